@@ -1,0 +1,169 @@
+//! Time and randomness as arguments: the real ones for the program, ones a test turns by hand.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::future::BoxFuture;
+use tokio::sync::Notify;
+
+/// Tells the time and wakes sleepers. Deadlines that guard against a hanging peer are real time and do not come from here.
+pub trait Clock: Send + Sync {
+    /// The time now.
+    fn now(&self) -> DateTime<Utc>;
+
+    /// Completes when `now()` has reached `at`; at once when it already has.
+    fn sleep_until(&self, at: DateTime<Utc>) -> BoxFuture<'static, ()>;
+}
+
+/// The clock of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+    fn now(&self) -> DateTime<Utc> {
+        // Postgres keeps microseconds: a time that is stored must compare equal to the one kept in memory.
+        let now = Utc::now();
+        DateTime::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
+    }
+
+    fn sleep_until(&self, at: DateTime<Utc>) -> BoxFuture<'static, ()> {
+        let clock = *self;
+        Box::pin(async move {
+            // In slices, so that a machine that was suspended, or whose clock was set, wakes at the right time of day.
+            const SLICE: std::time::Duration = std::time::Duration::from_secs(30);
+            while let Ok(left) = (at - clock.now()).to_std() {
+                if left.is_zero() {
+                    break;
+                }
+                tokio::time::sleep(left.min(SLICE)).await;
+            }
+        })
+    }
+}
+
+/// A clock that stands still until [`ManualClock::advance`].
+#[derive(Clone, Debug)]
+pub struct ManualClock(Arc<Mutex<Manual>>);
+
+#[derive(Debug)]
+struct Manual {
+    now: DateTime<Utc>,
+    sleepers: BTreeMap<DateTime<Utc>, Arc<Notify>>,
+}
+
+impl ManualClock {
+    /// A clock that shows `now`.
+    pub fn at(now: DateTime<Utc>) -> Self {
+        Self(Arc::new(Mutex::new(Manual { now, sleepers: BTreeMap::new() })))
+    }
+
+    /// Moves time forward and wakes everyone whose moment has come.
+    pub fn advance(&self, by: TimeDelta) {
+        let mut manual = self.lock();
+        manual.now += by;
+        let now = manual.now;
+        manual.sleepers.retain(|at, sleepers| {
+            let due = *at <= now;
+            if due {
+                sleepers.notify_waiters();
+            }
+            !due
+        });
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Manual> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> DateTime<Utc> {
+        self.lock().now
+    }
+
+    fn sleep_until(&self, at: DateTime<Utc>) -> BoxFuture<'static, ()> {
+        let mut manual = self.lock();
+        if at <= manual.now {
+            return Box::pin(std::future::ready(()));
+        }
+        let due = Arc::clone(manual.sleepers.entry(at).or_default());
+        let woken = due.notified_owned();
+        Box::pin(woken)
+    }
+}
+
+/// Gives random bytes.
+pub trait Random: Send + Sync {
+    /// Fills `bytes`.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+/// The machine's own source of randomness, fit for keys and tokens.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemRandom;
+
+impl Random for SystemRandom {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's randomness")]
+    fn fill(&self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("the operating system gives random bytes");
+    }
+}
+
+/// A sequence that is the same for the same seed (splitmix64, Steele, Lea and Flood 2014); for tests.
+#[derive(Debug)]
+pub struct SeededRandom(Mutex<u64>);
+
+impl SeededRandom {
+    /// The sequence of `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(Mutex::new(seed))
+    }
+}
+
+impl Random for SeededRandom {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for chunk in bytes.chunks_mut(8) {
+            *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut z = *state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            chunk.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes()[..chunk.len()]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[test]
+    fn a_sleeper_wakes_when_its_moment_comes_and_not_before() {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let mut sleeper = clock.sleep_until(DateTime::UNIX_EPOCH + TimeDelta::seconds(10));
+        clock.advance(TimeDelta::seconds(9));
+        assert!(sleeper.as_mut().now_or_never().is_none());
+        clock.advance(TimeDelta::seconds(1));
+        assert!(sleeper.now_or_never().is_some());
+    }
+
+    #[test]
+    fn a_moment_that_has_passed_does_not_wait() {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        assert!(clock.sleep_until(DateTime::UNIX_EPOCH).now_or_never().is_some());
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bytes() {
+        let bytes = |seed| {
+            let mut bytes = [0; 20];
+            SeededRandom::new(seed).fill(&mut bytes);
+            bytes
+        };
+        assert_eq!(bytes(1), bytes(1));
+        assert_ne!(bytes(1), bytes(2));
+    }
+}

@@ -1,0 +1,138 @@
+//! Facts. Each is written in the transaction that makes it true, and is all that replay and the sockets read.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{CallRequest, ConversationId, MessageId, Origin, Outcome, StepId, Task, ToolCallId, TurnId, TurnState, Usage};
+
+/// Something that happened in a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Event {
+    /// An input was accepted; from here on it is never lost.
+    TurnQueued {
+        /// The new turn.
+        turn: TurnId,
+        /// The message that holds the input.
+        message: MessageId,
+        /// The id the client gave its message.
+        client_id: Option<String>,
+        /// A person, or tasks that fell due.
+        origin: Origin,
+        /// What was said.
+        content: String,
+    },
+    /// A runner took the turn up, the first time or again.
+    TurnStarted {
+        /// The turn.
+        turn: TurnId,
+        /// Counts the times it was taken up; writes of an older holder are refused.
+        fence: i64,
+    },
+    /// A model answered; stored before any of its tool calls runs.
+    StepAnswered {
+        /// The turn.
+        turn: TurnId,
+        /// The new step.
+        step: StepId,
+        /// Counts from 1 inside the turn.
+        number: i32,
+        /// Which model.
+        model: String,
+        /// Why it stopped, in the provider's word.
+        finish_reason: String,
+        /// What it cost, when the provider said.
+        usage: Option<Usage>,
+        /// The text of the answer; may be empty beside tool calls.
+        content: String,
+        /// True when the turn ends with this text.
+        last: bool,
+    },
+    /// The answer asked for a tool.
+    ToolCallProposed {
+        /// The turn.
+        turn: TurnId,
+        /// The step that asked.
+        step: StepId,
+        /// The new tool call.
+        call: ToolCallId,
+        /// What was asked for.
+        request: CallRequest,
+    },
+    /// A tool call ended.
+    ToolCallEnded {
+        /// The turn.
+        turn: TurnId,
+        /// The tool call.
+        call: ToolCallId,
+        /// The tool's name.
+        name: String,
+        /// What came of it.
+        outcome: Outcome,
+    },
+    /// A task was made or changed; `deleted` ones are gone from the list.
+    TaskChanged {
+        /// The task as it is now.
+        task: Task,
+        /// True when it was deleted.
+        deleted: bool,
+    },
+    /// Tasks fell due and were handed to a turn.
+    TasksFired {
+        /// Which ones.
+        tasks: Vec<super::TaskId>,
+        /// The turn that will deal with them.
+        turn: TurnId,
+    },
+    /// A new version of a capability is live.
+    CapabilityInstalled {
+        /// Its name.
+        name: String,
+        /// Its new version.
+        version: i32,
+        /// sha256 of the component.
+        sha256: String,
+        /// The powers it has.
+        grants: Value,
+    },
+    /// The turn is over.
+    TurnEnded {
+        /// The turn.
+        turn: TurnId,
+        /// One of the final states.
+        state: TurnState,
+        /// Why, where it did not simply complete; written for a person.
+        reason: Option<String>,
+    },
+}
+
+impl Event {
+    /// The word stored in the `kind` column.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::TurnQueued { .. } => "turn_queued",
+            Self::TurnStarted { .. } => "turn_started",
+            Self::StepAnswered { .. } => "step_answered",
+            Self::ToolCallProposed { .. } => "tool_call_proposed",
+            Self::ToolCallEnded { .. } => "tool_call_ended",
+            Self::TaskChanged { .. } => "task_changed",
+            Self::TasksFired { .. } => "tasks_fired",
+            Self::CapabilityInstalled { .. } => "capability_installed",
+            Self::TurnEnded { .. } => "turn_ended",
+        }
+    }
+}
+
+/// An event with its place in the conversation's stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRecord {
+    /// Whose stream.
+    pub conversation: ConversationId,
+    /// Counts from 1 without gaps inside the stream.
+    pub sequence: i64,
+    /// When it happened.
+    pub at: DateTime<Utc>,
+    /// What happened.
+    pub event: Event,
+}

@@ -1,0 +1,35 @@
+//! Ids as types of their own, so that a turn's id cannot be passed where a task's is meant.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub i64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+id! {
+    /// A thread between one user and one agent profile.
+    ConversationId,
+    /// One entry of a conversation.
+    MessageId,
+    /// The durable reaction to one input.
+    TurnId,
+    /// One model request inside a turn.
+    StepId,
+    /// One tool call inside a step.
+    ToolCallId,
+    /// A to-do a person can see.
+    TaskId,
+}

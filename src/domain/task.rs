@@ -1,0 +1,46 @@
+//! Tasks: to-dos a person can see.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::turn::text_enum;
+use super::{ConversationId, TaskId};
+
+text_enum! {
+    /// Where a task stands.
+    TaskStatus {
+        Pending = "pending",
+        InProgress = "in_progress",
+        Done = "done",
+        Cancelled = "cancelled",
+    }
+}
+
+impl TaskStatus {
+    /// True while the task still wants something done; only open tasks fall due.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::InProgress)
+    }
+}
+
+/// A to-do a person can see.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its number, as shown to people and to the model.
+    pub id: TaskId,
+    /// One line.
+    pub title: String,
+    /// Anything longer; empty when there is nothing to add.
+    pub details: String,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// When it wakes the agent; never when `None`.
+    pub due_at: Option<DateTime<Utc>>,
+    /// The conversation it was made in; the turn it wakes runs there.
+    #[serde(skip_serializing)]
+    pub conversation: ConversationId,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it last changed.
+    pub updated_at: DateTime<Utc>,
+}

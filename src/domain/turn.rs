@@ -1,0 +1,108 @@
+//! A turn's states and where turns come from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in Rust.
+macro_rules! text_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$vdoc])* #[serde(rename = $text)] $variant),+
+        }
+
+        impl $name {
+            /// Every value, in declaration order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word used in the database and on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            /// # Errors
+            /// A sentence that lists the words allowed.
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    other => Err(format!("`{other}` is none of: {}", [$($text),+].join(", "))),
+                }
+            }
+        }
+    };
+}
+pub(super) use text_enum;
+
+text_enum! {
+    /// The life of a turn: `queued → running → awaiting_approval → completed / aborted / failed`.
+    TurnState {
+        Queued = "queued",
+        Running = "running",
+        AwaitingApproval = "awaiting_approval",
+        Completed = "completed",
+        /// Stopped by a person.
+        Aborted = "aborted",
+        Failed = "failed",
+    }
+}
+
+impl TurnState {
+    /// True when nothing will happen to the turn any more.
+    pub fn is_final(self) -> bool {
+        match self {
+            Self::Queued | Self::Running | Self::AwaitingApproval => false,
+            Self::Completed | Self::Aborted | Self::Failed => true,
+        }
+    }
+}
+
+text_enum! {
+    /// What a turn reacts to.
+    Origin {
+        /// A person wrote.
+        Message = "message",
+        /// Tasks fell due.
+        Task = "task",
+    }
+}
+
+text_enum! {
+    /// Whose entry a message is.
+    Role {
+        User = "user",
+        Assistant = "assistant",
+        Tool = "tool",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_reads_back_as_itself() {
+        for state in TurnState::ALL {
+            assert_eq!(state.as_str().parse(), Ok(*state));
+            assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+        }
+    }
+
+    #[test]
+    fn a_wrong_word_is_answered_with_the_right_ones() {
+        let error = "assistent".parse::<Role>().unwrap_err();
+        assert_eq!(error, "`assistent` is none of: user, assistant, tool");
+    }
+}

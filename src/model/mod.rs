@@ -1,0 +1,100 @@
+//! Language models: what is asked of one and what it answers. Real ones behind an OpenAI-compatible address, and the tour.
+
+use futures::future::BoxFuture;
+
+use crate::domain::{CallRequest, ToolSpec, Usage};
+use crate::wire::ModelInfo;
+
+/// One entry of what a model is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// Who the assistant is and what holds.
+    System(String),
+    /// What a person, or the heartbeat, said.
+    User(String),
+    /// What the model said before.
+    Assistant {
+        /// The text; may be empty beside tool calls.
+        content: String,
+        /// The tools it asked for.
+        calls: Vec<CallRequest>,
+    },
+    /// What came of a tool call.
+    Tool {
+        /// The model's own id of the call.
+        call_id: String,
+        /// The result.
+        content: String,
+    },
+}
+
+/// One model request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// System entry first, then the conversation, oldest first.
+    pub entries: Vec<Entry>,
+    /// What may be called; empty forbids calls.
+    pub tools: Vec<ToolSpec>,
+}
+
+/// A complete answer. A stream that was cut never becomes one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The text; may be empty.
+    pub content: String,
+    /// The tools asked for, in order; ids are unique and not empty.
+    pub calls: Vec<CallRequest>,
+    /// Why the model stopped, in the provider's word.
+    pub finish_reason: String,
+    /// Tokens, when the provider said.
+    pub usage: Option<Usage>,
+    /// Which model answered.
+    pub model: String,
+}
+
+/// Takes pieces of text while an answer is written.
+pub type OnDelta<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
+/// Something that answers requests. Dropping the future cancels the request.
+pub trait Model: Send + Sync {
+    /// Asks, and calls `on_delta` for each piece of text.
+    fn answer<'a>(&'a self, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>>;
+
+    /// Which model this is, for the page.
+    fn info(&self) -> ModelInfo;
+}
+
+/// Why there is no answer. Each sentence is for the person in front of the page and says what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// What kind of failure.
+    pub kind: ModelErrorKind,
+    /// What happened and what to do.
+    pub message: String,
+}
+
+/// Kinds of failure that are treated differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelErrorKind {
+    /// Nobody answers at the address.
+    Unreachable,
+    /// 401 or 403.
+    Unauthorized,
+    /// 402.
+    Payment,
+    /// 429 after all retries.
+    RateLimited,
+    /// The request was too long for the model's context.
+    ContextOverflow,
+    /// Any other refusal of the request, 4xx.
+    Refused,
+    /// 5xx after all retries.
+    Server,
+    /// No first token, or a silence, or the connection took too long.
+    Timeout,
+    /// The stream ended before the answer was complete.
+    Cut,
+    /// The answer could not be understood.
+    Malformed,
+}

@@ -1,0 +1,278 @@
+//! The frames of `/chat`, in both directions, and how a recorded event becomes one. `docs/protocol.md` is their description.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::domain::{ConversationId, Event, EventRecord, Origin, Outcome, StepId, ToolCallId, TurnId, TurnState};
+
+/// The longest message a client may send, in bytes of UTF-8.
+pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
+
+/// What a client sends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ClientFrame {
+    /// Something to react to.
+    Message {
+        /// What the person wrote.
+        content: String,
+        /// Any text the client chooses; sent again, the message is not accepted twice.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// The main conversation when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<ConversationId>,
+    },
+    /// Ends what runs and what waits in a conversation.
+    Stop {
+        /// The main conversation when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<ConversationId>,
+    },
+    /// Asks for every recorded frame after a sequence number, then for what comes.
+    Resume {
+        /// The last `seq` the client has; 0 for all.
+        after: i64,
+        /// The main conversation when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<ConversationId>,
+    },
+}
+
+/// Which model answers, as the page shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// `configured`, `local` (found on loopback) or `tour`.
+    pub kind: String,
+    /// The provider's name.
+    pub provider: String,
+    /// The model's name.
+    pub name: String,
+}
+
+/// What a server sends. Frames that stand for a recorded event carry `conversation` and `seq`, see [`Sequenced`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ServerFrame {
+    /// The first frame on every connection.
+    Hello {
+        /// The server's version.
+        version: String,
+        /// The main conversation.
+        conversation: ConversationId,
+        /// The newest `seq` in it.
+        last_seq: i64,
+        /// Which model answers.
+        model: ModelInfo,
+        /// True when capabilities were not loaded after repeated crashes.
+        safe_mode: bool,
+    },
+    /// A turn changed state. The first one, `queued`, acknowledges a message.
+    Turn {
+        /// The turn.
+        turn: TurnId,
+        /// Its new state.
+        state: TurnState,
+        /// The client's own id of the message; with `queued` only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// What the turn reacts to; with `queued` only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<Origin>,
+        /// What was said; with `queued` only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        /// Why it ended, where it did not simply complete.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A piece of an answer that is being written; never recorded.
+    Delta {
+        /// Where.
+        conversation: ConversationId,
+        /// Which turn.
+        turn: TurnId,
+        /// Which step of the turn, counted from 1.
+        step: i32,
+        /// Text of a higher attempt replaces what a lower one showed of the same step.
+        attempt: i64,
+        /// The piece.
+        content: String,
+    },
+    /// Text of the assistant.
+    Assistant {
+        /// The whole text.
+        content: String,
+        /// The turn.
+        turn: TurnId,
+        /// The step that said it.
+        step: StepId,
+        /// False for what was said beside tool calls.
+        #[serde(rename = "final")]
+        last: bool,
+    },
+    /// A tool is about to be called.
+    ToolCall {
+        /// The tool.
+        name: String,
+        /// Its arguments; a string where the model sent no valid JSON.
+        arguments: Value,
+        /// The call.
+        call: ToolCallId,
+        /// The turn.
+        turn: TurnId,
+    },
+    /// A tool call ended.
+    ToolResult {
+        /// The tool.
+        name: String,
+        /// What the model reads.
+        result: String,
+        /// False when the tool refused or failed.
+        ok: bool,
+        /// What a capability logged.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        logs: Vec<String>,
+        /// The call.
+        call: ToolCallId,
+        /// The turn.
+        turn: TurnId,
+    },
+    /// Something went wrong; says what to do.
+    Error {
+        /// What, in words.
+        content: String,
+        /// The turn that failed; absent when a frame was refused.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<TurnId>,
+        /// The client's own id of the message that was refused.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+    },
+    /// A task was made, changed or deleted.
+    Task {
+        /// The task as it is now.
+        task: Value,
+        /// True when it is gone.
+        deleted: bool,
+    },
+    /// A capability is live.
+    Capability {
+        /// Its name.
+        name: String,
+        /// Its version.
+        version: i32,
+    },
+}
+
+/// A frame with its place in a conversation's stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sequenced {
+    /// The frame.
+    #[serde(flatten)]
+    pub frame: ServerFrame,
+    /// Whose stream.
+    pub conversation: ConversationId,
+    /// The event's sequence number.
+    pub seq: i64,
+}
+
+/// The frame that shows `record`, or `None` for an event that no client sees.
+pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
+    let frame = match record.event.clone() {
+        Event::TurnQueued { turn, client_id, origin, content, message: _ } => ServerFrame::Turn {
+            turn,
+            state: TurnState::Queued,
+            id: client_id,
+            origin: Some(origin),
+            content: Some(content),
+            reason: None,
+        },
+        Event::TurnStarted { turn, fence: _ } => turn_frame(turn, TurnState::Running, None),
+        Event::StepAnswered { turn, step, content, last, .. } => {
+            if content.is_empty() {
+                return None;
+            }
+            ServerFrame::Assistant { content, turn, step, last }
+        }
+        Event::ToolCallProposed { turn, call, request, step: _ } => {
+            let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));
+            ServerFrame::ToolCall { name: request.name, arguments, call, turn }
+        }
+        Event::ToolCallEnded { turn, call, name, outcome: Outcome { ok, result, logs } } => {
+            ServerFrame::ToolResult { name, result, ok, logs, call, turn }
+        }
+        Event::TaskChanged { task, deleted } => ServerFrame::Task { task: json!(task), deleted },
+        Event::TasksFired { .. } => return None,
+        Event::CapabilityInstalled { name, version, .. } => ServerFrame::Capability { name, version },
+        Event::TurnEnded { turn, state: TurnState::Failed, reason } => {
+            ServerFrame::Error { content: reason.unwrap_or_default(), turn: Some(turn), id: None }
+        }
+        Event::TurnEnded { turn, state, reason } => turn_frame(turn, state, reason),
+    };
+    Some(Sequenced { frame, conversation: record.conversation, seq: record.sequence })
+}
+
+fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>) -> ServerFrame {
+    ServerFrame::Turn { turn, state, id: None, origin: None, content: None, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::CallRequest;
+
+    fn record(event: Event) -> EventRecord {
+        EventRecord { conversation: ConversationId(1), sequence: 7, at: chrono::DateTime::UNIX_EPOCH, event }
+    }
+
+    fn shown(event: Event) -> Value {
+        serde_json::to_value(frame_of(&record(event)).expect("a frame")).unwrap()
+    }
+
+    #[test]
+    fn the_first_turn_frame_acknowledges_the_message() {
+        let event = Event::TurnQueued {
+            turn: TurnId(3),
+            message: crate::domain::MessageId(9),
+            client_id: Some("abc".into()),
+            origin: Origin::Message,
+            content: "hi".into(),
+        };
+        assert_eq!(
+            shown(event),
+            json!({"type":"turn","turn":3,"state":"queued","id":"abc","origin":"message","content":"hi","conversation":1,"seq":7})
+        );
+    }
+
+    #[test]
+    fn tool_frames_have_the_fields_of_the_requirements() {
+        let request = CallRequest { id: "c".into(), name: "execute_sql".into(), arguments: r#"{"query":"SELECT 1"}"#.into() };
+        let call = shown(Event::ToolCallProposed { turn: TurnId(1), step: StepId(1), call: ToolCallId(4), request });
+        assert_eq!(call["type"], "tool_call");
+        assert_eq!(call["arguments"], json!({"query":"SELECT 1"}));
+        let outcome = Outcome::ok("[]");
+        let result = shown(Event::ToolCallEnded { turn: TurnId(1), call: ToolCallId(4), name: "execute_sql".into(), outcome });
+        assert_eq!((result["type"].as_str(), result["result"].as_str()), (Some("tool_result"), Some("[]")));
+    }
+
+    #[test]
+    fn arguments_that_are_no_json_are_shown_as_they_came() {
+        let request = CallRequest { id: "c".into(), name: "x".into(), arguments: "{oops".into() };
+        let call = shown(Event::ToolCallProposed { turn: TurnId(1), step: StepId(1), call: ToolCallId(4), request });
+        assert_eq!(call["arguments"], "{oops");
+    }
+
+    #[test]
+    fn a_failed_turn_is_an_error_frame_and_an_aborted_one_is_not() {
+        let end = |state| Event::TurnEnded { turn: TurnId(1), state, reason: Some("why".into()) };
+        assert_eq!(shown(end(TurnState::Failed))["type"], "error");
+        assert_eq!(shown(end(TurnState::Aborted))["type"], "turn");
+    }
+
+    #[test]
+    fn a_frame_with_only_type_and_content_is_a_message() {
+        let frame: ClientFrame = serde_json::from_str(r#"{"type":"message","content":"hi"}"#).unwrap();
+        assert_eq!(frame, ClientFrame::Message { content: "hi".into(), id: None, conversation: None });
+    }
+}
