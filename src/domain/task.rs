@@ -9,9 +9,13 @@ use super::{ConversationId, TaskId};
 text_enum! {
     /// Where a task stands.
     TaskStatus {
+        /// Nobody has begun it.
         Pending = "pending",
+        /// Begun.
         InProgress = "in_progress",
+        /// Done.
         Done = "done",
+        /// Given up.
         Cancelled = "cancelled",
     }
 }

@@ -1,15 +1,10 @@
 //! A turn's states and where turns come from.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
 /// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in Rust.
 macro_rules! text_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$vdoc])* #[serde(rename = $text)] $variant),+
         }
@@ -24,13 +19,13 @@ macro_rules! text_enum {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
             }
         }
 
-        impl FromStr for $name {
+        impl std::str::FromStr for $name {
             type Err = String;
 
             /// # Errors
@@ -49,12 +44,17 @@ pub(super) use text_enum;
 text_enum! {
     /// The life of a turn: `queued → running → awaiting_approval → completed / aborted / failed`.
     TurnState {
+        /// Accepted, nobody works on it yet.
         Queued = "queued",
+        /// A runner holds its lease.
         Running = "running",
+        /// A person has to decide first.
         AwaitingApproval = "awaiting_approval",
+        /// It ended with an answer.
         Completed = "completed",
         /// Stopped by a person.
         Aborted = "aborted",
+        /// It ended without an answer.
         Failed = "failed",
     }
 }
@@ -82,8 +82,11 @@ text_enum! {
 text_enum! {
     /// Whose entry a message is.
     Role {
+        /// A person, or the heartbeat.
         User = "user",
+        /// The model.
         Assistant = "assistant",
+        /// The result of a tool call.
         Tool = "tool",
     }
 }

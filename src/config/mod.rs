@@ -1,0 +1,174 @@
+//! Settings. Read once, from the environment and `.env`; the environment wins. Every error names the variable.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Everything that can be set from outside.
+#[derive(Clone)]
+pub struct Config {
+    /// `LEVEL3_LISTEN`: where the server listens.
+    pub listen: SocketAddr,
+    /// `LEVEL3_DATA_DIR`: the folder for everything the server keeps in files.
+    pub data_dir: PathBuf,
+    /// `DATABASE_URL`: a Postgres to use; an embedded one when `None`.
+    pub database_url: Option<String>,
+    /// `LEVEL3_POSTGRES_BIN`: the folder with `postgres` and `initdb` for the embedded one.
+    pub postgres_bin: Option<PathBuf>,
+    /// Which model to use.
+    pub model: ModelSettings,
+    /// `HEARTBEAT_INTERVAL`: how often due tasks are looked for, besides the moments tasks fall due.
+    pub heartbeat: Duration,
+    /// `MAX_CONVERSATION_HISTORY`: how many earlier messages a model request carries.
+    pub max_history: usize,
+    /// `MAX_TOOL_ITERATIONS`: how many model requests one turn may make.
+    pub max_iterations: u32,
+    /// `LEVEL3_TOKEN`: what a client must show; required when `listen` is not loopback.
+    pub token: Option<String>,
+    /// `LEVEL3_ALLOWED_HOSTS`: further names, comma separated, under which the server may be reached.
+    pub allowed_hosts: Vec<String>,
+    /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
+    pub safe_mode: bool,
+}
+
+/// Which model to use, as the operator wrote it. All `None` means: look for a local one, else the tour.
+#[derive(Clone, Default)]
+pub struct ModelSettings {
+    /// `LLM_PROVIDER`.
+    pub provider: Option<String>,
+    /// `LLM_MODEL`.
+    pub model: Option<String>,
+    /// `LLM_API_KEY`.
+    pub api_key: Option<String>,
+    /// `LLM_BASE_URL`.
+    pub base_url: Option<String>,
+}
+
+/// A setting that cannot be used.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("{variable} is `{value}`: {problem}")]
+pub struct ConfigError {
+    variable: &'static str,
+    value: String,
+    problem: String,
+}
+
+impl Config {
+    /// Reads the environment and, below it, the file `.env` in the working folder.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used, or a `.env` that cannot be read.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    pub fn load() -> Result<Self, ConfigError> {
+        let mut settings = HashMap::new();
+        if Path::new(".env").exists() {
+            let unreadable =
+                |error: dotenvy::Error| ConfigError { variable: "the file", value: ".env".into(), problem: error.to_string() };
+            for entry in dotenvy::from_path_iter(".env").map_err(unreadable)? {
+                let (name, value) = entry.map_err(unreadable)?;
+                settings.insert(name, value);
+            }
+        }
+        settings.extend(std::env::vars());
+        Self::read(&settings)
+    }
+
+    /// Makes a configuration from names and values. An empty value counts as unset.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used.
+    pub fn read(settings: &HashMap<String, String>) -> Result<Self, ConfigError> {
+        let get = |name: &str| settings.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let config = Self {
+            listen: parse(get, "LEVEL3_LISTEN", "127.0.0.1:8000", "an address with a port, like 127.0.0.1:8000")?,
+            data_dir: get("LEVEL3_DATA_DIR").unwrap_or_else(|| "./data".into()).into(),
+            database_url: get("DATABASE_URL"),
+            postgres_bin: get("LEVEL3_POSTGRES_BIN").map(PathBuf::from),
+            model: ModelSettings {
+                provider: get("LLM_PROVIDER"),
+                model: get("LLM_MODEL"),
+                api_key: get("LLM_API_KEY"),
+                base_url: get("LLM_BASE_URL"),
+            },
+            heartbeat: Duration::from_secs(positive(get, "HEARTBEAT_INTERVAL", "300")?),
+            max_history: usize::try_from(positive(get, "MAX_CONVERSATION_HISTORY", "50")?).unwrap_or(usize::MAX),
+            max_iterations: u32::try_from(positive(get, "MAX_TOOL_ITERATIONS", "10")?).unwrap_or(u32::MAX),
+            token: get("LEVEL3_TOKEN"),
+            allowed_hosts: get("LEVEL3_ALLOWED_HOSTS")
+                .map(|hosts| hosts.split(',').map(|host| host.trim().to_ascii_lowercase()).collect())
+                .unwrap_or_default(),
+            safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
+        };
+        if !config.listen.ip().is_loopback() && config.token.is_none() {
+            return Err(ConfigError {
+                variable: "LEVEL3_LISTEN",
+                value: config.listen.to_string(),
+                problem: "other machines could reach this address; set LEVEL3_TOKEN to a long random text as well".into(),
+            });
+        }
+        Ok(config)
+    }
+}
+
+fn parse<T: std::str::FromStr>(
+    get: impl Fn(&str) -> Option<String>,
+    variable: &'static str,
+    default: &str,
+    expected: &str,
+) -> Result<T, ConfigError> {
+    let value = get(variable).unwrap_or_else(|| default.to_owned());
+    value.parse().map_err(|_| ConfigError { variable, problem: format!("expected {expected}"), value })
+}
+
+fn positive(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<u64, ConfigError> {
+    const EXPECTED: &str = "a whole number from 1 up";
+    match parse(get, variable, default, EXPECTED)? {
+        0 => Err(ConfigError { variable, value: "0".into(), problem: format!("expected {EXPECTED}") }),
+        number => Ok(number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(settings: &[(&str, &str)]) -> Result<Config, String> {
+        let settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        Config::read(&settings).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_documents() {
+        let config = read(&[]).unwrap();
+        assert_eq!(config.listen.to_string(), "127.0.0.1:8000");
+        assert_eq!(config.data_dir, Path::new("./data"));
+        assert_eq!((config.heartbeat.as_secs(), config.max_history, config.max_iterations), (300, 50, 10));
+        assert!(config.database_url.is_none() && config.model.provider.is_none() && !config.safe_mode);
+    }
+
+    #[test]
+    fn an_empty_value_counts_as_unset() {
+        assert!(read(&[("DATABASE_URL", " ")]).unwrap().database_url.is_none());
+    }
+
+    #[test]
+    fn every_error_names_the_variable() {
+        for (name, value) in [
+            ("LEVEL3_LISTEN", "8000"),
+            ("HEARTBEAT_INTERVAL", "0"),
+            ("MAX_TOOL_ITERATIONS", "-1"),
+            ("MAX_CONVERSATION_HISTORY", "many"),
+        ] {
+            let error = read(&[(name, value)]).err().expect(name);
+            assert!(error.starts_with(&format!("{name} is `{value}`")), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_address_others_can_reach_needs_a_token() {
+        let error = read(&[("LEVEL3_LISTEN", "0.0.0.0:8000")]).err().expect("refused");
+        assert!(error.contains("LEVEL3_TOKEN"), "{error}");
+        assert!(read(&[("LEVEL3_LISTEN", "0.0.0.0:8000"), ("LEVEL3_TOKEN", "t")]).is_ok());
+    }
+}
