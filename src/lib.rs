@@ -5,4 +5,5 @@ pub mod config;
 pub mod domain;
 pub mod governor;
 pub mod model;
+pub mod sandbox;
 pub mod wire;
