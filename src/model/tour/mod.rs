@@ -5,6 +5,8 @@
 mod look;
 mod script;
 mod stage;
+#[cfg(test)]
+mod walks;
 
 use futures::future::BoxFuture;
 
