@@ -23,7 +23,7 @@ export function summarize(name, args) {
       if (typeof args.query === "string") return oneLine(args.query);
       break;
     case "manage_tasks":
-      return oneLine([args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && `due ${args.due_at}`].filter(Boolean).join(" · "));
+      return oneLine([args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && `due ${localTime(args.due_at)}`].filter(Boolean).join(" · "));
     case "write_capability":
       return oneLine([args.name, args.description].filter(Boolean).join(" · "));
     case "restart":
@@ -97,8 +97,9 @@ function columnsOf(records) {
 }
 
 function tableOf(records) {
-  const columns = columnsOf(records);
-  const rows = records.map((record) => columns.map((column) => cellOf(Object.hasOwn(record, column) ? record[column] : undefined)));
+  const names = columnsOf(records);
+  const rows = records.map((record) => names.map((name) => cellOf(Object.hasOwn(record, name) ? record[name] : undefined)));
+  const columns = names.map((name, index) => ({ name, numbers: rows.every((row) => row[index].kind !== "string" && row[index].kind !== "json") && rows.some((row) => row[index].kind === "number") }));
   return { columns, rows };
 }
 
@@ -124,6 +125,12 @@ export function failureLine(result) {
 export function sizeOf(characters) {
   if (characters < 10_000) return `${characters} characters`;
   return characters < 1_000_000 ? `${Math.round(characters / 1000)} kB` : `${(characters / 1_000_000).toFixed(1)} MB`;
+}
+
+/** An ISO 8601 time as a person reads it, in the local time zone; anything else as it is. */
+export function localTime(text) {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? String(text) : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** When `dueAt` (ISO 8601) is, seen from `now` (milliseconds): `{ text, overdue }`. */

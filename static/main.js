@@ -18,9 +18,16 @@ const FIRST_SUGGESTIONS = [
   "Make a table of my books and add three of them",
   "Remind me in one minute to stretch",
 ];
-const GREETING = {
-  title: "What should it be able to do?",
-  body: "Ask for something. If there is no tool for it yet, the assistant writes one, tests it in a sandbox and uses it right away.",
+const GREETINGS = {
+  model: {
+    title: "What should it be able to do?",
+    body: "Ask for something. If there is no tool for it yet, the assistant writes one, tests it in a sandbox and uses it right away.",
+  },
+  tour: {
+    title: "See what it can do",
+    body: "Choose one of the suggestions below. Only the model is a stand-in: the capability, the sandbox, the database and the task that "
+      + "wakes the assistant are the real ones.",
+  },
 };
 
 const storage = tabStorage();
@@ -40,7 +47,7 @@ store.subscribe((state) => {
   const list = rows(state);
   header.data = state;
   banners.data = state;
-  messages.data = { rows: list, hasEarlier: state.historyAfter > 0, greeting: state.hello ? GREETING : undefined };
+  messages.data = { rows: list, hasEarlier: state.historyAfter > 0, greeting: greetingOf(state.hello) };
   composer.data = composerData(state, list.length === 0);
   panel.data = { ...taskLists(state), capabilities: capabilityList(state) };
 });
@@ -72,6 +79,11 @@ function composerData(state, isEmpty) {
     connected: state.connection.status === "connected",
     suggestions,
   };
+}
+
+function greetingOf(hello) {
+  if (!hello) return undefined;
+  return hello.model.kind === "tour" ? GREETINGS.tour : GREETINGS.model;
 }
 
 function setOutbox(entries) {
@@ -117,6 +129,7 @@ addEventListener("panel-toggle", () => {
   showPanel(document.body.dataset.panel !== "open");
   if (!wide.matches) (document.body.dataset.panel === "open" ? panel.querySelector(".panel-close") : header.toggle).focus();
 });
+part("main").addEventListener("pointerdown", () => !wide.matches && showPanel(false));
 addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || wide.matches || document.body.dataset.panel !== "open") return;
   showPanel(false);

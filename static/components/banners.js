@@ -8,7 +8,8 @@ const code = (text) => h("code", {}, text);
 const TEXTS = {
   tour: () => [
     h("strong", {}, "This is the built-in tour, not a language model."),
-    " Everything it does is real, but it only knows a few things. For a real one set ",
+    h("span", { class: "long" }, " Everything it does is real, but it knows only a few things."),
+    " For a real one set ",
     code("LLM_PROVIDER"),
     " and ",
     code("LLM_API_KEY"),

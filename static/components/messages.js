@@ -23,13 +23,15 @@ export class Messages extends HTMLElement {
     this.append(this.scroller, this.newer);
     this.sticks = true;
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.list.addEventListener("click", (event) => this.opened(event), true);
     // Whatever changes heights (a card opened, a picture, the window): who was at the end stays there.
     new ResizeObserver(() => this.sticks && this.toEnd()).observe(this.page);
     new ResizeObserver(() => this.sticks && this.toEnd()).observe(this.scroller);
   }
 
   set data({ rows, hasEarlier, greeting }) {
-    const fromEnd = this.scroller.scrollHeight - this.scroller.scrollTop;
+    const anchor = this.sticks ? undefined : this.rowInSight();
+    const anchorTop = anchor?.getBoundingClientRect().top;
     const last = this.lastKey;
     const wasEmpty = this.count === 0;
     this.count = rows.length;
@@ -39,23 +41,35 @@ export class Messages extends HTMLElement {
     this.showGreeting(rows.length === 0 ? greeting : undefined);
     if (this.sticks || wasEmpty) {
       this.toEnd();
-    } else if (this.waitsForEarlier && this.list.firstElementChild !== this.firstBefore) {
-      // Older rows came in above: what was in sight stays in sight.
-      this.waitsForEarlier = false;
-      this.scroller.scrollTop = this.scroller.scrollHeight - fromEnd;
-    } else if (last !== this.lastKey) {
-      this.newer.hidden = false;
+      return;
     }
+    // Rows may have come in above: what is in sight stays where it is.
+    if (anchor?.isConnected) this.scroller.scrollTop += anchor.getBoundingClientRect().top - anchorTop;
+    if (last !== this.lastKey) this.newer.hidden = false;
   }
 
   showGreeting(text) {
     this.greeting.hidden = !text;
-    if (text && this.greeting.firstChild === null) this.greeting.append(h("h2", {}, text.title), h("p", {}, text.body));
+    if (text && this.shownGreeting !== text) this.greeting.replaceChildren(h("h2", {}, text.title), h("p", {}, text.body));
+    this.shownGreeting = text;
+  }
+
+  /** The row in the middle of what is in sight; rows stand in order, so it is found by halving. */
+  rowInSight() {
+    const rows = this.list.children;
+    const box = this.scroller.getBoundingClientRect();
+    const centre = (box.top + box.bottom) / 2;
+    let low = 0;
+    let high = rows.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (rows[middle].getBoundingClientRect().bottom > centre) high = middle;
+      else low = middle + 1;
+    }
+    return rows[low];
   }
 
   askEarlier() {
-    this.waitsForEarlier = true;
-    this.firstBefore = this.list.firstElementChild;
     this.sticks = false;
     this.dispatchEvent(new CustomEvent("load-earlier", { bubbles: true }));
   }
@@ -69,6 +83,13 @@ export class Messages extends HTMLElement {
     if (atEnd) this.sticks = true;
     else if (up) this.sticks = false;
     if (this.sticks) this.newer.hidden = true;
+  }
+
+  /** What a person opens stays under their eyes: the end may move away. */
+  opened(event) {
+    if (!event.target.closest("summary, .show-all")) return;
+    this.sticks = false;
+    requestAnimationFrame(() => requestAnimationFrame(() => this.scrolled()));
   }
 
   /** Goes to the end and stays there. */

@@ -1,7 +1,7 @@
 // A tool call as a card: what was asked on one line, how it ended, and everything else inside. The inside is made when the
 // card is first opened, so a long conversation costs little.
 
-import { codeBlock } from "../code.js";
+import { chunks, codeBlock } from "../code.js";
 import { h, icon } from "../dom.js";
 import { argumentParts, failureLine, resultView, SHOWN_ROWS, summarize } from "../format.js";
 import { cutText } from "./cut-text.js";
@@ -63,12 +63,12 @@ function resultNodes(result) {
     const rest = view.rest ? [codeBlock(JSON.stringify(view.rest, null, 2), "json")] : [];
     return [tableNode(view), ...rest];
   }
-  return cutText(view.text, (text) => (view.kind === "json" ? codeBlock(text, "json") : h("pre", { class: "plain", tabindex: "0", dir: "auto" }, text)));
+  return cutText(view.text, (text) => (view.kind === "json" ? codeBlock(text, "json") : h("pre", { class: "plain", tabindex: "0", dir: "auto" }, chunks(text))));
 }
 
 function tableNode({ columns, rows }) {
   const body = h("tbody", {}, rows.slice(0, SHOWN_ROWS).map(rowNode));
-  const head = h("thead", {}, h("tr", {}, columns.map((column) => h("th", { scope: "col" }, column))));
+  const head = h("thead", {}, h("tr", {}, columns.map(({ name, numbers }) => h("th", { scope: "col", class: numbers ? "numbers" : undefined }, name))));
   const box = h("div", { class: "table-scroll", tabindex: "0" }, h("table", {}, head, body));
   if (rows.length <= SHOWN_ROWS) return box;
   const button = h("button", { type: "button", class: "quiet show-all" }, `Show all ${rows.length} rows`);
