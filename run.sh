@@ -339,7 +339,7 @@ serve() {
   cargo build --release --locked
   # Where cargo put it: CARGO_TARGET_DIR and cargo's own settings may say another folder than ./target.
   local target
-  target=$(cargo metadata --locked --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+  target=$(cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
   say "serving; Ctrl-C stops"
   supervise "$target/release/level3"
 }
