@@ -104,8 +104,9 @@ postgres_bin() {
   done <<END
 $(printf '%s' "$PATH" | tr ':' '\n')
 END
-  for folder in "${folders[@]}" /usr/lib/postgresql/*/bin /usr/lib/postgresql*/bin /usr/libexec/postgresql*/ /usr/pgsql-*/bin \
-    /opt/homebrew/opt/postgresql*/bin /usr/local/opt/postgresql*/bin /home/linuxbrew/.linuxbrew/opt/postgresql*/bin; do
+  # The same places as the server looks in (src/store/embedded/binaries.rs).
+  for folder in "${folders[@]}" /usr/lib/postgresql/*/bin /usr/pgsql-*/bin \
+    /opt/homebrew/opt/postgresql*/bin /usr/local/opt/postgresql*/bin; do
     if [ ! -x "$folder/postgres" ] || [ ! -x "$folder/initdb" ]; then continue; fi
     major=$("$folder/postgres" --version 2>/dev/null | sed -n 's/^[^0-9]*\([0-9]\{1,\}\).*/\1/p') || continue
     if [ "${major:-0}" -ge "$POSTGRES_FLOOR" ] && [ "$major" -gt "$best_major" ]; then
