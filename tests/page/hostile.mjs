@@ -9,6 +9,7 @@ export const HOSTILE = {
   "image in a link": "[![the picture](FOREIGN/c.png)](FOREIGN/page)",
   "srcset and lazy sources": "<img srcset='FOREIGN/d.png 1x' data-src='FOREIGN/e.png' alt=z><picture><source srcset='FOREIGN/f.png'></picture>",
   "picture from this server": "![me](/chat)",
+  "link to this server": "[log](/chat) <a href='//127.0.0.1/x'>y</a> [z](#composer-text)",
   "svg picture": "![v](data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIG9ubG9hZD0icHduZWQoKSIvPg==)",
   "javascript link": "[click](javascript:pwned())",
   "javascript link in disguise": "<a href='java&#10;script:pwned()'>click</a> <a href=' &#1;javascript:pwned()'>click</a>",

@@ -179,6 +179,12 @@ test("busy_means_a_turn_is_queued_or_running_and_a_second_one_waits", () => {
   assert.equal(isBusy(ended), false);
 });
 
+test("an_older_frame_about_a_turn_does_not_undo_its_end", () => {
+  const s = stream();
+  const [queued, running, done] = [s.queued(1, "a"), s.turn(1, "running"), s.turn(1, "completed")];
+  assert.equal(isBusy(after([HELLO, done, queued, running])), false);
+});
+
 test("tasks_are_sorted_by_due_time_and_deleted_ones_are_gone", () => {
   const s = stream();
   const task = (id, due_at, status = "pending") => s.task({ id, title: `t${id}`, status, due_at });
