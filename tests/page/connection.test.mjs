@@ -34,7 +34,15 @@ function setUp() {
     clearTimeout: (id) => timers.delete(id),
   };
   const store = createStore({ schedule: (callback) => callback() });
-  const connection = new Connection({ url: "ws://x/chat", dispatch: store.dispatch, getState: store.getState, Socket, clock, random: () => 0, now: () => 0 });
+  const connection = new Connection({
+    url: "ws://x/chat",
+    dispatch: store.dispatch,
+    getState: store.getState,
+    Socket,
+    clock,
+    random: () => 0,
+    now: () => 0,
+  });
   /** Lets the only pending timer run and says how long it waited. */
   const elapse = () => {
     assert.equal(timers.size, 1, "one timer");
@@ -52,11 +60,31 @@ function setUp() {
   return { connection, store, sockets, timers, elapse, send, socket: () => sockets.at(-1) };
 }
 
-const hello = (last_seq = 0) => ({ type: "hello", version: "0", conversation: 1, last_seq, model: { kind: "tour", provider: "", name: "" }, safe_mode: false });
-const queued = (seq, id) => ({ type: "turn", turn: seq, state: "queued", origin: "message", content: id, id, conversation: 1, seq });
+const hello = (last_seq = 0) => ({
+  type: "hello",
+  version: "0",
+  conversation: 1,
+  last_seq,
+  model: { kind: "tour", provider: "", name: "" },
+  safe_mode: false,
+});
+const queued = (seq, id) => ({
+  type: "turn",
+  turn: seq,
+  state: "queued",
+  origin: "message",
+  content: id,
+  id,
+  conversation: 1,
+  seq,
+});
 
 test("the_first_hello_is_answered_with_a_request_for_the_last_400_frames", () => {
-  for (const [last, expected] of [[0, 0], [399, 0], [1000, 600]]) {
+  for (const [last, expected] of [
+    [0, 0],
+    [399, 0],
+    [1000, 600],
+  ]) {
     const { socket } = setUp();
     socket().says(hello(last));
     assert.deepEqual(socket().sent, [{ type: "resume", after: expected }]);
@@ -147,8 +175,16 @@ test("a_message_the_server_closes_the_socket_over_is_not_sent_for_ever", () => {
   socket().ends(1009);
   elapse();
   socket().says(hello());
-  assert.deepEqual(socket().sent.slice(1).map((frame) => frame.id), ["small"]);
-  assert.deepEqual(store.getState().outbox.map((entry) => entry.status), ["sending", "refused"]);
+  assert.deepEqual(
+    socket()
+      .sent.slice(1)
+      .map((frame) => frame.id),
+    ["small"],
+  );
+  assert.deepEqual(
+    store.getState().outbox.map((entry) => entry.status),
+    ["sending", "refused"],
+  );
 });
 
 test("earlier_frames_are_asked_for_in_steps_down_to_the_first", () => {
@@ -156,7 +192,10 @@ test("earlier_frames_are_asked_for_in_steps_down_to_the_first", () => {
   socket().says(hello(700));
   connection.loadEarlier();
   connection.loadEarlier();
-  assert.deepEqual(socket().sent.map((frame) => frame.after), [300, 0]);
+  assert.deepEqual(
+    socket().sent.map((frame) => frame.after),
+    [300, 0],
+  );
   assert.equal(store.getState().historyAfter, 0);
 });
 
@@ -170,7 +209,11 @@ test("what_is_not_json_is_passed_over", () => {
 
 test("the_outbox_survives_a_reload_and_a_broken_storage_costs_no_more_than_that", () => {
   const kept = new Map();
-  const storage = { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value), removeItem: (key) => kept.delete(key) };
+  const storage = {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => kept.set(key, value),
+    removeItem: (key) => kept.delete(key),
+  };
   const entries = [{ id: "a", content: "x", status: "sending" }];
   saveOutbox(storage, entries);
   assert.deepEqual(loadOutbox(storage), entries);
@@ -178,7 +221,11 @@ test("the_outbox_survives_a_reload_and_a_broken_storage_costs_no_more_than_that"
   assert.equal(kept.size, 0);
   kept.set("level3.outbox", "{broken");
   assert.deepEqual(loadOutbox(storage), []);
-  const full = { setItem: () => { throw new Error("quota"); } };
+  const full = {
+    setItem: () => {
+      throw new Error("quota");
+    },
+  };
   saveOutbox(full, entries);
 });
 

@@ -20,7 +20,13 @@ test("each_tool_is_summed_up_in_its_own_words", () => {
 
 test("code_is_shown_as_code_and_the_rest_as_json", () => {
   const parts = argumentParts({ name: "n", code: "let a;", language: "javascript" });
-  assert.deepEqual(parts.map((part) => [part.label, part.language]), [["code", "javascript"], ["other arguments", "json"]]);
+  assert.deepEqual(
+    parts.map((part) => [part.label, part.language]),
+    [
+      ["code", "javascript"],
+      ["other arguments", "json"],
+    ],
+  );
   assert.equal(argumentParts({ source: "(module)", language: "wat" })[0].language, "");
   assert.equal(argumentParts({ query: "SELECT 1" })[0].language, "sql");
   assert.match(argumentParts("{oops")[0].label, /not valid JSON/);
@@ -29,8 +35,15 @@ test("code_is_shown_as_code_and_the_rest_as_json", () => {
 
 test("rows_become_a_table_also_when_something_stands_beside_them", () => {
   const view = resultView('[{"a":1,"b":null},{"a":2.5,"c":{"d":1}}]');
-  assert.deepEqual(view.columns, [{ name: "a", numbers: true }, { name: "b", numbers: false }, { name: "c", numbers: false }]);
-  assert.deepEqual(view.rows[1].map((cell) => cell.text), ["2.5", "", '{"d":1}']);
+  assert.deepEqual(view.columns, [
+    { name: "a", numbers: true },
+    { name: "b", numbers: false },
+    { name: "c", numbers: false },
+  ]);
+  assert.deepEqual(
+    view.rows[1].map((cell) => cell.text),
+    ["2.5", "", '{"d":1}'],
+  );
   const wrapped = resultView('{"rows":[{"a":"x"}],"row_count":1}');
   assert.deepEqual([wrapped.kind, wrapped.rest], ["table", { row_count: 1 }]);
 });
@@ -70,14 +83,38 @@ test("one_line_is_one_line_and_short", () => {
 test("links_lead_to_web_pages_and_mail_and_nowhere_else", () => {
   assert.equal(safeHref("https://example.com/a?b#c"), "https://example.com/a?b#c");
   assert.equal(safeHref("mailto:a@example.com"), "mailto:a@example.com");
-  for (const bad of ["javascript:alert(1)", "JaVaScRiPt:alert(1)", "java\nscript:alert(1)", "\u0000javascript:x", "data:text/html,x", "vbscript:x", "blob:http://x/", "file:///etc/passwd", "//example.com", "/chat", "chat", "#x", "", null, "http://"]) {
+  for (const bad of [
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "java\nscript:alert(1)",
+    "\u0000javascript:x",
+    "data:text/html,x",
+    "vbscript:x",
+    "blob:http://x/",
+    "file:///etc/passwd",
+    "//example.com",
+    "/chat",
+    "chat",
+    "#x",
+    "",
+    null,
+    "http://",
+  ]) {
     assert.equal(safeHref(bad), undefined, String(bad));
   }
 });
 
 test("only_pictures_that_carry_their_own_bytes_are_shown", () => {
   assert.ok(isInlineImage("data:image/png;base64,iVBORw0KGgo="));
-  for (const bad of ["http://example.com/a.png", "//example.com/a.png", "/a.png", "data:image/svg+xml;base64,PHN2Zz4=", "data:text/html;base64,AA==", "", null]) {
+  for (const bad of [
+    "http://example.com/a.png",
+    "//example.com/a.png",
+    "/a.png",
+    "data:image/svg+xml;base64,PHN2Zz4=",
+    "data:text/html;base64,AA==",
+    "",
+    null,
+  ]) {
     assert.ok(!isInlineImage(bad), String(bad));
   }
 });

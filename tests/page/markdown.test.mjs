@@ -14,13 +14,17 @@ const STATIC = fileURLToPath(new URL("../../static", import.meta.url));
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".html": "text/html" };
 
-const browser = ["chromium", "chromium-browser", "google-chrome"].find((name) => spawnSync(name, ["--version"]).status === 0);
-if (!browser) console.error("SKIPPED: no Chromium here, so hostile markdown was not tried in a browser. Install `chromium`.");
+const browser = ["chromium", "chromium-browser", "google-chrome"].find(
+  (name) => spawnSync(name, ["--version"]).status === 0,
+);
+if (!browser)
+  console.error("SKIPPED: no Chromium here, so hostile markdown was not tried in a browser. Install `chromium`.");
 const skip = !browser && process.env.CI !== "true" ? "no Chromium" : false;
 
-const listen = (handler) => new Promise((resolve) => {
-  const server = createServer(handler).listen(0, "127.0.0.1", () => resolve(server));
-});
+const listen = (handler) =>
+  new Promise((resolve) => {
+    const server = createServer(handler).listen(0, "127.0.0.1", () => resolve(server));
+  });
 const address = (server) => `http://127.0.0.1:${server.address().port}`;
 
 /** Runs `markdown-harness.mjs` in the browser and gives what it reports, with all that was asked of the foreign server. */
@@ -50,8 +54,20 @@ async function runHarness() {
     }
   });
   const profile = mkdtempSync(join(tmpdir(), "level3-markdown-"));
-  const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-  const child = spawn(browser, [...flags, `--user-data-dir=${profile}`, address(server)], { stdio: "ignore", detached: true });
+  const flags = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ];
+  const child = spawn(browser, [...flags, `--user-data-dir=${profile}`, address(server)], {
+    stdio: "ignore",
+    detached: true,
+  });
   const gone = new Promise((resolve) => child.once("exit", resolve));
   const deadline = setTimeout(() => report({ failure: "the browser did not report within 60 s" }), 60_000);
   const result = await Promise.race([reported, gone.then(() => ({ failure: "the browser ended without a report" }))]);
@@ -62,7 +78,7 @@ async function runHarness() {
     // It ended by itself.
   }
   await gone;
-  for (const each of [server, foreign]) each.closeAllConnections(), each.close();
+  for (const each of [server, foreign]) (each.closeAllConnections(), each.close());
   rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   return { ...result, asked };
 }
@@ -72,7 +88,10 @@ test("markdown_in_a_real_browser", { skip, timeout: 120_000 }, async (t) => {
   assert.equal(result.failure, undefined);
   await t.test("hostile_markdown_leaves_nothing_forbidden_behind", () => {
     assert.ok(result.hostile.length >= 30, "the list was tried");
-    assert.deepEqual(result.hostile.filter(({ found }) => found.length > 0), []);
+    assert.deepEqual(
+      result.hostile.filter(({ found }) => found.length > 0),
+      [],
+    );
   });
   await t.test("hostile_markdown_runs_nothing_and_fetches_nothing", () => {
     assert.equal(result.pwned, 0);
