@@ -16,11 +16,13 @@ export function announcer(node) {
       if (item.at <= seen) continue;
       if (item.kind === "assistant" && item.final) news.push(oneLine(item.content, LONGEST));
       if (item.kind === "capability") news.push(`Capability ${item.name} version ${item.version} is live`);
+      if (item.kind === "error") news.push(`Error: ${oneLine(item.content, LONGEST)}`);
       if (item.kind === "due") news.push("A task fell due");
     }
     seen = Math.max(seen, state.lastSeq);
     const { status } = state.connection;
-    if (connection !== undefined && connection !== status) news.push(status === "connected" ? "Connected again" : `Connection: ${status}`);
+    if (connection !== undefined && connection !== status)
+      news.push(status === "connected" ? "Connected again" : `Connection: ${status}`);
     connection = status;
     if (news.length > 0) node.textContent = news.join(". ");
   };

@@ -27,7 +27,7 @@ export function codeNode(text, language) {
 export function chunks(text) {
   if (text.length <= CHUNK_CHARS * 2) return [text];
   const nodes = [];
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     // A chunk ends with a line where there is one, so that no line is broken that was not.
     const newline = text.indexOf("\n", start + CHUNK_CHARS);
     const end = newline !== -1 && newline < start + CHUNK_CHARS * 2 ? newline + 1 : start + CHUNK_CHARS;

@@ -24,7 +24,15 @@ export class Connection {
   /**
    * `dispatch(action)` and `getState()` reach the store; the rest stands in for the browser in tests.
    */
-  constructor({ url, dispatch, getState, Socket = globalThis.WebSocket, random = Math.random, clock = globalThis, now = Date.now }) {
+  constructor({
+    url,
+    dispatch,
+    getState,
+    Socket = globalThis.WebSocket,
+    random = Math.random,
+    clock = globalThis,
+    now = Date.now,
+  }) {
     Object.assign(this, { url, dispatch, getState, Socket, random, clock, now });
     this.failures = 0;
     /** The `seq` to resume after: the last one this tab got in order. `null` until the first `hello`. */
@@ -89,7 +97,8 @@ export class Connection {
       return;
     }
     // Not the highest but the latest: should a frame slip in before the missed ones, they are asked for again next time.
-    if (typeof frame.seq === "number" && frame.conversation === this.getState().hello?.conversation) this.cursor = frame.seq;
+    if (typeof frame.seq === "number" && frame.conversation === this.getState().hello?.conversation)
+      this.cursor = frame.seq;
     this.dispatch(frame);
     if (this.getState().outbox.some((entry) => entry.status === "sending")) this.expectAnswer();
   }

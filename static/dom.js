@@ -8,7 +8,9 @@ export function h(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false && child !== ""));
+  node.append(
+    ...children.flat().filter((child) => child !== undefined && child !== null && child !== false && child !== ""),
+  );
   return node;
 }
 

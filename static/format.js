@@ -10,7 +10,10 @@ const CODE_FIELDS = { query: "sql", sql: "sql", code: "javascript", source: "jav
 
 /** `text` on one line, cut after `length` characters. */
 export function oneLine(text, length = 140) {
-  const line = text.slice(0, length * 4).replace(/\s+/g, " ").trim();
+  const line = text
+    .slice(0, length * 4)
+    .replace(/\s+/g, " ")
+    .trim();
   return line.length > length || text.length > length * 4 ? `${line.slice(0, length - 1).trimEnd()}…` : line;
 }
 
@@ -23,13 +26,19 @@ export function summarize(name, args) {
       if (typeof args.query === "string") return oneLine(args.query);
       break;
     case "manage_tasks":
-      return oneLine([args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && `due ${localTime(args.due_at)}`].filter(Boolean).join(" · "));
+      return oneLine(
+        [args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && `due ${localTime(args.due_at)}`]
+          .filter(Boolean)
+          .join(" · "),
+      );
     case "write_capability":
       return oneLine([args.name, args.description].filter(Boolean).join(" · "));
     case "restart":
       return oneLine(String(args.mode ?? ""));
   }
-  const pairs = Object.entries(args).map(([key, value]) => `${key}: ${typeof value === "string" ? oneLine(value, 60) : JSON.stringify(value)}`);
+  const pairs = Object.entries(args).map(
+    ([key, value]) => `${key}: ${typeof value === "string" ? oneLine(value, 60) : JSON.stringify(value)}`,
+  );
   return oneLine(pairs.join(", "));
 }
 
@@ -98,8 +107,15 @@ function columnsOf(records) {
 
 function tableOf(records) {
   const names = columnsOf(records);
-  const rows = records.map((record) => names.map((name) => cellOf(Object.hasOwn(record, name) ? record[name] : undefined)));
-  const columns = names.map((name, index) => ({ name, numbers: rows.every((row) => row[index].kind !== "string" && row[index].kind !== "json") && rows.some((row) => row[index].kind === "number") }));
+  const rows = records.map((record) =>
+    names.map((name) => cellOf(Object.hasOwn(record, name) ? record[name] : undefined)),
+  );
+  const columns = names.map((name, index) => ({
+    name,
+    numbers:
+      rows.every((row) => row[index].kind !== "string" && row[index].kind !== "json") &&
+      rows.some((row) => row[index].kind === "number"),
+  }));
   return { columns, rows };
 }
 
@@ -130,7 +146,9 @@ export function sizeOf(characters) {
 /** An ISO 8601 time as a person reads it, in the local time zone; anything else as it is. */
 export function localTime(text) {
   const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? String(text) : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return Number.isNaN(at.getTime())
+    ? String(text)
+    : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** When `dueAt` (ISO 8601) is, seen from `now` (milliseconds): `{ text, overdue }`. */
@@ -140,6 +158,12 @@ export function dueIn(dueAt, now) {
   const seconds = Math.round((at - now) / 1000);
   const size = Math.abs(seconds);
   const amount =
-    size < 60 ? `${size} s` : size < 3600 ? `${Math.round(size / 60)} min` : size < 172_800 ? `${Math.round(size / 3600)} h` : `${Math.round(size / 86_400)} days`;
+    size < 60
+      ? `${size} s`
+      : size < 3600
+        ? `${Math.round(size / 60)} min`
+        : size < 172_800
+          ? `${Math.round(size / 3600)} h`
+          : `${Math.round(size / 86_400)} days`;
   return seconds < 0 ? { text: `due ${amount} ago`, overdue: true } : { text: `due in ${amount}`, overdue: false };
 }

@@ -25,8 +25,9 @@ const GREETINGS = {
   },
   tour: {
     title: "See what it can do",
-    body: "Choose one of the suggestions below. Only the model is a stand-in: the capability, the sandbox, the database and the task that "
-      + "wakes the assistant are the real ones.",
+    body:
+      "Choose one of the suggestions below. Only the model is a stand-in: the capability, the sandbox, the database and the task that " +
+      "wakes the assistant are the real ones.",
   },
 };
 
@@ -66,13 +67,18 @@ function tabStorage() {
     return globalThis.sessionStorage;
   } catch {
     const kept = new Map();
-    return { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value), removeItem: (key) => kept.delete(key) };
+    return {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => kept.set(key, value),
+      removeItem: (key) => kept.delete(key),
+    };
   }
 }
 
 function composerData(state, isEmpty) {
   const turns = [...state.turns.values()];
-  const suggestions = state.hello?.model.kind === "tour" ? TOUR_SUGGESTIONS : isEmpty && state.hello ? FIRST_SUGGESTIONS : [];
+  const suggestions =
+    state.hello?.model.kind === "tour" ? TOUR_SUGGESTIONS : isEmpty && state.hello ? FIRST_SUGGESTIONS : [];
   return {
     busy: isBusy(state),
     stopping: turns.some((turn) => turn.stopping && !["completed", "aborted", "failed"].includes(turn.state)),
@@ -127,7 +133,8 @@ showPanel(wide.matches);
 wide.addEventListener("change", () => showPanel(wide.matches));
 addEventListener("panel-toggle", () => {
   showPanel(document.body.dataset.panel !== "open");
-  if (!wide.matches) (document.body.dataset.panel === "open" ? panel.querySelector(".panel-close") : header.toggle).focus();
+  if (!wide.matches)
+    (document.body.dataset.panel === "open" ? panel.querySelector(".panel-close") : header.toggle).focus();
 });
 part("main").addEventListener("pointerdown", () => !wide.matches && showPanel(false));
 addEventListener("keydown", (event) => {

@@ -45,7 +45,12 @@ export function hasEnded(turn) {
 export function reduce(state, action) {
   const apply = Object.hasOwn(HANDLERS, action.type) ? HANDLERS[action.type] : undefined;
   if (!apply) return state;
-  if (action.conversation !== undefined && action.type !== "hello" && state.hello && action.conversation !== state.hello.conversation) {
+  if (
+    action.conversation !== undefined &&
+    action.type !== "hello" &&
+    state.hello &&
+    action.conversation !== state.hello.conversation
+  ) {
     return state;
   }
   const next = apply(state, action);
@@ -132,7 +137,13 @@ function textWritten(state, frame) {
   if (known && (known.recorded || known.attempt > frame.attempt)) return state;
   const fresh = !known || known.attempt < frame.attempt;
   const text = fresh ? frame.content : known.text + (known.gap ? " … " : "") + frame.content;
-  const stream = { turn: frame.turn, step: frame.step, attempt: frame.attempt, at: known?.at ?? state.lastSeq + 0.5, text };
+  const stream = {
+    turn: frame.turn,
+    step: frame.step,
+    attempt: frame.attempt,
+    at: known?.at ?? state.lastSeq + 0.5,
+    text,
+  };
   return { ...state, streams: new Map(state.streams).set(key, stream) };
 }
 
@@ -170,7 +181,11 @@ function callEnded(state, frame) {
 
 function failed(state, frame) {
   if (frame.turn !== undefined) {
-    return withTurn(putItem(state, frame, `end:${frame.turn}`, { kind: "error", content: frame.content }), frame, "failed");
+    return withTurn(
+      putItem(state, frame, `end:${frame.turn}`, { kind: "error", content: frame.content }),
+      frame,
+      "failed",
+    );
   }
   if (frame.id !== undefined && state.outbox.some((entry) => entry.id === frame.id)) {
     const refuse = (entry) => (entry.id === frame.id ? { ...entry, status: "refused", error: frame.content } : entry);
@@ -178,7 +193,11 @@ function failed(state, frame) {
   }
   if (state.notices.at(-1)?.content === frame.content) return state;
   const noticeCount = state.noticeCount + 1;
-  return { ...state, noticeCount, notices: [...state.notices, { key: `notice:${noticeCount}`, content: frame.content }] };
+  return {
+    ...state,
+    noticeCount,
+    notices: [...state.notices, { key: `notice:${noticeCount}`, content: frame.content }],
+  };
 }
 
 function taskChanged(state, frame) {

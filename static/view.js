@@ -11,7 +11,11 @@ export function rows(state) {
   const active = activeTurn(state);
   if (active && !isShowingWork(state, active.id)) {
     const stopping = active.turn.stopping === true;
-    placed.push({ group: active.turn.order, at: Infinity, row: { key: `working:${active.id}`, kind: "working", stopping } });
+    placed.push({
+      group: active.turn.order,
+      at: Infinity,
+      row: { key: `working:${active.id}`, kind: "working", stopping },
+    });
   }
   placed.sort((a, b) => a.group - b.group || a.at - b.at);
   const list = placed.map(({ row }) => row);

@@ -19,8 +19,8 @@ const TEXTS = {
   ],
   safe: () => [
     h("strong", {}, "Safe mode."),
-    " The server crashed several times in a row, so it started without loading the capabilities. The four built-in tools work. "
-      + "Ask for the capability you wrote last to be corrected, then for a full restart.",
+    " The server crashed several times in a row, so it started without loading the capabilities. The four built-in tools work. " +
+      "Ask for the capability you wrote last to be corrected, then for a full restart.",
   ],
   offline: () => [
     h("strong", {}, "The server cannot be reached."),
@@ -37,7 +37,11 @@ export class Banners extends HTMLElement {
     if (hello?.model.kind === "tour") kinds.push("tour");
     const rows = kinds.map((kind) => ({ key: kind, kind }));
     keyed(this, rows, ({ kind }) =>
-      h("div", { class: "banner", "data-testid": "banner", "data-banner": kind, role: kind === "tour" ? "note" : "alert" }, h("p", {}, TEXTS[kind]())),
+      h(
+        "div",
+        { class: "banner", "data-testid": "banner", "data-banner": kind, role: kind === "tour" ? "note" : "alert" },
+        h("p", {}, TEXTS[kind]()),
+      ),
     );
   }
 }

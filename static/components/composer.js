@@ -21,9 +21,18 @@ export class Composer extends HTMLElement {
       autocomplete: "off",
       enterkeyhint: "send",
     });
-    this.sendButton = h("button", { type: "submit", class: "send", "data-testid": "send", disabled: true }, icon(SEND_ICON, "Send"));
+    this.sendButton = h(
+      "button",
+      { type: "submit", class: "send", "data-testid": "send", disabled: true },
+      icon(SEND_ICON, "Send"),
+    );
     const stop = () => this.dispatchEvent(new CustomEvent("stop-turns", { bubbles: true }));
-    this.stopButton = h("button", { type: "button", class: "stop", "data-testid": "stop", hidden: true, onclick: stop }, icon(STOP_ICON), h("span", {}, "Stop"));
+    this.stopButton = h(
+      "button",
+      { type: "button", class: "stop", "data-testid": "stop", hidden: true, onclick: stop },
+      icon(STOP_ICON),
+      h("span", {}, "Stop"),
+    );
     this.hint = h("p", { id: "composer-hint", class: "hint" });
     this.chips = h("div", { class: "chips", role: "group", "aria-label": "Suggestions" });
     const form = h("form", {}, this.text, h("div", { class: "composer-buttons" }, this.stopButton, this.sendButton));
@@ -47,7 +56,9 @@ export class Composer extends HTMLElement {
     this.stopButton.disabled = stopping || !connected;
     this.stopButton.lastElementChild.textContent = stopping ? "Stopping…" : "Stop";
     const rows = suggestions.map((text) => ({ key: text, text }));
-    keyed(this.chips, rows, ({ text }) => h("button", { type: "button", class: "chip", onclick: () => this.send(text) }, text));
+    keyed(this.chips, rows, ({ text }) =>
+      h("button", { type: "button", class: "chip", onclick: () => this.send(text) }, text),
+    );
     this.chips.hidden = rows.length === 0;
     this.explain();
   }

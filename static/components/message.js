@@ -14,7 +14,12 @@ export class UserMessage extends HTMLElement {
     this.dataset.status = row.status ?? "accepted";
     if (this.shownContent !== row.content) {
       this.shownContent = row.content;
-      this.bubble = h("div", { class: "bubble", dir: "auto" }, h("span", { class: "visually-hidden" }, "You: "), cutText(row.content, (text) => h("span", {}, text)));
+      this.bubble = h(
+        "div",
+        { class: "bubble", dir: "auto" },
+        h("span", { class: "visually-hidden" }, "You: "),
+        cutText(row.content, (text) => h("span", {}, text)),
+      );
     }
     this.replaceChildren(this.bubble, ...this.footOf(row));
   }

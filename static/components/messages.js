@@ -13,13 +13,28 @@ const DOWN_ICON = "M10 4v12M5 11l5 5 5-5";
 /** `<l3-messages>`: `data = { rows, hasEarlier, greeting }`; sends `load-earlier`. */
 export class Messages extends HTMLElement {
   connectedCallback() {
-    this.earlier = h("button", { type: "button", class: "quiet earlier", hidden: true, onclick: () => this.askEarlier() }, "Show earlier messages");
+    this.earlier = h(
+      "button",
+      { type: "button", class: "quiet earlier", hidden: true, onclick: () => this.askEarlier() },
+      "Show earlier messages",
+    );
     // A log is live by itself; here a status line of its own announces finished messages, so that deltas are not read out.
-    this.list = h("div", { class: "rows", role: "log", "aria-live": "off", "aria-label": "Conversation", "data-testid": "messages" });
+    this.list = h("div", {
+      class: "rows",
+      role: "log",
+      "aria-live": "off",
+      "aria-label": "Conversation",
+      "data-testid": "messages",
+    });
     this.greeting = h("div", { class: "greeting", hidden: true });
     this.page = h("div", { class: "scroll-page" }, this.earlier, this.greeting, this.list);
     this.scroller = h("div", { class: "scroller", tabindex: "-1" }, this.page);
-    this.newer = h("button", { type: "button", class: "newer", hidden: true, onclick: () => this.toEnd() }, icon(DOWN_ICON), h("span", {}, "New messages"));
+    this.newer = h(
+      "button",
+      { type: "button", class: "newer", hidden: true, onclick: () => this.toEnd() },
+      icon(DOWN_ICON),
+      h("span", {}, "New messages"),
+    );
     this.append(this.scroller, this.newer);
     this.sticks = true;
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
@@ -50,7 +65,8 @@ export class Messages extends HTMLElement {
 
   showGreeting(text) {
     this.greeting.hidden = !text;
-    if (text && this.shownGreeting !== text) this.greeting.replaceChildren(h("h2", {}, text.title), h("p", {}, text.body));
+    if (text && this.shownGreeting !== text)
+      this.greeting.replaceChildren(h("h2", {}, text.title), h("p", {}, text.body));
     this.shownGreeting = text;
   }
 

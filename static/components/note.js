@@ -11,16 +11,42 @@ const HALT = "M6.5 6.5h7v7h-7z";
 const plain = (text) => h("span", { dir: "auto" }, text);
 
 const MAKERS = {
-  due: ({ content }) => ["Due", icon(CLOCK), h("div", { class: "note-text" }, h("span", { class: "note-title" }, "The heartbeat woke the assistant"), cutText(content, plain, 600))],
-  end: ({ state, content }) => [state === "aborted" ? "Stopped" : "Note", icon(HALT), h("div", { class: "note-text" }, plain(content || (state === "aborted" ? "Stopped." : "The turn ended.")))],
-  error: ({ content }) => ["Error", icon(WARNING), h("div", { class: "note-text" }, cutText(content || "The turn failed; the server gave no reason.", plain))],
-  notice: ({ key, content }) => ["Error", icon(WARNING), h("div", { class: "note-text" }, cutText(content, plain)), dismissButton(key)],
+  due: ({ content }) => [
+    "Due",
+    icon(CLOCK),
+    h(
+      "div",
+      { class: "note-text" },
+      h("span", { class: "note-title" }, "The heartbeat woke the assistant"),
+      cutText(content, plain, 600),
+    ),
+  ],
+  end: ({ state, content }) => [
+    state === "aborted" ? "Stopped" : "Note",
+    icon(HALT),
+    h("div", { class: "note-text" }, plain(content || (state === "aborted" ? "Stopped." : "The turn ended."))),
+  ],
+  error: ({ content }) => [
+    "Error",
+    icon(WARNING),
+    h("div", { class: "note-text" }, cutText(content || "The turn failed; the server gave no reason.", plain)),
+  ],
+  notice: ({ key, content }) => [
+    "Error",
+    icon(WARNING),
+    h("div", { class: "note-text" }, cutText(content, plain)),
+    dismissButton(key),
+  ],
   capability: ({ name, version }) => [
     "Capability",
     icon(SPARK),
     h("div", { class: "note-text" }, "Capability ", h("code", {}, name), ` v${version} is live`),
   ],
-  working: ({ stopping }) => ["", h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), h("span", {}, stopping ? "Stopping…" : "Working…")],
+  working: ({ stopping }) => [
+    "",
+    h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
+    h("span", {}, stopping ? "Stopping…" : "Working…"),
+  ],
 };
 
 /** `<l3-note>`: `data` is a row of any of the kinds above. Sends `dismiss-notice`. */
@@ -32,7 +58,8 @@ export class Note extends HTMLElement {
     this.className = `row note ${row.kind}`;
     const isError = row.kind === "error" || row.kind === "notice";
     this.dataset.testid = isError ? "error" : `note-${row.kind}`;
-    this.setAttribute("role", isError ? "alert" : "note");
+    // Errors of turns are history as well; the announcer reads out the new ones. Notices are always new.
+    this.setAttribute("role", row.kind === "notice" ? "alert" : "note");
     if (label) this.setAttribute("aria-label", label);
     this.replaceChildren(...children);
   }
@@ -40,7 +67,9 @@ export class Note extends HTMLElement {
 
 function dismissButton(key) {
   const button = h("button", { type: "button", class: "quiet" }, "Dismiss");
-  button.addEventListener("click", () => button.dispatchEvent(new CustomEvent("dismiss-notice", { bubbles: true, detail: key })));
+  button.addEventListener("click", () =>
+    button.dispatchEvent(new CustomEvent("dismiss-notice", { bubbles: true, detail: key })),
+  );
   return button;
 }
 

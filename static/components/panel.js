@@ -21,7 +21,13 @@ export class Panel extends HTMLElement {
     this.append(
       close,
       h("section", { "data-testid": "tasks" }, h("h2", {}, "Tasks"), this.tasks, this.noTasks),
-      h("section", { "data-testid": "capabilities" }, h("h2", {}, "Capabilities"), this.capabilities, this.noCapabilities),
+      h(
+        "section",
+        { "data-testid": "capabilities" },
+        h("h2", {}, "Capabilities"),
+        this.capabilities,
+        this.noCapabilities,
+      ),
     );
     this.timer = setInterval(() => this.refreshTimes(), 1000);
   }
@@ -32,11 +38,21 @@ export class Panel extends HTMLElement {
 
   set data({ open, closed, capabilities }) {
     const tasks = [...open, ...closed.slice(0, CLOSED_SHOWN)];
-    const rows = tasks.map(({ id, title, details, status, due_at }) => ({ key: id, id, title, details, status, due_at }));
+    const rows = tasks.map(({ id, title, details, status, due_at }) => ({
+      key: id,
+      id,
+      title,
+      details,
+      status,
+      due_at,
+    }));
     keyed(this.tasks, rows, () => document.createElement("l3-task"));
     this.noTasks.hidden = tasks.length > 0;
-    keyed(this.capabilities, capabilities.map(({ name, version }) => ({ key: `${name} ${version}`, name, version })), ({ name, version }) =>
-      h("li", { "data-capability": name }, h("code", {}, name), h("span", { class: "version" }, `v${version}`)),
+    keyed(
+      this.capabilities,
+      capabilities.map(({ name, version }) => ({ key: `${name} ${version}`, name, version })),
+      ({ name, version }) =>
+        h("li", { "data-capability": name }, h("code", {}, name), h("span", { class: "version" }, `v${version}`)),
     );
     this.noCapabilities.hidden = capabilities.length > 0;
   }
@@ -53,8 +69,13 @@ export class TaskEntry extends HTMLElement {
     this.setAttribute("role", "listitem");
     this.dataset.task = task.id;
     this.dataset.status = task.status;
-    this.due = task.due_at && !STATUS_WORDS[task.status]?.match(/done|given/) ? h("time", { datetime: task.due_at, title: new Date(task.due_at).toLocaleString() }) : undefined;
-    const status = STATUS_WORDS[task.status] ? h("span", { class: "task-status" }, STATUS_WORDS[task.status]) : undefined;
+    this.due =
+      task.due_at && !STATUS_WORDS[task.status]?.match(/done|given/)
+        ? h("time", { datetime: task.due_at, title: new Date(task.due_at).toLocaleString() })
+        : undefined;
+    const status = STATUS_WORDS[task.status]
+      ? h("span", { class: "task-status" }, STATUS_WORDS[task.status])
+      : undefined;
     this.replaceChildren(
       h("span", { class: "task-mark", "aria-hidden": "true" }),
       h("span", { class: "task-title", dir: "auto", title: task.details || undefined }, task.title),

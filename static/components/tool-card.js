@@ -43,10 +43,21 @@ export class ToolCard extends HTMLElement {
   fill() {
     const { args, outcome } = this.row;
     this.filled = true;
-    const parts = argumentParts(args).map(({ label, text, language }) => section(label, cutText(text, (shown) => codeBlock(shown, language))));
+    const parts = argumentParts(args).map(({ label, text, language }) =>
+      section(
+        label,
+        cutText(text, (shown) => codeBlock(shown, language)),
+      ),
+    );
     if (outcome) {
       parts.push(section(outcome.ok ? "result" : "error", resultNodes(outcome.result), outcome.ok ? "" : "failed"));
-      if (outcome.logs.length > 0) parts.push(section("log", cutText(outcome.logs.join("\n"), (shown) => codeBlock(shown, ""))));
+      if (outcome.logs.length > 0)
+        parts.push(
+          section(
+            "log",
+            cutText(outcome.logs.join("\n"), (shown) => codeBlock(shown, "")),
+          ),
+        );
     }
     this.body.replaceChildren(...parts);
   }
@@ -63,12 +74,24 @@ function resultNodes(result) {
     const rest = view.rest ? [codeBlock(JSON.stringify(view.rest, null, 2), "json")] : [];
     return [tableNode(view), ...rest];
   }
-  return cutText(view.text, (text) => (view.kind === "json" ? codeBlock(text, "json") : h("pre", { class: "plain", tabindex: "0", dir: "auto" }, chunks(text))));
+  return cutText(view.text, (text) =>
+    view.kind === "json"
+      ? codeBlock(text, "json")
+      : h("pre", { class: "plain", tabindex: "0", dir: "auto" }, chunks(text)),
+  );
 }
 
 function tableNode({ columns, rows }) {
   const body = h("tbody", {}, rows.slice(0, SHOWN_ROWS).map(rowNode));
-  const head = h("thead", {}, h("tr", {}, columns.map(({ name, numbers }) => h("th", { scope: "col", class: numbers ? "numbers" : undefined }, name))));
+  const head = h(
+    "thead",
+    {},
+    h(
+      "tr",
+      {},
+      columns.map(({ name, numbers }) => h("th", { scope: "col", class: numbers ? "numbers" : undefined }, name)),
+    ),
+  );
   const box = h("div", { class: "table-scroll", tabindex: "0" }, h("table", {}, head, body));
   if (rows.length <= SHOWN_ROWS) return box;
   const button = h("button", { type: "button", class: "quiet show-all" }, `Show all ${rows.length} rows`);
@@ -80,7 +103,17 @@ function tableNode({ columns, rows }) {
 }
 
 function rowNode(cells) {
-  return h("tr", {}, cells.map(({ text, kind }) => h("td", { class: `cell-${kind}`, dir: "auto" }, cutText(text, (shown) => h("span", {}, shown), 400))));
+  return h(
+    "tr",
+    {},
+    cells.map(({ text, kind }) =>
+      h(
+        "td",
+        { class: `cell-${kind}`, dir: "auto" },
+        cutText(text, (shown) => h("span", {}, shown), 400),
+      ),
+    ),
+  );
 }
 
 customElements.define("l3-tool", ToolCard);
