@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::domain::ToolSpec;
-use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, ModelSource, Request};
+use crate::model::choice::ModelSource;
+use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
 use crate::store::{Exchange, Lease, NewStep, OpenCall, Store, StoreError};
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;

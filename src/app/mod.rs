@@ -15,7 +15,7 @@ use crate::agent::{Agent, Limits};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::http::{Access, Doors};
-use crate::model::ModelSource;
+use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::store::{Database, DatabaseError, Store};

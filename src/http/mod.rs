@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
-use crate::model::ModelSource;
+use crate::model::choice::ModelSource;
 use crate::store::Store;
 use crate::wire::ServerFrame;
 

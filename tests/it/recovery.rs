@@ -104,7 +104,10 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     let mut app = TestApp::start().await;
     app.stop().await;
     // Two servers that share a database, without their runners: only the leases are tried here.
-    let store = level3::store::Database::inside(crate::support::cluster(), app.database()).prepare(&level3::clock::SystemRandom).await.unwrap();
+    let store = level3::store::Database::inside(crate::support::cluster(), app.database())
+        .prepare(&level3::clock::SystemRandom)
+        .await
+        .unwrap();
     let (now, lease) = (app.now(), TimeDelta::seconds(60));
     let main = store.main_conversation(now).await.unwrap();
     store.accept_message(main, None, "work", now).await.unwrap();

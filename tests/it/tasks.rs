@@ -110,7 +110,10 @@ async fn a_due_date_that_is_moved_fires_again() {
     make_task(&app, "Stretch", "2026-11-20T08:00:10Z").await;
     let mut client = app.connect().await;
     client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
-    app.script([call("manage_tasks", json!({"action": "update", "id": 1, "due_at": "2026-11-20T08:05:00Z"})), text("later then")]);
+    app.script([
+        call("manage_tasks", json!({"action": "update", "id": 1, "due_at": "2026-11-20T08:05:00Z"})),
+        text("later then"),
+    ]);
     app.advance(10);
     client.turn().await;
     app.script([text("now")]);

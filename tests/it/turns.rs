@@ -34,7 +34,8 @@ async fn text_is_streamed_before_it_is_recorded() {
     let mut client = app.connect().await;
     client.say("count").await;
     let frames = client.until(|frame| frame["type"] == "assistant").await;
-    let streamed: String = frames.iter().filter(|frame| frame["type"] == "delta").filter_map(|frame| frame["content"].as_str()).collect();
+    let streamed: String =
+        frames.iter().filter(|frame| frame["type"] == "delta").filter_map(|frame| frame["content"].as_str()).collect();
     assert_eq!(streamed, "one two");
 }
 

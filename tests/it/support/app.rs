@@ -10,7 +10,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use level3::app::{App, DataFolder, Exit, Outside, listen};
 use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
-use level3::model::ModelSource;
+use level3::model::choice::ModelSource;
+use level3::model::client;
 use level3::store::{Database, Store, logins};
 use tempfile::TempDir;
 
@@ -24,6 +25,7 @@ pub struct TestApp {
     database: String,
     folder: TempDir,
     settings: HashMap<String, String>,
+    tour: bool,
     app: Option<App>,
 }
 
@@ -32,8 +34,17 @@ impl TestApp {
         Self::with(&[]).await
     }
 
+    /// Starts without any model configured, where none can be found either.
+    pub async fn tour() -> Self {
+        Self::build(&[], true).await
+    }
+
     /// Starts with these settings.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
+        Self::build(settings, false).await
+    }
+
+    async fn build(settings: &[(&str, &str)], tour: bool) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let database = format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let mut settings: HashMap<_, _> = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
@@ -45,6 +56,7 @@ impl TestApp {
             database,
             folder: tempfile::tempdir().unwrap(),
             settings,
+            tour,
             app: None,
         };
         app.go().await;
@@ -69,7 +81,11 @@ impl TestApp {
             std::os::unix::fs::symlink(&cache, &own).unwrap();
         }
         let folder = DataFolder::take(&config.data_dir, &*random).unwrap();
-        let models = Arc::new(ModelSource::fixed(self.script.clone()));
+        let models = Arc::new(if self.tour {
+            ModelSource::searching(Vec::new(), client::Limits::default(), Arc::new(self.clock.clone()), random.clone())
+        } else {
+            ModelSource::fixed(self.script.clone())
+        });
         let outside = Outside { clock: Arc::new(self.clock.clone()), random, models };
         let database = Database::inside(cluster(), &self.database);
         let listener = listen(config.listen).await.unwrap();

@@ -20,8 +20,6 @@ pub enum Reply {
     Hang(String),
     /// Fails.
     Fail(ModelErrorKind, String),
-    /// Answers by what it was asked.
-    With(Box<dyn FnOnce(&Request) -> Reply + Send>),
 }
 
 /// An answer of text alone.
@@ -79,11 +77,11 @@ impl Script {
 
 impl Model for Script {
     fn answer<'a>(&'a self, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        self.requests.lock().unwrap().push(request.clone());
+        self.requests.lock().unwrap().push(request);
         let reply = self.replies.lock().unwrap().pop_front();
         self.asked.notify_waiters();
         let missing = || Reply::Fail(ModelErrorKind::Malformed, "the script has no further reply".to_owned());
-        Box::pin(play(reply.unwrap_or_else(missing), request, on_delta))
+        Box::pin(play(reply.unwrap_or_else(missing), on_delta))
     }
 
     fn info(&self) -> ModelInfo {
@@ -91,7 +89,7 @@ impl Model for Script {
     }
 }
 
-fn play<'a>(reply: Reply, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
+fn play<'a>(reply: Reply, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
     Box::pin(async move {
         match reply {
             Reply::Answer(content, calls) => {
@@ -106,14 +104,13 @@ fn play<'a>(reply: Reply, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<
             }
             Reply::After(signal, reply) => {
                 signal.notified().await;
-                play(*reply, request, on_delta).await
+                play(*reply, on_delta).await
             }
             Reply::Hang(started) => {
                 on_delta(&started);
                 std::future::pending().await
             }
             Reply::Fail(kind, message) => Err(ModelError { kind, message }),
-            Reply::With(decide) => play(decide(&request), request, on_delta).await,
         }
     })
 }
