@@ -15,8 +15,7 @@ for tool in "$CLANG" wasm-ld-22 node npm cargo sha256sum; do
     command -v "$tool" >/dev/null || missing+=("$tool")
 done
 [ -f /usr/lib/wasm32-wasi/libc.a ] || missing+=("wasi-libc")
-[ -n "$(find /usr/lib/llvm-22/lib/clang -name 'libclang_rt.builtins*wasm32*' -o -path '*wasm32*' -name 'libclang_rt.builtins*' 2>/dev/null)" ] ||
-    missing+=("libclang-rt-22-dev-wasm32")
+[ -f /usr/lib/llvm-22/lib/clang/22/lib/wasi/libclang_rt.builtins-wasm32.a ] || missing+=("libclang-rt-22-dev-wasm32")
 if [ ${#missing[@]} -gt 0 ]; then
     echo "missing: ${missing[*]}" >&2
     echo "on Debian 12: apt-get install --no-install-recommends clang-22 lld-22 libclang-rt-22-dev-wasm32 wasi-libc nodejs npm" >&2

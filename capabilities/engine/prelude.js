@@ -16,7 +16,11 @@
     if (value instanceof Map || value instanceof Set) value = [...value];
     try { return stringify(value) ?? String(value); } catch { return String(value); }
   };
-  const print = (level) => (...values) => { host.log(level, values.map(show).join(' ')); };
+  const print = (level) => (...values) => {
+    let line = '';
+    for (let i = 0; i < values.length; i++) line += (i ? ' ' : '') + show(values[i]);
+    host.log(level, line);
+  };
   define('console', {
     debug: print(0), trace: print(0), log: print(1), info: print(1), table: print(1), dir: print(1), warn: print(2), error: print(3),
     assert: (condition, ...values) => { if (!condition) print(3)('Assertion failed:', ...values); },

@@ -20,7 +20,7 @@
       (i32.store (i32.const 0) (i32.const 0))
       (i32.store (i32.const 4) (local.get $text))
       (i32.store (i32.const 8) (local.get $length))
-      ;; the answer
+      ;; where the answer is
       (i32.const 0)))
   (core instance $instance (instantiate $code))
   (func (export "run") (param "params-json" string) (result (result string (error string)))

@@ -85,7 +85,7 @@ async fn commonjs_is_explained() {
 #[tokio::test]
 async fn code_that_throws_or_hangs_while_loading_is_an_import_error() {
     let error = refused(&draft("const a = 1;\nthrow new Error('at load')")).await;
-    assert_eq!((error.kind, error.place), (CheckErrorKind::ImportError, Some(Place { line: 2, offset: 7 })));
+    assert_eq!((error.kind, error.place), (CheckErrorKind::ImportError, Some(Place { line: 2, offset: 11 })));
     assert!(error.message.contains("fails while loading: Error: at load"), "{error}");
     let error = impatient().check(&draft("for (;;) {}")).await.map(|_| ()).unwrap_err();
     assert_eq!(error.kind, CheckErrorKind::ImportError);

@@ -2,6 +2,7 @@
 
 mod calls;
 mod checks;
+mod examples;
 mod safety;
 mod stored;
 
@@ -20,9 +21,9 @@ use crate::governor::{Permit, Policy, Proposal, Verdict, authorize};
 /// The moment the tests' clock shows.
 const NOW: &str = "2030-01-02T03:04:05.678Z";
 
-/// Compiled engines of all tests, and of later runs.
+/// Compiled engines of all tests, and of later runs; beside the test program.
 fn cache() -> PathBuf {
-    std::env::temp_dir().join("level3-test-engines")
+    std::env::current_exe().unwrap().with_file_name("test-engines")
 }
 
 fn clock() -> ManualClock {

@@ -32,7 +32,7 @@ async fn a_promise_that_can_never_settle_is_an_error_at_once() {
 async fn memory_has_a_limit() {
     for source in [
         "export default () => { const a = []; for (;;) a.push(new Array(1000).fill('x')) }",
-        "export default () => { let s = 'x'; for (;;) s = s + s + Math.random() }",
+        "export default () => { const a = []; for (let s = 'x';; s = s + 'y') a.push(s + s) }",
         "export default () => { const a = []; for (;;) a.push(new Uint8Array(1 << 20)) }",
     ] {
         limited(sandbox(), source, "more than 64 MiB of memory").await;
@@ -56,7 +56,8 @@ async fn recursion_without_end_is_an_error_that_code_can_catch() {
     ] {
         let source = format!("export default () => {{ try {{ {body} }} catch (e) {{ return e.name + ': ' + e.message }} }}");
         let said = result(&source, json!({})).await;
-        assert!(said.contains("call stack") || said.contains("stack overflow"), "{body}: {said}");
+        // the arguments of the constructor grow with the depth, so there memory may end first
+        assert!(["call stack", "stack overflow", "out of memory"].iter().any(|end| said.contains(end)), "{body}: {said}");
     }
     let error = failure(sandbox(), "export default function f(n) { return f(n) + 1 }").await;
     assert_eq!(error["name"], "RangeError", "{error}");

@@ -1,0 +1,53 @@
+//! The examples in `capabilities/examples` pass their own tests and can be called.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::*;
+
+#[derive(Deserialize)]
+struct Example {
+    name: String,
+    description: String,
+    language: Language,
+    parameters: Value,
+    grants: Grants,
+    tests: Vec<TestCase>,
+}
+
+fn examples() -> Vec<Draft> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities/examples");
+    let read = |folder: &Path| {
+        let text = std::fs::read_to_string(folder.join("capability.json")).unwrap();
+        let example: Example = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let extension = match example.language {
+            Language::JavaScript => "js",
+            Language::Wat => "wat",
+        };
+        Draft {
+            name: example.name,
+            description: example.description,
+            language: example.language,
+            source: std::fs::read_to_string(folder.join("source").with_extension(extension)).unwrap(),
+            parameters: example.parameters,
+            grants: example.grants,
+            tests: example.tests,
+        }
+    };
+    std::fs::read_dir(folder).unwrap().map(|entry| read(&entry.unwrap().path())).collect()
+}
+
+#[tokio::test]
+async fn every_example_passes_its_tests_and_can_be_called() {
+    let examples = examples();
+    assert_eq!(examples.len(), 2);
+    for draft in examples {
+        assert!(!draft.tests.is_empty(), "{}", draft.name);
+        let capability = built(sandbox(), &draft).await;
+        for test in &draft.tests {
+            let outcome = sandbox().call(&permit(), &capability, &test.params).await;
+            assert!(outcome.ok, "{}: {}", draft.name, outcome.result);
+        }
+    }
+}
