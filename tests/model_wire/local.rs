@@ -120,6 +120,6 @@ async fn a_wrong_setting_is_refused_at_the_start() {
 async fn looking_around_does_not_take_long() {
     let hanging = Server::playing(vec![vec![Do::Hang]]).await;
     let places = [place("a", hanging.base_url()), place("b", hanging.base_url())];
-    let looked = tokio::time::timeout(Duration::from_secs(5), found(&places)).await;
+    let looked = tokio::time::timeout(Duration::from_secs(5), found(&places, Limits::default())).await;
     assert_eq!(looked, Ok(None));
 }
