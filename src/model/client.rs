@@ -32,6 +32,8 @@ pub struct Limits {
     pub silence: Duration,
     /// For the whole answer.
     pub whole: Duration,
+    /// For a server on this machine to list its models, when none was set.
+    pub look: Duration,
     /// For what may follow the end of the answer: the usage, `[DONE]`.
     pub after_end: Duration,
     /// How often a failed request is sent again.
@@ -53,6 +55,7 @@ impl Default for Limits {
             first_token: Duration::from_secs(120),
             silence: Duration::from_secs(60),
             whole: Duration::from_secs(30 * 60),
+            look: Duration::from_millis(300),
             after_end: Duration::from_secs(3),
             retries: 3,
             retry_base: Duration::from_millis(500),

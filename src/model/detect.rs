@@ -13,9 +13,6 @@ use super::transport::Transport;
 use super::{Model, names};
 use crate::clock::{Clock, Random};
 
-/// How long a server on this machine may take to list its models.
-pub const PATIENCE: Duration = Duration::from_millis(300);
-
 /// The most that is read of a list of models, in bytes.
 const LONGEST_LIST: usize = 1 << 20;
 
@@ -39,15 +36,15 @@ pub fn usual_places() -> Vec<Place> {
 
 /// Looks at all places at once; the first of them, in the order given, that lists a model one can talk to.
 pub async fn look(places: &[Place], limits: Limits, clock: &Arc<dyn Clock>, random: &Arc<dyn Random>) -> Option<Arc<dyn Model>> {
-    let found = join_all(places.iter().map(model_at)).await.into_iter().flatten().next()?;
+    let found = join_all(places.iter().map(|place| model_at(place, limits.look))).await.into_iter().flatten().next()?;
     let client = ChatClient::new(found, limits, Arc::clone(clock), Arc::clone(random)).ok()?;
     Some(Arc::new(client))
 }
 
-async fn model_at(place: &Place) -> Option<Target> {
+async fn model_at(place: &Place, patience: Duration) -> Option<Target> {
     let endpoint = Endpoint::new(&place.base_url, None).ok()?;
-    let transport = Transport::new(endpoint.clone(), PATIENCE).ok()?;
-    let list = timeout(PATIENCE, list(&transport)).await.ok()??;
+    let transport = Transport::new(endpoint.clone(), patience).ok()?;
+    let list = timeout(patience, list(&transport)).await.ok()??;
     let model = names::first_chat_model(&list)?;
     Some(Target { endpoint, model: Some(model), provider: place.provider.into(), kind: "local" })
 }
