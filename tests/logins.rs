@@ -82,7 +82,7 @@ async fn assert_fenced(logins: &Logins) {
         "SELECT pg_read_file('PG_VERSION')",
         "COPY (SELECT 1) TO PROGRAM 'true'",
         "COPY (SELECT 1) TO '/tmp/level3-must-not-exist'",
-        "CREATE EXTENSION dblink",
+        "CREATE FUNCTION mine() RETURNS int LANGUAGE internal AS 'pg_backend_pid'",
         "ALTER SYSTEM SET fsync = off",
         "ALTER ROLE CURRENT_USER SUPERUSER",
         &format!("SET ROLE \"{app_name}\""),
