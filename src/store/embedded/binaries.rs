@@ -55,6 +55,13 @@ pub(super) fn find(given: Option<&Path>, cluster: Option<(&Path, &str)>) -> Resu
 
 /// Chooses among folders; `None` when none holds binaries.
 fn choose(candidates: &[PathBuf], cluster: Option<(&Path, &str)>) -> Result<Option<Binaries>, EmbeddedError> {
+    if let Some((_, major)) = cluster
+        && let Some(folder) = candidates.iter().filter_map(|candidate| resolve(candidate)).find(|folder| names(folder, major))
+    {
+        // Asking would take a sixth of a start. Should the path lie, Postgres itself refuses the other version's cluster.
+        let version = major.to_owned();
+        return Ok(Some(Binaries { folder, major: major.parse().unwrap_or(FLOOR), version }));
+    }
     let mut seen: Vec<Binaries> = Vec::new();
     for folder in candidates.iter().filter_map(|candidate| resolve(candidate)) {
         if seen.iter().any(|binaries| binaries.folder == folder) {
@@ -82,6 +89,15 @@ fn resolve(candidate: &Path) -> Option<PathBuf> {
     let server = fs::canonicalize(server).ok()?;
     let folder = server.parent()?;
     (folder.join("postgres").is_file() && folder.join("initdb").is_file()).then(|| folder.to_owned())
+}
+
+/// Whether the path says that it holds version `major`, as in `/usr/lib/postgresql/15/bin`.
+fn names(folder: &Path, major: &str) -> bool {
+    let is_version = |part: std::path::Component| {
+        let part = part.as_os_str().to_string_lossy();
+        part == major || part.strip_prefix("pgsql-") == Some(major) || part.strip_prefix("postgresql@") == Some(major)
+    };
+    major.parse::<u32>().is_ok_and(|major| major >= FLOOR) && folder.components().any(is_version)
 }
 
 fn ask_version(folder: PathBuf) -> Result<Binaries, EmbeddedError> {
@@ -162,6 +178,19 @@ mod tests {
         assert_eq!(chosen(Some((Path::new("/data/postgres"), "15"))), "15.1");
         let error = choose(&folders, Some((Path::new("/data/postgres"), "16"))).unwrap_err().to_string();
         assert!(error.contains("made by Postgres 16") && error.contains("only 17.2, 15.1 is here"), "{error}");
+    }
+
+    #[test]
+    fn a_path_that_names_the_version_is_believed() {
+        for (folder, major, says) in [
+            ("/usr/lib/postgresql/15/bin", "15", true),
+            ("/usr/lib/postgresql/15/bin", "16", false),
+            ("/usr/pgsql-17/bin", "17", true),
+            ("/opt/homebrew/Cellar/postgresql@16/16.4/bin", "16", true),
+            ("/usr/lib/postgresql/14/bin", "14", false),
+        ] {
+            assert_eq!(names(Path::new(folder), major), says, "{folder} {major}");
+        }
     }
 
     #[test]
