@@ -1,0 +1,99 @@
+//! The JavaScript engine as native code, kept in a file: compiling it takes about a second, mapping the file well under a
+//! millisecond. The file is executed, so it is believed only when it is ours alone and its sha256 is the one written
+//! beside it; anything else about it makes it be compiled anew. Losing it costs that second, nothing more.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::hash::{Hash, Hasher};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use wasmtime::{Engine, Module};
+
+use super::SandboxError;
+
+/// Gives `wasm` as native code for `engine`, out of the folder when it is there.
+pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Result<Module, SandboxError> {
+    let file = folder.join(format!("engine-{}.cwasm", key(engine, wasm)));
+    if let Some(module) = load(engine, &file) {
+        return Ok(module);
+    }
+    let module = Module::new(engine, wasm).map_err(SandboxError::Engine)?;
+    let kept = module.serialize().map_err(io::Error::other).and_then(|native| keep(folder, &file, &native));
+    if let Err(error) = kept {
+        tracing::warn!(folder = %folder.display(), %error, "compiled engine not kept; the next start compiles it again");
+        return Ok(module);
+    }
+    // Mapped from the file its pages can be dropped and read again; compiled in memory they would stay.
+    Ok(load(engine, &file).unwrap_or(module))
+}
+
+/// Differs wherever native code of one program would not fit another.
+fn key(engine: &Engine, wasm: &[u8]) -> String {
+    let mut compatibility = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut compatibility);
+    format!("{}-{:016x}", hex::encode(&Sha256::digest(wasm)[..8]), compatibility.finish())
+}
+
+fn load(engine: &Engine, file: &Path) -> Option<Module> {
+    match believable(file) {
+        Ok(true) => {}
+        Ok(false) => {
+            tracing::warn!(file = %file.display(), "compiled engine is damaged or not ours alone; it is compiled again");
+            return None;
+        }
+        Err(_) => return None,
+    }
+    // SAFETY: the file is what `keep` wrote: only this user may write to it or its folder, and its sha256 is the one
+    // written with it. wasmtime refuses native code of another version or other settings by itself.
+    match unsafe { Module::deserialize_file(engine, file) } {
+        Ok(module) => Some(module),
+        Err(error) => {
+            tracing::warn!(file = %file.display(), %error, "compiled engine refused; it is compiled again");
+            None
+        }
+    }
+}
+
+fn believable(file: &Path) -> io::Result<bool> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let ours = is_ours_alone(&fs::symlink_metadata(file)?) && is_ours_alone(&fs::metadata(folder)?);
+    let sum = fs::read_to_string(sum_of(file))?;
+    Ok(ours && hex::encode(Sha256::digest(fs::read(file)?)) == sum)
+}
+
+fn is_ours_alone(metadata: &fs::Metadata) -> bool {
+    // SAFETY: geteuid has no preconditions and cannot fail.
+    let us = unsafe { libc::geteuid() };
+    !metadata.is_symlink() && metadata.uid() == us && metadata.mode() & 0o022 == 0
+}
+
+fn sum_of(file: &Path) -> PathBuf {
+    file.with_extension("cwasm.sha256")
+}
+
+/// Writes the file and its sum, each in one step, and removes those of other versions.
+fn keep(folder: &Path, file: &Path, native: &[u8]) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with("engine-") {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    write(file, native)?;
+    write(&sum_of(file), hex::encode(Sha256::digest(native)).as_bytes())
+}
+
+fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = std::ffi::OsString::from(format!(".{}-", std::process::id()));
+    name.push(file.file_name().unwrap_or_default());
+    let temporary = file.with_file_name(name);
+    let _ = fs::remove_file(&temporary); // of a process with this number that was killed here
+    let mut open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    open.write_all(bytes)?;
+    open.sync_all()?;
+    fs::rename(&temporary, file)
+}

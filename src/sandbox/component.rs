@@ -1,0 +1,131 @@
+//! Components, compiled when first called and kept in memory for the next call. Native code is never stored with a
+//! capability: what the database holds is the component, and its sha256 must be right.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+use wasmtime::component::Component;
+
+use crate::domain::{Grants, Language};
+
+use super::host::{self, CapabilityPre, State};
+use super::powers::INTERFACES;
+use super::{ENGINE_NAME, Inner};
+
+/// How many compiled components are kept; each takes about 70 KiB.
+const KEPT: usize = 64;
+
+/// A component as it comes out of a draft or the database.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes<'a> {
+    pub(super) component: &'a [u8],
+    pub(super) sha256: &'a str,
+    pub(super) grants: &'a Grants,
+    pub(super) language: Language,
+}
+
+/// A component ready to be instantiated.
+pub(super) struct Loaded(pub(super) CapabilityPre<State>);
+
+/// Why a component cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LoadError {
+    #[error("its stored bytes are damaged: their sha256 is not the recorded one; write it again with write_capability")]
+    Damaged,
+    #[error("it imports {}, which it was not granted; it may import: {allowed}", .imports.join(", "))]
+    NotGranted { imports: Vec<String>, allowed: String },
+    #[error("it does not export `run` as `func(params-json: string) -> result<string, string>`")]
+    NoRun,
+    #[error("it is not a valid component: {0}")]
+    Invalid(String),
+}
+
+/// Compiled components, the least recently used of which is dropped when there are too many.
+#[derive(Default)]
+pub(super) struct Components(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    uses: u64,
+    entries: HashMap<Key, (Arc<Loaded>, u64)>,
+}
+
+type Key = (String, Grants, Language);
+
+impl Components {
+    fn get(&self, key: &Key) -> Option<Arc<Loaded>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.uses += 1;
+        let now = kept.uses;
+        let (loaded, used) = kept.entries.get_mut(key)?;
+        *used = now;
+        Some(Arc::clone(loaded))
+    }
+
+    fn put(&self, key: Key, loaded: &Arc<Loaded>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.uses += 1;
+        let now = kept.uses;
+        kept.entries.insert(key, (Arc::clone(loaded), now));
+        if kept.entries.len() > KEPT {
+            let oldest = kept.entries.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
+            oldest.map(|key| kept.entries.remove(&key));
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.len()
+    }
+}
+
+impl Inner {
+    /// Gives the component ready to run, compiled now if it was not before.
+    pub(super) async fn load(&self, bytes: Bytes<'_>) -> Result<Arc<Loaded>, LoadError> {
+        let key = (bytes.sha256.to_owned(), bytes.grants.clone(), bytes.language);
+        if let Some(loaded) = self.components.get(&key) {
+            return Ok(loaded);
+        }
+        if hex::encode(Sha256::digest(bytes.component)) != bytes.sha256 {
+            return Err(LoadError::Damaged);
+        }
+        let (engine, javascript, component) = (self.engine.clone(), self.javascript.clone(), bytes.component.to_vec());
+        let (grants, language) = (bytes.grants.clone(), bytes.language);
+        // Milliseconds for JavaScript, but anything for a component somebody wrote.
+        let compiled = tokio::task::spawn_blocking(move || compile(&engine, &javascript, &component, &grants, language));
+        let loaded = Arc::new(compiled.await.map_err(|error| LoadError::Invalid(error.to_string()))??);
+        self.components.put(key, &loaded);
+        Ok(loaded)
+    }
+}
+
+fn compile(
+    engine: &wasmtime::Engine,
+    javascript: &wasmtime::Module,
+    bytes: &[u8],
+    grants: &Grants,
+    language: Language,
+) -> Result<Loaded, LoadError> {
+    let invalid = |error: wasmtime::Error| LoadError::Invalid(format!("{error:#}"));
+    let component = Component::new(engine, bytes).map_err(invalid)?;
+    let mut allowed: Vec<_> =
+        INTERFACES.iter().filter(|interface| grants.has(interface.power)).map(|interface| interface.import()).collect();
+    let mut linker = host::linker(engine, grants).map_err(invalid)?;
+    if language == Language::JavaScript {
+        linker.root().module(ENGINE_NAME, javascript).map_err(invalid)?;
+        allowed.push(ENGINE_NAME.to_owned());
+    }
+    let imports: Vec<_> = component
+        .component_type()
+        .imports(engine)
+        .map(|(name, _)| name.to_owned())
+        .filter(|name| !allowed.contains(name))
+        .collect();
+    if !imports.is_empty() {
+        let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") };
+        return Err(LoadError::NotGranted { imports, allowed });
+    }
+    let linked = linker.instantiate_pre(&component).map_err(invalid)?;
+    CapabilityPre::new(linked).map(Loaded).map_err(|_| LoadError::NoRun)
+}

@@ -1,0 +1,94 @@
+//! The WebAssembly engine's settings, and the JavaScript engine's bytes.
+
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+
+use super::{Limits, SandboxError};
+
+/// quickjs-ng and the prelude, started and snapshotted; made by `capabilities/engine/build.sh`.
+pub(super) const JAVASCRIPT: &[u8] = include_bytes!("../../capabilities/engine/engine.wasm");
+
+/// Stack of the guest. quickjs checks its own stack, 1 MiB inside the linear memory; its native use is up to three times
+/// that, and this one must be the larger, so that deep recursion is a `RangeError` and not a trap.
+const GUEST_STACK: usize = 3 << 20;
+/// The guest's stack and what the host functions need on top of it.
+const FIBER_STACK: usize = GUEST_STACK + (1 << 20);
+
+/// How much of an instance's memory stays mapped when it ends. A fresh call then costs a quarter: few page faults. The
+/// price is this much idle memory for each call that ever ran at the same time.
+const KEEP_RESIDENT: usize = 1 << 20;
+
+/// Cores, memories and tables one component may have. A JavaScript capability has 5 modules, 1 memory and 2 tables.
+const MODULES: u32 = 8;
+const TABLES: u32 = 4;
+
+/// Ways to reserve address space for instances, best first. With 4 GiB a memory needs no bounds checks.
+#[derive(Clone, Copy, Debug)]
+enum Reservation {
+    Pool { bytes: u64 },
+    OnDemand,
+}
+
+/// An engine for these limits. Where the address space of a pool cannot be had, a smaller one, and at last none.
+pub(super) fn make(limits: &Limits) -> Result<Engine, SandboxError> {
+    let smaller = (limits.memory_bytes as u64).next_multiple_of(64 << 10);
+    let ways = [Reservation::Pool { bytes: 4 << 30 }, Reservation::Pool { bytes: smaller }, Reservation::OnDemand];
+    let mut refused = None;
+    for way in ways {
+        match Engine::new(&config(limits, way)) {
+            Ok(engine) => return Ok(engine),
+            Err(error) => {
+                tracing::warn!(?way, %error, "address space for capabilities refused; calls will be slower");
+                refused = Some(error);
+            }
+        }
+    }
+    Err(SandboxError::Engine(refused.unwrap_or_else(|| wasmtime::Error::msg("no way to reserve memory was tried"))))
+}
+
+fn config(limits: &Limits, way: Reservation) -> Config {
+    let mut config = Config::new();
+    config
+        .epoch_interruption(true)
+        .cranelift_opt_level(OptLevel::Speed)
+        .max_wasm_stack(GUEST_STACK)
+        .async_stack_size(FIBER_STACK)
+        .wasm_backtrace_max_frames(None)
+        .generate_address_map(false)
+        .native_unwind_info(false);
+    if let Reservation::Pool { bytes } = way {
+        config.memory_reservation(bytes).allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
+    }
+    config
+}
+
+fn pool(limits: &Limits) -> PoolingAllocationConfig {
+    let calls = limits.concurrent;
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(calls)
+        .total_core_instances(calls * MODULES)
+        .max_core_instances_per_component(MODULES)
+        .total_memories(calls)
+        .max_memories_per_component(1)
+        .max_memory_size(limits.memory_bytes)
+        .total_tables(calls * TABLES)
+        .max_tables_per_component(TABLES)
+        .table_elements(4096)
+        .total_stacks(calls)
+        .max_unused_warm_slots(0)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(64 << 10)
+        .pagemap_scan(Enabled::Auto);
+    pool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    #[test]
+    fn the_engine_is_the_one_whose_sha256_is_committed() {
+        let committed = include_str!("../../capabilities/engine/engine.wasm.sha256");
+        assert_eq!(committed.split_whitespace().next(), Some(hex::encode(Sha256::digest(JAVASCRIPT)).as_str()));
+    }
+}

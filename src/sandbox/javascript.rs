@@ -1,0 +1,106 @@
+//! Drafts in JavaScript: does it parse, does it load, and where is the function.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::domain::{Draft, Language};
+
+use super::check::Component;
+use super::component::Bytes;
+use super::error::CheckErrorKind;
+use super::template::Kind;
+use super::{CallError, CheckError, ENGINE_NAME, Inner, explain};
+
+/// Exported name → `function`, `value` or `undefined`.
+type Exports = BTreeMap<String, String>;
+
+/// A source that did not get as far as having exports.
+struct NotLoaded {
+    syntax: bool,
+    error: CallError,
+}
+
+impl Inner {
+    /// Builds the component of a draft in JavaScript.
+    pub(super) async fn build_javascript(&self, draft: &Draft) -> Result<Component, CheckError> {
+        let exports = self.inspect(draft, &draft.source).await.map_err(|failed| not_loaded(draft, failed))?;
+        let source = self.with_default_export(draft, &exports).await?;
+        let template = self.templates.get(&draft.grants).map_err(broken)?;
+        let bytes = template.component(Kind::Run, &source);
+        Ok(Component { source, bytes, engine: ENGINE_NAME.to_owned() })
+    }
+
+    /// The source as the engine calls it: with the function as its default export. What the author wrote stays as it is,
+    /// so that lines in later errors are the author's.
+    async fn with_default_export(&self, draft: &Draft, exports: &Exports) -> Result<String, CheckError> {
+        let missing = |message: String| CheckError::new(CheckErrorKind::MissingFunction, message);
+        let name = &draft.name;
+        match exports.get("default").map(String::as_str) {
+            Some("function") => return Ok(draft.source.clone()),
+            Some(_) => {
+                return Err(missing(format!(
+                    "`export default` must export the function: `export default async function {name}(params) {{ … }}`"
+                )));
+            }
+            None => {}
+        }
+        for candidate in [name.as_str(), "run"] {
+            // A function that is not exported is not seen by `inspect`, but the end of the module sees it.
+            if candidate == name || exports.get(candidate).is_some_and(|kind| kind == "function") {
+                let source = format!("{}\nexport default {candidate};\n", draft.source);
+                if let Ok(exports) = self.inspect(draft, &source).await
+                    && exports.get("default").is_some_and(|kind| kind == "function")
+                {
+                    return Ok(source);
+                }
+            }
+        }
+        let exported: Vec<_> = exports.keys().map(String::as_str).collect();
+        let found = if exported.is_empty() { String::new() } else { format!(" It exports {}.", exported.join(", ")) };
+        Err(missing(format!("the code must define the function `{name}`: `async function {name}(params) {{ … }}`.{found}")))
+    }
+
+    /// Loads a source in the sandbox, with what the draft asks for, and gives what it exports.
+    async fn inspect(&self, draft: &Draft, source: &str) -> Result<Exports, NotLoaded> {
+        #[derive(Deserialize)]
+        struct Phase {
+            phase: Option<String>,
+        }
+        let failed = |error| NotLoaded { syntax: false, error };
+        let component = self
+            .templates
+            .get(&draft.grants)
+            .map(|template| template.component(Kind::Inspect, ""))
+            .map_err(|error| failed(CallError::Unusable(error)))?;
+        let sha256 = super::check::sha256(&component);
+        let bytes = Bytes { component: &component, sha256: &sha256, grants: &draft.grants, language: Language::JavaScript };
+        let loaded = self.load(bytes).await.map_err(|error| failed(CallError::Unusable(error.to_string())))?;
+        let answered = self.answer(&loaded, &json!({ "source": source }).to_string()).await;
+        match answered.answer.map_err(failed)? {
+            Ok(exports) => serde_json::from_str(&exports).map_err(|error| failed(CallError::Unusable(error.to_string()))),
+            Err(thrown) => {
+                let phase = serde_json::from_str::<Phase>(&thrown).ok().and_then(|phase| phase.phase);
+                Err(NotLoaded { syntax: phase.as_deref() == Some("syntax"), error: self.thrown(&thrown, false) })
+            }
+        }
+    }
+}
+
+fn not_loaded(draft: &Draft, NotLoaded { syntax, error }: NotLoaded) -> CheckError {
+    let place = error.place();
+    match error {
+        CallError::Threw { name, message, .. } if syntax && name == "SyntaxError" => {
+            let hint = explain::syntax_hint(&draft.source);
+            CheckError::new(CheckErrorKind::SyntaxError, format!("{message}.{hint}")).at(place)
+        }
+        // An `import` is noticed while compiling, but it is no fault of syntax.
+        CallError::Threw { message, .. } if syntax => CheckError::new(CheckErrorKind::ImportError, message).at(place),
+        other => CheckError::new(CheckErrorKind::ImportError, format!("the code fails while loading: {other}")).at(place),
+    }
+}
+
+fn broken(problem: String) -> CheckError {
+    CheckError::new(CheckErrorKind::ImportError, problem)
+}

@@ -1,0 +1,149 @@
+//! Capabilities at work: drafts are checked, components are built, and each call runs in a fresh instance that holds
+//! exactly what was granted. Nothing a capability does can harm the host, only its own call.
+//!
+//! The engine that runs JavaScript is `capabilities/engine`; the host functions are `capabilities/wit`.
+
+mod cache;
+mod check;
+mod component;
+mod engine;
+mod error;
+mod explain;
+mod host;
+mod javascript;
+mod powers;
+mod run;
+mod schema;
+mod template;
+#[cfg(test)]
+mod tests;
+mod ticker;
+mod wat;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use crate::clock::{Clock, Random};
+use crate::domain::{CapabilityVersion, Outcome};
+use crate::governor::Permit;
+
+pub use check::{Checked, TestResult};
+pub use error::{CallError, CheckError, SandboxError};
+
+/// The engine JavaScript capabilities are made for, as kept with each version. A component made for one engine runs on
+/// no other: the name changes when the contract between component and engine does.
+pub const ENGINE_NAME: &str = "level3-js-engine-v1";
+
+/// How many bytes of source a capability may have.
+pub const MAX_SOURCE_BYTES: usize = 200 * 1024;
+
+/// What one call may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Linear memory of one instance, in bytes. The engine itself takes about 2 MiB of it.
+    pub memory_bytes: usize,
+    /// Wall clock time of one call, waiting included.
+    pub deadline: Duration,
+    /// Size of a result, in bytes.
+    pub output_bytes: usize,
+    /// Size of everything one call logs, in bytes.
+    pub log_bytes: usize,
+    /// How many calls run at once; more wait for their turn.
+    pub concurrent: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 64 << 20,
+            deadline: Duration::from_secs(10),
+            output_bytes: 256 << 10,
+            log_bytes: 16 << 10,
+            concurrent: 32,
+        }
+    }
+}
+
+/// Checks drafts and calls capabilities. Cheap to clone; clones share everything.
+#[derive(Clone)]
+pub struct Sandbox(Arc<Inner>);
+
+struct Inner {
+    engine: wasmtime::Engine,
+    javascript: wasmtime::Module,
+    ticker: ticker::Ticker,
+    templates: template::Templates,
+    components: component::Components,
+    slots: Semaphore,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    limits: Limits,
+}
+
+impl Sandbox {
+    /// Makes a sandbox. The JavaScript engine is loaded from `cache_dir`, or compiled and put there, which takes about a
+    /// second; so call it where blocking is allowed. The folder must be this program's own: what lies in it is executed.
+    ///
+    /// # Errors
+    /// When the machine cannot run WebAssembly at all. A cache folder that cannot be used is only warned about.
+    pub fn open(cache_dir: &Path, clock: Arc<dyn Clock>, random: Arc<dyn Random>, limits: Limits) -> Result<Self, SandboxError> {
+        let engine = engine::make(&limits)?;
+        let javascript = cache::load_or_compile(&engine, engine::JAVASCRIPT, cache_dir)?;
+        Ok(Self(Arc::new(Inner {
+            ticker: ticker::Ticker::start(&engine).map_err(SandboxError::Thread)?,
+            engine,
+            javascript,
+            templates: template::Templates::default(),
+            components: component::Components::default(),
+            slots: Semaphore::new(limits.concurrent as usize),
+            clock,
+            random,
+            limits,
+        })))
+    }
+
+    /// Says whether `params` are arguments this capability can be called with.
+    ///
+    /// # Errors
+    /// [`CallError::InvalidArguments`], with the path of each wrong one and what was expected there.
+    pub fn validate_params(&self, capability: &CapabilityVersion, params: &Value) -> Result<(), CallError> {
+        schema::validate(&capability.parameters, params)
+    }
+
+    /// Calls a capability: validates the arguments, runs it in a fresh instance, and gives what the model reads. A result
+    /// that is a string is handed on as it is, any other as compact JSON; a failure as JSON of [`CallError`].
+    pub async fn call(&self, permit: &Permit, capability: &CapabilityVersion, params: &Value) -> Outcome {
+        tracing::debug!(call = %permit.call(), capability = %capability.name, version = capability.version, "capability called");
+        let ran = match self.validate_params(capability, params) {
+            Ok(()) => self.load_and_run(capability, params).await,
+            Err(error) => run::Ran::failed(error),
+        };
+        match ran.result {
+            Ok(result) => Outcome { ok: true, result, logs: ran.logs },
+            Err(error) => Outcome { ok: false, result: error.to_json().to_string(), logs: ran.logs },
+        }
+    }
+
+    async fn load_and_run(&self, capability: &CapabilityVersion, params: &Value) -> run::Ran {
+        if !capability.engine.is_empty() && capability.engine != ENGINE_NAME {
+            return run::Ran::failed(CallError::Unusable(format!(
+                "it was made for {}, and this server has {ENGINE_NAME}; write it again with write_capability",
+                capability.engine
+            )));
+        }
+        let bytes = component::Bytes {
+            component: &capability.component,
+            sha256: &capability.sha256,
+            grants: &capability.grants,
+            language: capability.language,
+        };
+        match self.0.load(bytes).await {
+            Ok(loaded) => self.0.run(&loaded, params).await,
+            Err(error) => run::Ran::failed(CallError::Unusable(error.to_string())),
+        }
+    }
+}

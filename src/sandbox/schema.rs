@@ -1,0 +1,127 @@
+//! Parameters schemas: what a draft may declare, and arguments checked against it. Schemas come from a model, so nothing
+//! in one may make validation loop or explode: no references, and patterns run on an engine that cannot backtrack.
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use super::error::CheckErrorKind;
+use super::{CallError, CheckError, explain};
+
+/// Size of a schema as JSON text, in bytes.
+const LONGEST: usize = 32 * 1024;
+
+/// How many wrong arguments one error names.
+const NAMED: usize = 5;
+
+const EXAMPLE: &str = r#"for example {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
+
+/// Says whether a draft's parameters can be used.
+pub(super) fn check(parameters: &Value) -> Result<(), CheckError> {
+    let invalid = |message: String| Err(CheckError::new(CheckErrorKind::InvalidSchema, message));
+    let Some(object) = parameters.as_object() else {
+        return invalid(format!("the parameters must be a JSON Schema, an object; {EXAMPLE}"));
+    };
+    if object.get("type") != Some(&Value::from("object")) {
+        return invalid(format!("the parameters must be a JSON Schema with \"type\": \"object\" at the top; {EXAMPLE}"));
+    }
+    if parameters.to_string().len() > LONGEST {
+        return invalid(format!("the parameters schema is longer than {LONGEST} bytes; describe less"));
+    }
+    if let Some(path) = reference(parameters, String::new()) {
+        return invalid(format!("the parameters schema has a reference at `{path}`; write the schema out there instead"));
+    }
+    match validator(parameters) {
+        Ok(_) => Ok(()),
+        Err(problem) => invalid(format!("the parameters are not a valid JSON Schema: {problem}")),
+    }
+}
+
+/// Says whether a call's arguments fit.
+pub(super) fn validate(parameters: &Value, params: &Value) -> Result<(), CallError> {
+    let validator = validator(parameters).map_err(CallError::Unusable)?;
+    let mut problems = validator.iter_errors(params).map(|error| {
+        let path = error.instance_path().to_string();
+        let place = if path.is_empty() { "the arguments".to_owned() } else { format!("`{path}`") };
+        format!("{place}: {}", explain::clip(&error.to_string()))
+    });
+    let named: Vec<_> = problems.by_ref().take(NAMED).collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    let more = if problems.next().is_some() { "; and more" } else { "" };
+    Err(CallError::InvalidArguments(format!("{}{more}. The parameters schema is: {parameters}", named.join("; "))))
+}
+
+fn validator(parameters: &Value) -> Result<Validator, String> {
+    jsonschema::options().with_pattern_options(PatternOptions::regex().size_limit(1 << 20)).build(parameters).map_err(|error| {
+        let path = error.instance_path().to_string();
+        let place = if path.is_empty() { String::new() } else { format!("at `{path}`: ") };
+        explain::clip(&format!("{place}{error}"))
+    })
+}
+
+/// Where the schema refers to another part of itself, or elsewhere.
+fn reference(schema: &Value, path: String) -> Option<String> {
+    match schema {
+        Value::Object(object) => object.iter().find_map(|(key, value)| {
+            let path = format!("{path}/{key}");
+            let refers = matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef") && value.is_string();
+            if refers { Some(path) } else { reference(value, path) }
+        }),
+        Value::Array(items) => items.iter().enumerate().find_map(|(place, item)| reference(item, format!("{path}/{place}"))),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refused(schema: Value) -> String {
+        let error = check(&schema).unwrap_err();
+        assert_eq!(error.kind, CheckErrorKind::InvalidSchema);
+        error.message
+    }
+
+    #[test]
+    fn a_schema_must_describe_an_object() {
+        assert!(check(&json!({"type": "object"})).is_ok());
+        assert!(refused(json!("n")).contains("must be a JSON Schema, an object; for example {"));
+        assert!(refused(json!({"n": {"type": "integer"}})).contains("\"type\": \"object\" at the top"));
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_schema_is_named() {
+        let message = refused(json!({"type": "object", "properties": {"n": {"type": "int"}}}));
+        assert!(message.contains("/properties/n/type") && message.contains("int"), "{message}");
+        let message = refused(json!({"type": "object", "properties": {"n": {"type": "string", "pattern": "(a"}}}));
+        assert!(message.contains("(a"), "{message}");
+    }
+
+    #[test]
+    fn references_are_refused_because_they_can_loop() {
+        let message = refused(json!({"type": "object", "allOf": [{"$ref": "#"}]}));
+        assert!(message.contains("`/allOf/0/$ref`"), "{message}");
+        assert!(check(&json!({"type": "object", "properties": {"$ref": {"type": "string"}}})).is_ok());
+    }
+
+    #[test]
+    fn a_wrong_argument_is_named_with_its_path_and_what_was_expected() {
+        let schema = json!({
+            "type": "object", "properties": {"n": {"type": "integer"}, "to": {"enum": ["a", "b"]}}, "required": ["n", "to"],
+        });
+        assert_eq!(validate(&schema, &json!({"n": 3, "to": "a"})), Ok(()));
+        let error = validate(&schema, &json!({"n": "x"})).unwrap_err().to_string();
+        assert!(error.contains("`/n`: \"x\" is not of type \"integer\""), "{error}");
+        assert!(error.contains("\"to\" is a required property"), "{error}");
+        assert!(error.contains("The parameters schema is: {"), "{error}");
+    }
+
+    #[test]
+    fn a_pattern_cannot_backtrack() {
+        let schema = json!({"type": "object", "properties": {"s": {"type": "string", "pattern": "^(a+)+$"}}});
+        let text = format!("{}b", "a".repeat(50_000));
+        assert!(validate(&schema, &json!({ "s": text })).is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! What a call gives, and what the code finds in its global scope.
+
+use super::*;
+use crate::clock::Clock;
+use chrono::TimeDelta;
+
+#[tokio::test]
+async fn a_result_that_is_a_string_is_handed_on_as_it_is() {
+    assert_eq!(result("export default (p) => `hello ${p.name}`", json!({"name": "Ann \"A\""})).await, "hello Ann \"A\"");
+}
+
+#[tokio::test]
+async fn any_other_result_is_compact_json() {
+    assert_eq!(
+        result("export default (p) => ({ sum: p.a + p.b, list: [1, null] })", json!({"a": 1, "b": 2})).await,
+        r#"{"sum":3,"list":[1,null]}"#
+    );
+    assert_eq!(result("export default () => undefined", json!({})).await, "null");
+    assert_eq!(result("export default () => () => 1", json!({})).await, "null");
+}
+
+#[tokio::test]
+async fn a_thrown_error_comes_back_with_its_place() {
+    let error = failure(sandbox(), "export default async function probe(params) {\n  await 1;\n  return params.a.b.c;\n}").await;
+    assert_eq!(error["error"], "capability_failed");
+    assert_eq!(error["name"], "TypeError");
+    assert_eq!((&error["line"], &error["offset"]), (&json!(3), &json!(19)), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("undefined"), "{error}");
+}
+
+#[tokio::test]
+async fn anything_can_be_thrown() {
+    assert_eq!(failure(sandbox(), "export default () => { throw { code: 5 } }").await["message"], r#"{"code":5}"#);
+    assert_eq!(failure(sandbox(), "export default () => { throw 'no' }").await["message"], "no");
+}
+
+#[tokio::test]
+async fn the_log_is_kept_with_the_call() {
+    let source = "export default (p) => {
+        console.log('a', { b: 1 }, [2], new Map([[1, 2]]));
+        console.warn('careful');
+        console.error(new TypeError('bad'));
+        if (p.fail) throw new Error('x');
+    }";
+    for fail in [false, true] {
+        let outcome = call(sandbox(), source, json!({ "fail": fail })).await;
+        assert_eq!(outcome.ok, !fail);
+        assert_eq!(outcome.logs[..2], ["a {\"b\":1} [2] [[1,2]]", "warning: careful"]);
+        assert!(outcome.logs[2].starts_with("error: TypeError: bad\n    at "), "{:?}", outcome.logs);
+    }
+}
+
+#[tokio::test]
+async fn the_time_is_the_clocks_time() {
+    let source = "export default () => [Date.now(), new Date().toISOString(), performance.now() < 1]";
+    assert_eq!(result(source, json!({})).await, format!("[{},\"{NOW}\",true]", clock().now().timestamp_millis()));
+}
+
+#[tokio::test]
+async fn randomness_comes_from_the_host_and_differs_between_calls() {
+    let capability = built(
+        sandbox(),
+        &draft("export default () => [Math.random(), crypto.randomUUID(), [...crypto.getRandomValues(new Uint8Array(9))]]"),
+    )
+    .await;
+    let first = sandbox().call(&permit(), &capability, &json!({})).await.result;
+    let second = sandbox().call(&permit(), &capability, &json!({})).await.result;
+    assert_ne!(first, second);
+    let (first, second): (Value, Value) = (serde_json::from_str(&first).unwrap(), serde_json::from_str(&second).unwrap());
+    for place in 0..3 {
+        assert_ne!(first[place], second[place]);
+    }
+}
+
+#[tokio::test]
+async fn no_state_is_left_for_the_next_call() {
+    let source = "let count = 0; globalThis.seen ??= 0; export default () => [++count, ++globalThis.seen, Array.prototype.x, Array.prototype.x = 1]";
+    let capability = built(sandbox(), &draft(source)).await;
+    for _ in 0..2 {
+        assert_eq!(sandbox().call(&permit(), &capability, &json!({})).await.result, "[1,1,null,1]");
+    }
+}
+
+#[tokio::test]
+async fn timers_fire_in_the_order_of_their_moments_and_wait_on_the_clock() {
+    let clock = clock();
+    let sandbox = Sandbox::open(&cache(), Arc::new(clock.clone()), Arc::new(SeededRandom::new(1)), Limits::default()).unwrap();
+    let source = "export default () => new Promise((resolve) => {
+        const seen = [], start = Date.now();
+        const see = (what) => seen.push(`${what}@${Date.now() - start}`);
+        setTimeout(see, 2000, 'second');
+        const every = setInterval(see, 900, 'tick');
+        setTimeout(() => { see('first'); Promise.resolve().then(() => see('microtask')); }, 1000);
+        clearTimeout(setTimeout(see, 1500, 'never'));
+        setTimeout(() => { clearInterval(every); see('last'); resolve(seen.join(' ')); }, 2500);
+    })";
+    let capability = built(&sandbox, &draft(source)).await;
+    let permit = permit();
+    let params = json!({});
+    let mut call = std::pin::pin!(sandbox.call(&permit, &capability, &params));
+    let outcome = loop {
+        tokio::select! {
+            biased;
+            outcome = &mut call => break outcome,
+            () = tokio::task::yield_now() => clock.advance(TimeDelta::milliseconds(100)),
+        }
+    };
+    assert!(outcome.ok, "{}", outcome.result);
+    let order: Vec<_> = outcome.result.split(' ').map(|seen| seen.split_once('@').unwrap().0).collect();
+    assert_eq!(order, ["tick", "first", "microtask", "tick", "second", "last"], "{}", outcome.result);
+}
+
+#[tokio::test]
+async fn an_error_in_a_timer_fails_the_call() {
+    let error =
+        failure(sandbox(), "export default () => new Promise(() => setTimeout(() => { throw new RangeError('in timer') }))")
+            .await;
+    assert_eq!(error["name"], "RangeError");
+}
+
+#[tokio::test]
+async fn the_usual_functions_are_there() {
+    let source = "export default () => {
+        const url = new URL('https://a.example/c?d=1#e');
+        url.searchParams.append('x', 'ü y');
+        const shared = { a: new Date(0), m: new Map([[1, { b: 2 }]]), self: null };
+        shared.self = shared;
+        const copy = structuredClone(shared);
+        return [
+            url.href, [...new TextEncoder().encode('é€')], new TextDecoder().decode(new Uint8Array([226, 130, 172])), btoa('hi'), atob('aGk='),
+            copy !== shared && copy.self === copy && copy.a.getTime() === 0 && copy.m.get(1).b === 2,
+            /(?<y>\\d{4})/u.exec('in 2024').groups.y, new URLSearchParams({ a: '1' }).toString(), new Date(0).getTimezoneOffset(),
+            typeof Intl, typeof require, typeof process,
+        ];
+    }";
+    let expected = json!([
+        "https://a.example/c?d=1&x=%C3%BC+y#e",
+        [195, 169, 226, 130, 172],
+        "€",
+        "aGk=",
+        "hi",
+        true,
+        "2024",
+        "a=1",
+        0,
+        "undefined",
+        "undefined",
+        "undefined"
+    ]);
+    assert_eq!(serde_json::from_str::<Value>(&result(source, json!({})).await).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn the_network_is_refused_in_words() {
+    let error = failure(sandbox(), "export default async () => (await fetch('https://a.example/')).status").await;
+    assert_eq!(error["message"], "network access is not available to capabilities in this version");
+}
+
+#[tokio::test]
+async fn words_of_node_are_explained_when_they_are_met() {
+    let error = failure(sandbox(), "export default () => require('fs')").await;
+    assert!(error["message"].as_str().unwrap().contains("not CommonJS"), "{error}");
+}
+
+#[tokio::test]
+async fn what_was_not_granted_says_so() {
+    let uses = [
+        ("log", "console.log('x')"),
+        ("clock", "Date.now()"),
+        ("clock", "new Date()"),
+        ("clock", "Date()"),
+        ("clock", "performance.now()"),
+        ("clock", "setTimeout(() => 1, 1)"),
+        ("random", "Math.random()"),
+        ("random", "crypto.randomUUID()"),
+    ];
+    for (power, code) in uses {
+        let draft = Draft { grants: Grants::none(), ..draft(&format!("export default () => {{ {code} }}")) };
+        let capability = built(sandbox(), &draft).await;
+        let outcome = sandbox().call(&permit(), &capability, &json!({})).await;
+        let error: Value = serde_json::from_str(&outcome.result).unwrap();
+        assert_eq!(error["message"], format!("this capability was not granted `{power}`"), "{code}");
+    }
+}
+
+#[tokio::test]
+async fn dates_given_in_words_need_no_clock() {
+    let draft = Draft {
+        grants: Grants::none(),
+        ..draft(
+            "export default () => [new Date(0) instanceof Date, new Date('2020-02-30T00:00:00Z').getTime(), Date.UTC(2020, 1)]",
+        )
+    };
+    let capability = built(sandbox(), &draft).await;
+    assert_eq!(sandbox().call(&permit(), &capability, &json!({})).await.result, "[true,1582934400000,1580515200000]");
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_refused_before_the_code_runs() {
+    let parameters = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let draft = Draft { parameters, ..draft("export default () => { throw new Error('it ran') }") };
+    let capability = built(sandbox(), &draft).await;
+    let outcome = sandbox().call(&permit(), &capability, &json!({"n": "seven"})).await;
+    let error: Value = serde_json::from_str(&outcome.result).unwrap();
+    assert_eq!(error["error"], "invalid_arguments");
+    assert!(error["message"].as_str().unwrap().starts_with("`/n`: \"seven\" is not of type \"integer\""), "{error}");
+}

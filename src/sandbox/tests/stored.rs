@@ -1,0 +1,120 @@
+//! What lies in files and rows between calls: it may be damaged, foreign, or asks for too much.
+
+use super::*;
+use crate::sandbox::error::CheckErrorKind;
+
+/// Answers with its own parameters.
+const ECHO: &str = include_str!("../../../capabilities/examples/echo/source.wat");
+
+fn wat(source: &str) -> Draft {
+    Draft { language: Language::Wat, ..draft(source) }
+}
+
+#[tokio::test]
+async fn a_component_in_wat_runs() {
+    let draft = Draft { tests: vec![test(json!({"a": [1, "é"]}), json!({"a": [1, "é"]}))], ..wat(ECHO) };
+    let capability = built(sandbox(), &draft).await;
+    assert_eq!(capability.engine, "");
+    assert_eq!(sandbox().call(&permit(), &capability, &json!({"b": 2})).await.result, r#"{"b":2}"#);
+}
+
+#[tokio::test]
+async fn faults_in_wat_are_named() {
+    let error = refused(&wat("(component\n  (core module $m (func (result i33))))")).await;
+    let json = error.to_json();
+    assert_eq!((&json["error"], &json["line"], &json["offset"]), (&json!("syntax_error"), &json!(2), &json!(33)), "{json}");
+    assert_eq!(refused(&wat("(module)")).await.kind, CheckErrorKind::SyntaxError);
+    let error = refused(&wat("(component)")).await;
+    assert_eq!(error.kind, CheckErrorKind::MissingFunction);
+    let error = refused(&wat(&ECHO.replace("(error string)", "(error u32)"))).await;
+    assert!(matches!(error.kind, CheckErrorKind::MissingFunction | CheckErrorKind::ImportError), "{error}");
+}
+
+#[tokio::test]
+async fn wat_may_import_what_was_granted_and_nothing_else() {
+    let clock = r#"(component (import "level3:capability/clock@0.1.0" (instance (export "now" (func (result u64)))))"#;
+    let source = ECHO.replacen("(component", clock, 1);
+    built(sandbox(), &wat(&source)).await;
+    let error = refused(&Draft { grants: Grants::none(), ..wat(&source) }).await;
+    assert_eq!(error.kind, CheckErrorKind::ImportError);
+    assert!(error.message.contains("imports level3:capability/clock@0.1.0, which it was not granted"), "{error}");
+    for import in [r#"(import "wasi:cli/environment@0.2.0" (instance))"#, r#"(import "level3-js-engine-v1" (core module))"#] {
+        let error = refused(&wat(&ECHO.replacen("(component", &format!("(component {import}"), 1))).await;
+        assert_eq!(error.kind, CheckErrorKind::ImportError, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn harm_in_wat_fails_only_its_call() {
+    let bodies = [
+        ("(loop (br 0)) unreachable", "did not finish in time"),
+        ("unreachable", "broke down"),
+        ("(drop (memory.grow (i32.const 5000))) unreachable", "more than 64 MiB"),
+        ("(drop (i32.load (i32.const -4))) unreachable", "broke down"),
+    ];
+    for (body, words) in bodies {
+        let source = ECHO.replacen(";; the answer", body, 1);
+        assert_ne!(source, ECHO);
+        let capability = built(impatient(), &wat(&source)).await;
+        let outcome = impatient().call(&permit(), &capability, &json!({})).await;
+        assert!(!outcome.ok && outcome.result.contains(words), "{body}: {}", outcome.result);
+    }
+}
+
+#[tokio::test]
+async fn the_imports_of_a_component_are_its_grants() {
+    let imports = async |grants: Grants| -> Vec<String> {
+        let draft = Draft { grants, ..draft("export default () => 1") };
+        let checked = sandbox().check(&draft).await.unwrap();
+        let engine = &sandbox().0.engine;
+        let component = wasmtime::component::Component::new(engine, &checked.component).unwrap();
+        component.component_type().imports(engine).map(|(name, _)| name.to_owned()).collect()
+    };
+    assert_eq!(imports(Grants::none()).await, ["level3-js-engine-v1"]);
+    let log: Grants = serde_json::from_value(json!({"log": {}})).unwrap();
+    assert_eq!(imports(log).await, ["level3-js-engine-v1", "level3:capability/log@0.1.0"]);
+    assert_eq!(imports(Grants::harmless()).await.len(), 4);
+}
+
+#[tokio::test]
+async fn a_component_that_imports_more_than_its_row_grants_is_refused() {
+    let capability = built(sandbox(), &draft("export default () => 1")).await;
+    let outcome = sandbox().call(&permit(), &CapabilityVersion { grants: Grants::none(), ..capability }, &json!({})).await;
+    assert!(!outcome.ok);
+    assert!(outcome.result.contains("which it was not granted; it may import: level3-js-engine-v1"), "{}", outcome.result);
+}
+
+#[tokio::test]
+async fn damaged_bytes_are_refused() {
+    let mut capability = built(sandbox(), &draft("export default () => 'damaged'")).await;
+    let fresh = open(Limits::default());
+    *capability.component.last_mut().unwrap() ^= 1;
+    let outcome = fresh.call(&permit(), &capability, &json!({})).await;
+    assert!(!outcome.ok);
+    let error: Value = serde_json::from_str(&outcome.result).unwrap();
+    assert_eq!(error["error"], "capability_unusable");
+    assert!(error["message"].as_str().unwrap().contains("damaged"), "{error}");
+}
+
+#[tokio::test]
+async fn a_component_for_another_engine_is_refused_with_the_way_out() {
+    let capability = built(sandbox(), &draft("export default () => 1")).await;
+    let other = CapabilityVersion { engine: "level3-js-engine-v0".into(), ..capability };
+    let outcome = sandbox().call(&permit(), &other, &json!({})).await;
+    assert!(
+        outcome.result.contains("made for level3-js-engine-v0") && outcome.result.contains("write it again"),
+        "{}",
+        outcome.result
+    );
+}
+
+#[tokio::test]
+async fn compiled_components_are_kept_up_to_a_number() {
+    let sandbox = open(Limits::default());
+    let first = built(&sandbox, &draft("export default () => 0")).await;
+    for n in 1..80 {
+        built(&sandbox, &draft(&format!("export default () => {n}"))).await;
+    }
+    assert_eq!(sandbox.0.components.count(), 64);
+    assert_eq!(sandbox.call(&permit(), &first, &json!({})).await.result, "0");
+}

@@ -1,0 +1,30 @@
+//! Drafts in WAT: the text of a whole component that brings its own code.
+
+use crate::domain::Draft;
+
+use super::CheckError;
+use super::check::Component;
+use super::error::{CheckErrorKind, Place};
+
+/// How the binary form of a component begins; a core module differs in the last four bytes.
+const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
+
+const SHAPE: &str = "the text must be one component: `(component … (func (export \"run\") (param \"params-json\" string) (result (result string (error string))) (canon lift …)))`";
+
+/// Builds the component of a draft in WAT.
+pub(super) fn build(draft: &Draft) -> Result<Component, CheckError> {
+    let bytes = wat::parse_str(&draft.source).map_err(|error| syntax_error(&error.to_string()))?;
+    if !bytes.starts_with(COMPONENT) {
+        return Err(CheckError::new(CheckErrorKind::SyntaxError, format!("this is a core module; {SHAPE}")));
+    }
+    Ok(Component { source: draft.source.clone(), bytes, engine: String::new() })
+}
+
+/// The parser's error: a sentence, then `--> <anon>:2:13`, then the line itself.
+fn syntax_error(error: &str) -> CheckError {
+    let (message, rest) = error.split_once('\n').unwrap_or((error, ""));
+    let mut numbers = rest.split_once("<anon>:").map_or("", |(_, place)| place).split(|c: char| !c.is_ascii_digit());
+    let mut next = || numbers.next()?.parse().ok();
+    let place = next().zip(next()).map(|(line, offset)| Place { line, offset });
+    CheckError::new(CheckErrorKind::SyntaxError, format!("{}; {SHAPE}", message.trim())).at(place)
+}
