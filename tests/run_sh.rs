@@ -350,6 +350,13 @@ fn an_installation_that_fails_is_not_passed_over() {
 }
 
 #[test]
+fn without_root_and_sudo_it_says_what_it_wanted_to_do() {
+    let user = [CARGO, CC, ("id", "echo 1000"), ("apt-get", "exit 0")];
+    let (code, lines) = Running::start(Bench::new("").bare(&user).arg("test")).end();
+    assert!(code == 1 && lines.contains("this needs root and there is no sudo: apt-get update"), "{code}: {lines}");
+}
+
+#[test]
 fn failing_tests_make_run_sh_fail() {
     let there = [("cargo", "exit 101"), CC, ROOT, ("chromium", "exit 0"), ("chromedriver", "exit 0")];
     let (code, lines) = Running::start(Bench::new("").bare(&there).arg("test")).end();

@@ -91,7 +91,7 @@ fn an_exit_outside_main_is_found() {
         "use std::process::exit;",
         "use std::process::{self, exit};",
         "fn a() { x!(process::abort()) }",
-        "fn a() { unsafe { libc::_exit(1) } }",
+        "fn a() { unsafe { libc::exit(1) } }",
     ];
     finds(exit, "src/app/mod.rs", &samples);
     passes(exit, "src/main.rs", &samples);
