@@ -197,12 +197,19 @@ asked=''      # the first signal that asked us to stop
 signals=0     # how many signals came
 delivered=0   # how many of them the server got
 
-# A signal goes to the server, the second one too: what it does with it is its affair. During a pause it ends the pause.
+forward() {
+  local name=$1
+  if [ "$name" = HUP ]; then name=TERM; fi
+  kill -s "$name" "$child" 2>/dev/null || true
+}
+
+# A signal goes to the server, the second one too: what it does with it is its affair. A closed terminal (HUP) is an order to stop
+# in good order, so the server gets TERM for it. During a pause a signal ends the pause.
 on_signal() {
   signals=$((signals + 1))
   asked=${asked:-$1}
   if [ -n "$child" ]; then
-    kill -s "$1" "$child" 2>/dev/null || true
+    forward "$1"
     delivered=$signals
   elif [ -n "$napper" ]; then
     kill "$napper" 2>/dev/null || true
@@ -224,7 +231,7 @@ run_once() {
   set +m
   # A signal that came before `child` was known is delivered now.
   if [ -n "$asked" ] && [ "$delivered" -lt "$signals" ]; then
-    kill -s "$asked" "$child" 2>/dev/null || true
+    forward "$asked"
   fi
   before=$signals
   wait "$child" 2>/dev/null || code=$?
