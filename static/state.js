@@ -149,13 +149,10 @@ function textWritten(state, frame) {
 
 function textRecorded(state, frame) {
   const item = { kind: "assistant", content: frame.content, final: frame.final === true };
-  // Steps are recorded in order, so the lowest unrecorded step of the turn is the one this frame stands for. (The frame's
-  // own `step` is the id of the recorded step, not the count that deltas carry.)
-  const open = [...state.streams].filter(([, s]) => s.turn === frame.turn && !s.recorded && s.text.trim() !== "");
-  open.sort(([, a], [, b]) => a.step - b.step);
   const key = `assistant:${frame.turn}:${frame.step}`;
-  if (open.length > 0 && !state.items.has(key)) {
-    const [streamKey, stream] = open[0];
+  const streamKey = `${frame.turn}:${frame.step}`;
+  const stream = state.streams.get(streamKey);
+  if (stream && !stream.recorded && !state.items.has(key)) {
     const streams = new Map(state.streams).set(streamKey, { ...stream, text: "", recorded: true });
     state = { ...state, streams };
     item.streamKey = streamKey;

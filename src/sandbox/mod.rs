@@ -128,6 +128,11 @@ impl Sandbox {
         }
     }
 
+    /// Forgets every compiled capability; each is compiled again when it is next needed.
+    pub fn forget(&self) {
+        self.0.components.clear();
+    }
+
     /// Loads a capability without calling it.
     ///
     /// # Errors

@@ -233,7 +233,7 @@ fn describe(error: sqlx::Error, statement: &str) -> Failure {
     if let Some(detail) = database.detail() {
         told["detail"] = json!(detail);
     }
-    let hint = database.hint().map(str::to_owned).or_else(|| own_hint(database));
+    let hint = own_hint(database).or_else(|| database.hint().map(str::to_owned));
     if let Some(hint) = hint {
         told["hint"] = json!(hint);
     }

@@ -168,6 +168,7 @@ impl Tools {
 
     /// Loads every live capability afresh. One that cannot be loaded is named, and the others stay.
     async fn reload(&self) -> Result<Outcome, StoreError> {
+        self.sandbox.forget();
         let (mut loaded, mut broken) = (Vec::new(), Vec::new());
         for summary in self.capabilities().await? {
             let Some(capability) = self.store.capability(&summary.name).await? else { continue };

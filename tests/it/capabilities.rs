@@ -44,13 +44,13 @@ async fn a_new_version_is_live_for_the_next_call_everywhere() {
     let app = TestApp::start().await;
     let triple = "export default async function double(params) { return params.n * 3 }";
     app.script([call("write_capability", capability("double", DOUBLE)), text("one")]);
-    let (mut here, mut there) = (app.connect().await, app.connect().await);
+    let mut here = app.connect().await;
     here.ask("write").await;
     app.script([calls(&[("write_capability", capability("double", triple)), ("double", json!({"n": 5}))]), text("two")]);
     let frames = here.ask("rewrite").await;
     assert_eq!(results(&frames)[1].1, "15");
     app.script([call("double", json!({"n": 1})), text("three")]);
-    assert_eq!(results(&there.ask("call").await)[0].1, "3");
+    assert_eq!(results(&app.connect().await.ask("call").await)[0].1, "3");
     assert_eq!(app.count("SELECT count(*) FROM capability_versions WHERE name = 'double'").await, 2);
 }
 

@@ -20,12 +20,17 @@ const after = (actions, state = initialState()) => actions.reduce(reduce, state)
 /** Numbers frames the way the server does. */
 function stream() {
   let seq = 0;
+  const steps = new Map();
   const frame = (fields) => ({ conversation: 1, seq: ++seq, ...fields });
   return {
     queued: (turn, content, id, origin = "message") =>
       frame({ type: "turn", turn, state: "queued", origin, content, id }),
     turn: (turn, state, reason) => frame({ type: "turn", turn, state, reason }),
-    assistant: (turn, content, final = true) => frame({ type: "assistant", turn, content, final, step: 900 + seq }),
+    assistant: (turn, content, final = true) => {
+      const step = (steps.get(turn) ?? 0) + 1;
+      steps.set(turn, step);
+      return frame({ type: "assistant", turn, content, final, step });
+    },
     call: (turn, call, name = "execute_sql") =>
       frame({ type: "tool_call", turn, call, name, arguments: { query: "SELECT 1" } }),
     result: (turn, call, ok = true, name = "execute_sql") =>

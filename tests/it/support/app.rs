@@ -45,6 +45,8 @@ impl TestApp {
     }
 
     async fn build(settings: &[(&str, &str)], tour: bool) -> Self {
+        // The log of a failing test is shown with it.
+        let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let database = format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let mut settings: HashMap<_, _> = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
