@@ -90,7 +90,11 @@ impl Socket {
         let shutdown = self.doors.shutdown.clone();
         loop {
             tokio::select! {
-                () = shutdown.cancelled() => return Err(End::Shutdown),
+                () = shutdown.cancelled() => {
+                    // What is committed already is still shown.
+                    self.catch_up_all().await?;
+                    return Err(End::Shutdown);
+                }
                 message = stream.next() => match message {
                     Some(Ok(Message::Text(text))) => self.take(&text, main, last_seq).await?,
                     Some(Ok(Message::Binary(_))) => self.refuse("frames are JSON text, not binary", None).await?,
