@@ -1,5 +1,7 @@
 //! The log: readable lines on standard error. `RUST_LOG` chooses what is shown.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 /// What is shown when `RUST_LOG` is unset.
@@ -8,7 +10,8 @@ const DEFAULT: &str = "info,sqlx=warn,wasmtime=warn,cranelift=warn";
 /// Turns the log on, once for the process.
 pub fn init() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    let colours = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).with_target(false).init();
 }
 
 /// An error and all its causes in one line.
