@@ -91,6 +91,8 @@ impl TestApp {
         let outside = Outside { clock: Arc::new(self.clock.clone()), random, models };
         let database = Database::inside(cluster(), &self.database);
         let listener = listen(config.listen).await.unwrap();
+        // After a restart it is found where it was.
+        self.settings.insert("LEVEL3_LISTEN".into(), listener.local_addr().unwrap().to_string());
         self.app = Some(App::start(&config, folder, &database, listener, outside).await.unwrap());
     }
 

@@ -63,6 +63,11 @@ impl Script {
         self.replies.lock().unwrap().len()
     }
 
+    /// Drops the rest of the script, for a story that is not told.
+    pub fn forget(&self) {
+        self.replies.lock().unwrap().clear();
+    }
+
     /// Completes when the model has been asked `count` times in all.
     pub async fn asked(&self, count: usize) {
         loop {
