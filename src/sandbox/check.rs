@@ -110,7 +110,7 @@ impl Inner {
         let test = &draft.tests[case];
         let call = format!("test {} of {}: {}({})", case + 1, draft.tests.len(), draft.name, test.params);
         let failed = |message: String, got: Option<Value>, logs: Vec<String>| CheckError {
-            test: Some(FailedTest { case: case + 1, expected: test.expect.clone(), got, logs }),
+            test: Some(Box::new(FailedTest { case: case + 1, expected: test.expect.clone(), got, logs })),
             ..CheckError::new(CheckErrorKind::TestFailed, message)
         };
         if let Err(error) = schema::validate(&draft.parameters, &test.params) {
