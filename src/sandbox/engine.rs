@@ -17,9 +17,12 @@ const FIBER_STACK: usize = GUEST_STACK + (1 << 20);
 /// price is this much idle memory for each call that ever ran at the same time.
 const KEEP_RESIDENT: usize = 1 << 20;
 
-/// Cores, memories and tables one component may have. A JavaScript capability has 5 modules, 1 memory and 2 tables.
-const MODULES: u32 = 8;
-const TABLES: u32 = 4;
+/// Core instances one component may have, beside its one memory. A JavaScript capability has 4.
+pub(super) const MODULES: u32 = 8;
+/// Tables one component may have. A JavaScript capability has 2.
+pub(super) const TABLES: u32 = 4;
+/// Size of one table. The engine's has about 1,000 entries.
+pub(super) const TABLE_ELEMENTS: usize = 4096;
 
 /// How address space is reserved: for how many bytes a memory, and for all instances at once or for each when it is made.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +80,7 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
         .max_memory_size(limits.memory_bytes)
         .total_tables(calls * TABLES)
         .max_tables_per_component(TABLES)
-        .table_elements(4096)
+        .table_elements(TABLE_ELEMENTS)
         .total_stacks(calls)
         .max_unused_warm_slots(0)
         .linear_memory_keep_resident(KEEP_RESIDENT)
