@@ -1,6 +1,8 @@
 //! The way of a draft: name and schema, syntax, loads, has its function, passes its own tests. Each failure says how to
 //! put it right, and ends the way.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -66,10 +68,7 @@ impl Sandbox {
         let sha256 = sha256(&component.bytes);
         let bytes = Bytes { component: &component.bytes, sha256: &sha256, grants: &draft.grants, language: draft.language };
         let loaded = self.0.load(bytes).await.map_err(load_failed)?;
-        let mut tests = Vec::with_capacity(draft.tests.len());
-        for case in 0..draft.tests.len() {
-            tests.push(self.0.test(draft, &loaded, case).await?);
-        }
+        let tests = self.0.tests(draft, &loaded, self.0.limits.deadline * 3).await?;
         Ok(Checked { source: component.source, component: component.bytes, sha256, engine: component.engine, tests })
     }
 }
@@ -106,11 +105,25 @@ fn load_failed(error: LoadError) -> CheckError {
 }
 
 impl Inner {
+    /// Runs the draft's tests, which have `limit` together.
+    pub(super) async fn tests(&self, draft: &Draft, loaded: &Loaded, limit: Duration) -> Result<Vec<TestResult>, CheckError> {
+        let start = Instant::now();
+        let mut results = Vec::with_capacity(draft.tests.len());
+        for case in 0..draft.tests.len() {
+            if start.elapsed() > limit {
+                let message = format!("the first {case} tests took more than {limit:?} together; keep fewer, or smaller ones");
+                return Err(CheckError::new(CheckErrorKind::TestFailed, message));
+            }
+            results.push(self.test(draft, loaded, case).await?);
+        }
+        Ok(results)
+    }
+
     async fn test(&self, draft: &Draft, loaded: &Loaded, case: usize) -> Result<TestResult, CheckError> {
         let test = &draft.tests[case];
         let call = format!("test {} of {}: {}({})", case + 1, draft.tests.len(), draft.name, test.params);
         let failed = |message: String, got: Option<Value>, logs: Vec<String>| CheckError {
-            test: Some(FailedTest { case: case + 1, expected: test.expect.clone(), got, logs }),
+            test: Some(Box::new(FailedTest { case: case + 1, expected: test.expect.clone(), got, logs })),
             ..CheckError::new(CheckErrorKind::TestFailed, message)
         };
         if let Err(error) = schema::validate(&draft.parameters, &test.params) {

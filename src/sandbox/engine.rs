@@ -17,23 +17,30 @@ const FIBER_STACK: usize = GUEST_STACK + (1 << 20);
 /// price is this much idle memory for each call that ever ran at the same time.
 const KEEP_RESIDENT: usize = 1 << 20;
 
-/// Cores, memories and tables one component may have. A JavaScript capability has 5 modules, 1 memory and 2 tables.
-const MODULES: u32 = 8;
-const TABLES: u32 = 4;
+/// Core instances one component may have, beside its one memory. A JavaScript capability has 4.
+pub(super) const MODULES: u32 = 8;
+/// Tables one component may have. A JavaScript capability has 2.
+pub(super) const TABLES: u32 = 4;
+/// Size of one table. The engine's has about 1,000 entries.
+pub(super) const TABLE_ELEMENTS: usize = 4096;
 
-/// Ways to reserve address space for instances, best first. With 4 GiB a memory needs no bounds checks.
+/// How address space is reserved: for how many bytes a memory, and for all instances at once or for each when it is made.
 #[derive(Clone, Copy, Debug)]
-enum Reservation {
-    Pool { bytes: u64 },
-    OnDemand,
+struct Reservation {
+    bytes: u64,
+    pool: bool,
+}
+
+/// The ways to reserve, best first. With 4 GiB a memory needs no bounds checks.
+fn ways(limits: &Limits) -> [Reservation; 3] {
+    let smaller = (limits.memory_bytes as u64).next_multiple_of(64 << 10);
+    [(4 << 30, true), (smaller, true), (smaller, false)].map(|(bytes, pool)| Reservation { bytes, pool })
 }
 
 /// An engine for these limits. Where the address space of a pool cannot be had, a smaller one, and at last none.
 pub(super) fn make(limits: &Limits) -> Result<Engine, SandboxError> {
-    let smaller = (limits.memory_bytes as u64).next_multiple_of(64 << 10);
-    let ways = [Reservation::Pool { bytes: 4 << 30 }, Reservation::Pool { bytes: smaller }, Reservation::OnDemand];
     let mut refused = None;
-    for way in ways {
+    for way in ways(limits) {
         match Engine::new(&config(limits, way)) {
             Ok(engine) => return Ok(engine),
             Err(error) => {
@@ -54,9 +61,10 @@ fn config(limits: &Limits, way: Reservation) -> Config {
         .async_stack_size(FIBER_STACK)
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
-        .native_unwind_info(false);
-    if let Reservation::Pool { bytes } = way {
-        config.memory_reservation(bytes).allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
+        .native_unwind_info(false)
+        .memory_reservation(way.bytes);
+    if way.pool {
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
     }
     config
 }
@@ -72,7 +80,7 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
         .max_memory_size(limits.memory_bytes)
         .total_tables(calls * TABLES)
         .max_tables_per_component(TABLES)
-        .table_elements(4096)
+        .table_elements(TABLE_ELEMENTS)
         .total_stacks(calls)
         .max_unused_warm_slots(0)
         .linear_memory_keep_resident(KEEP_RESIDENT)
@@ -85,6 +93,21 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
 mod tests {
     use super::*;
     use sha2::{Digest, Sha256};
+
+    #[test]
+    fn every_way_to_reserve_memory_runs_the_engine() {
+        let limits = Limits { concurrent: 2, ..Limits::default() };
+        for way in ways(&limits) {
+            let engine = Engine::new(&config(&limits, way)).unwrap();
+            let wat = r#"(module (memory (export "m") 1) (func (export "f") (drop (memory.grow (i32.const 500)))))"#;
+            let module = wasmtime::Module::new(&engine, wat::parse_str(wat).unwrap()).unwrap();
+            let mut store = wasmtime::Store::new(&engine, ());
+            store.set_epoch_deadline(1);
+            let instance = wasmtime::Instance::new(&mut store, &module, &[]).unwrap();
+            instance.get_typed_func::<(), ()>(&mut store, "f").unwrap().call(&mut store, ()).unwrap();
+            assert_eq!(instance.get_memory(&mut store, "m").unwrap().size(&store), 501, "{way:?}");
+        }
+    }
 
     #[test]
     fn the_engine_is_the_one_whose_sha256_is_committed() {

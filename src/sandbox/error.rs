@@ -38,7 +38,7 @@ pub struct CheckError {
     pub place: Option<Place>,
     /// The test that failed.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub test: Option<FailedTest>,
+    pub test: Option<Box<FailedTest>>,
 }
 
 /// The kinds of [`CheckError`].

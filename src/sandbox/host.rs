@@ -10,6 +10,8 @@ use wasmtime::{ResourceLimiter, Result};
 use crate::clock::{Clock, Random};
 use crate::domain::{Grants, Power};
 
+use super::engine::{MODULES, TABLE_ELEMENTS, TABLES};
+
 #[allow(missing_docs)]
 mod bindings {
     wasmtime::component::bindgen!({
@@ -132,7 +134,20 @@ impl ResourceLimiter for MemoryLimit {
     }
 
     fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> Result<bool> {
-        Ok(desired <= 10_000)
+        Ok(desired <= TABLE_ELEMENTS)
+    }
+
+    // The pool has these limits, too; without a pool they hold here.
+    fn instances(&self) -> usize {
+        MODULES as usize
+    }
+
+    fn memories(&self) -> usize {
+        1
+    }
+
+    fn tables(&self) -> usize {
+        TABLES as usize
     }
 }
 

@@ -49,7 +49,8 @@ pub(super) fn validate(parameters: &Value, params: &Value) -> Result<(), CallErr
         return Ok(());
     }
     let more = if problems.next().is_some() { "; and more" } else { "" };
-    Err(CallError::InvalidArguments(format!("{}{more}. The parameters schema is: {parameters}", named.join("; "))))
+    let schema = explain::clip(&parameters.to_string());
+    Err(CallError::InvalidArguments(format!("{}{more}. The parameters schema is: {schema}", named.join("; "))))
 }
 
 fn validator(parameters: &Value) -> Result<Validator, String> {

@@ -1,6 +1,7 @@
 //! Each check a draft has to pass, and the words of each failure.
 
 use super::*;
+use crate::sandbox::component::Bytes;
 use crate::sandbox::error::{CheckErrorKind, Place};
 
 async fn accepted(source: &str) -> Checked {
@@ -131,6 +132,17 @@ async fn a_test_must_fit_the_parameters() {
     let error = refused(&Draft { parameters, tests: vec![test(json!({}), json!(1))], ..draft("export default () => 1") }).await;
     assert_eq!(error.kind, CheckErrorKind::TestFailed);
     assert!(error.message.contains("does not fit the parameters"), "{error}");
+}
+
+#[tokio::test]
+async fn tests_have_a_time_together() {
+    let draft = Draft { tests: vec![test(json!({"n": 1}), json!(2))], ..draft("export default (p) => p.n * 2") };
+    let checked = sandbox().check(&draft).await.unwrap();
+    let bytes = Bytes { component: &checked.component, sha256: &checked.sha256, grants: &draft.grants, language: draft.language };
+    let loaded = sandbox().0.load(bytes).await.unwrap();
+    let error = sandbox().0.tests(&draft, &loaded, Duration::ZERO).await.unwrap_err();
+    assert_eq!(error.kind, CheckErrorKind::TestFailed);
+    assert!(error.message.contains("together; keep fewer"), "{error}");
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ async fn faults_in_wat_are_named() {
     let error = refused(&wat("(component\n  (core module $m (func (result i33))))")).await;
     let json = error.to_json();
     assert_eq!((&json["error"], &json["line"], &json["offset"]), (&json!("syntax_error"), &json!(2), &json!(33)), "{json}");
+    assert_eq!(refused(&wat(&"(component".repeat(10_000))).await.kind, CheckErrorKind::SyntaxError);
     assert_eq!(refused(&wat("(module)")).await.kind, CheckErrorKind::SyntaxError);
     let error = refused(&wat("(component)")).await;
     assert_eq!(error.kind, CheckErrorKind::MissingFunction);
@@ -59,6 +60,15 @@ async fn harm_in_wat_fails_only_its_call() {
         let outcome = impatient().call(&permit(), &capability, &json!({})).await;
         assert!(!outcome.ok && outcome.result.contains(words), "{body}: {}", outcome.result);
     }
+}
+
+#[tokio::test]
+async fn wat_may_not_take_more_than_its_share() {
+    let memories = "(component (core module $more (memory 1)) (core instance (instantiate $more))";
+    let error = refused(&wat(&ECHO.replacen("(component", memories, 1))).await;
+    assert_eq!(error.kind, CheckErrorKind::ImportError, "{error}");
+    let huge = ECHO.replacen("(memory (export \"memory\") 1)", "(memory (export \"memory\") 2000)", 1);
+    assert_eq!(refused(&wat(&huge)).await.kind, CheckErrorKind::ImportError);
 }
 
 #[tokio::test]
