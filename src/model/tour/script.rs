@@ -114,7 +114,7 @@ fn heartbeat(scene: &Scene) -> Said {
     }
     let mut due = task_numbers(scene.input);
     if due.is_empty() {
-        let Some(listed) = with_action("list").last() else {
+        let Some(listed) = with_action("list").next_back() else {
             let call = scene.call(0, TOOL, &json!({ "action": "list" }));
             return Said { text: "The heartbeat woke me. I look at the tasks.".into(), calls: vec![call] };
         };
