@@ -113,9 +113,14 @@ impl ChatClient {
     }
 
     async fn list(&self) -> Result<String, Failure> {
-        let deadline = Instant::now() + self.limits.connect.max(self.limits.silence.min(Duration::from_secs(10)));
-        let response = self.head(self.transport.models(), deadline, "").await?;
-        let bytes = self.start_of(response, 1 << 20, deadline).await;
+        let deadline = Instant::now() + self.limits.connect;
+        let listed = timeout_at(deadline, self.head(self.transport.models(), deadline + self.limits.connect, "")).await;
+        let Ok(response) = listed else {
+            let message =
+                format!("{} did not list its models in time: is it the right LLM_BASE_URL? Or set LLM_MODEL.", self.address());
+            return Err(Failure::passing(ModelErrorKind::Timeout, message));
+        };
+        let bytes = self.start_of(response?, 1 << 20, deadline).await;
         let list: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         names::first_chat_model(&list).ok_or_else(|| {
             let message = format!("{} lists no model to talk to: load one there, or set LLM_MODEL.", self.address());

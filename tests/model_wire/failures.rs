@@ -1,9 +1,12 @@
 //! What goes wrong, what is tried again, and what a person is told.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use level3::model::client::Limits;
+use level3::clock::{SeededRandom, SystemClock};
+use level3::model::client::{ChatClient, Endpoint, Limits, Target};
 use level3::model::{ModelError, ModelErrorKind as Kind};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use crate::server::{Do, Reply, Server, events, good, piece, response};
@@ -181,6 +184,26 @@ async fn nobody_at_the_address_is_told_with_the_variable_to_set() {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind, Kind::Unreachable);
     assert!(error.message.contains("LLM_BASE_URL") && error.message.contains("Tried 4 times"), "{error}");
+}
+
+#[tokio::test]
+async fn an_https_address_where_no_tls_is_spoken_is_told_and_nothing_panics() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::new(&format!("https://{}/v1", listener.local_addr().unwrap()), Some(KEY)).unwrap();
+    let _plain = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap_or_default();
+        }
+    });
+    let target = Target { endpoint, model: Some("m".into()), provider: "custom".into(), kind: "configured" };
+    match ChatClient::new(target, limits(), Arc::new(SystemClock), Arc::new(SeededRandom::new(1))) {
+        // A machine without certificates cannot make a client for https at all.
+        Err(error) => assert!(error.to_string().contains("ca-certificates"), "{error}"),
+        Ok(client) => {
+            let error = ask(&client, request()).await.0.unwrap_err();
+            assert_eq!(error.kind, Kind::Unreachable, "{error}");
+        }
+    }
 }
 
 #[tokio::test]

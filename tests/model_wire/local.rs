@@ -109,6 +109,18 @@ async fn a_server_without_models_is_told_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn a_server_that_never_lists_its_models_is_told_after_all_tries() {
+    let server = Server::playing(vec![vec![Do::Hang]]).await;
+    let settings = ModelSettings { base_url: Some(server.base_url()), ..ModelSettings::default() };
+    let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
+    let limits = Limits { connect: Duration::from_millis(50), ..limits() };
+    let source = ModelSource::new(&settings, limits, clock, Arc::new(SeededRandom::new(1))).unwrap();
+    let error = ask(&*source.current().await, request()).await.0.unwrap_err();
+    assert_eq!((error.kind, server.requests()), (ModelErrorKind::Timeout, 4));
+    assert!(error.message.contains("LLM_BASE_URL") && error.message.contains("LLM_MODEL"), "{error}");
+}
+
+#[tokio::test]
 async fn a_wrong_setting_is_refused_at_the_start() {
     let settings = ModelSettings { provider: Some("openai".into()), ..ModelSettings::default() };
     let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));

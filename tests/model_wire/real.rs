@@ -46,7 +46,11 @@ async fn a_real_model_calls_a_tool_and_goes_on_from_its_result() {
     let call_id = answer.calls[0].id.clone();
     entries.push(Entry::Assistant { content: answer.content, calls: answer.calls });
     entries.push(Entry::Tool { call_id, content: r#"[{"count": 4711}]"#.into() });
-    let (answer, heard) = says(&model, entries).await;
+    // A small model likes to repeat its call; what counts here is that the server takes the history.
+    says(&model, entries.clone()).await;
+    // Without tools there is nothing left but to answer.
+    let (outcome, heard) = ask(&model, level3::model::Request { entries, tools: Vec::new() }).await;
+    let answer = outcome.unwrap();
     assert!(answer.content.replace([',', '.'], "").contains("4711"), "{answer:?}");
     assert_eq!(heard, answer.content);
 }
