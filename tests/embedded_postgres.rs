@@ -282,7 +282,9 @@ async fn an_orphan_is_ended_with_its_connections_and_its_data_kept() {
     // Reaps it the moment it ends, as the system does with orphans.
     let reaper = std::thread::spawn(move || orphan.wait().unwrap());
     let postgres = start(root.path()).await;
-    assert!(reaper.join().unwrap().success(), "it was shut down in order");
+    assert!(reaper.join().unwrap().success());
+    let log = fs::read_to_string(root.path().join("postgres.log")).unwrap();
+    assert!(!log.contains("not properly shut down"), "the orphan was ended in order: {log}");
     assert!(connection.ping().await.is_err());
     assert_eq!(rows(&postgres).await, 1, "what the dead program had not committed is gone");
     postgres.stop().await.unwrap();

@@ -164,8 +164,13 @@ async fn what_the_agent_changed_about_its_own_login_is_undone_by_the_next_start(
     let logins = prepare(&admin, "level3", true).await.unwrap();
     let mut agent = logins.agent.connect().await.unwrap();
     run(&mut agent, "ALTER ROLE CURRENT_USER SET statement_timeout = 0").await;
-    run(&mut agent, "ALTER ROLE CURRENT_USER IN DATABASE level3 SET lock_timeout = 0").await;
-    assert_fenced(&prepare(&admin, "level3", true).await.unwrap()).await;
+    run(&mut agent, "ALTER ROLE CURRENT_USER SET enable_seqscan = off").await;
+    run(&mut agent, "ALTER ROLE CURRENT_USER IN DATABASE level3 SET enable_hashjoin = off").await;
+    let logins = prepare(&admin, "level3", true).await.unwrap();
+    assert_fenced(&logins).await;
+    let mut agent = logins.agent.connect().await.unwrap();
+    assert_eq!(text(&mut agent, "SHOW enable_seqscan").await, "on");
+    assert_eq!(text(&mut agent, "SHOW enable_hashjoin").await, "on");
     server.postgres.stop().await.unwrap();
 }
 

@@ -42,7 +42,7 @@ impl Binaries {
 pub(super) fn find(given: Option<&Path>, cluster: Option<(&Path, &str)>) -> Result<Binaries, EmbeddedError> {
     let candidates = match given {
         Some(given) => vec![given.to_owned()],
-        None => path_folders().into_iter().chain(PACKAGES.iter().flat_map(|package| packaged(package))).collect(),
+        None => path_folders().into_iter().chain(PACKAGES.iter().flat_map(packaged)).collect(),
     };
     let looked = || PACKAGES.map(|(root, name, bin)| format!("{root}/{name}*/{bin}")).join(", ");
     choose(&candidates, cluster).and_then(|found| {

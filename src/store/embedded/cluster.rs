@@ -2,16 +2,13 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::account::Account;
 use super::binaries::Binaries;
 use super::error::{During, EmbeddedError};
 use super::orphan;
-
-/// The longest socket folder: the kernel's path of a socket holds about 100 bytes, of which the file name takes 19.
-const LONGEST_SOCKET_FOLDER: usize = 85;
 
 /// The major version that made the cluster; `None` when there is no cluster yet.
 pub(super) fn major(cluster: &Path) -> Result<Option<String>, EmbeddedError> {
@@ -89,69 +86,9 @@ fn sync_all(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the socket of the cluster in `data_dir` belongs: `run/` below it, or a folder in `short` when that path is too long.
-pub(super) fn socket_folder(data_dir: &Path, short: &[PathBuf]) -> Result<PathBuf, EmbeddedError> {
-    let near = data_dir.join("run");
-    if near.as_os_str().len() <= LONGEST_SOCKET_FOLDER {
-        return Ok(near);
-    }
-    let identity = fs::metadata(data_dir).during("read", data_dir)?;
-    let name = format!("level3-{:x}-{:x}", identity.dev(), identity.ino());
-    let mut far = short.iter().map(|folder| folder.join(&name));
-    let fits = |folder: &PathBuf| folder.as_os_str().len() <= LONGEST_SOCKET_FOLDER;
-    Ok(far.find(fits).unwrap_or_else(|| Path::new("/tmp").join(&name)))
-}
-
-/// Makes the socket folder, open to nobody but `account`. Postgres trusts whoever reaches the socket, so this is its only fence.
-pub(super) fn make_socket_folder(folder: &Path, account: Account) -> Result<(), EmbeddedError> {
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Ok(()) => account.give(folder).during("change the owner of", folder)?,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error).during("make", folder),
-    }
-    // In a temporary folder anyone may have made it first, or put a link in its place.
-    let found = fs::symlink_metadata(folder).during("read", folder)?;
-    let safe = found.is_dir() && found.uid() == account.uid();
-    if !safe {
-        let stranger = io::Error::other(format!("it belongs to user {}, not to {}", found.uid(), account.uid()));
-        return Err(stranger).during("use", folder);
-    }
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).during("close to others", folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_path_moves_the_socket_to_a_short_one() {
-        let root = tempfile::tempdir().unwrap();
-        assert_eq!(socket_folder(root.path(), &[]).unwrap(), root.path().join("run"));
-        let long = root.path().join("x".repeat(90));
-        fs::create_dir(&long).unwrap();
-        let far = socket_folder(&long, &[root.path().join("y".repeat(90)), PathBuf::from("/short")]).unwrap();
-        assert_eq!(far.parent(), Some(Path::new("/short")));
-        assert_eq!(far, socket_folder(&long, &[PathBuf::from("/short")]).unwrap());
-        assert_eq!(socket_folder(&long, &[]).unwrap().parent(), Some(Path::new("/tmp")));
-    }
-
-    #[test]
-    fn a_link_in_the_place_of_the_socket_folder_is_refused() {
-        let root = tempfile::tempdir().unwrap();
-        let link = root.path().join("run");
-        std::os::unix::fs::symlink("/tmp", &link).unwrap();
-        assert!(make_socket_folder(&link, Account::Own).is_err());
-    }
-
-    #[test]
-    fn the_socket_folder_is_closed_to_others() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("run");
-        fs::create_dir(&folder).unwrap();
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        make_socket_folder(&folder, Account::Own).unwrap();
-        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
-    }
 
     #[test]
     fn a_folder_with_other_files_is_left_alone() {

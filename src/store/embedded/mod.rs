@@ -7,12 +7,13 @@ mod account;
 mod binaries;
 mod cluster;
 mod error;
+mod folder;
 mod orphan;
 mod server;
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -137,8 +138,8 @@ struct Prepared {
 impl Prepared {
     /// Everything before the server's start. Blocks.
     fn new(data_dir: &Path, given: Option<&Path>) -> Result<Self, EmbeddedError> {
-        let data_dir = make_data_dir(data_dir)?;
-        let lock = take_lock(&data_dir)?;
+        let data_dir = folder::make_data_dir(data_dir)?;
+        let lock = folder::take_lock(&data_dir)?;
         let cluster = data_dir.join("postgres");
         let major = cluster::major(&cluster)?;
         let binaries = binaries::find(given, major.as_deref().map(|major| (cluster.as_path(), major)))?;
@@ -147,9 +148,9 @@ impl Prepared {
             tracing::info!(folder = %cluster.display(), "making a database cluster");
             cluster::make(&cluster, &binaries, account)?;
         }
-        let socket = cluster::socket_folder(&data_dir, &[std::env::temp_dir()])?;
+        let socket = folder::socket(&data_dir, &[std::env::temp_dir()])?;
         orphan::settle(&cluster, &socket)?;
-        cluster::make_socket_folder(&socket, account)?;
+        folder::make_socket(&socket, account)?;
         Ok(Self { data_dir, cluster, socket, binaries, account, lock })
     }
 
@@ -244,30 +245,4 @@ async fn close_doors(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&mut *connection).await?;
     }
     Ok(())
-}
-
-/// Makes the data folder if it is missing, and returns its path without symlinks.
-fn make_data_dir(data_dir: &Path) -> Result<PathBuf, EmbeddedError> {
-    // Under root another account must be able to pass through it; what lies in it is closed file by file.
-    // SAFETY: geteuid has no preconditions and cannot fail.
-    let mode = if unsafe { libc::geteuid() } == 0 { 0o711 } else { 0o700 };
-    if let Some(parent) = data_dir.parent() {
-        fs::create_dir_all(parent).during("make", parent)?;
-    }
-    match DirBuilder::new().mode(mode).create(data_dir) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error).during("make", data_dir),
-        _ => {}
-    }
-    fs::canonicalize(data_dir).during("open", data_dir)
-}
-
-/// Takes the lock of the data folder. The kernel gives it back when the program ends, however it ends.
-fn take_lock(data_dir: &Path) -> Result<File, EmbeddedError> {
-    let path = data_dir.join("lock");
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path).during("open", &path)?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(EmbeddedError::Busy { folder: data_dir.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(error).during("lock", &path),
-    }
 }

@@ -6,17 +6,19 @@
 //! | `<database>_app` | schemas `level3` and `shared` | everything the program does; signal the agent's connections |
 //! | `<database>_agent` | schema `agent` | use `shared`, as far as migrations grant it; nothing else |
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::{Digest as _, Sha256};
+mod error;
+mod password;
+
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
+pub use error::LoginError;
+
+use error::{LONGEST_NAME, quote};
+use password::{admin_password, password, verifier};
+
 /// The oldest server that will do, as `server_version_num` counts.
 const FLOOR: i32 = 150_000;
-/// The longest name Postgres keeps, in bytes; it cuts longer ones, and cut names may collide.
-const LONGEST_NAME: usize = 63;
 
 /// How to connect as each of the two logins.
 #[derive(Clone, Debug)]
@@ -25,123 +27,6 @@ pub struct Logins {
     pub app: PgConnectOptions,
     /// The SQL the agent writes.
     pub agent: PgConnectOptions,
-}
-
-/// Why the logins could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum LoginError {
-    /// The name leaves no room for `_agent`, or is no name.
-    #[error("the database name `{database}` will not do: it must have 1 to {} bytes; check DATABASE_URL", LONGEST_NAME - "_agent".len())]
-    Name {
-        /// The name.
-        database: String,
-    },
-    /// No connection.
-    #[error(
-        "cannot connect to Postgres at {place}, database `{database}`, as `{user}`; check DATABASE_URL and that the server runs"
-    )]
-    Connect {
-        /// The login that was tried.
-        user: String,
-        /// Host and port, or the socket's folder.
-        place: String,
-        /// The database.
-        database: String,
-        /// What happened.
-        source: sqlx::Error,
-    },
-    /// The server lets the administrator in but not a login just made.
-    #[error(
-        "Postgres at {place} does not let the new login `{user}` in. It has {password}; allow that in pg_hba.conf, or give the \
-         login in DATABASE_URL a password"
-    )]
-    LockedOut {
-        /// The login.
-        user: String,
-        /// Host and port, or the socket's folder.
-        place: String,
-        /// Which kind of password it was given.
-        password: &'static str,
-        /// What happened.
-        source: sqlx::Error,
-    },
-    /// The server is too old.
-    #[error("the Postgres server is too old ({version}); level3 needs 15 or newer")]
-    TooOld {
-        /// Its `server_version`.
-        version: String,
-    },
-    /// The administrator may not make logins.
-    #[error(
-        "`{user}` may not make the two logins level3 needs: it needs CREATEROLE. Run `ALTER ROLE {} CREATEROLE;` as a superuser, or \
-         put a login that has it into DATABASE_URL",
-        quote(user)
-    )]
-    NeedsCreateRole {
-        /// The administrator.
-        user: String,
-    },
-    /// The administrator may not make the database.
-    #[error(
-        "`{user}` may not make the database `{database}`. Make it as a superuser: `CREATE DATABASE {} OWNER {};`",
-        quote(database),
-        quote(user)
-    )]
-    NeedsCreateDatabase {
-        /// The administrator.
-        user: String,
-        /// The database.
-        database: String,
-        /// What the server said.
-        source: sqlx::Error,
-    },
-    /// The administrator does not own the database, so it cannot close it.
-    #[error(
-        "`{user}` does not own the database `{database}`. Run `ALTER DATABASE {} OWNER TO {};` as a superuser",
-        quote(database),
-        quote(user)
-    )]
-    NotOwner {
-        /// The administrator.
-        user: String,
-        /// The database.
-        database: String,
-    },
-    /// A schema of that name belongs to someone else.
-    #[error(
-        "the schema `{schema}` in database `{database}` belongs to `{owner}`; level3 needs that name: give it a database of its own"
-    )]
-    SchemaTaken {
-        /// The schema.
-        schema: String,
-        /// The database.
-        database: String,
-        /// Who owns it.
-        owner: String,
-    },
-    /// After all was set up the agent's login can still do what it must not.
-    #[error(
-        "the login `{role}` {excess}, which the agent must not have; take it away as a superuser, or give level3 a database of its own"
-    )]
-    Excess {
-        /// The agent's login.
-        role: String,
-        /// What it can do.
-        excess: String,
-    },
-    /// Anything else the server refused.
-    #[error(
-        "Postgres refused to {doing}. If the logins of this database were made by another account than `{user}`, use that account \
-         in DATABASE_URL"
-    )]
-    Refused {
-        /// What was being done.
-        doing: &'static str,
-        /// The administrator.
-        user: String,
-        /// What the server said.
-        source: sqlx::Error,
-    },
 }
 
 /// Makes the two logins with their schemas and rights in `database`, and the database itself when it is missing and `create` says so.
@@ -409,11 +294,6 @@ impl Setup<'_> {
     }
 }
 
-/// A name as SQL wants it.
-fn quote(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
 fn code(error: &sqlx::Error) -> Option<String> {
     error.as_database_error()?.code().map(Into::into)
 }
@@ -432,37 +312,4 @@ fn cannot_connect(options: &PgConnectOptions, source: sqlx::Error) -> LoginError
         database: options.get_database().unwrap_or_default().to_owned(),
         source,
     }
-}
-
-/// The administrator's password, in the encoding of a URL; `None` when there is none or it is empty. The options give it out in no
-/// other way. Other parts are replaced, since some of them make no URL.
-fn admin_password(admin: &PgConnectOptions) -> Option<String> {
-    let url = admin.clone().host("localhost").username("admin").to_url_lossy();
-    url.password().filter(|password| !password.is_empty()).map(str::to_owned)
-}
-
-fn password(secret: &str, role: &str) -> String {
-    hex::encode(mac(secret.as_bytes(), &[role.as_bytes()]))
-}
-
-fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
-    parts.iter().for_each(|part| mac.update(part));
-    mac.finalize().into_bytes().into()
-}
-
-/// What Postgres stores of a password (RFC 5803). The salt is derived, so that the same password gives the same text.
-fn verifier(password: &str) -> String {
-    const ITERATIONS: usize = 4096;
-    let salt = &mac(password.as_bytes(), &[b"salt"])[..16];
-    let mut round = mac(password.as_bytes(), &[salt, &1_u32.to_be_bytes()]);
-    let mut salted = round;
-    for _ in 1..ITERATIONS {
-        round = mac(password.as_bytes(), &[&round]);
-        salted.iter_mut().zip(round).for_each(|(sum, byte)| *sum ^= byte);
-    }
-    let stored = Sha256::digest(mac(&salted, &[b"Client Key"]));
-    let server = mac(&salted, &[b"Server Key"]);
-    let [salt, stored, server] = [salt, stored.as_slice(), &server].map(|bytes| BASE64_STANDARD.encode(bytes));
-    format!("SCRAM-SHA-256${ITERATIONS}:{salt}${stored}:{server}")
 }
