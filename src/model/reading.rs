@@ -167,9 +167,6 @@ impl Reading<'_> {
     }
 
     fn end(self) -> Result<Answer, Failure> {
-        if !self.assembly.finished() {
-            return Err(self.cut());
-        }
         let cut = self.cut();
         self.assembly.finish(self.peer.model).ok_or(cut)
     }

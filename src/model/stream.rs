@@ -142,7 +142,11 @@ mod tests {
     #[test]
     fn blank_lines_may_be_missing_and_an_object_may_span_lines() {
         assert_eq!(read(&[b"data: {\"a\":1}\ndata: {\"a\":2}\n"]), Ok(vec![object(1), object(2)]));
-        assert_eq!(read(&[b"data: {\"a\":\ndata: 1}\n\n"]), Ok(vec![object(1)]));
+        for text in ["data: {\"a\":\ndata: 1}\n\n", "data: {\"a\":\r\ndata: 1}\r\n\r\n"] {
+            assert_eq!(read(&[text.as_bytes()]), Ok(vec![object(1)]), "{text:?}");
+            let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+            assert_eq!(read(&bytes), Ok(vec![object(1)]), "{text:?} byte by byte");
+        }
     }
 
     #[test]

@@ -115,24 +115,11 @@ pub(super) fn quoted(result: &str) -> String {
     }
 }
 
-/// The numbers of the tasks that a heartbeat names, as `"id": 3`, `#3` or `task 3`.
+/// The numbers of the tasks that a heartbeat names, one in each line like `- task 3, due …`. Titles and details are a person's
+/// own words: a number in them names nothing.
 pub(super) fn task_numbers(text: &str) -> Vec<i64> {
-    let mut numbers: Vec<i64> = Vec::new();
-    let lower = text.to_lowercase();
-    for marker in ["\"id\":", "#", "task "] {
-        for (at, _) in lower.match_indices(marker) {
-            let digits: String = lower[at + marker.len()..].trim_start().chars().take_while(char::is_ascii_digit).collect();
-            if let Ok(number) = digits.parse()
-                && !numbers.contains(&number)
-            {
-                numbers.push(number);
-            }
-        }
-        if !numbers.is_empty() {
-            break;
-        }
-    }
-    numbers
+    let number = |line: &str| line.strip_prefix("- task ")?.split(',').next()?.parse().ok();
+    text.lines().filter_map(number).collect()
 }
 
 #[cfg(test)]
@@ -140,10 +127,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tasks_are_found_in_every_way_a_heartbeat_may_name_them() {
-        assert_eq!(task_numbers(r#"[heartbeat] [{"id": 3, "title": "call #7"}, {"id":4}]"#), [3, 4]);
-        assert_eq!(task_numbers("[heartbeat] due now:\n- #12 Water the plants\n- #13 x"), [12, 13]);
-        assert_eq!(task_numbers("[heartbeat] Task 5 is due"), [5]);
+    fn a_heartbeat_names_tasks_in_lines_of_their_own_and_not_in_titles() {
+        let text = "[heartbeat] These tasks are due.\n- task 3, due 2026-11-20T06:30:00Z: call #7, see task 8\n  - task 9, \n- task 4, due x: y";
+        assert_eq!(task_numbers(text), [3, 4]);
         assert_eq!(task_numbers("[heartbeat] something"), [0; 0]);
     }
 

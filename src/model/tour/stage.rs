@@ -100,6 +100,7 @@ impl Stage {
         }
         let parsed = serde_json::from_str::<Value>(result).unwrap_or_else(|_| result.into());
         match self {
+            Self::Build if !parsed.is_object() => (format!("The builder built nothing. It said: {}.", quoted(result)), false),
             Self::Build if scene.offers(CAPABILITY) => {
                 (format!("`{CAPABILITY}` is built and I can call it from now on. The builder said: {}.", quoted(result)), true)
             }
