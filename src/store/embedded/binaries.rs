@@ -163,10 +163,9 @@ mod tests {
 
     #[test]
     fn versions_are_read_as_packages_print_them() {
-        let major = parse_version;
-        assert_eq!(major("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n"), Some(("15.18".into(), 15)));
-        assert_eq!(major("postgres (PostgreSQL) 18beta1"), Some(("18beta1".into(), 18)));
-        assert_eq!(major("zsh: no such file"), None);
+        assert_eq!(parse_version("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n"), Some(("15.18".into(), 15)));
+        assert_eq!(parse_version("postgres (PostgreSQL) 18beta1"), Some(("18beta1".into(), 18)));
+        assert_eq!(parse_version("zsh: no such file"), None);
     }
 
     #[test]
