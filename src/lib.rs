@@ -1,9 +1,17 @@
 //! level3: a self-extending agent server. `ARCHITECTURE.md` has the map.
 
+pub mod agent;
+pub mod app;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod domain;
 pub mod governor;
+pub mod http;
 pub mod model;
+pub mod runner;
 pub mod sandbox;
+pub mod store;
+pub mod telemetry;
+pub mod tools;
 pub mod wire;

@@ -136,3 +136,50 @@ pub struct EventRecord {
     /// What happened.
     pub event: Event,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{TaskId, TaskStatus};
+
+    #[test]
+    fn every_kind_of_event_reads_back_as_it_was_written() {
+        let (turn, step, call) = (TurnId(1), StepId(2), ToolCallId(3));
+        let request = CallRequest { id: "a".into(), name: "execute_sql".into(), arguments: "{}".into() };
+        let task = Task {
+            id: TaskId(4),
+            title: "t".into(),
+            details: String::new(),
+            status: TaskStatus::Pending,
+            due_at: Some(DateTime::UNIX_EPOCH),
+            conversation: ConversationId(5),
+            created_at: DateTime::UNIX_EPOCH,
+            updated_at: DateTime::UNIX_EPOCH,
+        };
+        let events = [
+            Event::TurnQueued { turn, message: MessageId(6), client_id: None, origin: Origin::Task, content: "c".into() },
+            Event::TurnStarted { turn, fence: 7 },
+            Event::StepAnswered {
+                turn,
+                step,
+                number: 1,
+                model: "m".into(),
+                finish_reason: "stop".into(),
+                usage: Some(Usage { input: 1, output: 2 }),
+                content: "c".into(),
+                last: true,
+            },
+            Event::ToolCallProposed { turn, step, call, request },
+            Event::ToolCallEnded { turn, call, name: "n".into(), outcome: Outcome::failed("no") },
+            Event::TaskChanged { task, deleted: false },
+            Event::TasksFired { tasks: vec![TaskId(4)], turn },
+            Event::CapabilityInstalled { name: "n".into(), version: 1, sha256: "ab".into(), grants: Value::Null },
+            Event::TurnEnded { turn, state: TurnState::Failed, reason: Some("why".into()) },
+        ];
+        for event in events {
+            let written = serde_json::to_value(&event).unwrap();
+            assert_eq!(written["kind"], event.kind());
+            assert_eq!(serde_json::from_value::<Event>(written).unwrap(), event);
+        }
+    }
+}

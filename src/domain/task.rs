@@ -41,7 +41,6 @@ pub struct Task {
     /// When it wakes the agent; never when `None`.
     pub due_at: Option<DateTime<Utc>>,
     /// The conversation it was made in; the turn it wakes runs there.
-    #[serde(skip_serializing)]
     pub conversation: ConversationId,
     /// When it was made.
     pub created_at: DateTime<Utc>,

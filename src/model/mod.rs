@@ -1,5 +1,20 @@
 //! Language models: what is asked of one and what it answers. Real ones behind an OpenAI-compatible address, and the tour.
 
+mod assemble;
+mod body;
+pub mod choice;
+pub mod client;
+pub mod detect;
+mod names;
+pub mod presets;
+mod reading;
+mod refusal;
+mod rescue;
+mod retry;
+mod stream;
+pub mod tour;
+mod transport;
+
 use futures::future::BoxFuture;
 
 use crate::domain::{CallRequest, ToolSpec, Usage};

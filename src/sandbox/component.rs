@@ -74,6 +74,10 @@ impl Components {
         }
     }
 
+    pub(super) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.clear();
+    }
+
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.len()

@@ -128,9 +128,22 @@ impl Sandbox {
         }
     }
 
-    async fn load_and_run(&self, capability: &CapabilityVersion, params: &Value) -> run::Ran {
+    /// Forgets every compiled capability; each is compiled again when it is next needed.
+    pub fn forget(&self) {
+        self.0.components.clear();
+    }
+
+    /// Loads a capability without calling it.
+    ///
+    /// # Errors
+    /// [`CallError::Unusable`], with what is wrong with it.
+    pub async fn load(&self, capability: &CapabilityVersion) -> Result<(), CallError> {
+        self.loaded(capability).await.map(drop)
+    }
+
+    async fn loaded(&self, capability: &CapabilityVersion) -> Result<Arc<component::Loaded>, CallError> {
         if !capability.engine.is_empty() && capability.engine != ENGINE_NAME {
-            return run::Ran::failed(CallError::Unusable(format!(
+            return Err(CallError::Unusable(format!(
                 "it was made for {}, and this server has {ENGINE_NAME}; write it again with write_capability",
                 capability.engine
             )));
@@ -141,9 +154,13 @@ impl Sandbox {
             grants: &capability.grants,
             language: capability.language,
         };
-        match self.0.load(bytes).await {
+        self.0.load(bytes).await.map_err(|error| CallError::Unusable(error.to_string()))
+    }
+
+    async fn load_and_run(&self, capability: &CapabilityVersion, params: &Value) -> run::Ran {
+        match self.loaded(capability).await {
             Ok(loaded) => self.0.run(&loaded, params).await,
-            Err(error) => run::Ran::failed(CallError::Unusable(error.to_string())),
+            Err(error) => run::Ran::failed(error),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::domain::{ConversationId, Event, EventRecord, Origin, Outcome, StepId, ToolCallId, TurnId, TurnState};
+use crate::domain::{ConversationId, Event, EventRecord, Origin, Outcome, ToolCallId, TurnId, TurnState};
 
 /// The longest message a client may send, in bytes of UTF-8.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
@@ -105,8 +105,8 @@ pub enum ServerFrame {
         content: String,
         /// The turn.
         turn: TurnId,
-        /// The step that said it.
-        step: StepId,
+        /// Which step of the turn said it, counted from 1; replaces the deltas of that step.
+        step: i32,
         /// False for what was said beside tool calls.
         #[serde(rename = "final")]
         last: bool,
@@ -189,11 +189,11 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             reason: None,
         },
         Event::TurnStarted { turn, fence: _ } => turn_frame(turn, TurnState::Running, None),
-        Event::StepAnswered { turn, step, content, last, .. } => {
-            if content.is_empty() {
+        Event::StepAnswered { turn, number, content, last, .. } => {
+            if content.trim().is_empty() {
                 return None;
             }
-            ServerFrame::Assistant { content, turn, step, last }
+            ServerFrame::Assistant { content, turn, step: number, last }
         }
         Event::ToolCallProposed { turn, call, request, step: _ } => {
             let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));
@@ -220,7 +220,7 @@ fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>) -> ServerF
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::CallRequest;
+    use crate::domain::{CallRequest, StepId};
 
     fn record(event: Event) -> EventRecord {
         EventRecord { conversation: ConversationId(1), sequence: 7, at: chrono::DateTime::UNIX_EPOCH, event }

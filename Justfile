@@ -1,0 +1,39 @@
+# Shortcuts for people who work on level3. Nothing here is needed to run it: that is ./run.sh.
+
+# Lists what there is.
+default:
+    @just --list
+
+# Builds and serves, supervised.
+run:
+    ./run.sh
+
+# Installs what the tests need and runs them; arguments go to `cargo test`.
+test *arguments:
+    ./run.sh test {{arguments}}
+
+# What .ci/run checks before the tests.
+lint:
+    cargo fmt --check
+    cargo clippy --locked --all-targets -- -D warnings
+    shellcheck run.sh .ci/run
+
+# All that a change must pass; on Debian, as root.
+ci:
+    .ci/run
+
+# The benchmarks.
+bench *arguments:
+    cargo bench --locked {{arguments}}
+
+# Rebuilds the JavaScript engine from its sources; a test compares the sha256 with what is committed.
+engine:
+    capabilities/engine/build.sh
+
+# Writes .sqlx again after a query or a migration changed.
+sqlx-prepare:
+    scripts/prepare-queries
+
+# Licences, sources and banned crates; needs cargo-deny.
+deny:
+    cargo deny check licenses bans sources

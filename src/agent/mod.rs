@@ -1,0 +1,192 @@
+//! The turn: model request, tool calls, model request … until an answer. Everything it has done is stored before it goes on, so it can
+//! be dropped at any point and taken up again from the database.
+
+mod context;
+
+use std::sync::Arc;
+
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::domain::ToolSpec;
+use crate::model::choice::ModelSource;
+use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
+use crate::store::{Exchange, Lease, NewStep, OpenCall, Store, StoreError};
+use crate::tools::{Ran, Tools};
+use crate::wire::ServerFrame;
+
+/// How many deltas a slow socket may fall behind before it misses some; the recorded text replaces them in any case.
+const DELTA_BACKLOG: usize = 1024;
+
+/// The limits of a turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Model requests in one turn.
+    pub iterations: u32,
+    /// Earlier messages in a model request.
+    pub history: usize,
+}
+
+/// Works on turns. One for the whole program; it keeps nothing about any of them.
+pub struct Agent {
+    store: Store,
+    tools: Tools,
+    models: Arc<ModelSource>,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
+    deltas: broadcast::Sender<ServerFrame>,
+}
+
+/// How work on a turn ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Worked {
+    /// The turn is over.
+    Ended,
+    /// The turn stands at a checkpoint and is to be given back: the process is about to end.
+    Paused,
+}
+
+/// What the last entries of a turn say about empty answers.
+#[derive(Debug, PartialEq, Eq)]
+enum Empty {
+    No,
+    Once,
+    Twice,
+}
+
+impl Agent {
+    /// Puts the parts together.
+    pub fn new(store: Store, tools: Tools, models: Arc<ModelSource>, clock: Arc<dyn Clock>, limits: Limits) -> Self {
+        Self { store, tools, models, clock, limits, deltas: broadcast::channel(DELTA_BACKLOG).0 }
+    }
+
+    /// Pieces of text as models write them, as `delta` frames.
+    pub fn deltas(&self) -> broadcast::Sender<ServerFrame> {
+        self.deltas.clone()
+    }
+
+    /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] when somebody else has the turn or it was stopped, or when the database is not there; the turn can be
+    /// taken up again.
+    pub async fn work(&self, lease: &Lease, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
+        let progress = self.store.progress(lease.turn).await?;
+        let (mut steps, mut open) = (progress.steps, progress.open);
+        loop {
+            for call in &open {
+                if shutdown.is_cancelled() || self.tools.run(lease, call).await? == Ran::Restart {
+                    return Ok(Worked::Paused);
+                }
+            }
+            if shutdown.is_cancelled() {
+                return Ok(Worked::Paused);
+            }
+            steps += 1;
+            match self.step(lease, steps).await? {
+                Some(calls) => open = calls,
+                None => return Ok(Worked::Ended),
+            }
+        }
+    }
+
+    /// Makes one step. `None`: the turn is over.
+    async fn step(&self, lease: &Lease, number: i32) -> Result<Option<Vec<OpenCall>>, StoreError> {
+        let history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
+        let empty = empty_answers(&history);
+        if empty == Empty::Twice {
+            return self.close(lease, number, "empty", EMPTY_TWICE.to_owned()).await;
+        }
+        if i64::from(number) > i64::from(self.limits.iterations) {
+            let steps = self.limits.iterations;
+            let text = format!(
+                "I stopped here: this turn has made {steps} model requests, which is the limit (MAX_TOOL_ITERATIONS). What was done so \
+                 far is kept; say “go on” to continue."
+            );
+            return self.close(lease, number, "limit", text).await;
+        }
+        let capabilities = self.tools.capabilities().await?;
+        let now = self.clock.now();
+        let due = self.store.tasks_due_before(now + context::DUE_SOON).await?;
+        let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due, now))];
+        entries.extend(context::entries(&history));
+        if empty == Empty::Once {
+            entries.push(Entry::User(ASK_AGAIN.to_owned()));
+        }
+        let model = self.models.current().await;
+        match self.ask(&*model, entries, Tools::specs(&capabilities), lease, number).await {
+            Ok(answer) => self.store_answer(lease, number, &answer).await,
+            Err(error) => {
+                tracing::warn!(turn = %lease.turn, step = number, kind = ?error.kind, %error, "no answer from the model");
+                self.store.fail_turn(lease, &error.message, self.clock.now()).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Asks the model; where the conversation is too long for it, once more with this turn alone.
+    async fn ask(
+        &self,
+        model: &dyn Model,
+        entries: Vec<Entry>,
+        tools: Vec<ToolSpec>,
+        lease: &Lease,
+        number: i32,
+    ) -> Result<Answer, ModelError> {
+        let on_delta = |piece: &str| {
+            let (conversation, turn, attempt) = (lease.conversation, lease.turn, lease.fence);
+            // Nobody watching is fine.
+            let _ = self.deltas.send(ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() });
+        };
+        let shorter = context::this_turn_only(&entries);
+        match model.answer(Request { entries, tools: tools.clone() }, &on_delta).await {
+            Err(error) if error.kind == ModelErrorKind::ContextOverflow => match shorter {
+                Some(entries) => {
+                    tracing::info!(turn = %lease.turn, "the conversation is too long for the model; asking with this turn alone");
+                    model.answer(Request { entries, tools }, &on_delta).await
+                }
+                None => Err(error),
+            },
+            answered => answered,
+        }
+    }
+
+    async fn store_answer(&self, lease: &Lease, number: i32, answer: &Answer) -> Result<Option<Vec<OpenCall>>, StoreError> {
+        let last = answer.calls.is_empty() && !answer.content.trim().is_empty();
+        let step = NewStep {
+            number,
+            model: &answer.model,
+            finish_reason: &answer.finish_reason,
+            usage: answer.usage,
+            content: &answer.content,
+            calls: &answer.calls,
+            last,
+        };
+        let calls = self.store.store_step(lease, step, self.clock.now()).await?;
+        Ok((!last).then_some(calls))
+    }
+
+    /// Ends the turn with words of the controller's own.
+    async fn close(&self, lease: &Lease, number: i32, why: &str, content: String) -> Result<Option<Vec<OpenCall>>, StoreError> {
+        let step =
+            NewStep { number, model: "level3", finish_reason: why, usage: None, content: &content, calls: &[], last: true };
+        self.store.store_step(lease, step, self.clock.now()).await?;
+        Ok(None)
+    }
+}
+
+const ASK_AGAIN: &str = "[controller] Your last answer was empty. Answer the request above in words, or call a tool.";
+const EMPTY_TWICE: &str =
+    "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
+
+fn empty_answers(history: &[Exchange]) -> Empty {
+    use crate::store::HistoryEntry::Assistant;
+    let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
+    let empty = |entry: &&crate::store::HistoryEntry| matches!(entry, Assistant(text, calls) if calls.is_empty() && text.trim().is_empty());
+    match entries.iter().rev().take_while(empty).count() {
+        0 => Empty::No,
+        1 => Empty::Once,
+        _ => Empty::Twice,
+    }
+}

@@ -1,0 +1,100 @@
+//! The data folder: held by one server at a time, with the name that server goes by.
+
+use std::fs::{self, File, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::clock::Random;
+
+/// A data folder that no other server has. Dropping it gives it back.
+pub struct DataFolder {
+    path: PathBuf,
+    server_id: String,
+    _lock: File,
+}
+
+/// Why the data folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// Another server has it.
+    #[error("another level3 is running on the data folder {0}; stop it, or set LEVEL3_DATA_DIR to another folder")]
+    Taken(PathBuf),
+    /// It cannot be read or written.
+    #[error("the data folder {path} cannot be used; set LEVEL3_DATA_DIR to a folder this user may write")]
+    Unusable {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl DataFolder {
+    /// Makes the folder where there is none, and takes it.
+    ///
+    /// # Errors
+    /// When another server has it or it cannot be used.
+    pub fn take(path: &Path, random: &dyn Random) -> Result<Self, FolderError> {
+        let unusable = |source| FolderError::Unusable { path: path.to_owned(), source };
+        fs::create_dir_all(path).map_err(unusable)?;
+        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(unusable)?;
+        let path = path.canonicalize().map_err(unusable)?;
+        let lock = File::options().create(true).write(true).truncate(false).open(path.join("server.lock")).map_err(unusable)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(FolderError::Taken(path)),
+            Err(TryLockError::Error(error)) => return Err(unusable(error)),
+        }
+        let server_id = server_id(&path.join("server-id"), random).map_err(unusable)?;
+        Ok(Self { path, server_id, _lock: lock })
+    }
+
+    /// The name of this server in its leases: the same after a restart, so that it can take its own turns up at once.
+    pub fn server_id(&self) -> &str {
+        &self.server_id
+    }
+
+    /// Where compiled code is kept; losing it costs a second.
+    pub fn cache(&self) -> PathBuf {
+        self.path.join("cache")
+    }
+}
+
+fn server_id(file: &Path, random: &dyn Random) -> io::Result<String> {
+    match fs::read_to_string(file) {
+        Ok(id) if id.len() == 32 => return Ok(id),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut bytes = [0; 16];
+    random.fill(&mut bytes);
+    let id = hex::encode(bytes);
+    fs::write(file, &id)?;
+    Ok(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SeededRandom;
+
+    #[test]
+    fn a_folder_is_taken_once_and_keeps_its_name() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("data");
+        let first = DataFolder::take(&path, &SeededRandom::new(1)).unwrap();
+        let id = first.server_id().to_owned();
+        let taken = DataFolder::take(&path, &SeededRandom::new(2)).err().expect("taken");
+        assert!(taken.to_string().contains("LEVEL3_DATA_DIR"), "{taken}");
+        drop(first);
+        assert_eq!(DataFolder::take(&path, &SeededRandom::new(3)).unwrap().server_id(), id);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let error = DataFolder::take(Path::new("/proc/nothing/here"), &SeededRandom::new(1)).err().expect("unusable");
+        assert!(error.to_string().contains("/proc/nothing/here"), "{error}");
+    }
+}

@@ -1,0 +1,168 @@
+//! Builds everything once and runs it until it is to end.
+
+mod folder;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Agent, Limits};
+use crate::clock::{Clock, Random};
+use crate::config::Config;
+use crate::http::{Access, Doors};
+use crate::model::choice::ModelSource;
+use crate::runner::{Heartbeat, Runner};
+use crate::sandbox::{self, Sandbox, SandboxError};
+use crate::store::{Database, DatabaseError, Store};
+use crate::tools::Tools;
+
+pub use folder::{DataFolder, FolderError};
+
+/// What comes from outside and is different in a test.
+#[derive(Clone)]
+pub struct Outside {
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub random: Arc<dyn Random>,
+    /// Which model answers.
+    pub models: Arc<ModelSource>,
+}
+
+/// How the process is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// For good.
+    Stop,
+    /// To be started again at once.
+    Restart,
+}
+
+/// Why the server cannot start; each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address cannot be had.
+    #[error("LEVEL3_LISTEN is {address}, which cannot be used; is another level3 running there?")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The data folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The sandbox cannot be made.
+    #[error("capabilities cannot be run here")]
+    Sandbox(#[from] SandboxError),
+}
+
+/// A running server.
+pub struct App {
+    address: SocketAddr,
+    store: Store,
+    shutdown: CancellationToken,
+    restart: CancellationToken,
+    parts: JoinSet<()>,
+    _folder: DataFolder,
+}
+
+impl App {
+    /// Builds everything and begins to serve on `listener`.
+    ///
+    /// # Errors
+    /// When a part cannot be had; nothing is left running then.
+    pub async fn start(
+        config: &Config,
+        folder: DataFolder,
+        database: &Database,
+        listener: TcpListener,
+        outside: Outside,
+    ) -> Result<Self, StartError> {
+        let Outside { clock, random, models } = outside;
+        let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
+        // The engine may have to be compiled, which takes a second of one core.
+        let opening = {
+            let (cache, clock, random) = (folder.cache(), Arc::clone(&clock), Arc::clone(&random));
+            tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
+        };
+        let store = database.prepare(&*random).await?;
+        let sandbox = opening.await.expect("opening the sandbox does not panic")?;
+        let restart = CancellationToken::new();
+        // Whoever asks for a restart asks for the shutdown in the same instant.
+        let shutdown = restart.child_token();
+        let tools = Tools::new(store.clone(), sandbox, Arc::clone(&clock), restart.clone(), config.safe_mode);
+        let limits = Limits { iterations: config.max_iterations, history: config.max_history };
+        let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits));
+        let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
+        let access = Access::new(address, &config.allowed_hosts, config.token.clone());
+        let doors = Doors::new(
+            store.clone(),
+            models,
+            Arc::clone(&clock),
+            agent.deltas(),
+            access,
+            config.safe_mode,
+            shutdown.clone(),
+            restart.clone(),
+        );
+        let runner = Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id());
+        let heartbeat = Heartbeat::new(store.clone(), clock, interval);
+        let mut parts = JoinSet::new();
+        parts.spawn(runner.run(shutdown.clone()));
+        parts.spawn(heartbeat.run(shutdown.clone()));
+        parts.spawn({
+            let shutdown = shutdown.clone();
+            async move {
+                if let Err(error) = doors.serve(listener).await {
+                    tracing::error!(%error, "the listener failed");
+                }
+                shutdown.cancel();
+            }
+        });
+        Ok(Self { address, store, shutdown, restart, parts, _folder: folder })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its memory.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Cancelling this ends the server in good order.
+    pub fn shutdown(&self) -> CancellationToken {
+        self.shutdown.clone()
+    }
+
+    /// Completes when the server has ended: turns at a checkpoint, sockets closed, connections given back.
+    pub async fn ended(mut self) -> Exit {
+        while let Some(ended) = self.parts.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a part of the server broke; ending, so that it is started again");
+                self.shutdown.cancel();
+            }
+        }
+        self.store.close().await;
+        if self.restart.is_cancelled() { Exit::Restart } else { Exit::Stop }
+    }
+}
+
+/// Takes the address.
+///
+/// # Errors
+/// When it is taken or not ours.
+pub async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, source })
+}

@@ -1,0 +1,243 @@
+//! `/chat`: one socket, see `docs/protocol.md`. A socket shows committed events in order, each once; deltas are the one exception.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::response::Response;
+use futures::stream::{SplitSink, SplitStream};
+use futures::{SinkExt, StreamExt};
+use serde::Serialize;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::Doors;
+use crate::domain::{ConversationId, EventRecord};
+use crate::store::StoreError;
+use crate::wire::{ClientFrame, MAX_MESSAGE_BYTES, ServerFrame, frame_of};
+
+/// A socket's own buffers; axum's default of 128 KiB each would be most of what an idle socket costs.
+const BUFFER_BYTES: usize = 4 * 1024;
+/// JSON may write a character with six.
+const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + 4 * 1024;
+/// A client that does not read for so long is let go. Real time: it guards against what hangs.
+const SEND_PATIENCE: Duration = Duration::from_secs(30);
+const PING_EVERY: Duration = Duration::from_secs(30);
+/// Events read at a time for a client that has fallen behind.
+const PAGE: i64 = 200;
+
+/// Why a socket ends.
+enum End {
+    /// The client is gone, or does not read.
+    Gone,
+    /// The database is not there; the client should come back.
+    Database(StoreError),
+    /// The server ends or restarts.
+    Shutdown,
+}
+
+impl From<StoreError> for End {
+    fn from(error: StoreError) -> Self {
+        Self::Database(error)
+    }
+}
+
+pub(super) async fn open(State(doors): State<Doors>, upgrade: WebSocketUpgrade) -> Response {
+    let tracker = doors.sockets.clone();
+    upgrade
+        .read_buffer_size(BUFFER_BYTES)
+        .write_buffer_size(BUFFER_BYTES)
+        .max_message_size(MAX_FRAME_BYTES)
+        .max_frame_size(MAX_FRAME_BYTES)
+        .on_upgrade(move |socket| tracker.track_future(serve(socket, doors)))
+}
+
+async fn serve(socket: WebSocket, doors: Doors) {
+    let (sink, stream) = socket.split();
+    let mut socket = Socket { sink, doors, positions: HashMap::new() };
+    let close = match socket.run(stream).await {
+        Err(End::Gone) => return,
+        Err(End::Database(error)) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "closing a socket: the database does not answer");
+            CloseFrame { code: close_code::ERROR, reason: "the database does not answer; come back".into() }
+        }
+        Ok(()) | Err(End::Shutdown) if socket.doors.restart.is_cancelled() => {
+            CloseFrame { code: close_code::RESTART, reason: "the server restarts".into() }
+        }
+        Ok(()) | Err(End::Shutdown) => CloseFrame { code: close_code::AWAY, reason: "the server stops".into() },
+    };
+    // The client may be gone already.
+    let _ = tokio::time::timeout(Duration::from_secs(1), socket.sink.send(Message::Close(Some(close)))).await;
+}
+
+struct Socket {
+    sink: SplitSink<WebSocket, Message>,
+    doors: Doors,
+    /// The conversations this socket follows, and the newest sequence number it was shown of each.
+    positions: HashMap<ConversationId, i64>,
+}
+
+impl Socket {
+    async fn run(&mut self, mut stream: SplitStream<WebSocket>) -> Result<(), End> {
+        // Listening begins before anything is read, so that nothing falls between.
+        let mut events = self.doors.store.signals().events();
+        let mut deltas = self.doors.deltas.subscribe();
+        let main = self.doors.store.main_conversation(self.doors.clock.now()).await?;
+        let last_seq = self.doors.store.last_sequence(main).await?;
+        self.greet(main, last_seq).await?;
+        let mut ping = tokio::time::interval(PING_EVERY);
+        ping.reset();
+        let shutdown = self.doors.shutdown.clone();
+        loop {
+            tokio::select! {
+                () = shutdown.cancelled() => {
+                    // What is committed already is still shown.
+                    self.catch_up_all().await?;
+                    return Err(End::Shutdown);
+                }
+                message = stream.next() => match message {
+                    Some(Ok(Message::Text(text))) => self.take(&text, main, last_seq).await?,
+                    Some(Ok(Message::Binary(_))) => self.refuse("frames are JSON text, not binary", None).await?,
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
+                },
+                record = events.recv() => match record {
+                    Ok(record) => self.show(&record).await?,
+                    Err(RecvError::Lagged(_)) => self.catch_up_all().await?,
+                    Err(RecvError::Closed) => return Err(End::Shutdown),
+                },
+                // Deltas that were missed are replaced by the recorded text.
+                Ok(delta) = deltas.recv() => if self.follows(&delta) {
+                    self.send(&delta).await?;
+                },
+                _ = ping.tick() => self.put(Message::Ping(Vec::new().into())).await?,
+            }
+        }
+    }
+
+    fn follows(&self, delta: &ServerFrame) -> bool {
+        matches!(delta, ServerFrame::Delta { conversation, .. } if self.positions.contains_key(conversation))
+    }
+
+    async fn greet(&mut self, main: ConversationId, last_seq: i64) -> Result<(), End> {
+        let hello = ServerFrame::Hello {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            conversation: main,
+            last_seq,
+            model: self.doors.models.current().await.info(),
+            safe_mode: self.doors.safe_mode,
+        };
+        self.send(&hello).await
+    }
+
+    /// Deals with one frame of the client.
+    async fn take(&mut self, text: &str, main: ConversationId, hello_seq: i64) -> Result<(), End> {
+        let frame = match serde_json::from_str::<ClientFrame>(text) {
+            Ok(frame) => frame,
+            Err(error) => return self.refuse(&format!("this is not a frame of the protocol: {error}"), None).await,
+        };
+        match frame {
+            ClientFrame::Message { content, id, conversation } => {
+                let conversation = conversation.unwrap_or(main);
+                if conversation == main {
+                    // A client that never resumes sees what comes after it arrived.
+                    self.positions.entry(main).or_insert(hello_seq);
+                }
+                self.accept(conversation, id, &content).await
+            }
+            ClientFrame::Stop { conversation } => {
+                self.doors.store.stop(conversation.unwrap_or(main), self.doors.clock.now()).await?;
+                Ok(())
+            }
+            ClientFrame::Resume { after, conversation } => {
+                let conversation = conversation.unwrap_or(main);
+                match self.doors.store.last_sequence(conversation).await {
+                    Ok(last) => self.positions.insert(conversation, after.clamp(0, last)),
+                    Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), None).await,
+                    Err(error) => return Err(error.into()),
+                };
+                self.catch_up(conversation).await
+            }
+        }
+    }
+
+    async fn accept(&mut self, conversation: ConversationId, id: Option<String>, content: &str) -> Result<(), End> {
+        if content.trim().is_empty() {
+            return self.refuse("`content` is empty; there is nothing to react to", id).await;
+        }
+        if content.len() > MAX_MESSAGE_BYTES {
+            let told = format!("the message has {} bytes; {MAX_MESSAGE_BYTES} is the most", content.len());
+            return self.refuse(&told, id).await;
+        }
+        let store = self.doors.store.clone();
+        let accepted = match store.accept_message(conversation, id.as_deref(), content, self.doors.clock.now()).await {
+            Ok(accepted) => accepted,
+            Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
+            Err(error) => return Err(error.into()),
+        };
+        if let std::collections::hash_map::Entry::Vacant(position) = self.positions.entry(conversation) {
+            // From the acknowledgement on, the client follows this conversation too.
+            let queued = store.queued_event(conversation, accepted.turn).await?;
+            position.insert(queued.sequence - 1);
+        }
+        if accepted.again {
+            let queued = store.queued_event(conversation, accepted.turn).await?;
+            if let Some(frame) = frame_of(&queued) {
+                self.send(&frame).await?;
+            }
+        }
+        self.catch_up(conversation).await
+    }
+
+    /// Shows an event that was just committed, or first what came before it.
+    async fn show(&mut self, record: &EventRecord) -> Result<(), End> {
+        let Some(position) = self.positions.get_mut(&record.conversation) else { return Ok(()) };
+        match record.sequence - *position {
+            ..=0 => Ok(()),
+            1 => {
+                *position = record.sequence;
+                match frame_of(record) {
+                    Some(frame) => self.send(&frame).await,
+                    None => Ok(()),
+                }
+            }
+            _ => self.catch_up(record.conversation).await,
+        }
+    }
+
+    async fn catch_up_all(&mut self) -> Result<(), End> {
+        for conversation in self.positions.keys().copied().collect::<Vec<_>>() {
+            self.catch_up(conversation).await?;
+        }
+        Ok(())
+    }
+
+    /// Shows everything after this socket's position.
+    async fn catch_up(&mut self, conversation: ConversationId) -> Result<(), End> {
+        loop {
+            let position = self.positions.get(&conversation).copied().unwrap_or(0);
+            let records = self.doors.store.events_after(conversation, position, PAGE).await?;
+            let Some(newest) = records.last().map(|record| record.sequence) else { return Ok(()) };
+            for frame in records.iter().filter_map(frame_of) {
+                self.send(&frame).await?;
+            }
+            self.positions.insert(conversation, newest);
+        }
+    }
+
+    async fn refuse(&mut self, why: &str, id: Option<String>) -> Result<(), End> {
+        self.send(&ServerFrame::Error { content: why.to_owned(), turn: None, id }).await
+    }
+
+    async fn send(&mut self, frame: &impl Serialize) -> Result<(), End> {
+        let text = serde_json::to_string(frame).expect("frames are plain data");
+        self.put(Message::Text(text.into())).await
+    }
+
+    async fn put(&mut self, message: Message) -> Result<(), End> {
+        match tokio::time::timeout(SEND_PATIENCE, self.sink.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(End::Gone),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The server's doors: the page, the websocket, the health checks. Every request passes the same guard first.
+
+mod access;
+mod chat;
+mod page;
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use axum::serve::ListenerExt;
+use axum::{Json, Router, middleware};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::clock::Clock;
+use crate::model::choice::ModelSource;
+use crate::store::Store;
+use crate::wire::ServerFrame;
+
+pub use access::Access;
+
+/// How long open requests and sockets get to end. Real time: it guards against what hangs.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What the doors lead to. Cheap to clone.
+#[derive(Clone)]
+pub struct Doors {
+    /// The database.
+    pub store: Store,
+    /// Which model answers.
+    pub models: Arc<ModelSource>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Pieces of answers being written.
+    pub deltas: broadcast::Sender<ServerFrame>,
+    /// Who may come in.
+    pub access: Arc<Access>,
+    /// True when capabilities were left out at the start.
+    pub safe_mode: bool,
+    /// Cancelled when the process is about to end.
+    pub shutdown: CancellationToken,
+    /// True in it when the server comes back by itself.
+    pub restart: CancellationToken,
+    sockets: TaskTracker,
+}
+
+impl Doors {
+    /// Puts the parts together.
+    #[expect(clippy::too_many_arguments, reason = "built once, in app")]
+    pub fn new(
+        store: Store,
+        models: Arc<ModelSource>,
+        clock: Arc<dyn Clock>,
+        deltas: broadcast::Sender<ServerFrame>,
+        access: Access,
+        safe_mode: bool,
+        shutdown: CancellationToken,
+        restart: CancellationToken,
+    ) -> Self {
+        let (access, sockets) = (Arc::new(access), TaskTracker::new());
+        Self { store, models, clock, deltas, access, safe_mode, shutdown, restart, sockets }
+    }
+
+    /// Serves until `shutdown`, then ends open requests and closes the sockets.
+    ///
+    /// # Errors
+    /// When the listener fails.
+    pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
+        // Without this, small frames wait for the peer's delayed acknowledgement, 40 ms of it.
+        let listener = listener.tap_io(|stream| {
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "could not set TCP_NODELAY");
+            }
+        });
+        let (shutdown, sockets) = (self.shutdown.clone(), self.sockets.clone());
+        let serving = axum::serve(listener, self.router()).with_graceful_shutdown(shutdown.clone().cancelled_owned());
+        let mut serving = std::pin::pin!(serving.into_future());
+        tokio::select! {
+            ended = &mut serving => return ended,
+            () = shutdown.cancelled() => {}
+        }
+        sockets.close();
+        let ending = async { tokio::join!(serving, sockets.wait()).0 };
+        tokio::time::timeout(GRACE, ending).await.unwrap_or(Ok(()))
+    }
+
+    fn router(self) -> Router {
+        Router::new()
+            .route("/chat", get(chat::open))
+            .route("/api/conversations", post(create_conversation))
+            .route("/healthz", get(healthz))
+            .route("/readyz", get(readyz))
+            .fallback(page::file)
+            .layer(middleware::from_fn_with_state(Arc::clone(&self.access), access::guard))
+            .with_state(self)
+    }
+}
+
+/// The process is up.
+async fn healthz() -> &'static str {
+    "ok"
+}
+
+/// The process can do its work: the database answers.
+async fn readyz(State(doors): State<Doors>) -> impl IntoResponse {
+    match doors.store.ping().await {
+        Ok(()) => (StatusCode::OK, "ready"),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "not ready");
+            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer")
+        }
+    }
+}
+
+/// A new conversation beside the main one.
+async fn create_conversation(State(doors): State<Doors>) -> impl IntoResponse {
+    match doors.store.create_conversation(doors.clock.now()).await {
+        Ok(conversation) => (StatusCode::CREATED, Json(json!({ "conversation": conversation }))),
+        Err(error) => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not make a conversation");
+            (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "error": "the database does not answer; try again" })))
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Puts the pieces of an answer together, as leniently as real servers need, and gives nothing when the end is missing.
+
+use serde_json::Value;
+
+use super::{Answer, ModelError, ModelErrorKind};
+use crate::domain::{CallRequest, Usage};
+
+/// The most tool calls one answer may ask for.
+pub(super) const MAX_CALLS: usize = 128;
+
+/// An answer in the making.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    content: String,
+    calls: Vec<Piece>,
+    finish_reason: Option<String>,
+    usage: Option<Usage>,
+    model: Option<String>,
+    started: bool,
+    max_bytes: usize,
+    bytes: usize,
+}
+
+/// A tool call in the making.
+#[derive(Debug, Default)]
+struct Piece {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Assembly {
+    /// Refuses answers longer than `max_bytes`.
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self {
+            content: String::new(),
+            calls: Vec::new(),
+            finish_reason: None,
+            usage: None,
+            model: None,
+            started: false,
+            max_bytes,
+            bytes: 0,
+        }
+    }
+
+    /// True once the model has said anything, thinking included.
+    pub(super) fn started(&self) -> bool {
+        self.started
+    }
+
+    /// True when the end of the answer has been seen.
+    pub(super) fn finished(&self) -> bool {
+        self.finish_reason.is_some()
+    }
+
+    /// Takes one chunk of a stream, or a whole reply; gives the text that is new.
+    pub(super) fn add(&mut self, chunk: &Value) -> Result<Option<String>, ModelError> {
+        if let Some(model) = chunk["model"].as_str().filter(|model| !model.is_empty()) {
+            self.model = Some(model.to_owned());
+        }
+        self.usage = usage(&chunk["usage"]).or(self.usage);
+        let choices = chunk["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let Some(choice) = choices.iter().find(|choice| choice["index"].as_u64().unwrap_or(0) == 0) else { return Ok(None) };
+        let said = [&choice["delta"], &choice["message"]].into_iter().find(|said| said.is_object()).unwrap_or(&Value::Null);
+        self.started |=
+            ["reasoning_content", "reasoning"].iter().any(|field| said[*field].as_str().is_some_and(|text| !text.is_empty()));
+        let text = text(&said["content"]).or_else(|| text(&said["refusal"]));
+        if let Some(text) = &text {
+            self.grow(text.len())?;
+            self.started = true;
+            self.content.push_str(text);
+        }
+        match &said["tool_calls"] {
+            Value::Array(calls) => calls.iter().try_for_each(|call| self.add_call(call))?,
+            one @ Value::Object(_) => self.add_call(one)?,
+            _ => {}
+        }
+        if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
+            self.finish_reason = Some(reason.to_owned());
+        }
+        Ok(text)
+    }
+
+    fn add_call(&mut self, call: &Value) -> Result<(), ModelError> {
+        let function = if call["function"].is_object() { &call["function"] } else { call };
+        let index = call["index"].as_u64();
+        let id = call["id"].as_str().unwrap_or_default();
+        let name = function["name"].as_str().unwrap_or_default();
+        let arguments = &function["arguments"];
+        if index.is_none() && id.is_empty() && name.is_empty() && arguments.is_null() {
+            return Ok(());
+        }
+        self.started = true;
+        self.grow(id.len() + name.len() + arguments.as_str().map_or(0, str::len))?;
+        let place = match self.place(index, id, name) {
+            Some(place) => place,
+            None if self.calls.len() == MAX_CALLS => {
+                return Err(malformed(format!(
+                    "The model asked for more than {MAX_CALLS} tool calls at once; none of them was run."
+                )));
+            }
+            None => {
+                self.calls.push(Piece { index, ..Piece::default() });
+                self.calls.len() - 1
+            }
+        };
+        let piece = &mut self.calls[place];
+        if piece.id.is_empty() {
+            piece.id = id.to_owned();
+        }
+        // Some servers repeat the name in every piece.
+        if piece.name != name {
+            piece.name.push_str(name);
+        }
+        match arguments {
+            Value::Null => {}
+            Value::String(text) => piece.arguments.push_str(text),
+            whole => {
+                piece.arguments = whole.to_string();
+                let bytes = piece.arguments.len();
+                self.grow(bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Which call a piece belongs to: by index, else by id, else the last one. `None` begins a new call.
+    fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        let begins = |piece: &Piece| {
+            // Some servers give every call the index 0: another id and a name after complete arguments is another call.
+            !id.is_empty() && !piece.id.is_empty() && piece.id != id && !name.is_empty() && is_whole(&piece.arguments)
+        };
+        if let Some(index) = index {
+            let place = self.calls.iter().rposition(|piece| piece.index == Some(index))?;
+            return if begins(&self.calls[place]) { self.calls.iter().position(|piece| piece.id == id) } else { Some(place) };
+        }
+        if !id.is_empty() {
+            return self.calls.iter().position(|piece| piece.id == id);
+        }
+        if name.is_empty() { self.calls.len().checked_sub(1) } else { None }
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<(), ModelError> {
+        self.bytes += bytes;
+        if self.bytes > self.max_bytes {
+            return Err(malformed(format!("The model's answer is longer than {} bytes; it was thrown away.", self.max_bytes)));
+        }
+        Ok(())
+    }
+
+    /// Marks the end where a complete reply does not name one.
+    pub(super) fn finish_as(&mut self, reason: &str) {
+        self.finish_reason = Some(reason.to_owned());
+    }
+
+    /// The answer, or `None` when its end was never seen.
+    pub(super) fn finish(self, asked_for: &str) -> Option<Answer> {
+        let finish_reason = self.finish_reason?;
+        let mut calls: Vec<CallRequest> = Vec::new();
+        for (number, piece) in self.calls.into_iter().enumerate() {
+            let taken = |id: &str| id.is_empty() || calls.iter().any(|call| call.id == id);
+            let mut id = piece.id;
+            let mut next = number + 1;
+            while taken(&id) {
+                id = format!("call_{next}");
+                next += 1;
+            }
+            calls.push(CallRequest { id, name: piece.name, arguments: arguments(piece.arguments) });
+        }
+        let model = self.model.unwrap_or_else(|| asked_for.to_owned());
+        Some(Answer { content: self.content, calls, finish_reason, usage: self.usage, model })
+    }
+}
+
+fn malformed(message: String) -> ModelError {
+    ModelError { kind: ModelErrorKind::Malformed, message }
+}
+
+fn is_whole(arguments: &str) -> bool {
+    arguments.trim().is_empty() || serde_json::from_str::<Value>(arguments).is_ok()
+}
+
+/// Content is a string, or a list of parts.
+fn text(content: &Value) -> Option<String> {
+    let text = match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str().or(part.as_str())).collect(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn usage(usage: &Value) -> Option<Usage> {
+    let count = |field: &str| usage[field].as_u64().or_else(|| usage[field].as_f64().map(|count| count as u64));
+    match (count("prompt_tokens"), count("completion_tokens")) {
+        (None, None) => None,
+        (input, output) => Some(Usage { input: input.unwrap_or(0), output: output.unwrap_or(0) }),
+    }
+}
+
+/// JSON text of the arguments: nothing means none, and text in text is opened.
+fn arguments(text: String) -> String {
+    if matches!(text.trim(), "" | "null" | "\"\"") {
+        return "{}".into();
+    }
+    match serde_json::from_str::<String>(&text) {
+        Ok(inner) if matches!(serde_json::from_str(&inner), Ok(Value::Object(_))) => inner,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn assembled(chunks: &[Value]) -> Option<Answer> {
+        let mut assembly = Assembly::new(1000);
+        for chunk in chunks {
+            assembly.add(chunk).unwrap();
+        }
+        assembly.finish("asked")
+    }
+
+    fn delta(delta: Value) -> Value {
+        json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] })
+    }
+
+    fn calls(pieces: &[Value]) -> Vec<(String, String, String)> {
+        let mut chunks: Vec<_> = pieces.iter().map(|piece| delta(json!({ "tool_calls": [piece] }))).collect();
+        chunks.push(json!({ "choices": [{ "finish_reason": "tool_calls" }] }));
+        let calls = assembled(&chunks).unwrap().calls;
+        calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
+    }
+
+    fn call(id: &str, name: &str, arguments: &str) -> (String, String, String) {
+        (id.into(), name.into(), arguments.into())
+    }
+
+    #[test]
+    fn without_a_finish_reason_there_is_no_answer() {
+        assert_eq!(assembled(&[delta(json!({ "content": "half" }))]), None);
+        assert_eq!(assembled(&[json!({ "choices": [{ "delta": {}, "finish_reason": "" }] })]), None);
+    }
+
+    #[test]
+    fn text_comes_as_string_or_parts_and_thinking_is_left_out() {
+        let answer = assembled(&[
+            delta(json!({ "role": "assistant", "content": null, "reasoning_content": "hm" })),
+            delta(json!({ "content": "a", "unknown": [1] })),
+            delta(json!({ "content": [{ "type": "text", "text": "b" }, { "type": "image" }] })),
+            json!({ "choices": [{ "delta": { "content": "c" }, "finish_reason": "stop" }], "model": "m" }),
+            json!({ "choices": [], "usage": { "prompt_tokens": 3, "completion_tokens": 2.0 } }),
+        ])
+        .unwrap();
+        assert_eq!((answer.content.as_str(), answer.model.as_str(), answer.finish_reason.as_str()), ("abc", "m", "stop"));
+        assert_eq!(answer.usage, Some(Usage { input: 3, output: 2 }));
+    }
+
+    #[test]
+    fn arguments_come_in_pieces_as_an_object_as_nothing_or_as_text_in_text() {
+        let first = json!({ "index": 0, "id": "a", "type": "function", "function": { "name": "x", "arguments": "" } });
+        let piece = |text: &str| json!({ "index": 0, "function": { "arguments": text } });
+        assert_eq!(calls(&[first.clone(), piece("{\"q\""), piece(":1}")]), [call("a", "x", "{\"q\":1}")]);
+        assert_eq!(calls(std::slice::from_ref(&first)), [call("a", "x", "{}")]);
+        assert_eq!(
+            calls(&[json!({ "id": "a", "function": { "name": "x", "arguments": { "q": 1 } } })]),
+            [call("a", "x", "{\"q\":1}")]
+        );
+        assert_eq!(calls(&[json!({ "id": "a", "function": { "name": "x", "arguments": null } })]), [call("a", "x", "{}")]);
+        assert_eq!(calls(&[first, piece(r#""{\"q\":1}""#)]), [call("a", "x", "{\"q\":1}")]);
+    }
+
+    #[test]
+    fn calls_without_index_are_told_apart_by_id_name_and_order() {
+        let named = |id: &str, name: &str| json!({ "id": id, "function": { "name": name, "arguments": "{" } });
+        let rest = json!({ "function": { "arguments": "}" } });
+        assert_eq!(
+            calls(&[named("a", "x"), rest.clone(), named("b", "y"), rest.clone()]),
+            [call("a", "x", "{}"), call("b", "y", "{}")]
+        );
+        assert_eq!(
+            calls(&[named("", "x"), rest.clone(), named("", "y"), rest]),
+            [call("call_1", "x", "{}"), call("call_2", "y", "{}")]
+        );
+    }
+
+    #[test]
+    fn ids_that_are_missing_or_doubled_become_unique() {
+        let with = |index: u64, id: &str| json!({ "index": index, "id": id, "function": { "name": "x", "arguments": "{}" } });
+        let ids: Vec<_> = calls(&[with(0, "call_2"), with(1, ""), with(2, "call_2")]).into_iter().map(|call| call.0).collect();
+        assert_eq!(ids, ["call_2", "call_3", "call_4"]);
+    }
+
+    #[test]
+    fn several_calls_that_all_claim_index_0_stay_apart() {
+        let with =
+            |id: &str, arguments: &str| json!({ "index": 0, "id": id, "function": { "name": "x", "arguments": arguments } });
+        assert_eq!(
+            calls(&[with("a", "{\"n\":1}"), with("b", "{\"n\":2}")]),
+            [call("a", "x", "{\"n\":1}"), call("b", "x", "{\"n\":2}")]
+        );
+        // The same id and name again is the same call going on.
+        assert_eq!(calls(&[with("a", "{\"n\":"), with("a", "1}")]), [call("a", "x", "{\"n\":1}")]);
+    }
+
+    #[test]
+    fn too_many_calls_and_too_much_text_are_refused() {
+        let mut assembly = Assembly::new(1000);
+        let many: Vec<_> = (0..=MAX_CALLS).map(|index| json!({ "index": index, "function": { "name": "x" } })).collect();
+        let error = assembly.add(&delta(json!({ "tool_calls": many }))).unwrap_err();
+        assert_eq!(error.kind, ModelErrorKind::Malformed);
+        let error = Assembly::new(1000).add(&delta(json!({ "content": "x".repeat(1001) }))).unwrap_err();
+        assert!(error.message.contains("1000 bytes"), "{error}");
+    }
+}

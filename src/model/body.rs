@@ -1,0 +1,213 @@
+//! What is sent: a request in the OpenAI form, mended where a stored conversation would make a provider refuse it for good.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::{Entry, Request};
+use crate::domain::CallRequest;
+
+/// The JSON body of a chat request. `usage` asks for the tokens to be counted, which some old servers refuse.
+pub(super) fn chat(request: &Request, model: &str, usage: bool) -> Value {
+    let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries) };
+    let mut body = json!({ "model": model, "messages": messages, "stream": true });
+    if usage {
+        body["stream_options"] = json!({ "include_usage": true });
+    }
+    if !request.tools.is_empty() {
+        let tool = |tool: &crate::domain::ToolSpec| {
+            json!({ "type": "function", "function": {
+                "name": tool.name, "description": tool.description, "parameters": parameters(&tool.parameters),
+            }})
+        };
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    body
+}
+
+/// An object schema always has `type` and `properties`; several servers refuse one without.
+fn parameters(schema: &Value) -> Value {
+    let mut schema = schema.as_object().cloned().unwrap_or_default();
+    schema.remove("$schema");
+    schema.entry("type").or_insert_with(|| "object".into());
+    schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    Value::Object(schema)
+}
+
+/// Entries with their tool calls. Every call gets exactly one result and every result has its call, or the provider refuses.
+fn called(entries: &[Entry]) -> Vec<Value> {
+    let mut messages = Vec::new();
+    let mut used = HashSet::new();
+    let mut entries = entries.iter().peekable();
+    while let Some(entry) = entries.next() {
+        match entry {
+            Entry::System(content) => messages.push(json!({ "role": "system", "content": content })),
+            Entry::User(content) => messages.push(json!({ "role": "user", "content": content })),
+            // Its call was cut off by the length of the history.
+            Entry::Tool { .. } => {}
+            Entry::Assistant { content, calls } if calls.is_empty() => {
+                if !content.trim().is_empty() {
+                    messages.push(json!({ "role": "assistant", "content": content }));
+                }
+            }
+            Entry::Assistant { content, calls } => {
+                // The stored id with the one that is sent.
+                let mut open: Vec<_> = calls.iter().map(|call| (call.id.as_str(), unused(&call.id, &mut used))).collect();
+                messages.push(json!({
+                    "role": "assistant",
+                    "content": if content.is_empty() { Value::Null } else { content.as_str().into() },
+                    "tool_calls": calls.iter().zip(&open).map(|(asked, (_, id))| call(asked, id)).collect::<Vec<_>>(),
+                }));
+                while let Some(Entry::Tool { call_id, content }) = entries.next_if(|next| matches!(next, Entry::Tool { .. })) {
+                    if let Some(place) = open.iter().position(|(id, _)| id == call_id) {
+                        messages.push(json!({ "role": "tool", "tool_call_id": open.remove(place).1, "content": content }));
+                    }
+                }
+                for (_, id) in open {
+                    messages
+                        .push(json!({ "role": "tool", "tool_call_id": id, "content": "No result of this call was recorded." }));
+                }
+            }
+        }
+    }
+    messages
+}
+
+/// `id`, or something near it where an earlier call has it already: servers that give no ids get the same ones in every step,
+/// and some providers refuse an id they have seen.
+fn unused(id: &str, used: &mut HashSet<String>) -> String {
+    let spare = (2..).map(|number| format!("{id}_{number}"));
+    let id = std::iter::once(id.to_owned()).chain(spare).find(|id| !used.contains(id)).unwrap_or_default();
+    used.insert(id.clone());
+    id
+}
+
+fn call(call: &CallRequest, id: &str) -> Value {
+    json!({ "id": id, "type": "function", "function": { "name": name(&call.name), "arguments": arguments(&call.arguments) } })
+}
+
+/// A name as providers allow it; one a model made up would be refused in every later request.
+fn name(name: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = name.chars().take(64).map(allowed).collect();
+    if name.is_empty() { "unknown".into() } else { name }
+}
+
+/// Arguments as JSON text of an object. What a model garbled is kept as text inside one, since servers parse this again.
+fn arguments(text: &str) -> String {
+    match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(_) => text.to_owned(),
+        Err(_) => json!({ "unreadable_arguments": text }).to_string(),
+    }
+}
+
+/// Entries with tool calls told as text: some providers refuse tool messages in a request that offers no tools.
+fn told(entries: &[Entry]) -> Vec<Value> {
+    let mut names = HashMap::new();
+    let mut shown = HashSet::new();
+    let mut messages = Vec::new();
+    for entry in entries {
+        let (role, content) = match entry {
+            Entry::System(content) => ("system", content.clone()),
+            Entry::User(content) => ("user", content.clone()),
+            Entry::Assistant { content, calls } => {
+                let mut content = content.clone();
+                for call in calls {
+                    names.insert(call.id.as_str(), call.name.as_str());
+                    shown.remove(call.id.as_str());
+                    content.push_str(&format!("\n[I called {} with {}]", call.name, call.arguments));
+                }
+                ("assistant", content.trim_start().to_owned())
+            }
+            Entry::Tool { call_id, content } => {
+                let Some(name) = names.get(call_id.as_str()).filter(|_| shown.insert(call_id.as_str())) else { continue };
+                ("user", format!("[The result of {name}: {content}]"))
+            }
+        };
+        if !content.is_empty() {
+            messages.push(json!({ "role": role, "content": content }));
+        }
+    }
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ToolSpec;
+
+    fn asked(id: &str, name: &str, arguments: &str) -> Entry {
+        let calls = vec![CallRequest { id: id.into(), name: name.into(), arguments: arguments.into() }];
+        Entry::Assistant { content: String::new(), calls }
+    }
+
+    fn came(id: &str, content: &str) -> Entry {
+        Entry::Tool { call_id: id.into(), content: content.into() }
+    }
+
+    fn body(entries: Vec<Entry>, tools: usize) -> Value {
+        let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
+        chat(&Request { entries, tools: vec![tool; tools] }, "m", true)
+    }
+
+    fn roles(body: &Value) -> Vec<&str> {
+        body["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_conversation_has_the_form_providers_expect() {
+        let entries = vec![
+            Entry::System("s".into()),
+            Entry::User("u".into()),
+            asked("c", "execute_sql", r#"{"query":"SELECT 1"}"#),
+            came("c", "[]"),
+        ];
+        let body = body(entries, 1);
+        assert_eq!(roles(&body), ["system", "user", "assistant", "tool"]);
+        assert_eq!(body["messages"][2]["content"], Value::Null);
+        assert_eq!(body["messages"][2]["tool_calls"][0]["function"]["arguments"], r#"{"query":"SELECT 1"}"#);
+        assert_eq!(body["messages"][3]["tool_call_id"], "c");
+        assert_eq!(body["stream"], true);
+        assert_eq!(body["tools"][0]["function"]["parameters"], json!({ "type": "object", "properties": {} }));
+    }
+
+    #[test]
+    fn a_call_without_a_result_gets_one_and_a_result_without_a_call_is_left_out() {
+        let entries = vec![came("old", "1"), asked("a", "x", "{}"), came("b", "2"), Entry::User("u".into())];
+        let body = body(entries, 1);
+        assert_eq!(roles(&body), ["assistant", "tool", "user"]);
+        assert_eq!(body["messages"][1]["content"], "No result of this call was recorded.");
+    }
+
+    #[test]
+    fn an_id_that_comes_again_in_a_later_step_is_sent_as_another() {
+        let entries = vec![asked("call_1", "x", "{}"), came("call_1", "a"), asked("call_1", "x", "{}"), came("call_1", "b")];
+        let body = body(entries, 1);
+        assert_eq!(body["messages"][2]["tool_calls"][0]["id"], "call_1_2");
+        assert_eq!((&body["messages"][3]["tool_call_id"], &body["messages"][3]["content"]), (&json!("call_1_2"), &json!("b")));
+    }
+
+    #[test]
+    fn names_and_arguments_a_model_garbled_do_not_spoil_later_requests() {
+        let body = body(vec![asked("a", "run this!", "{\"query\": \"SEL"), asked("b", "", "[1]")], 1);
+        let function = &body["messages"][0]["tool_calls"][0]["function"];
+        assert_eq!(function["name"], "run_this_");
+        assert_eq!(function["arguments"], r#"{"unreadable_arguments":"{\"query\": \"SEL"}"#);
+        assert_eq!(body["messages"][2]["tool_calls"][0]["function"]["name"], "unknown");
+    }
+
+    #[test]
+    fn without_tools_earlier_calls_are_told_as_text() {
+        let body = body(vec![Entry::User("u".into()), asked("a", "x", "{}"), came("a", "7"), came("a", "8")], 0);
+        assert!(body.get("tools").is_none());
+        assert_eq!(roles(&body), ["user", "assistant", "user"]);
+        assert_eq!(body["messages"][1]["content"], "[I called x with {}]");
+        assert_eq!(body["messages"][2]["content"], "[The result of x: 7]");
+    }
+
+    #[test]
+    fn an_empty_answer_of_the_past_is_not_sent_again() {
+        let empty = Entry::Assistant { content: " ".into(), calls: Vec::new() };
+        assert_eq!(roles(&body(vec![Entry::User("u".into()), empty], 1)), ["user"]);
+    }
+}

@@ -1,0 +1,222 @@
+//! Reads one response to its end: a stream of events, or a whole reply from a server that does not stream.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::assemble::Assembly;
+use super::client::Limits;
+use super::refusal::Peer;
+use super::retry::{Again, Failure};
+use super::stream::{EventReader, Found};
+use super::{Answer, ModelErrorKind as Kind, OnDelta};
+
+/// The deadlines of one attempt.
+#[derive(Clone, Copy)]
+pub(super) struct Watch {
+    first_token: Instant,
+    whole: Instant,
+    last_piece: Instant,
+}
+
+impl Watch {
+    /// Begins to count.
+    pub(super) fn starting(now: Instant, limits: &Limits) -> Self {
+        Self { first_token: now + limits.first_token, whole: now + limits.whole, last_piece: now }
+    }
+
+    /// When the first token must be here.
+    pub(super) fn first_token(&self) -> Instant {
+        self.first_token.min(self.whole)
+    }
+}
+
+/// One attempt that has got a response.
+pub(super) struct Reading<'a> {
+    pub(super) peer: Peer<'a>,
+    pub(super) limits: &'a Limits,
+    pub(super) assembly: Assembly,
+    pub(super) on_delta: OnDelta<'a>,
+    pub(super) watch: Watch,
+}
+
+/// What a body turned out to be.
+enum Form {
+    Unknown,
+    Events(EventReader),
+    Whole,
+}
+
+impl Reading<'_> {
+    /// Reads to the end of the answer.
+    pub(super) async fn read(mut self, mut response: Response) -> Result<Answer, Failure> {
+        let mut form = Form::Unknown;
+        // What came before the form was known, or all of a whole reply.
+        let mut kept = Vec::new();
+        let mut found = Vec::new();
+        let mut total = 0;
+        loop {
+            let piece = match timeout_at(self.deadline(), response.chunk()).await {
+                Ok(Ok(Some(piece))) => piece,
+                Ok(Ok(None)) => break,
+                // After the end nothing that goes wrong matters.
+                _ if self.assembly.finished() => break,
+                Ok(Err(_)) => return Err(self.cut()),
+                Err(_) => return Err(self.silent()),
+            };
+            total += piece.len();
+            if total > self.limits.wire_bytes {
+                return Err(self.malformed("it does not end"));
+            }
+            match &mut form {
+                Form::Events(reader) => {
+                    let read = reader.push(&piece, &mut found);
+                    let done = self.take(&mut found)?;
+                    read.map_err(|error| self.malformed(&error.to_string()))?;
+                    if done {
+                        break;
+                    }
+                }
+                Form::Whole => kept.extend_from_slice(&piece),
+                Form::Unknown => {
+                    kept.extend_from_slice(&piece);
+                    form = form_of(&kept, self.limits.answer_bytes);
+                    if let Form::Events(reader) = &mut form {
+                        let read = reader.push(&std::mem::take(&mut kept), &mut found);
+                        let done = self.take(&mut found)?;
+                        read.map_err(|error| self.malformed(&error.to_string()))?;
+                        if done {
+                            break;
+                        }
+                    }
+                }
+            }
+            if kept.len() > self.limits.answer_bytes {
+                return Err(self.malformed(&format!("it is longer than {} bytes", self.limits.answer_bytes)));
+            }
+        }
+        match form {
+            Form::Events(mut reader) => {
+                reader.end(&mut found).map_err(|error| self.malformed(&error.to_string()))?;
+                self.take(&mut found)?;
+                self.end()
+            }
+            Form::Whole => self.whole(&kept),
+            Form::Unknown => Err(self.cut()),
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        let next = if self.assembly.finished() {
+            self.watch.last_piece + self.limits.after_end
+        } else if self.assembly.started() {
+            self.watch.last_piece + self.limits.silence
+        } else {
+            self.watch.first_token
+        };
+        next.min(self.watch.whole)
+    }
+
+    /// Takes events; true when there will be no more.
+    fn take(&mut self, found: &mut Vec<Found>) -> Result<bool, Failure> {
+        for event in found.drain(..) {
+            match event {
+                Found::Done => return Ok(true),
+                Found::Object(chunk) => self.add(&chunk)?,
+            }
+        }
+        Ok(false)
+    }
+
+    fn add(&mut self, chunk: &Value) -> Result<(), Failure> {
+        if let Some(mut failure) = self.peer.error_inside(chunk) {
+            if self.assembly.started() {
+                failure.again = Again::Never;
+            }
+            return Err(failure);
+        }
+        // Only events count as life: a stuck proxy may send comments for ever.
+        self.watch.last_piece = Instant::now();
+        if let Some(text) = self.assembly.add(chunk)? {
+            (self.on_delta)(&text);
+        }
+        Ok(())
+    }
+
+    fn whole(mut self, bytes: &[u8]) -> Result<Answer, Failure> {
+        if bytes.trim_ascii_start().starts_with(b"<") {
+            return Err(self.malformed("it is a web page; LLM_BASE_URL ends in /v1 for most servers"));
+        }
+        let reply: Value = match serde_json::from_slice(bytes) {
+            Ok(reply) => reply,
+            Err(error) if error.is_eof() => return Err(self.cut()),
+            Err(_) => return Err(self.malformed("it is broken JSON")),
+        };
+        let reply = if reply.is_array() { &reply[0] } else { &reply };
+        self.add(reply)?;
+        if !self.assembly.finished() && reply["choices"][0]["message"].is_object() {
+            // The reply is whole, so nothing was cut.
+            self.assembly.finish_as("stop");
+        }
+        if !self.assembly.finished() {
+            return Err(self.malformed("it has no `choices`; LLM_BASE_URL ends in /v1 for most servers"));
+        }
+        self.end()
+    }
+
+    fn end(self) -> Result<Answer, Failure> {
+        if !self.assembly.finished() {
+            return Err(self.cut());
+        }
+        let cut = self.cut();
+        self.assembly.finish(self.peer.model).ok_or(cut)
+    }
+
+    fn cut(&self) -> Failure {
+        let message = format!("The answer of `{}` broke off before its end; nothing in it was run.", self.peer.model);
+        self.passing(Kind::Cut, message)
+    }
+
+    fn silent(&self) -> Failure {
+        if !self.assembly.started() {
+            return self.peer.no_first_token(self.limits.first_token);
+        }
+        let message = format!("The model `{}` stopped in the middle of its answer; nothing in it was run.", self.peer.model);
+        self.passing(Kind::Timeout, message)
+    }
+
+    /// May be tried again as long as nothing of an answer has come.
+    fn passing(&self, kind: Kind, message: String) -> Failure {
+        let again = if self.assembly.started() { Again::Never } else { Again::Later(None) };
+        Failure { again, ..Failure::last(kind, message) }
+    }
+
+    fn malformed(&self, why: &str) -> Failure {
+        Failure::last(Kind::Malformed, format!("The answer of {} could not be read: {why}.", self.peer.address))
+    }
+}
+
+impl Peer<'_> {
+    /// The model took the request and said nothing.
+    pub(super) fn no_first_token(&self, waited: Duration) -> Failure {
+        let message = format!(
+            "The model `{}` at {} said nothing within {} seconds: try a smaller one with LLM_MODEL, or a shorter conversation.",
+            self.model,
+            self.address,
+            waited.as_secs_f32()
+        );
+        Failure { again: Again::Once, ..Failure::last(Kind::Timeout, message) }
+    }
+}
+
+/// Told by the first visible byte: a server's content type is not to be trusted.
+fn form_of(bytes: &[u8], max_line: usize) -> Form {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None => Form::Unknown,
+        Some(b'{' | b'[' | b'<') => Form::Whole,
+        Some(_) => Form::Events(EventReader::new(max_line)),
+    }
+}

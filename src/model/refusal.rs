@@ -1,0 +1,296 @@
+//! Reads what a server says when it refuses, and turns it into a sentence that tells a person what to do.
+
+use std::error::Error;
+
+use chrono::{DateTime, Utc};
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, LOCATION};
+use serde_json::Value;
+
+use super::ModelErrorKind as Kind;
+use super::retry::{Again, Failure, asked_pause};
+
+/// Whom a refusal came from, for the sentence.
+pub(super) struct Peer<'a> {
+    /// Its address.
+    pub(super) address: &'a str,
+    /// The model asked for.
+    pub(super) model: &'a str,
+    /// Whether a key was sent.
+    pub(super) has_key: bool,
+}
+
+/// What a refusal's body says.
+#[derive(Debug, Default, PartialEq)]
+struct Said {
+    message: String,
+    code: String,
+    status: Option<u16>,
+}
+
+impl Peer<'_> {
+    /// Understands a response that is no success.
+    pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8], now: DateTime<Utc>) -> Failure {
+        let said = match serde_json::from_slice::<Value>(body) {
+            Ok(value) => said(&value),
+            Err(_) => Said { message: one_line(&strip_tags(&String::from_utf8_lossy(body))), ..Said::default() },
+        };
+        if status.is_redirection() {
+            let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
+            let message =
+                format!("{} points to {}: set LLM_BASE_URL to the address that answers itself.", self.address, one_line(to));
+            return Failure::last(Kind::Refused, message);
+        }
+        self.explain(status.as_u16(), &said, asked_pause(headers, now))
+    }
+
+    /// Understands an error inside a stream or a reply that began as a success. `None` when there is no error in it.
+    pub(super) fn error_inside(&self, chunk: &Value) -> Option<Failure> {
+        let is_error = !chunk["error"].is_null() || chunk["type"] == "error";
+        let failed = chunk["choices"][0]["finish_reason"] == "error";
+        if !is_error && !failed {
+            return None;
+        }
+        let said = said(chunk);
+        let status = said.status.unwrap_or(match said.code.as_str() {
+            "rate_limit_exceeded" | "rate_limit_error" | "insufficient_quota" => 429,
+            "authentication_error" | "invalid_api_key" => 401,
+            "permission_error" => 403,
+            "not_found_error" | "model_not_found" => 404,
+            "invalid_request_error" | "context_length_exceeded" => 400,
+            "overloaded_error" => 529,
+            _ => 500,
+        });
+        Some(self.explain(status, &said, None))
+    }
+
+    fn explain(&self, status: u16, said: &Said, pause: Option<std::time::Duration>) -> Failure {
+        let Self { address, model, has_key } = self;
+        let detail = if said.message.is_empty() { String::new() } else { format!(" It said: {}", said.message) };
+        let later = |kind, message| Failure { again: Again::Later(pause), ..Failure::last(kind, message) };
+        if matches!(status, 400 | 413 | 422 | 500) && (status == 413 || overflows(said)) {
+            let message = format!("The conversation is too long for the model `{model}`.{detail}");
+            return Failure::last(Kind::ContextOverflow, message);
+        }
+        match status {
+            401 | 403 if !has_key => {
+                Failure::last(Kind::Unauthorized, format!("{address} wants a key ({status}): set LLM_API_KEY.{detail}"))
+            }
+            401 | 403 => {
+                let message =
+                    format!("{address} does not accept the key ({status}): check LLM_API_KEY and LLM_PROVIDER.{detail}");
+                Failure::last(Kind::Unauthorized, message)
+            }
+            402 => self.unpaid(status, &detail),
+            429 if out_of_money(said) => self.unpaid(status, &detail),
+            404 | 405 => {
+                let message = format!(
+                    "{address} has no model `{model}`, or is not the right address ({status}): check LLM_MODEL and LLM_BASE_URL, \
+                     which ends in /v1 for most servers.{detail}"
+                );
+                Failure::last(Kind::Refused, message)
+            }
+            429 => later(Kind::RateLimited, format!("{address} gets too many requests from this key ({status}).{detail}")),
+            408 | 409 | 500.. => later(Kind::Server, format!("{address} has trouble of its own ({status}).{detail}")),
+            _ if said.message.contains("does not support tools") => {
+                let message = format!("The model `{model}` cannot call tools: set LLM_MODEL to one that can.{detail}");
+                Failure::last(Kind::Refused, message)
+            }
+            _ => Failure::last(Kind::Refused, format!("{address} refused the request to `{model}` ({status}).{detail}")),
+        }
+    }
+
+    fn unpaid(&self, status: u16, detail: &str) -> Failure {
+        let message =
+            format!("The account behind LLM_API_KEY at {} is out of money ({status}): top it up.{detail}", self.address);
+        Failure::last(Kind::Payment, message)
+    }
+
+    /// Understands why there was no response at all.
+    pub(super) fn unanswered(&self, error: &reqwest::Error) -> Failure {
+        let address = self.address;
+        let cause = one_line(&root_cause(error));
+        if error.is_timeout() {
+            let message = format!("Nobody took the connection to {address} in time: check the network and LLM_BASE_URL.");
+            return Failure::passing(Kind::Timeout, message);
+        }
+        if cause.contains("certificate") {
+            let message = format!("The certificate of {address} is not trusted: check LLM_BASE_URL. ({cause})");
+            return Failure::last(Kind::Unreachable, message);
+        }
+        if error.is_connect() {
+            let message = format!("Nobody answers at {address}: start the model server, or set LLM_BASE_URL. ({cause})");
+            return Failure::passing(Kind::Unreachable, message);
+        }
+        Failure::passing(Kind::Unreachable, format!("The connection to {address} broke before an answer came. ({cause})"))
+    }
+}
+
+fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
+/// Finds the message wherever servers put it: `error.message`, `error`, `message`, `detail`, also inside an array.
+fn said(value: &Value) -> Said {
+    let value = if value.is_array() { &value[0] } else { value };
+    let error = &value["error"];
+    let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    let message = [&error["message"], error, &value["message"], &value["detail"], &value["detail"][0]["msg"], &error["detail"]]
+        .into_iter()
+        .find_map(text)
+        .unwrap_or_default();
+    let codes = [&error["code"], &error["type"], &value["code"]];
+    let is_number = |code: &&Value| code.is_number() || code.as_str().is_some_and(|text| text.parse::<u16>().is_ok());
+    let status = codes.into_iter().find(is_number).and_then(|code| match code {
+        Value::String(text) => text.parse().ok(),
+        number => number.as_u64().and_then(|number| u16::try_from(number).ok()),
+    });
+    let code = codes.into_iter().filter(|code| !is_number(code)).find_map(text).unwrap_or_default();
+    Said { message: one_line(&strip_tags(&message)), code, status: status.filter(|status| (400..600).contains(status)) }
+}
+
+fn overflows(said: &Said) -> bool {
+    let telling = [
+        "context length",
+        "context window",
+        "context size",
+        "context_length",
+        "maximum context",
+        "prompt is too long",
+        "input is too long",
+        "too many tokens",
+        "reduce the length",
+        "maximum number of tokens",
+    ];
+    let message = said.message.to_ascii_lowercase();
+    matches!(said.code.as_str(), "context_length_exceeded" | "exceed_context_size_error")
+        || telling.iter().any(|words| message.contains(words))
+}
+
+fn out_of_money(said: &Said) -> bool {
+    matches!(said.code.as_str(), "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active")
+}
+
+/// Text without its tags, for pages that a proxy puts in place of an answer.
+fn strip_tags(text: &str) -> String {
+    if !text.contains('<') {
+        return text.to_owned();
+    }
+    let mut plain = String::new();
+    // What stands inside these is not for reading.
+    let mut rest = text;
+    while let Some(open) = rest.find('<') {
+        plain.push_str(&rest[..open]);
+        plain.push(' ');
+        rest = &rest[open..];
+        let name: String = rest[1..].chars().take(6).collect::<String>().to_ascii_lowercase();
+        let hidden = ["style", "script"].into_iter().find(|hidden| name.starts_with(hidden));
+        let after = hidden.and_then(|hidden| rest.to_ascii_lowercase().find(&format!("</{hidden}")));
+        let tag = &rest[after.unwrap_or(0)..];
+        rest = tag.find('>').map_or("", |end| &tag[end + 1..]);
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// One line of at most 300 characters.
+pub(super) fn one_line(text: &str) -> String {
+    const LONGEST: usize = 300;
+    let text = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = text.collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const PEER: Peer<'static> = Peer { address: "http://x/v1", model: "m", has_key: true };
+
+    fn refused(status: u16, body: &str) -> Failure {
+        PEER.refused(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes(), DateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn the_message_is_found_in_every_shape() {
+        for (body, message) in [
+            (json!({ "error": { "message": "a", "code": "c" } }), "a"),
+            (json!({ "error": "a" }), "a"),
+            (json!({ "error": { "message": null, "code": 3 }, "message": "a" }), "a"),
+            (json!({ "detail": "a" }), "a"),
+            (json!({ "detail": [{ "msg": "a" }] }), "a"),
+            (json!([{ "error": { "message": "a", "code": 400 } }]), "a"),
+            (json!({ "other": 1 }), ""),
+            (json!(null), ""),
+        ] {
+            assert_eq!(said(&body).message, message, "{body}");
+        }
+    }
+
+    #[test]
+    fn each_status_has_its_kind_and_names_what_to_mend() {
+        for (status, kind, again, names) in [
+            (400, Kind::Refused, Again::Never, "400"),
+            (401, Kind::Unauthorized, Again::Never, "LLM_API_KEY"),
+            (402, Kind::Payment, Again::Never, "LLM_API_KEY"),
+            (403, Kind::Unauthorized, Again::Never, "LLM_API_KEY"),
+            (404, Kind::Refused, Again::Never, "LLM_MODEL"),
+            (408, Kind::Server, Again::Later(None), "408"),
+            (413, Kind::ContextOverflow, Again::Never, "too long"),
+            (422, Kind::Refused, Again::Never, "422"),
+            (429, Kind::RateLimited, Again::Later(None), "429"),
+            (500, Kind::Server, Again::Later(None), "500"),
+            (529, Kind::Server, Again::Later(None), "529"),
+        ] {
+            let failure = refused(status, "{}");
+            assert_eq!((failure.error.kind, failure.again), (kind, again), "{status}");
+            assert!(failure.error.message.contains(names), "{}", failure.error);
+        }
+    }
+
+    #[test]
+    fn a_conversation_too_long_is_seen_in_code_or_text() {
+        for body in [
+            r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#,
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}"#,
+        ] {
+            assert_eq!(refused(400, body).error.kind, Kind::ContextOverflow, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_used_up_quota_is_not_a_rate_limit() {
+        let failure = refused(429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#);
+        assert_eq!((failure.error.kind, failure.again), (Kind::Payment, Again::Never));
+    }
+
+    #[test]
+    fn a_web_page_becomes_one_short_line() {
+        let page =
+            format!("<html><style>p {{ color: red }}</style><body>\n<h1>Busy</h1>{}</body></html>", "<p>x y</p>".repeat(500));
+        let message = refused(429, &page).error.message;
+        assert!(message.contains("It said: Busy x y x y") && !message.contains('<') && !message.contains("color"), "{message}");
+        assert!(message.chars().count() < 400, "{message}");
+    }
+
+    #[test]
+    fn errors_inside_a_stream_keep_their_status() {
+        let inside = |chunk: Value| PEER.error_inside(&chunk).map(|failure| (failure.error.kind, failure.again));
+        let later = Again::Later(None);
+        assert_eq!(inside(json!({ "error": { "code": 429, "message": "slow" } })), Some((Kind::RateLimited, later)));
+        assert_eq!(inside(json!({ "error": { "code": "502" }, "choices": [] })), Some((Kind::Server, later)));
+        assert_eq!(inside(json!({ "type": "error", "error": { "type": "overloaded_error" } })), Some((Kind::Server, later)));
+        assert_eq!(inside(json!({ "choices": [{ "finish_reason": "error" }] })), Some((Kind::Server, later)));
+        assert_eq!(inside(json!({ "error": "boom" })), Some((Kind::Server, later)));
+        assert_eq!(inside(json!({ "error": null, "choices": [{ "finish_reason": "stop" }] })), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! When a failed request is sent again, and after how long. An own loop and not a library's, since a server's `Retry-After`
+//! decides the pause where it is given, and ends the trying where it is too long.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use reqwest::header::HeaderMap;
+
+use super::{ModelError, ModelErrorKind};
+use crate::clock::Random;
+
+/// Whether sending the same request again may help.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Again {
+    /// It may not.
+    Never,
+    /// It may, once: what failed took long already.
+    Once,
+    /// It may; after this pause where the server named one.
+    Later(Option<Duration>),
+}
+
+/// A failed attempt.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// What to tell when there is no further attempt.
+    pub(super) error: ModelError,
+    /// Whether there may be one.
+    pub(super) again: Again,
+}
+
+impl Failure {
+    /// A failure that trying again does not mend.
+    pub(super) fn last(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { error: ModelError { kind, message: message.into() }, again: Again::Never }
+    }
+
+    /// A failure that may pass.
+    pub(super) fn passing(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { again: Again::Later(None), ..Self::last(kind, message) }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Self { error, again: Again::Never }
+    }
+}
+
+/// How often and how fast.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Policy {
+    /// How often a request is sent again.
+    pub(super) retries: u32,
+    /// The first pause; each further one is twice as long.
+    pub(super) base: Duration,
+    /// The longest pause a server may ask for.
+    pub(super) longest: Duration,
+}
+
+impl Policy {
+    /// The pause before the next attempt after `failures` failed ones, or the error to end with.
+    pub(super) fn pause(&self, failure: Failure, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
+        let Failure { mut error, again } = failure;
+        let times = |failures: u32| format!("{} Tried {failures} times.", error.message);
+        match again {
+            Again::Never => Err(error),
+            Again::Once if failures > 1 => Err(ModelError { message: times(failures), ..error }),
+            Again::Later(Some(asked)) if asked > self.longest => {
+                error.message = format!("{} It asks to wait {}: try again then.", error.message, in_words(asked));
+                Err(error)
+            }
+            _ if failures > self.retries => Err(ModelError { message: times(failures), ..error }),
+            Again::Later(Some(asked)) => Ok(asked),
+            Again::Later(None) | Again::Once => Ok(self.jittered(failures, random)),
+        }
+    }
+
+    /// Between half and the whole of the step, so that clients that failed together do not return together.
+    fn jittered(&self, failures: u32, random: &dyn Random) -> Duration {
+        let step = self.base.saturating_mul(1 << (failures - 1).min(6)).min(Duration::from_secs(10));
+        let mut bytes = [0; 4];
+        random.fill(&mut bytes);
+        let share = f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX);
+        step.mul_f64(0.5 + share / 2.0)
+    }
+}
+
+/// The pause a server asks for: `retry-after-ms`, or `Retry-After` as seconds or as a date.
+pub(super) fn asked_pause(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    // 10 years is long enough to be "too long", and short enough for every clock.
+    let seconds = |seconds: f64| Duration::from_secs_f64(seconds.min(3.2e8));
+    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
+        return Some(seconds(milliseconds / 1000.0));
+    }
+    let asked = text("retry-after")?;
+    if let Some(asked) = number(asked) {
+        return Some(seconds(asked));
+    }
+    let date = DateTime::parse_from_rfc2822(asked).ok()?;
+    Some((date.with_timezone(&Utc) - now).to_std().unwrap_or_default())
+}
+
+fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..=119 => format!("{seconds} seconds"),
+        120..=7199 => format!("{} minutes", seconds.div_ceil(60)),
+        _ => format!("{} hours", seconds.div_ceil(3600)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SeededRandom;
+
+    const POLICY: Policy = Policy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30) };
+
+    fn pause(again: Again, failures: u32) -> Result<Duration, String> {
+        let error = ModelError { kind: ModelErrorKind::Server, message: "It failed.".into() };
+        POLICY.pause(Failure { error, again }, failures, &SeededRandom::new(1)).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn pauses_double_and_vary_between_half_and_whole() {
+        for (failures, step) in [(1, 500), (2, 1000), (3, 2000)] {
+            let pause = pause(Again::Later(None), failures).unwrap().as_millis();
+            assert!((step / 2..=step).contains(&pause), "{pause}");
+        }
+        assert_eq!(pause(Again::Later(None), 4), Err("It failed. Tried 4 times.".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_mended_is_not_tried_again_and_what_took_long_only_once() {
+        assert_eq!(pause(Again::Never, 1), Err("It failed.".into()));
+        assert!(pause(Again::Once, 1).is_ok());
+        assert_eq!(pause(Again::Once, 2), Err("It failed. Tried 2 times.".into()));
+    }
+
+    #[test]
+    fn a_server_may_ask_for_half_a_minute_and_no_more() {
+        assert_eq!(pause(Again::Later(Some(Duration::from_secs(30))), 1), Ok(Duration::from_secs(30)));
+        let error = pause(Again::Later(Some(Duration::from_secs(3600))), 1).unwrap_err();
+        assert_eq!(error, "It failed. It asks to wait 60 minutes: try again then.");
+    }
+
+    #[test]
+    fn retry_after_is_seconds_milliseconds_or_a_date() {
+        let now = DateTime::parse_from_rfc3339("2026-11-20T06:30:00Z").unwrap().to_utc();
+        let asked = |name: &'static str, value: &str| {
+            let headers = HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]);
+            asked_pause(&headers, now).map(|pause| pause.as_millis())
+        };
+        assert_eq!(asked("retry-after", "2"), Some(2000));
+        assert_eq!(asked("retry-after", " 1.5 "), Some(1500));
+        assert_eq!(asked("retry-after-ms", "250"), Some(250));
+        assert_eq!(asked("retry-after", "Fri, 20 Nov 2026 06:30:07 GMT"), Some(7000));
+        assert_eq!(asked("retry-after", "Fri, 20 Nov 2026 06:29:00 GMT"), Some(0));
+        assert_eq!(asked("retry-after", "1e300"), Some(320_000_000_000));
+        for nonsense in ["-1", "soon", "NaN", "inf"] {
+            assert_eq!(asked("retry-after", nonsense), None, "{nonsense}");
+        }
+    }
+}

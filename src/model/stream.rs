@@ -1,0 +1,166 @@
+//! Reads server-sent events as they are really sent: any line ends, comments, missing blank lines, split anywhere, not always UTF-8.
+
+use serde_json::Value;
+
+/// What a reader found.
+#[derive(Debug, PartialEq)]
+pub(super) enum Found {
+    /// One JSON object.
+    Object(Value),
+    /// `[DONE]`.
+    Done,
+}
+
+/// What no reader can make sense of.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub(super) enum StreamError {
+    /// A line that does not end.
+    #[error("one line is longer than {0} bytes")]
+    LineTooLong(usize),
+    /// Data that begins like an object and is none; skipping it would lose a piece of the answer.
+    #[error("a piece of it is broken JSON")]
+    BrokenJson,
+}
+
+/// Takes bytes as they come and gives events.
+pub(super) struct EventReader {
+    line: Vec<u8>,
+    data: String,
+    max_line: usize,
+    after_cr: bool,
+}
+
+impl EventReader {
+    /// A reader that refuses lines and events longer than `max_line` bytes.
+    pub(super) fn new(max_line: usize) -> Self {
+        Self { line: Vec::new(), data: String::new(), max_line, after_cr: false }
+    }
+
+    /// Takes the next bytes.
+    pub(super) fn push(&mut self, mut bytes: &[u8], found: &mut Vec<Found>) -> Result<(), StreamError> {
+        if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
+            bytes = &bytes[1..];
+        }
+        while let Some(end) = bytes.iter().position(|&byte| byte == b'\n' || byte == b'\r') {
+            self.take(&bytes[..end])?;
+            self.end_line(found)?;
+            let crlf = bytes[end] == b'\r' && bytes.get(end + 1) == Some(&b'\n');
+            self.after_cr = bytes[end] == b'\r' && end + 1 == bytes.len();
+            bytes = &bytes[end + 1 + usize::from(crlf)..];
+        }
+        self.take(bytes)
+    }
+
+    /// Tells that there is no more: a last line may lack its end.
+    pub(super) fn end(&mut self, found: &mut Vec<Found>) -> Result<(), StreamError> {
+        self.end_line(found)?;
+        // Whatever is still open was cut in the middle, which the missing finish_reason tells better.
+        self.data.clear();
+        Ok(())
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
+        if self.line.len() + self.data.len() + bytes.len() > self.max_line {
+            return Err(StreamError::LineTooLong(self.max_line));
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end_line(&mut self, found: &mut Vec<Found>) -> Result<(), StreamError> {
+        let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line);
+        let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
+        if line.is_empty() {
+            return self.end_event();
+        }
+        let Some(data) = line.strip_prefix("data:") else { return Ok(()) };
+        let data = data.strip_prefix(' ').unwrap_or(data);
+        if !self.data.is_empty() {
+            self.data.push('\n');
+        }
+        self.data.push_str(data);
+        // An object that is whole is an event, even when the blank line after it is missing.
+        if self.data.trim() == "[DONE]" {
+            self.data.clear();
+            found.push(Found::Done);
+        } else if self.data.trim_end().ends_with('}')
+            && let Ok(object @ Value::Object(_)) = serde_json::from_str(&self.data)
+        {
+            self.data.clear();
+            found.push(Found::Object(object));
+        } else if !self.data.trim_start().starts_with('{') {
+            // `ping` and the like.
+            self.data.clear();
+        }
+        Ok(())
+    }
+
+    fn end_event(&mut self) -> Result<(), StreamError> {
+        if self.data.is_empty() { Ok(()) } else { Err(StreamError::BrokenJson) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(pieces: &[&[u8]]) -> Result<Vec<Found>, StreamError> {
+        let mut reader = EventReader::new(100);
+        let mut found = Vec::new();
+        for piece in pieces {
+            reader.push(piece, &mut found)?;
+        }
+        reader.end(&mut found)?;
+        Ok(found)
+    }
+
+    fn object(number: i32) -> Found {
+        Found::Object(json!({ "a": number }))
+    }
+
+    #[test]
+    fn any_line_end_will_do_also_when_split_in_the_middle() {
+        for text in [
+            "data: {\"a\":1}\n\ndata:{\"a\":2}\n\n",
+            "data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n",
+            "data: {\"a\":1}\r\rdata:{\"a\":2}\r\r",
+        ] {
+            assert_eq!(read(&[text.as_bytes()]), Ok(vec![object(1), object(2)]), "{text:?}");
+            let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+            assert_eq!(read(&bytes), Ok(vec![object(1), object(2)]), "{text:?} byte by byte");
+        }
+    }
+
+    #[test]
+    fn comments_other_fields_and_pings_are_passed_over() {
+        let text = b": OPENROUTER PROCESSING\n\nevent: ping\ndata: ping\nid: 1\n\ndata:\n\n\ndata: {\"a\":1}\n\ndata: [DONE]\n\n";
+        assert_eq!(read(&[text]), Ok(vec![object(1), Found::Done]));
+    }
+
+    #[test]
+    fn blank_lines_may_be_missing_and_an_object_may_span_lines() {
+        assert_eq!(read(&[b"data: {\"a\":1}\ndata: {\"a\":2}\n"]), Ok(vec![object(1), object(2)]));
+        assert_eq!(read(&[b"data: {\"a\":\ndata: 1}\n\n"]), Ok(vec![object(1)]));
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_counts_when_it_is_whole() {
+        assert_eq!(read(&[b"data: {\"a\":1}"]), Ok(vec![object(1)]));
+        assert_eq!(read(&[b"data: {\"a\":1"]), Ok(vec![]));
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_are_marked_not_fatal() {
+        assert_eq!(read(&[b"data: {\"a\":\"\xff\"}\n\n"]), Ok(vec![Found::Object(json!({ "a": "\u{fffd}" }))]));
+    }
+
+    #[test]
+    fn a_broken_piece_and_an_endless_line_are_refused() {
+        assert_eq!(read(&[b"data: {\"a\":1\n\n"]), Err(StreamError::BrokenJson));
+        assert_eq!(read(&[&[b'x'; 101]]), Err(StreamError::LineTooLong(100)));
+        let lines = b"data: {\"a\":1\n".repeat(20);
+        assert_eq!(read(&[&lines]), Err(StreamError::LineTooLong(100)));
+    }
+}

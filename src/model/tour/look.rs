@@ -1,0 +1,166 @@
+//! What the tour reads out of a request: who said what, what was called in this turn, what came of it, and the time.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::domain::CallRequest;
+use crate::model::{Entry, Request};
+
+/// A tool call of this turn with its result.
+pub(super) struct Done<'a> {
+    pub(super) call: &'a CallRequest,
+    /// `None` when no result is recorded.
+    pub(super) result: Option<&'a str>,
+}
+
+/// A request as the tour sees it.
+pub(super) struct Scene<'a> {
+    request: &'a Request,
+    /// What this turn reacts to.
+    pub(super) input: &'a str,
+    /// The calls of this turn, oldest first.
+    pub(super) done: Vec<Done<'a>>,
+    /// The time the system entry tells.
+    pub(super) now: Option<DateTime<Utc>>,
+    /// How many calls the whole conversation shows.
+    calls_so_far: usize,
+}
+
+impl<'a> Scene<'a> {
+    /// Reads a request.
+    pub(super) fn of(request: &'a Request) -> Self {
+        let entries = &request.entries;
+        let last = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)));
+        let input = match last.map(|last| &entries[last]) {
+            Some(Entry::User(text)) => text.trim(),
+            _ => "",
+        };
+        let mut done: Vec<Done> = Vec::new();
+        for entry in entries.iter().skip(last.map_or(0, |last| last + 1)) {
+            match entry {
+                Entry::Assistant { calls, .. } => done.extend(calls.iter().map(|call| Done { call, result: None })),
+                Entry::Tool { call_id, content } => {
+                    let open = done.iter_mut().rev().find(|done| done.call.id == *call_id && done.result.is_none());
+                    if let Some(open) = open {
+                        open.result = Some(content);
+                    }
+                }
+                Entry::System(_) | Entry::User(_) => {}
+            }
+        }
+        let calls = |entry: &Entry| if let Entry::Assistant { calls, .. } = entry { calls.len() } else { 0 };
+        Self { request, input, done, now: entries.iter().rev().find_map(time), calls_so_far: entries.iter().map(calls).sum() }
+    }
+
+    /// True when the assistant said something before this turn.
+    pub(super) fn has_spoken(&self) -> bool {
+        self.request.entries.iter().any(|entry| matches!(entry, Entry::Assistant { .. }))
+    }
+
+    /// True when the tool may be called now.
+    pub(super) fn offers(&self, tool: &str) -> bool {
+        self.request.tools.iter().any(|offered| offered.name == tool)
+    }
+
+    /// True when the tool takes this argument.
+    pub(super) fn takes(&self, tool: &str, argument: &str) -> bool {
+        let offered = self.request.tools.iter().find(|offered| offered.name == tool);
+        offered.is_some_and(|offered| offered.parameters["properties"].get(argument).is_some())
+    }
+
+    /// A call; `nth` counts from 0 inside one answer.
+    pub(super) fn call(&self, nth: usize, tool: &str, arguments: &Value) -> CallRequest {
+        CallRequest { id: format!("tour_{}", self.calls_so_far + nth + 1), name: tool.into(), arguments: arguments.to_string() }
+    }
+
+    /// True when one of the words of the input begins with one of these.
+    pub(super) fn says(&self, beginnings: &[&str]) -> bool {
+        let input = self.input.to_lowercase();
+        let mut words = input.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| beginnings.iter().any(|beginning| word.starts_with(beginning)))
+    }
+
+    /// The first whole number in the input.
+    pub(super) fn number(&self) -> Option<i64> {
+        self.input.split(|c: char| !c.is_ascii_digit()).find_map(|digits| digits.parse().ok())
+    }
+}
+
+/// The time out of a line like `The time is 2026-11-20T06:30:00Z.`
+fn time(entry: &Entry) -> Option<DateTime<Utc>> {
+    let Entry::System(text) = entry else { return None };
+    let (_, after) = text.split_once("The time is ")?;
+    let time = after.split_whitespace().next()?.trim_end_matches('.');
+    DateTime::parse_from_rfc3339(time).ok().map(|time| time.to_utc())
+}
+
+/// True when a result tells of a failure. A result is text for a model; the tools answer failures with an `error` or in words
+/// that say what was refused.
+pub(super) fn failed(result: &str) -> bool {
+    if let Ok(Value::Object(object)) = serde_json::from_str(result) {
+        return object.get("error").is_some_and(|error| !error.is_null()) || object.get("ok") == Some(&Value::Bool(false));
+    }
+    let start = result.trim_start().to_lowercase();
+    ["error", "there is no ", "refused", "denied", "failed", "no result", "missing", "invalid"]
+        .iter()
+        .any(|word| start.starts_with(word))
+}
+
+/// A result short enough to quote in a sentence.
+pub(super) fn quoted(result: &str) -> String {
+    let line = result.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
+    match line.char_indices().nth(400) {
+        Some((cut, _)) => format!("`{}…`", &line[..cut]),
+        None => format!("`{line}`"),
+    }
+}
+
+/// The numbers of the tasks that a heartbeat names, as `"id": 3`, `#3` or `task 3`.
+pub(super) fn task_numbers(text: &str) -> Vec<i64> {
+    let mut numbers: Vec<i64> = Vec::new();
+    let lower = text.to_lowercase();
+    for marker in ["\"id\":", "#", "task "] {
+        for (at, _) in lower.match_indices(marker) {
+            let digits: String = lower[at + marker.len()..].trim_start().chars().take_while(char::is_ascii_digit).collect();
+            if let Ok(number) = digits.parse()
+                && !numbers.contains(&number)
+            {
+                numbers.push(number);
+            }
+        }
+        if !numbers.is_empty() {
+            break;
+        }
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_found_in_every_way_a_heartbeat_may_name_them() {
+        assert_eq!(task_numbers(r#"[heartbeat] [{"id": 3, "title": "call #7"}, {"id":4}]"#), [3, 4]);
+        assert_eq!(task_numbers("[heartbeat] due now:\n- #12 Water the plants\n- #13 x"), [12, 13]);
+        assert_eq!(task_numbers("[heartbeat] Task 5 is due"), [5]);
+        assert_eq!(task_numbers("[heartbeat] something"), [0; 0]);
+    }
+
+    #[test]
+    fn failures_are_told_from_results() {
+        for failure in [r#"{"error":"syntax_error","line":1}"#, "error: no", "There is no tool `x`.", "Refused: no"] {
+            assert!(failed(failure), "{failure}");
+        }
+        for result in ["MMXXVI", r#"{"id":1,"title":"errors"}"#, r#"{"error":null,"x":1}"#, "[]", "\"error\""] {
+            assert!(!failed(result), "{result}");
+        }
+    }
+
+    #[test]
+    fn the_time_is_read_from_the_system_entry() {
+        let system = |text: &str| time(&Entry::System(text.into())).map(|time| time.to_rfc3339());
+        assert_eq!(system("You are x.\nThe time is 2026-11-20T06:30:00Z.\nMore."), Some("2026-11-20T06:30:00+00:00".into()));
+        assert_eq!(system("The time is late."), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! The tour: a small deterministic model, built in, that shows a newcomer the real thing with no key and no network.
+//!
+//! It is a pure function of the request. It asks for real tools and says only what their recorded results say.
+
+mod look;
+mod script;
+mod stage;
+#[cfg(test)]
+mod walks;
+
+use futures::future::BoxFuture;
+
+use super::{Answer, Model, ModelError, OnDelta, Request};
+use crate::wire::ModelInfo;
+
+/// The built-in model that is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tour;
+
+impl Model for Tour {
+    fn answer<'a>(&'a self, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        let answer = reply(&request);
+        pieces(&answer.content).for_each(on_delta);
+        Box::pin(std::future::ready(Ok(answer)))
+    }
+
+    fn info(&self) -> ModelInfo {
+        ModelInfo { kind: "tour".into(), provider: "level3".into(), name: "tour".into() }
+    }
+}
+
+/// What the tour answers.
+pub fn reply(request: &Request) -> Answer {
+    let said = script::say(&look::Scene::of(request));
+    Answer {
+        finish_reason: if said.calls.is_empty() { "stop" } else { "tool_calls" }.into(),
+        content: said.text,
+        calls: said.calls,
+        usage: None,
+        model: "tour".into(),
+    }
+}
+
+/// A text in pieces of a few words, as a model would write it.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = rest.match_indices(' ').map(|(at, _)| at + 1).find(|end| *end >= 40).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Entry;
+    use futures::FutureExt;
+    use std::sync::Mutex;
+
+    #[test]
+    fn the_text_is_streamed_in_a_few_pieces_that_make_up_the_whole() {
+        let request = Request { entries: vec![Entry::User("hello".into())], tools: Vec::new() };
+        let heard = Mutex::new(Vec::new());
+        let on_delta = |piece: &str| heard.lock().unwrap().push(piece.to_owned());
+        let answer = Tour.answer(request, &on_delta).now_or_never().expect("no waiting").unwrap();
+        let heard = heard.into_inner().unwrap();
+        assert!(heard.len() > 3, "{heard:?}");
+        assert_eq!(heard.concat(), answer.content);
+    }
+
+    #[test]
+    fn it_says_on_the_page_that_it_is_the_tour() {
+        assert_eq!(Tour.info().kind, "tour");
+    }
+}

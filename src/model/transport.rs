@@ -1,0 +1,212 @@
+//! Sends requests. async-openai builds and authorises them; the response is handed to us untouched.
+//!
+//! async-openai's own reader of responses is not used: it retries by its own rules, loses the status where an error has an
+//! integer code or an HTML body, ends a stream at the first bad byte, and sees a cut stream as a finished one. Its middleware
+//! boundary lets a service stand in for the HTTP client; ours returns every response along the error path, where nothing reads it.
+
+use std::net::IpAddr;
+use std::sync::{Mutex, Once, PoisonError};
+use std::time::Duration;
+
+use async_openai::config::Config;
+use async_openai::error::OpenAIError;
+use async_openai::middleware::HttpRequestFactory;
+use futures::future::BoxFuture;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+/// A setting that no model can be reached with. The sentence names the variable to mend.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingError(pub(super) String);
+
+/// Where a model is served, with the key that opens it.
+#[derive(Clone)]
+pub struct Endpoint {
+    base: String,
+    shown: String,
+    plain: bool,
+    loopback: bool,
+    key: SecretString,
+    headers: HeaderMap,
+}
+
+impl Endpoint {
+    /// Checks an address such as `https://api.openai.com/v1` and a key.
+    ///
+    /// # Errors
+    /// A sentence that names the variable to mend.
+    pub fn new(base_url: &str, api_key: Option<&str>) -> Result<Self, SettingError> {
+        let base = base_url.trim().trim_end_matches('/');
+        let base = base.strip_suffix("/chat/completions").unwrap_or(base).to_owned();
+        let url = Url::parse(&base).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let Some(url) = url.filter(|url| url.query().is_none() && url.fragment().is_none()) else {
+            return Err(setting("LLM_BASE_URL is no address a model could be at: expected one like http://127.0.0.1:11434/v1."));
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(setting("LLM_BASE_URL carries a user name or a password: put the key into LLM_API_KEY instead."));
+        }
+        let mut headers = HeaderMap::new();
+        if let Some(key) = api_key {
+            // async-openai would panic here.
+            let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
+                .ok()
+                .filter(|_| key.is_ascii())
+                .ok_or_else(|| setting("LLM_API_KEY holds characters no key has: copy it again, without spaces or line ends."))?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        Ok(Self {
+            shown: url.as_str().trim_end_matches('/').to_owned(),
+            plain: url.scheme() == "http",
+            loopback: is_loopback(&url),
+            base,
+            key: api_key.unwrap_or_default().into(),
+            headers,
+        })
+    }
+
+    /// The address, for messages; it never holds a secret.
+    pub fn address(&self) -> &str {
+        &self.shown
+    }
+
+    /// True when a key goes with every request.
+    pub(super) fn has_key(&self) -> bool {
+        !self.headers.is_empty()
+    }
+
+    /// `text` without the key.
+    pub(super) fn scrub(&self, text: &str) -> String {
+        let key = self.key.expose_secret();
+        if key.is_empty() { text.to_owned() } else { text.replace(key, "[key]") }
+    }
+
+    /// True when the model is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        self.loopback
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+fn setting(sentence: &str) -> SettingError {
+    SettingError(sentence.into())
+}
+
+impl Config for Endpoint {
+    fn headers(&self) -> HeaderMap {
+        self.headers.clone()
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    fn query(&self) -> Vec<(&str, &str)> {
+        Vec::new()
+    }
+
+    fn api_base(&self) -> &str {
+        &self.base
+    }
+
+    fn api_key(&self) -> &SecretString {
+        &self.key
+    }
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+pub(super) enum SendError {
+    /// Nobody answered, or the connection broke.
+    Http(reqwest::Error),
+    /// The request could not be made.
+    Request(OpenAIError),
+}
+
+/// A client for one endpoint.
+pub(super) struct Transport(async_openai::Client<Endpoint>);
+
+impl Transport {
+    /// A client that gives up connecting after `connect`. Nothing is sent yet.
+    pub(super) fn new(endpoint: Endpoint, connect: Duration) -> Result<Self, SettingError> {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| {
+            // An error means that somebody installed one before; any will do.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        });
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(connect)
+            .tcp_nodelay(true)
+            // A key must not follow to where a server points.
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("level3/", env!("CARGO_PKG_VERSION")));
+        if endpoint.plain {
+            // Without TLS the machine's certificates are not needed, and a machine may have none.
+            builder = builder.tls_certs_only([]);
+        }
+        if endpoint.loopback {
+            builder = builder.no_proxy();
+        }
+        let http = builder.build().map_err(|_| {
+            setting("TLS cannot be set up, most likely because this machine has no CA certificates: install the package ca-certificates.")
+        })?;
+        Ok(Self(async_openai::Client::build(http.clone(), endpoint).with_http_service(HandOver(http))))
+    }
+
+    /// Posts a chat request; returns when the response's head has come, whatever its status.
+    pub(super) async fn chat(&self, body: &Value) -> Result<reqwest::Response, SendError> {
+        handed_over(self.0.chat().create_byot::<_, IgnoredAny>(body).await)
+    }
+
+    /// Asks which models there are.
+    pub(super) async fn models(&self) -> Result<reqwest::Response, SendError> {
+        handed_over(self.0.models().list_byot::<IgnoredAny>().await)
+    }
+}
+
+fn handed_over(outcome: Result<IgnoredAny, OpenAIError>) -> Result<reqwest::Response, SendError> {
+    match outcome {
+        Err(OpenAIError::Boxed(boxed)) => match boxed.downcast::<Untouched>() {
+            Ok(untouched) => Ok(untouched.0.into_inner().unwrap_or_else(PoisonError::into_inner)),
+            Err(other) => Err(SendError::Request(OpenAIError::Boxed(other))),
+        },
+        Err(OpenAIError::Reqwest(error)) => Err(SendError::Http(error)),
+        Err(other) => Err(SendError::Request(other)),
+        Ok(_) => Err(SendError::Request(OpenAIError::InvalidArgument("the response was read by the wrong hands".into()))),
+    }
+}
+
+/// A response on its way past async-openai's reader. The mutex makes it `Sync`, as an error must be.
+#[derive(Debug, thiserror::Error)]
+#[error("a response that nobody has read")]
+struct Untouched(Mutex<reqwest::Response>);
+
+/// The service that sends, and hands every response over.
+#[derive(Clone)]
+struct HandOver(reqwest::Client);
+
+impl tower::Service<HttpRequestFactory> for HandOver {
+    type Response = reqwest::Response;
+    type Error = OpenAIError;
+    type Future = BoxFuture<'static, Result<reqwest::Response, OpenAIError>>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), OpenAIError>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: HttpRequestFactory) -> Self::Future {
+        let http = self.0.clone();
+        Box::pin(async move {
+            let response = http.execute(request.build().await?).await?;
+            Err(OpenAIError::Boxed(Box::new(Untouched(Mutex::new(response)))))
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! The heartbeat: at fixed intervals, and at the very moment a task falls due, due tasks become turns. Nothing due, nothing done.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::domain::{Task, TurnId};
+use crate::store::{Store, StoreError};
+
+/// How soon to look again after the database was not there.
+const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
+
+/// Turns due tasks into turns.
+pub struct Heartbeat {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    interval: TimeDelta,
+}
+
+impl Heartbeat {
+    /// `interval`: how often to look even when no due date says so.
+    pub fn new(store: Store, clock: Arc<dyn Clock>, interval: TimeDelta) -> Self {
+        Self { store, clock, interval }
+    }
+
+    /// Beats until `shutdown`. Ticks that were missed, by a suspended machine say, are one tick.
+    pub async fn run(self, shutdown: CancellationToken) {
+        loop {
+            let next = match self.beat().await {
+                Ok(next) => next,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for due tasks");
+                    self.clock.now() + RETRY_AFTER
+                }
+            };
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                () = self.store.signals().tasks().notified() => {}
+                () = self.clock.sleep_until(next) => {}
+            }
+        }
+    }
+
+    /// Looks once; returns when to look again.
+    async fn beat(&self) -> Result<DateTime<Utc>, StoreError> {
+        let now = self.clock.now();
+        let turns: Vec<TurnId> = self.store.fire_due_tasks(now, describe).await?;
+        if !turns.is_empty() {
+            tracing::info!(?turns, "tasks fell due");
+        }
+        let tick = now + self.interval;
+        Ok(self.store.next_due().await?.map_or(tick, |due| due.min(tick)))
+    }
+}
+
+/// The input of a turn that due tasks begin. The page and the tour know it by its first word.
+fn describe(tasks: &[Task]) -> String {
+    let mut text =
+        String::from("[heartbeat] These tasks are due. Do what they ask, tell the user, and complete each with manage_tasks.");
+    for task in tasks {
+        let due = task.due_at.map(|due| due.to_rfc3339_opts(SecondsFormat::Secs, true)).unwrap_or_default();
+        text.push_str(&format!("\n- task {}, due {due}: {}", task.id, task.title));
+        if !task.details.is_empty() {
+            text.push_str(&format!("\n  {}", task.details.replace('\n', "\n  ")));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ConversationId, TaskId, TaskStatus};
+
+    #[test]
+    fn the_input_names_every_task() {
+        let task = |id, details: &str| Task {
+            id: TaskId(id),
+            title: format!("title {id}"),
+            details: details.into(),
+            status: TaskStatus::Pending,
+            due_at: Some(DateTime::UNIX_EPOCH),
+            conversation: ConversationId(1),
+            created_at: DateTime::UNIX_EPOCH,
+            updated_at: DateTime::UNIX_EPOCH,
+        };
+        let text = describe(&[task(1, ""), task(2, "one\ntwo")]);
+        assert!(text.starts_with("[heartbeat] "));
+        assert!(text.ends_with(
+            "\n- task 1, due 1970-01-01T00:00:00Z: title 1\n- task 2, due 1970-01-01T00:00:00Z: title 2\n  one\n  two"
+        ));
+    }
+}

@@ -1,0 +1,130 @@
+//! Capabilities: every version is kept, one of each name is live.
+
+use sqlx::{query, query_scalar};
+
+use super::{Store, StoreError, Unit, value, word};
+use crate::domain::{CapabilityVersion, ConversationId, Draft, Event};
+
+/// A live capability, as far as a model is shown it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CapabilitySummary {
+    /// Its name.
+    pub name: String,
+    /// Which version is live.
+    pub version: i32,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: serde_json::Value,
+}
+
+/// What a check made of a draft.
+#[derive(Clone, Debug)]
+pub struct Built<'a> {
+    /// The component's bytes.
+    pub component: &'a [u8],
+    /// sha256 of them, in hexadecimal.
+    pub sha256: &'a str,
+    /// Which engine it is for.
+    pub engine: &'a str,
+}
+
+impl Unit {
+    /// Keeps a checked draft as the newest version of its name and makes it live. Returns the version's number.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn install_capability(
+        &mut self,
+        conversation: ConversationId,
+        draft: &Draft,
+        built: Built<'_>,
+    ) -> Result<i32, StoreError> {
+        // Two turns may write the same name at once: the second waits here for the first.
+        query!("SELECT pg_advisory_xact_lock(hashtextextended('capability ' || $1, 0))", draft.name)
+            .fetch_one(&mut *self.tx)
+            .await?;
+        let version = query_scalar!(
+            r#"INSERT INTO capability_versions
+                 (name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at)
+             SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+             FROM capability_versions WHERE name = $1
+             RETURNING version"#,
+            draft.name,
+            draft.description,
+            draft.language.as_str(),
+            draft.source,
+            draft.parameters,
+            serde_json::json!(draft.grants),
+            serde_json::json!(draft.tests),
+            built.component,
+            built.sha256,
+            built.engine,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        query!(
+            "INSERT INTO capabilities (name, version, created_at, updated_at) VALUES ($1, $2, $3, $3)
+             ON CONFLICT (name) DO UPDATE SET version = $2, state = 'installed', updated_at = $3",
+            draft.name,
+            version,
+            self.now
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        let event = Event::CapabilityInstalled {
+            name: draft.name.clone(),
+            version,
+            sha256: built.sha256.to_owned(),
+            grants: serde_json::json!(draft.grants),
+        };
+        self.append(conversation, event).await?;
+        Ok(version)
+    }
+}
+
+impl Store {
+    /// The live capabilities, by name.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
+        let rows = query!(
+            "SELECT name, version, description, parameters FROM capabilities JOIN capability_versions USING (name, version)
+             WHERE state = 'installed' ORDER BY name"
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let summary = |name, version, description, parameters| CapabilitySummary { name, version, description, parameters };
+        Ok(rows.into_iter().map(|row| summary(row.name, row.version, row.description, row.parameters)).collect())
+    }
+
+    /// The live version of a capability, whole; `None` when there is none of this name.
+    ///
+    /// # Errors
+    /// When the database is not there or holds a version this program cannot read.
+    pub async fn capability(&self, name: &str) -> Result<Option<CapabilityVersion>, StoreError> {
+        let row = query!(
+            "SELECT name, version, description, language, source, parameters, grants, tests, component, sha256, engine
+             FROM capabilities JOIN capability_versions USING (name, version) WHERE name = $1 AND state = 'installed'",
+            name
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(CapabilityVersion {
+            name: row.name,
+            version: row.version,
+            description: row.description,
+            language: word(&row.language)?,
+            source: row.source,
+            parameters: row.parameters,
+            grants: value(row.grants)?,
+            tests: value(row.tests)?,
+            component: row.component,
+            sha256: row.sha256,
+            engine: row.engine,
+        }))
+    }
+}

@@ -1,0 +1,155 @@
+//! Opens the database: an embedded Postgres or the operator's own, the two logins, the migrations, the pools.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::migrate::MigrateError;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_scalar};
+
+use super::embedded::{Embedded, EmbeddedError};
+use super::logins::{self, LoginError, Logins};
+use super::{Signals, Store};
+use crate::clock::Random;
+use crate::config::Config;
+
+/// How long the operator's own Postgres may take to come up when the server starts.
+const START_WAIT: Duration = Duration::from_secs(30);
+/// A client-side deadline behind the agent login's own statement timeout of 15 s.
+const SQL_DEADLINE: Duration = Duration::from_secs(20);
+const APP_CONNECTIONS: u32 = 16;
+const AGENT_CONNECTIONS: u32 = 8;
+/// The name of the database inside an embedded Postgres.
+const EMBEDDED_NAME: &str = "level3";
+
+/// A Postgres that answers, not yet prepared for this program.
+pub struct Database {
+    embedded: Option<Embedded>,
+    admin: PgConnectOptions,
+    name: String,
+    create: bool,
+}
+
+/// Why the database cannot be used; each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// The embedded Postgres did not start.
+    #[error("the embedded Postgres cannot be used")]
+    Embedded(#[from] EmbeddedError),
+    /// `DATABASE_URL` is no address.
+    #[error("DATABASE_URL is not a Postgres address like postgres://user:password@host:5432/database")]
+    Url(#[source] sqlx::Error),
+    /// Nobody answers at `DATABASE_URL`.
+    #[error("no Postgres answered at DATABASE_URL within {} s; start it, or unset DATABASE_URL to use an embedded one", START_WAIT.as_secs())]
+    Unreachable(#[source] sqlx::Error),
+    /// The two logins could not be made.
+    #[error("the logins of the server and of the agent cannot be prepared")]
+    Logins(#[from] LoginError),
+    /// The database was written by a newer version.
+    #[error("this database was written by a newer level3 (it has migration {0}); run that version, or restore a backup")]
+    Newer(i64),
+    /// A migration failed.
+    #[error("the database could not be brought up to date")]
+    Migration(#[source] MigrateError),
+    /// A query failed while opening.
+    #[error("the database did not do what was asked while it was opened")]
+    Query(#[from] sqlx::Error),
+}
+
+impl Database {
+    /// Starts the embedded Postgres, or waits for the one at `DATABASE_URL`.
+    ///
+    /// # Errors
+    /// When there is none to use.
+    pub async fn open(config: &Config) -> Result<Self, DatabaseError> {
+        let Some(url) = &config.database_url else {
+            let embedded = Embedded::start(&config.data_dir, config.postgres_bin.as_deref()).await?;
+            let admin = embedded.admin();
+            return Ok(Self { embedded: Some(embedded), admin, name: EMBEDDED_NAME.to_owned(), create: true });
+        };
+        let admin = PgConnectOptions::from_str(url).map_err(DatabaseError::Url)?.disable_statement_logging();
+        wait_for(&admin).await?;
+        let name = admin.get_database().unwrap_or(admin.get_username()).to_owned();
+        Ok(Self { embedded: None, admin, name, create: false })
+    }
+
+    /// A database of its own inside a Postgres that is up already, made when missing.
+    pub fn inside(admin: PgConnectOptions, name: &str) -> Self {
+        Self { embedded: None, admin, name: name.to_owned(), create: true }
+    }
+
+    /// Makes the logins, brings the tables up to date and opens the pools.
+    ///
+    /// # Errors
+    /// When the database cannot be made ready.
+    pub async fn prepare(&self, random: &dyn Random) -> Result<Store, DatabaseError> {
+        let logins = logins::prepare(&self.admin, &self.name, self.create).await?;
+        let Logins { app, agent } = logins;
+        let pool = PgPoolOptions::new()
+            .max_connections(APP_CONNECTIONS)
+            .acquire_timeout(Duration::from_secs(10))
+            .connect_with(app.disable_statement_logging())
+            .await?;
+        migrate(&pool).await?;
+        let sql_key = sql_key(&pool, random).await?;
+        let agent = PgPoolOptions::new()
+            .max_connections(AGENT_CONNECTIONS)
+            .acquire_timeout(Duration::from_secs(30))
+            .idle_timeout(Duration::from_secs(60))
+            // A call leaves nothing behind for the next: no settings, no prepared statements, no listeners, no locks.
+            .after_release(|connection, _| {
+                Box::pin(async move {
+                    connection.execute("DISCARD ALL").await?;
+                    Ok(true)
+                })
+            })
+            .connect_lazy_with(agent.disable_statement_logging().statement_cache_capacity(0));
+        Ok(Store { pool, agent, signals: Signals::new(), sql_key: sql_key.into(), sql_deadline: SQL_DEADLINE })
+    }
+
+    /// Stops the embedded Postgres; does nothing to the operator's own.
+    ///
+    /// # Errors
+    /// When it does not stop.
+    pub async fn stop(self) -> Result<(), DatabaseError> {
+        match self.embedded {
+            Some(embedded) => Ok(embedded.stop().await?),
+            None => Ok(()),
+        }
+    }
+}
+
+async fn wait_for(admin: &PgConnectOptions) -> Result<(), DatabaseError> {
+    let connect = async || PgConnectOptions::connect(admin).await;
+    let patience = backon::ExponentialBuilder::default()
+        .with_min_delay(Duration::from_millis(100))
+        .with_max_delay(Duration::from_secs(2))
+        .with_total_delay(Some(START_WAIT))
+        .without_max_times();
+    // A wrong password or a missing database does not get better by waiting.
+    let waiting_helps = |error: &sqlx::Error| {
+        matches!(error, sqlx::Error::Io(_)) || error.as_database_error().is_some_and(|e| e.code().as_deref() == Some("57P03"))
+    };
+    let connection = backon::Retryable::retry(connect, patience).when(waiting_helps).await.map_err(|error| match error {
+        error @ sqlx::Error::Io(_) => DatabaseError::Unreachable(error),
+        error => DatabaseError::Query(error),
+    })?;
+    Ok(connection.close().await?)
+}
+
+async fn migrate(pool: &PgPool) -> Result<(), DatabaseError> {
+    sqlx::migrate!().run(pool).await.map_err(|error| match error {
+        MigrateError::VersionMissing(version) => DatabaseError::Newer(version),
+        other => DatabaseError::Migration(other),
+    })
+}
+
+/// The key of the tokens with which the agent's transactions end, made once for each database.
+async fn sql_key(pool: &PgPool, random: &dyn Random) -> Result<Vec<u8>, DatabaseError> {
+    let mut fresh = [0; 32];
+    random.fill(&mut fresh);
+    query!("INSERT INTO server_keys (name, value) VALUES ('sql_token', $1) ON CONFLICT DO NOTHING", &fresh[..])
+        .execute(pool)
+        .await?;
+    Ok(query_scalar!("SELECT value FROM server_keys WHERE name = 'sql_token'").fetch_one(pool).await?)
+}

@@ -1,0 +1,104 @@
+//! The folder with the databases: made once, in one step, and read to learn which Postgres it belongs to.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use super::account::Account;
+use super::binaries::Binaries;
+use super::error::{During, EmbeddedError};
+use super::orphan;
+
+/// The major version that made the cluster; `None` when there is no cluster yet.
+pub(super) fn major(cluster: &Path) -> Result<Option<String>, EmbeddedError> {
+    let file = cluster.join("PG_VERSION");
+    match fs::read_to_string(&file) {
+        Ok(version) => Ok(Some(version.trim().to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).during("read", &file),
+    }
+}
+
+/// Makes the cluster. A program killed at any point of this leaves no cluster, never a half one: it is made beside its place,
+/// brought to the disk as a whole, and moved.
+pub(super) fn make(cluster: &Path, binaries: &Binaries, account: Account) -> Result<(), EmbeddedError> {
+    if fs::read_dir(cluster).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(EmbeddedError::NotACluster { path: cluster.to_owned() });
+    }
+    let unfinished = cluster.with_extension("new");
+    if unfinished.exists() {
+        orphan::end_backends(&unfinished)?;
+        fs::remove_dir_all(&unfinished).during("remove the unfinished", &unfinished)?;
+    }
+    DirBuilder::new().mode(0o700).create(&unfinished).during("make", &unfinished)?;
+    account.give(&unfinished).during("change the owner of", &unfinished)?;
+    run_initdb(&unfinished, binaries, account)?;
+    sync_all(&unfinished).during("write to the disk", &unfinished)?;
+    fs::rename(&unfinished, cluster).during("move the new cluster to", cluster)?;
+    let parent = cluster.parent().unwrap_or(cluster);
+    File::open(parent).and_then(|parent| parent.sync_all()).during("write to the disk", parent)
+}
+
+fn run_initdb(folder: &Path, binaries: &Binaries, account: Account) -> Result<(), EmbeddedError> {
+    let program = binaries.program("initdb");
+    let mut command = account.command(&program, libc::SIGKILL);
+    command.arg("-D").arg(folder);
+    command.args([
+        "--username=postgres",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--data-checksums",
+        "--no-instructions",
+    ]);
+    if cfg!(target_os = "linux") {
+        command.arg("--no-sync"); // `sync_all` does it in one call instead of a thousand
+    }
+    let output = command.output().map_err(|source| cannot_run(program, account, folder, source))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let output = [output.stdout, output.stderr].concat();
+    Err(EmbeddedError::InitFailed { output: String::from_utf8_lossy(&output).trim().to_owned() })
+}
+
+/// Why a program of Postgres did not run: a refused user namespace is reported as what it means.
+pub(super) fn cannot_run(program: PathBuf, account: Account, folder: &Path, source: io::Error) -> EmbeddedError {
+    if account == Account::Namespace && source.kind() != io::ErrorKind::NotFound {
+        return EmbeddedError::Unreachable { folder: folder.parent().unwrap_or(folder).to_owned(), source };
+    }
+    EmbeddedError::Run { program, source }
+}
+
+/// Brings all of a folder to the disk.
+#[cfg(target_os = "linux")]
+fn sync_all(folder: &Path) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let folder = File::open(folder)?;
+    // SAFETY: the descriptor is open for as long as `folder` lives.
+    if unsafe { libc::syncfs(folder.as_raw_fd()) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// `initdb` has done it.
+#[cfg(not(target_os = "linux"))]
+fn sync_all(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_with_other_files_is_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let cluster = root.path().join("postgres");
+        fs::create_dir(&cluster).unwrap();
+        fs::write(cluster.join("diary.txt"), "mine").unwrap();
+        let binaries = super::super::binaries::find(None, None).unwrap();
+        let error = make(&cluster, &binaries, Account::Own).unwrap_err().to_string();
+        assert!(error.contains("no Postgres cluster"), "{error}");
+        assert!(cluster.join("diary.txt").exists());
+    }
+}

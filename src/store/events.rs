@@ -1,0 +1,58 @@
+//! Reading the stream of a conversation.
+
+use sqlx::{query, query_scalar};
+
+use super::{Store, StoreError, value};
+use crate::domain::{ConversationId, EventRecord, TurnId};
+
+impl Store {
+    /// The events after `after`, oldest first, at most `limit` of them.
+    ///
+    /// # Errors
+    /// When the database is not there or holds an event of a newer version.
+    pub async fn events_after(
+        &self,
+        conversation: ConversationId,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<EventRecord>, StoreError> {
+        query!(
+            "SELECT sequence, payload, created_at FROM events WHERE conversation_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3",
+            conversation.0,
+            after,
+            limit
+        )
+        .fetch_all(&self.pool)
+        .await?
+        .into_iter()
+        .map(|row| Ok(EventRecord { conversation, sequence: row.sequence, at: row.created_at, event: value(row.payload)? }))
+        .collect()
+    }
+
+    /// The sequence number of the newest event; 0 when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or when the database is not there.
+    pub async fn last_sequence(&self, conversation: ConversationId) -> Result<i64, StoreError> {
+        query_scalar!("SELECT last_sequence FROM conversations WHERE conversation_id = $1", conversation.0)
+            .fetch_optional(&self.pool)
+            .await?
+            .ok_or(StoreError::NoConversation(conversation))
+    }
+
+    /// The event by which a turn was accepted.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn queued_event(&self, conversation: ConversationId, turn: TurnId) -> Result<EventRecord, StoreError> {
+        let row = query!(
+            "SELECT sequence, payload, created_at FROM events
+             WHERE conversation_id = $1 AND kind = 'turn_queued' AND payload -> 'turn' = to_jsonb($2::bigint)",
+            conversation.0,
+            turn.0
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(EventRecord { conversation, sequence: row.sequence, at: row.created_at, event: value(row.payload)? })
+    }
+}

@@ -1,0 +1,61 @@
+//! The logins' passwords: derived from the administrator's, so that no state is kept.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::{Digest as _, Sha256};
+use sqlx::ConnectOptions as _;
+use sqlx::postgres::PgConnectOptions;
+
+/// The administrator's password, in the encoding of a URL; `None` when there is none or it is empty. The options give it out in no
+/// other way. Other parts are replaced, since some of them make no URL.
+pub(super) fn admin_password(admin: &PgConnectOptions) -> Option<String> {
+    let url = admin.clone().host("localhost").username("admin").to_url_lossy();
+    url.password().filter(|password| !password.is_empty()).map(str::to_owned)
+}
+
+/// The password of `role`.
+pub(super) fn password(secret: &str, role: &str) -> String {
+    hex::encode(mac(secret.as_bytes(), &[role.as_bytes()]))
+}
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().into()
+}
+
+/// What Postgres stores of a password (RFC 5803). The salt is derived, so that the same password gives the same text.
+pub(super) fn verifier(password: &str) -> String {
+    const ITERATIONS: usize = 4096;
+    let salt = &mac(password.as_bytes(), &[b"salt"])[..16];
+    let mut round = mac(password.as_bytes(), &[salt, &1_u32.to_be_bytes()]);
+    let mut salted = round;
+    for _ in 1..ITERATIONS {
+        round = mac(password.as_bytes(), &[&round]);
+        salted.iter_mut().zip(round).for_each(|(sum, byte)| *sum ^= byte);
+    }
+    let stored = Sha256::digest(mac(&salted, &[b"Client Key"]));
+    let server = mac(&salted, &[b"Server Key"]);
+    let [salt, stored, server] = [salt, stored.as_slice(), &server].map(|bytes| BASE64_STANDARD.encode(bytes));
+    format!("SCRAM-SHA-256${ITERATIONS}:{salt}${stored}:{server}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_depends_on_the_administrators_and_on_the_role() {
+        assert_eq!(password("secret", "level3_app"), password("secret", "level3_app"));
+        assert_ne!(password("secret", "level3_app"), password("secret", "level3_agent"));
+        assert_ne!(password("secret", "level3_app"), password("Secret", "level3_app"));
+    }
+
+    #[test]
+    fn no_password_and_an_empty_one_are_the_same() {
+        let options: PgConnectOptions = "postgres://a@localhost/b".parse().unwrap();
+        assert_eq!(admin_password(&options.clone().password("")), None);
+        assert_eq!(admin_password(&options.password("p@ss")), Some("p%40ss".into()));
+    }
+}

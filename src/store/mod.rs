@@ -1,0 +1,99 @@
+//! Memory: the only SQL of the program itself. What a function here commits is announced to [`Signals`] after the commit, never before.
+
+mod agent_sql;
+mod capabilities;
+mod conversations;
+mod database;
+pub mod embedded;
+mod events;
+mod history;
+pub mod logins;
+mod rows;
+mod signals;
+mod steps;
+mod tasks;
+mod turns;
+mod unit;
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+
+pub use capabilities::{Built, CapabilitySummary};
+pub use database::{Database, DatabaseError};
+pub use history::{Exchange, HistoryEntry};
+pub use rows::RowLimits;
+pub use signals::Signals;
+pub use steps::{NewStep, OpenCall, Progress};
+pub use tasks::{NewTask, TaskChange};
+pub use turns::{Accepted, Lease};
+pub use unit::{CallEnd, Unit};
+
+/// The database, as the rest of the program knows it. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    pool: PgPool,
+    agent: PgPool,
+    signals: Signals,
+    sql_key: Arc<[u8]>,
+    sql_deadline: std::time::Duration,
+}
+
+/// Why something could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The turn belongs to somebody else by now, or has ended; whoever gets this stops working on it.
+    #[error("the turn is no longer ours to write")]
+    LostLease,
+    /// There is no such conversation.
+    #[error("there is no conversation {0}")]
+    NoConversation(crate::domain::ConversationId),
+    /// A stored value is not what this version writes.
+    #[error("the database holds a value this version cannot read: {0}")]
+    Unreadable(String),
+    /// The database refused or was not there.
+    #[error("the database did not do what was asked")]
+    Database(#[source] sqlx::Error),
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        // The codes that the recording functions raise, see the migrations.
+        match error.as_database_error().and_then(|error| error.code()).as_deref() {
+            Some("L3001" | "L3002") => Self::LostLease,
+            _ => Self::Database(error),
+        }
+    }
+}
+
+impl Store {
+    /// Where commits are announced.
+    pub fn signals(&self) -> &Signals {
+        &self.signals
+    }
+
+    /// Completes when the database answers.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        sqlx::query!("SELECT 1 AS one").fetch_one(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Ends all connections; further calls fail.
+    pub async fn close(&self) {
+        self.agent.close().await;
+        self.pool.close().await;
+    }
+}
+
+/// Reads a stored word back into its type.
+fn word<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, StoreError> {
+    text.parse().map_err(StoreError::Unreadable)
+}
+
+/// Reads a stored JSON value back into its type.
+fn value<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> Result<T, StoreError> {
+    serde_json::from_value(json).map_err(|error| StoreError::Unreadable(error.to_string()))
+}

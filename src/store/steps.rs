@@ -1,0 +1,193 @@
+//! Steps: a model's answer, stored before any of its tool calls runs.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_scalar};
+
+use super::{Lease, Store, StoreError, Unit};
+use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, TurnState, Usage};
+
+/// An answer to store.
+#[derive(Clone, Debug)]
+pub struct NewStep<'a> {
+    /// Counts from 1 inside the turn.
+    pub number: i32,
+    /// Which model answered.
+    pub model: &'a str,
+    /// Why it stopped.
+    pub finish_reason: &'a str,
+    /// What it cost.
+    pub usage: Option<Usage>,
+    /// Its text.
+    pub content: &'a str,
+    /// The tools it asked for.
+    pub calls: &'a [CallRequest],
+    /// True when the turn is completed with this text.
+    pub last: bool,
+}
+
+/// A tool call without an outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenCall {
+    /// The call.
+    pub call: ToolCallId,
+    /// What was asked for.
+    pub request: CallRequest,
+}
+
+/// How far a turn has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Steps stored so far.
+    pub steps: i32,
+    /// Tool calls of the last step that have no outcome, in order.
+    pub open: Vec<OpenCall>,
+}
+
+impl Store {
+    /// How far a turn has come; what a runner that takes it up begins with.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn progress(&self, turn: TurnId) -> Result<Progress, StoreError> {
+        let steps = query_scalar!(r#"SELECT coalesce(max(number), 0) AS "steps!" FROM steps WHERE turn_id = $1"#, turn.0)
+            .fetch_one(&self.pool)
+            .await?;
+        let open = query!(
+            "SELECT tool_call_id, request_id, name, arguments FROM tool_calls
+             WHERE turn_id = $1 AND state = 'proposed' ORDER BY step_id, position",
+            turn.0
+        )
+        .fetch_all(&self.pool)
+        .await?
+        .into_iter()
+        .map(|row| OpenCall {
+            call: ToolCallId(row.tool_call_id),
+            request: CallRequest { id: row.request_id, name: row.name, arguments: row.arguments },
+        })
+        .collect();
+        Ok(Progress { steps, open })
+    }
+
+    /// Stores an answer with the calls it asks for; the last one completes the turn in the same transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn store_step(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<Vec<OpenCall>, StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        let calls = unit.insert_step(lease, &step).await?;
+        if step.last {
+            unit.end_turn(lease.conversation, lease.turn, TurnState::Completed, None).await?;
+        }
+        unit.commit().await?;
+        Ok(calls)
+    }
+}
+
+impl Unit {
+    async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
+        let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let content = step.content.replace('\0', "\u{FFFD}");
+        let id = query_scalar!(
+            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING step_id",
+            lease.turn.0,
+            step.number,
+            step.model,
+            step.finish_reason,
+            tokens(|usage| usage.input),
+            tokens(|usage| usage.output),
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        query!(
+            "INSERT INTO messages (conversation_id, turn_id, role, content, step_id, created_at)
+             VALUES ($1, $2, 'assistant', $3, $4, $5)",
+            lease.conversation.0,
+            lease.turn.0,
+            content,
+            id,
+            self.now
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        let answered = Event::StepAnswered {
+            turn: lease.turn,
+            step: StepId(id),
+            number: step.number,
+            model: step.model.to_owned(),
+            finish_reason: step.finish_reason.to_owned(),
+            usage: step.usage,
+            content,
+            last: step.last,
+        };
+        self.append(lease.conversation, answered).await?;
+        let mut open = Vec::with_capacity(step.calls.len());
+        for (position, request) in (0..).zip(step.calls) {
+            open.push(self.insert_call(lease, StepId(id), position, request).await?);
+        }
+        Ok(open)
+    }
+
+    async fn insert_call(
+        &mut self,
+        lease: &Lease,
+        step: StepId,
+        position: i32,
+        request: &CallRequest,
+    ) -> Result<OpenCall, StoreError> {
+        let request = CallRequest {
+            id: request.id.replace('\0', "\u{FFFD}"),
+            name: request.name.replace('\0', "\u{FFFD}"),
+            arguments: request.arguments.replace('\0', "\u{FFFD}"),
+        };
+        let call = query_scalar!(
+            "INSERT INTO tool_calls (turn_id, step_id, position, request_id, name, arguments, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING tool_call_id",
+            lease.turn.0,
+            step.0,
+            position,
+            request.id,
+            request.name,
+            request.arguments,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        let call = ToolCallId(call);
+        self.append(lease.conversation, Event::ToolCallProposed { turn: lease.turn, step, call, request: request.clone() })
+            .await?;
+        Ok(OpenCall { call, request })
+    }
+
+    /// Gives every call without an outcome one: it was not run. Its effect cannot have happened, since effect and outcome commit
+    /// together.
+    pub(super) async fn close_open_calls(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
+        const NOT_RUN: &str = "Not run: the turn ended first.";
+        let open = query!(
+            "UPDATE tool_calls SET state = 'failed', ended_at = $2 WHERE turn_id = $1 AND state = 'proposed'
+             RETURNING tool_call_id, name",
+            turn.0,
+            self.now
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        for row in open {
+            query!(
+                "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
+                 VALUES ($1, $2, 'tool', $3, $4, $5)",
+                conversation.0,
+                turn.0,
+                NOT_RUN,
+                row.tool_call_id,
+                self.now
+            )
+            .execute(&mut *self.tx)
+            .await?;
+            let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(NOT_RUN));
+            self.append(conversation, Event::ToolCallEnded { turn, call, name: row.name, outcome }).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+//! Tasks, and the moment they fall due.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query_as, query_scalar};
+
+use super::{Store, StoreError, Unit, word};
+use crate::domain::{ConversationId, Event, Origin, Task, TaskId, TaskStatus, TurnId};
+
+/// A task to make.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// One line.
+    pub title: String,
+    /// Anything longer.
+    pub details: String,
+    /// When it wakes the agent.
+    pub due_at: Option<DateTime<Utc>>,
+}
+
+/// What to change; `None` leaves a field as it is.
+#[derive(Clone, Debug, Default)]
+pub struct TaskChange {
+    /// A new title.
+    pub title: Option<String>,
+    /// New details.
+    pub details: Option<String>,
+    /// A new status.
+    pub status: Option<TaskStatus>,
+    /// A new due date; `Some(None)` takes it away.
+    pub due_at: Option<Option<DateTime<Utc>>>,
+}
+
+struct Row {
+    task_id: i64,
+    conversation_id: i64,
+    title: String,
+    details: String,
+    status: String,
+    due_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl TryFrom<Row> for Task {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: TaskId(row.task_id),
+            conversation: ConversationId(row.conversation_id),
+            title: row.title,
+            details: row.details,
+            status: word(&row.status)?,
+            due_at: row.due_at,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+impl Unit {
+    /// Makes a task that belongs to `conversation`.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn create_task(&mut self, conversation: ConversationId, new: NewTask) -> Result<Task, StoreError> {
+        let row = query_as!(
+            Row,
+            "INSERT INTO tasks (conversation_id, title, details, due_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at",
+            conversation.0,
+            new.title,
+            new.details,
+            new.due_at,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        self.changed(conversation, row, false).await
+    }
+
+    /// Every task: open ones first, the soonest due first.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn list_tasks(&mut self) -> Result<Vec<Task>, StoreError> {
+        let rows = query_as!(
+            Row,
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at FROM tasks
+             ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id"
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        rows.into_iter().map(Task::try_from).collect()
+    }
+
+    /// One task, or `None`.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn task(&mut self, id: TaskId) -> Result<Option<Task>, StoreError> {
+        let row = query_as!(
+            Row,
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at FROM tasks WHERE task_id = $1",
+            id.0
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        row.map(Task::try_from).transpose()
+    }
+
+    /// Changes a task; `None` when there is no such task. The event goes into the stream of `conversation`, where the change was made.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn update_task(
+        &mut self,
+        conversation: ConversationId,
+        id: TaskId,
+        change: TaskChange,
+    ) -> Result<Option<Task>, StoreError> {
+        let row = query_as!(
+            Row,
+            "UPDATE tasks SET title = coalesce($2, title), details = coalesce($3, details), status = coalesce($4, status),
+                 due_at = CASE WHEN $5 THEN $6 ELSE due_at END, updated_at = $7
+             WHERE task_id = $1
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at",
+            id.0,
+            change.title,
+            change.details,
+            change.status.map(TaskStatus::as_str),
+            change.due_at.is_some(),
+            change.due_at.flatten(),
+            self.now
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        match row {
+            Some(row) => Ok(Some(self.changed(conversation, row, false).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Deletes a task and returns what it was; `None` when there is no such task.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn delete_task(&mut self, conversation: ConversationId, id: TaskId) -> Result<Option<Task>, StoreError> {
+        let row = query_as!(
+            Row,
+            "DELETE FROM tasks WHERE task_id = $1
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at",
+            id.0
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        match row {
+            Some(row) => Ok(Some(self.changed(conversation, row, true).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn changed(&mut self, conversation: ConversationId, row: Row, deleted: bool) -> Result<Task, StoreError> {
+        let task = Task::try_from(row)?;
+        self.append(conversation, Event::TaskChanged { task: task.clone(), deleted }).await?;
+        Ok(task)
+    }
+}
+
+impl Store {
+    /// Open tasks that are due before `before`, the soonest first.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn tasks_due_before(&self, before: DateTime<Utc>) -> Result<Vec<Task>, StoreError> {
+        let rows = query_as!(
+            Row,
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at FROM tasks
+             WHERE status IN ('pending', 'in_progress') AND due_at <= $1 ORDER BY due_at, task_id",
+            before
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter().map(Task::try_from).collect()
+    }
+
+    /// The next due date that has not woken the agent yet.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn next_due(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
+        let next = query_scalar!(
+            "SELECT min(due_at) FROM tasks
+             WHERE status IN ('pending', 'in_progress') AND due_at IS DISTINCT FROM fired_due_at"
+        );
+        Ok(next.fetch_one(&self.pool).await?)
+    }
+
+    /// Hands every task that is due and has not been handed out yet to a turn: one turn for each conversation concerned. `describe`
+    /// writes the turn's input.
+    ///
+    /// # Errors
+    /// When the database is not there; then nothing was handed out.
+    pub async fn fire_due_tasks(
+        &self,
+        now: DateTime<Utc>,
+        describe: impl Fn(&[Task]) -> String,
+    ) -> Result<Vec<TurnId>, StoreError> {
+        let mut unit = self.begin(now).await?;
+        // Locking the conversations first, in order, keeps to the one lock order there is: conversation, then its turns and tasks.
+        let conversations = query_scalar!(
+            "SELECT conversation_id FROM conversations c
+             WHERE EXISTS (
+                 SELECT FROM tasks WHERE tasks.conversation_id = c.conversation_id AND status IN ('pending', 'in_progress')
+                     AND due_at <= $1 AND due_at IS DISTINCT FROM fired_due_at)
+             ORDER BY conversation_id FOR UPDATE",
+            now
+        )
+        .fetch_all(&mut *unit.tx)
+        .await?;
+        let mut turns = Vec::new();
+        for conversation in conversations {
+            let due = query_as!(
+                Row,
+                "UPDATE tasks SET fired_due_at = due_at
+                 WHERE conversation_id = $1 AND status IN ('pending', 'in_progress')
+                     AND due_at <= $2 AND due_at IS DISTINCT FROM fired_due_at
+                 RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at",
+                conversation,
+                now
+            )
+            .fetch_all(&mut *unit.tx)
+            .await?;
+            let mut due = due.into_iter().map(Task::try_from).collect::<Result<Vec<_>, _>>()?;
+            if due.is_empty() {
+                continue;
+            }
+            due.sort_by_key(|task| (task.due_at, task.id));
+            let conversation = ConversationId(conversation);
+            let turn = unit.queue_turn(conversation, Origin::Task, None, &describe(&due)).await?;
+            let tasks = due.iter().map(|task| task.id).collect();
+            unit.append(conversation, Event::TasksFired { tasks, turn }).await?;
+            turns.push(turn);
+        }
+        unit.commit().await?;
+        Ok(turns)
+    }
+}

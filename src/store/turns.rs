@@ -1,0 +1,233 @@
+//! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number, ended once.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sqlx::{query, query_scalar};
+
+use super::{Store, StoreError, Unit, word};
+use crate::domain::{ConversationId, Event, MessageId, Origin, TurnId, TurnState};
+
+/// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The turn.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// Counts the times the turn was taken up.
+    pub fence: i64,
+}
+
+/// An accepted input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The turn that will react to it.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// True when the same message had been accepted before; nothing new was written.
+    pub again: bool,
+}
+
+impl Store {
+    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again gives the same turn.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or when the database is not there; then nothing was accepted.
+    pub async fn accept_message(
+        &self,
+        conversation: ConversationId,
+        client_id: Option<&str>,
+        content: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Accepted, StoreError> {
+        let mut unit = self.begin(now).await?;
+        // The conversation's row lock puts its turns in one order.
+        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
+            .fetch_optional(&mut *unit.tx)
+            .await?
+            .ok_or(StoreError::NoConversation(conversation))?;
+        if let Some(client_id) = client_id {
+            let known = query_scalar!(
+                "SELECT turn_id FROM turns WHERE conversation_id = $1 AND client_id = $2",
+                conversation.0,
+                client_id
+            )
+            .fetch_optional(&mut *unit.tx)
+            .await?;
+            if let Some(turn) = known {
+                return Ok(Accepted { turn: TurnId(turn), conversation, again: true });
+            }
+        }
+        let turn = unit.queue_turn(conversation, Origin::Message, client_id, content).await?;
+        unit.commit().await?;
+        Ok(Accepted { turn, conversation, again: false })
+    }
+
+    /// Takes up the oldest turn that is queued, or whose lease ran out, and that is first in its conversation.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn claim(&self, owner: &str, now: DateTime<Utc>, lease: TimeDelta) -> Result<Option<Lease>, StoreError> {
+        let mut unit = self.begin(now).await?;
+        let row = query!(
+            "WITH next AS (
+                 SELECT turn_id FROM turns t
+                 WHERE (state = 'queued' OR (state = 'running' AND lease_until <= $2))
+                   AND NOT EXISTS (
+                       SELECT FROM turns earlier
+                       WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id
+                         AND earlier.state IN ('queued', 'running', 'awaiting_approval'))
+                 ORDER BY turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+             UPDATE turns SET state = 'running', fence = fence + 1, lease_owner = $1, lease_until = $3
+             FROM next WHERE turns.turn_id = next.turn_id
+             RETURNING turns.turn_id, turns.conversation_id, turns.fence",
+            owner,
+            now,
+            now + lease
+        )
+        .fetch_optional(&mut *unit.tx)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let lease = Lease { turn: TurnId(row.turn_id), conversation: ConversationId(row.conversation_id), fence: row.fence };
+        unit.append(lease.conversation, Event::TurnStarted { turn: lease.turn, fence: lease.fence }).await?;
+        unit.commit().await?;
+        Ok(Some(lease))
+    }
+
+    /// Makes the leases of a dead server claimable at once. Only for an owner that is known to be dead.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn expire_leases(&self, owner: &str, now: DateTime<Utc>) -> Result<u64, StoreError> {
+        let done = query!("UPDATE turns SET lease_until = $2 WHERE state = 'running' AND lease_owner = $1", owner, now)
+            .execute(&self.pool)
+            .await?;
+        Ok(done.rows_affected())
+    }
+
+    /// Sets when the lease runs out: later to keep the turn, earlier to give it back.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn set_lease(&self, lease: &Lease, until: DateTime<Utc>) -> Result<(), StoreError> {
+        let done = query!(
+            "UPDATE turns SET lease_until = $3 WHERE turn_id = $1 AND fence = $2 AND state = 'running'",
+            lease.turn.0,
+            lease.fence,
+            until
+        )
+        .execute(&self.pool)
+        .await?;
+        if done.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LostLease) }
+    }
+
+    /// Ends a turn without an answer.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn fail_turn(&self, lease: &Lease, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        unit.end_turn(lease.conversation, lease.turn, TurnState::Failed, Some(reason)).await?;
+        unit.commit().await
+    }
+
+    /// Aborts what runs and what waits in a conversation; a runner that still works on a turn finds its lease gone.
+    /// Returns the turns that were ended.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn stop(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Vec<TurnId>, StoreError> {
+        let mut unit = self.begin(now).await?;
+        let open = query_scalar!(
+            "SELECT turn_id FROM turns WHERE conversation_id = $1 AND state IN ('queued', 'running', 'awaiting_approval')
+             ORDER BY turn_id FOR UPDATE",
+            conversation.0
+        )
+        .fetch_all(&mut *unit.tx)
+        .await?;
+        let turns: Vec<_> = open.into_iter().map(TurnId).collect();
+        for turn in &turns {
+            unit.end_turn(conversation, *turn, TurnState::Aborted, Some("Stopped.")).await?;
+        }
+        unit.commit().await?;
+        Ok(turns)
+    }
+
+    /// Where a turn stands.
+    ///
+    /// # Errors
+    /// When the database is not there or has no such turn.
+    pub async fn turn_state(&self, turn: TurnId) -> Result<TurnState, StoreError> {
+        word(&query_scalar!("SELECT state FROM turns WHERE turn_id = $1", turn.0).fetch_one(&self.pool).await?)
+    }
+
+    /// How many turns are not over.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn open_turns(&self) -> Result<i64, StoreError> {
+        let count =
+            query_scalar!(r#"SELECT count(*) AS "count!" FROM turns WHERE state IN ('queued', 'running', 'awaiting_approval')"#);
+        Ok(count.fetch_one(&self.pool).await?)
+    }
+}
+
+impl Unit {
+    /// Queues a turn with its input. The caller holds the conversation's row lock.
+    pub(super) async fn queue_turn(
+        &mut self,
+        conversation: ConversationId,
+        origin: Origin,
+        client_id: Option<&str>,
+        content: &str,
+    ) -> Result<TurnId, StoreError> {
+        let content = content.replace('\0', "\u{FFFD}");
+        let turn = query_scalar!(
+            "INSERT INTO turns (conversation_id, origin, client_id, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
+             RETURNING turn_id",
+            conversation.0,
+            origin.as_str(),
+            client_id,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        let message = query_scalar!(
+            "INSERT INTO messages (conversation_id, turn_id, role, content, created_at) VALUES ($1, $2, 'user', $3, $4)
+             RETURNING message_id",
+            conversation.0,
+            turn,
+            content,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        let (turn, message, client_id) = (TurnId(turn), MessageId(message), client_id.map(str::to_owned));
+        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content }).await?;
+        Ok(turn)
+    }
+
+    /// Ends a turn whose row the caller has locked. Tool calls left open are recorded as not done.
+    pub(super) async fn end_turn(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        state: TurnState,
+        reason: Option<&str>,
+    ) -> Result<(), StoreError> {
+        debug_assert!(state.is_final(), "a turn ends in a final state");
+        self.close_open_calls(conversation, turn).await?;
+        query!(
+            "UPDATE turns SET state = $2, reason = $3, lease_owner = NULL, lease_until = NULL, ended_at = $4 WHERE turn_id = $1",
+            turn.0,
+            state.as_str(),
+            reason,
+            self.now
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        self.append(conversation, Event::TurnEnded { turn, state, reason: reason.map(str::to_owned) }).await?;
+        Ok(())
+    }
+}

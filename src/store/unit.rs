@@ -1,0 +1,123 @@
+//! A unit of work: one transaction, its events, and their announcement once it has committed.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::{PgTransaction, query_scalar};
+
+use super::{Lease, Signals, Store, StoreError};
+use crate::domain::{ConversationId, Event, EventRecord, Outcome, ToolCallId};
+
+/// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
+pub struct Unit {
+    pub(super) tx: PgTransaction<'static>,
+    pub(super) now: DateTime<Utc>,
+    signals: Signals,
+    records: Vec<EventRecord>,
+}
+
+/// How a tool call ended, as it is recorded.
+#[derive(Clone, Debug)]
+pub struct CallEnd<'a> {
+    /// The call.
+    pub call: ToolCallId,
+    /// Its tool.
+    pub tool: &'a str,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Fingerprint of what was judged.
+    pub proposal_sha256: &'a [u8; 32],
+    /// What the law said: `allow` or `deny`.
+    pub verdict: &'a str,
+}
+
+impl Store {
+    /// Begins a transaction. `now` is the time of everything it writes.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn begin(&self, now: DateTime<Utc>) -> Result<Unit, StoreError> {
+        Ok(Unit { tx: self.pool.begin().await?, now, signals: self.signals.clone(), records: Vec::new() })
+    }
+
+    /// Records how a tool call ended, with no effect of its own beside it.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.end_call(lease, end).await?;
+        unit.commit().await
+    }
+}
+
+impl Unit {
+    /// Writes a fact into a conversation's stream.
+    pub(super) async fn append(&mut self, conversation: ConversationId, event: Event) -> Result<i64, StoreError> {
+        let sequence = query_scalar!(
+            r#"SELECT append_event($1, $2, $3, $4) AS "sequence!""#,
+            conversation.0,
+            event.kind(),
+            json!(event),
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        self.records.push(EventRecord { conversation, sequence, at: self.now, event });
+        Ok(sequence)
+    }
+
+    /// Makes sure the turn is still held under this lease, and keeps it so until the transaction ends.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] when it is not.
+    pub(super) async fn hold(&mut self, lease: &Lease) -> Result<(), StoreError> {
+        query_scalar!(
+            "SELECT turn_id FROM turns WHERE turn_id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",
+            lease.turn.0,
+            lease.fence
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?
+        .ok_or(StoreError::LostLease)?;
+        Ok(())
+    }
+
+    /// Records how a tool call ended: outcome, message, audit entry, event.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome already.
+    pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
+        // Postgres' text cannot hold a zero character; a tool's output can.
+        let outcome = Outcome { result: end.outcome.result.replace('\0', "\u{FFFD}"), ..end.outcome };
+        let outcome = Outcome { logs: outcome.logs.iter().map(|line| line.replace('\0', "\u{FFFD}")).collect(), ..outcome };
+        let sequence = query_scalar!(
+            r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9) AS "sequence!""#,
+            lease.turn.0,
+            lease.fence,
+            end.call.0,
+            outcome.ok,
+            outcome.result,
+            json!(outcome.logs),
+            &end.proposal_sha256[..],
+            end.verdict,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        let event = Event::ToolCallEnded { turn: lease.turn, call: end.call, name: end.tool.to_owned(), outcome };
+        self.records.push(EventRecord { conversation: lease.conversation, sequence, at: self.now, event });
+        Ok(())
+    }
+
+    /// Makes it all true, then tells everybody.
+    ///
+    /// # Errors
+    /// When the database refuses; then nothing happened, unless the connection broke in the very moment of the commit.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        self.tx.commit().await?;
+        for record in self.records {
+            self.signals.announce(record);
+        }
+        Ok(())
+    }
+}

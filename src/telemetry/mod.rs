@@ -1,0 +1,45 @@
+//! The log: readable lines on standard error. `RUST_LOG` chooses what is shown.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::EnvFilter;
+
+/// What is shown when `RUST_LOG` is unset.
+const DEFAULT: &str = "info,sqlx=warn,wasmtime=warn,cranelift=warn";
+
+/// Turns the log on, once for the process.
+pub fn init() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
+    let colours = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).with_target(false).init();
+}
+
+/// An error and all its causes in one line.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("outer")]
+    struct Outer(#[source] std::num::ParseIntError);
+
+    #[test]
+    fn the_causes_follow_the_error() {
+        let error = Outer("x".parse::<i32>().unwrap_err());
+        assert_eq!(chain(&error), "outer: invalid digit found in string");
+    }
+}

@@ -1,0 +1,67 @@
+//! Arguments as models write them, and the schemas they are told.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// Reads the arguments' text: a JSON object; nothing at all counts as an empty one.
+pub(super) fn parse(text: &str) -> Result<Value, String> {
+    match text.trim() {
+        "" | "null" => Ok(Value::Object(Map::new())),
+        text => match serde_json::from_str(text) {
+            Ok(arguments @ Value::Object(_)) => Ok(arguments),
+            Ok(_) => Err(refusal("the arguments must be one JSON object")),
+            Err(error) => Err(refusal(&format!("the arguments are not valid JSON: {error}"))),
+        },
+    }
+}
+
+/// Reads arguments into a tool's parameters. Models write `null` for what they leave out.
+pub(super) fn read<T: DeserializeOwned>(mut arguments: Value) -> Result<T, String> {
+    if let Some(object) = arguments.as_object_mut() {
+        object.retain(|_, value| !value.is_null());
+    }
+    serde_json::from_value(arguments).map_err(|error| refusal(&error.to_string()))
+}
+
+/// A refusal the model can act on.
+pub(super) fn refusal(message: &str) -> String {
+    json!({ "error": "invalid_arguments", "message": message }).to_string()
+}
+
+/// The JSON Schema of a tool's parameters, without references or dialect, the way models know it.
+pub(super) fn schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("title");
+        object.remove("description");
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_counts_as_an_empty_object() {
+        for text in ["", " ", "null", "{}"] {
+            assert_eq!(parse(text), Ok(json!({})), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_with_the_reason() {
+        for (text, reason) in
+            [("[1]", "must be one JSON object"), ("{\"a\":", "not valid JSON: EOF while parsing a value at line 1")]
+        {
+            let refused = parse(text).unwrap_err();
+            assert!(refused.contains(reason), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `manage_tasks`: create, list, get, update, complete, delete.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+
+use super::Recorder;
+use super::arguments::refusal;
+use crate::domain::{Outcome, Task, TaskId, TaskStatus};
+use crate::store::{NewTask, StoreError, TaskChange, Unit};
+
+pub(super) const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ManageTasks {
+    /// One of: create, list, get, update, complete, delete
+    action: String,
+    /// Task ID (required for get, update, complete, delete)
+    #[serde(default, deserialize_with = "number_or_text")]
+    #[schemars(with = "Option<i64>")]
+    id: Option<i64>,
+    /// Task title (required for create)
+    #[serde(default)]
+    title: Option<String>,
+    /// Task details
+    #[serde(default)]
+    details: Option<String>,
+    /// New status (for update): pending, in_progress, done, cancelled
+    #[serde(default)]
+    status: Option<String>,
+    /// Due date as ISO 8601 string; an empty string takes it away
+    #[serde(default)]
+    due_at: Option<String>,
+}
+
+/// Models write an id as `3` or as `"3"`.
+fn number_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Id {
+        Number(i64),
+        Text(String),
+    }
+    match Option::<Id>::deserialize(deserializer).map_err(|_| serde::de::Error::custom("`id` must be a whole number"))? {
+        None => Ok(None),
+        Some(Id::Number(id)) => Ok(Some(id)),
+        Some(Id::Text(text)) if text.trim().is_empty() => Ok(None),
+        Some(Id::Text(text)) => text
+            .trim()
+            .parse()
+            .map(Some)
+            .map_err(|_| serde::de::Error::custom(format!("`id` must be a whole number, not `{text}`"))),
+    }
+}
+
+/// Why a request was not carried out.
+enum Failure {
+    /// What the model reads.
+    Refused(String),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+pub(super) async fn run(record: &Recorder<'_>, request: ManageTasks) -> Result<(), StoreError> {
+    let mut unit = record.store.begin(record.now).await?;
+    let outcome = match apply(&mut unit, record, request).await {
+        Ok(result) => Outcome::ok(result),
+        Err(Failure::Refused(reason)) => Outcome::failed(reason),
+        Err(Failure::Store(error)) => return Err(error),
+    };
+    unit.end_call(record.lease, record.end(outcome)).await?;
+    unit.commit().await
+}
+
+async fn apply(unit: &mut Unit, record: &Recorder<'_>, request: ManageTasks) -> Result<String, Failure> {
+    let conversation = record.lease.conversation;
+    let title = request.title.map(|title| title.trim().to_owned());
+    match request.action.as_str() {
+        "create" => {
+            let title = title.filter(|title| !title.is_empty()).ok_or_else(|| missing("title", "create"))?;
+            let due_at = request.due_at.as_deref().map(due_date).transpose()?.flatten();
+            let details = request.details.unwrap_or_default();
+            shown(&unit.create_task(conversation, NewTask { title, details, due_at }).await?)
+        }
+        "list" => {
+            let tasks = unit.list_tasks().await?;
+            Ok(json!(tasks).to_string())
+        }
+        "get" => {
+            let id = id(request.id, "get")?;
+            shown(&unit.task(id).await?.ok_or_else(|| unknown(id))?)
+        }
+        "update" => {
+            let id = id(request.id, "update")?;
+            let status = request.status.as_deref().map(status).transpose()?;
+            let due_at = request.due_at.as_deref().map(due_date).transpose()?;
+            if title.as_deref() == Some("") {
+                return Err(Failure::Refused(refusal("`title` must not be empty")));
+            }
+            let change = TaskChange { title, details: request.details, status, due_at };
+            shown(&unit.update_task(conversation, id, change).await?.ok_or_else(|| unknown(id))?)
+        }
+        "complete" => {
+            let id = id(request.id, "complete")?;
+            let change = TaskChange { status: Some(TaskStatus::Done), ..TaskChange::default() };
+            shown(&unit.update_task(conversation, id, change).await?.ok_or_else(|| unknown(id))?)
+        }
+        "delete" => {
+            let id = id(request.id, "delete")?;
+            let task = unit.delete_task(conversation, id).await?.ok_or_else(|| unknown(id))?;
+            Ok(json!({ "deleted": task }).to_string())
+        }
+        other => Err(Failure::Refused(refusal(&format!(
+            "`action` is `{other}`; it must be one of: create, list, get, update, complete, delete"
+        )))),
+    }
+}
+
+fn shown(task: &Task) -> Result<String, Failure> {
+    Ok(json!(task).to_string())
+}
+
+fn missing(argument: &str, action: &str) -> Failure {
+    Failure::Refused(refusal(&format!("`{argument}` is missing; the action `{action}` needs it")))
+}
+
+fn id(id: Option<i64>, action: &str) -> Result<TaskId, Failure> {
+    id.map(TaskId).ok_or_else(|| missing("id", action))
+}
+
+fn unknown(id: TaskId) -> Failure {
+    let message = format!("there is no task {id}; the action `list` shows all");
+    Failure::Refused(json!({ "error": "not_found", "message": message }).to_string())
+}
+
+fn status(text: &str) -> Result<TaskStatus, Failure> {
+    text.parse().map_err(|error: String| Failure::Refused(refusal(&format!("`status`: {error}"))))
+}
+
+/// Reads an ISO 8601 date; without an offset it is UTC, without a time it is midnight. An empty text means no date.
+fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, Failure> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let with_offset = DateTime::parse_from_rfc3339(text).map(|date| date.to_utc());
+    let without = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M"]
+        .iter()
+        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
+        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN)));
+    match (with_offset, without) {
+        (Ok(date), _) => Ok(Some(date)),
+        (Err(_), Some(date)) => Ok(Some(date.and_utc())),
+        (Err(_), None) => Err(Failure::Refused(refusal(&format!(
+            "`due_at` is `{text}`, which is no ISO 8601 date; write it like 2026-11-20T09:30:00Z"
+        )))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Option<String>, String> {
+        match due_date(text) {
+            Ok(date) => Ok(date.map(|date| date.to_rfc3339())),
+            Err(Failure::Refused(reason)) => Err(reason),
+            Err(Failure::Store(error)) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn dates_are_read_in_every_iso_form_and_empty_means_none() {
+        for (text, date) in [
+            ("2026-11-20T09:30:00Z", "2026-11-20T09:30:00+00:00"),
+            ("2026-11-20T09:30:00+02:00", "2026-11-20T07:30:00+00:00"),
+            ("2026-11-20T09:30", "2026-11-20T09:30:00+00:00"),
+            ("2026-11-20 09:30:15", "2026-11-20T09:30:15+00:00"),
+            ("2026-11-20", "2026-11-20T00:00:00+00:00"),
+        ] {
+            assert_eq!(read(text), Ok(Some(date.to_owned())), "{text}");
+        }
+        assert_eq!(read(""), Ok(None));
+    }
+
+    #[test]
+    fn a_date_that_is_none_is_answered_with_an_example() {
+        let refused = read("tomorrow").unwrap_err();
+        assert!(refused.contains("`due_at` is `tomorrow`") && refused.contains("2026-11-20T09:30:00Z"), "{refused}");
+    }
+
+    #[test]
+    fn an_id_may_be_written_as_text() {
+        let request: ManageTasks = serde_json::from_value(json!({"action": "get", "id": "3"})).unwrap();
+        assert_eq!(request.id, Some(3));
+        let refused = serde_json::from_value::<ManageTasks>(json!({"action": "get", "id": "three"})).err().unwrap();
+        assert!(refused.to_string().contains("`id` must be a whole number"), "{refused}");
+    }
+}

@@ -1,0 +1,49 @@
+// What a person should know before anything else: that this is the tour, that capabilities are not loaded, that the server
+// cannot be reached.
+
+import { h, keyed } from "../dom.js";
+
+const code = (text) => h("code", {}, text);
+
+const TEXTS = {
+  tour: () => [
+    h("strong", {}, "This is the built-in tour, not a language model."),
+    h("span", { class: "long" }, " Everything it does is real, but it knows only a few things."),
+    " For a real one set ",
+    code("LLM_PROVIDER"),
+    " and ",
+    code("LLM_API_KEY"),
+    " in ",
+    code(".env"),
+    ", or start Ollama or LM Studio, and start level3 again.",
+  ],
+  safe: () => [
+    h("strong", {}, "Safe mode."),
+    " The server crashed several times in a row, so it started without loading the capabilities. The four built-in tools work. " +
+      "Ask for the capability you wrote last to be corrected, then for a full restart.",
+  ],
+  offline: () => [
+    h("strong", {}, "The server cannot be reached."),
+    " The page keeps trying. What you send now waits here and goes out by itself.",
+  ],
+};
+
+/** `<l3-banners>`: `data = { hello, connection }`. */
+export class Banners extends HTMLElement {
+  set data({ hello, connection }) {
+    const kinds = [];
+    if (connection.status === "offline") kinds.push("offline");
+    if (hello?.safe_mode) kinds.push("safe");
+    if (hello?.model.kind === "tour") kinds.push("tour");
+    const rows = kinds.map((kind) => ({ key: kind, kind }));
+    keyed(this, rows, ({ kind }) =>
+      h(
+        "div",
+        { class: "banner", "data-testid": "banner", "data-banner": kind, role: kind === "tour" ? "note" : "alert" },
+        h("p", {}, TEXTS[kind]()),
+      ),
+    );
+  }
+}
+
+customElements.define("l3-banners", Banners);

@@ -1,0 +1,66 @@
+// What a person said, and what the assistant said.
+
+import { h } from "../dom.js";
+import { renderMarkdown } from "../markdown.js";
+import { cutText } from "./cut-text.js";
+
+const STATUS_WORDS = { sending: "Sending…", queued: "Waits its turn" };
+
+/** `<l3-user>`: a bubble; `data` is a row of kind `user`. Sends `edit-message` and `dismiss-message` for a refused one. */
+export class UserMessage extends HTMLElement {
+  set data(row) {
+    this.className = "row user";
+    this.dataset.testid = "message-user";
+    this.dataset.status = row.status ?? "accepted";
+    if (this.shownContent !== row.content) {
+      this.shownContent = row.content;
+      this.bubble = h(
+        "div",
+        { class: "bubble", dir: "auto" },
+        h("span", { class: "visually-hidden" }, "You: "),
+        cutText(row.content, (text) => h("span", {}, text)),
+      );
+    }
+    this.replaceChildren(this.bubble, ...this.footOf(row));
+  }
+
+  footOf(row) {
+    if (row.status === "refused") {
+      const say = (type) => () => this.dispatchEvent(new CustomEvent(type, { bubbles: true, detail: row.id }));
+      return [
+        h("p", { class: "refused", "data-testid": "error", role: "alert" }, row.error),
+        h(
+          "p",
+          { class: "status" },
+          h("button", { type: "button", class: "quiet", onclick: say("edit-message") }, "Edit"),
+          h("button", { type: "button", class: "quiet", onclick: say("dismiss-message") }, "Dismiss"),
+        ),
+      ];
+    }
+    return STATUS_WORDS[row.status] ? [h("p", { class: "status" }, STATUS_WORDS[row.status])] : [];
+  }
+}
+
+/** `<l3-assistant>`: text on the page itself; `data` is a row of kind `assistant`. */
+export class AssistantMessage extends HTMLElement {
+  set data({ content, final, streaming, partial }) {
+    if (!this.body) {
+      this.className = "row assistant";
+      this.dataset.testid = "message-assistant";
+      this.body = h("div", { class: "markdown", dir: "auto" });
+      this.append(h("span", { class: "visually-hidden" }, "level3: "), this.body);
+    }
+    this.dataset.final = String(final);
+    this.dataset.streaming = String(streaming);
+    if (this.shownContent !== content) {
+      this.shownContent = content;
+      renderMarkdown(this.body, content);
+    }
+    this.cutOff?.remove();
+    this.cutOff = partial ? h("p", { class: "status" }, "Cut off here; this part is not on record.") : undefined;
+    if (this.cutOff) this.append(this.cutOff);
+  }
+}
+
+customElements.define("l3-user", UserMessage);
+customElements.define("l3-assistant", AssistantMessage);

@@ -1,0 +1,149 @@
+// The websocket: opens it, opens it again when it breaks, asks for what was missed, and sends what waits in the outbox.
+// Everything that arrives goes to `dispatch`; what the page knows stays in the state. No DOM here.
+
+/** How many recorded frames the first look at a conversation asks for, and each "show earlier" after it. */
+export const HISTORY_FRAMES = 400;
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+/** A server that says nothing for this long after opening, or after a message, is taken for gone. */
+const SILENCE_MS = 15_000;
+/** After this many attempts in a row the page says "offline" and not "reconnecting". */
+const OFFLINE_AFTER = 3;
+const RESTARTING = 1012;
+const TOO_BIG = 1009;
+
+/** The pause before attempt number `failures` (from 1), in milliseconds; `random` is in [0, 1). */
+export function pauseFor(failures, random) {
+  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 1.7 ** (failures - 1));
+  return Math.round(pause * (0.5 + random / 2));
+}
+
+/** The one connection of a tab. */
+export class Connection {
+  /**
+   * `dispatch(action)` and `getState()` reach the store; the rest stands in for the browser in tests.
+   */
+  constructor({
+    url,
+    dispatch,
+    getState,
+    Socket = globalThis.WebSocket,
+    random = Math.random,
+    clock = globalThis,
+    now = Date.now,
+  }) {
+    Object.assign(this, { url, dispatch, getState, Socket, random, clock, now });
+    this.failures = 0;
+    /** The `seq` to resume after: the last one this tab got in order. `null` until the first `hello`. */
+    this.cursor = null;
+    this.timers = { retry: undefined, silence: undefined };
+  }
+
+  /** Opens the socket now. */
+  open() {
+    this.clock.clearTimeout(this.timers.retry);
+    const socket = new this.Socket(this.url);
+    this.socket = socket;
+    this.greeted = false;
+    this.expectAnswer();
+    socket.onmessage = (event) => socket === this.socket && this.received(event.data);
+    socket.onclose = (event) => socket === this.socket && this.closed(event.code);
+  }
+
+  /** Tries again at once, when nothing is open; for the moment the network or the person comes back. */
+  retryNow() {
+    if (!this.socket) this.open();
+  }
+
+  /** Sends a message that stands in the outbox, if the line is up; otherwise it goes out after the next `hello`. */
+  sendMessage({ id, content }) {
+    if (this.send({ type: "message", id, content })) this.expectAnswer();
+  }
+
+  /** Ends what runs and what waits. */
+  sendStop() {
+    return this.send({ type: "stop" });
+  }
+
+  /** Asks for older frames. The server sends again what is known as well; the reducer passes over it. */
+  loadEarlier() {
+    const { historyAfter } = this.getState();
+    if (historyAfter > 0 && this.greeted) this.resume(Math.max(0, historyAfter - HISTORY_FRAMES));
+  }
+
+  send(frame) {
+    if (!this.greeted) return false;
+    this.socket.send(JSON.stringify(frame));
+    return true;
+  }
+
+  resume(after) {
+    this.cursor = after;
+    this.dispatch({ type: "@history", after });
+    this.send({ type: "resume", after });
+  }
+
+  received(data) {
+    let frame;
+    try {
+      frame = JSON.parse(data);
+    } catch {
+      return; // Not a frame of this protocol; nothing can be said about it.
+    }
+    this.clock.clearTimeout(this.timers.silence);
+    if (frame.type === "hello") {
+      this.welcomed(frame);
+      return;
+    }
+    // Not the highest but the latest: should a frame slip in before the missed ones, they are asked for again next time.
+    if (typeof frame.seq === "number" && frame.conversation === this.getState().hello?.conversation)
+      this.cursor = frame.seq;
+    this.dispatch(frame);
+    if (this.getState().outbox.some((entry) => entry.status === "sending")) this.expectAnswer();
+  }
+
+  welcomed(hello) {
+    const before = this.getState().hello;
+    this.dispatch(hello);
+    const startsOver = !before || this.getState().historyAfter === null;
+    this.failures = 0;
+    this.greeted = true;
+    this.dispatch({ type: "@connection", status: "connected", failures: 0, retryAt: null });
+    this.resume(startsOver ? Math.max(0, hello.last_seq - HISTORY_FRAMES) : this.cursor);
+    for (const entry of this.getState().outbox) if (entry.status === "sending") this.sendMessage(entry);
+  }
+
+  closed(code) {
+    this.clock.clearTimeout(this.timers.silence);
+    this.socket = undefined;
+    const wasUp = this.greeted;
+    this.greeted = false;
+    if (code === TOO_BIG) this.refuseLongest();
+    this.failures += 1;
+    // A restarting server said so and is back in a moment: the first attempt comes at once.
+    const pause = code === RESTARTING && wasUp ? 0 : pauseFor(this.failures, this.random());
+    const status = this.failures > OFFLINE_AFTER ? "offline" : "reconnecting";
+    this.dispatch({ type: "@connection", status, failures: this.failures, retryAt: this.now() + pause });
+    this.timers.retry = this.clock.setTimeout(() => this.open(), pause);
+  }
+
+  /** A message the server closed the socket over would close the next one too. */
+  refuseLongest() {
+    const waiting = this.getState().outbox.filter((entry) => entry.status === "sending");
+    if (waiting.length === 0) return;
+    const { id } = waiting.reduce((a, b) => (b.content.length > a.content.length ? b : a));
+    this.dispatch({ type: "error", id, content: "The server found this message too long. Send it in parts." });
+  }
+
+  expectAnswer() {
+    this.clock.clearTimeout(this.timers.silence);
+    const { socket } = this;
+    this.timers.silence = this.clock.setTimeout(() => {
+      if (socket !== this.socket) return;
+      // A dead line can take minutes to close properly, so its end is not waited for.
+      socket.close();
+      this.closed(1006);
+    }, SILENCE_MS);
+  }
+}

@@ -1,0 +1,147 @@
+// Puts the page together: the store, the connection, and the components that show the one and feed the other.
+
+import { announcer } from "./announcer.js";
+import { Connection } from "./connection.js";
+import { loadOutbox, newId, saveOutbox } from "./outbox.js";
+import { isBusy } from "./state.js";
+import { createStore } from "./store.js";
+import { capabilityList, rows, taskLists } from "./view.js";
+import "./components/banners.js";
+import "./components/composer.js";
+import "./components/header.js";
+import "./components/messages.js";
+import "./components/panel.js";
+
+const TOUR_SUGGESTIONS = ["Build a capability", "Run some SQL", "Make a task due in 20 seconds", "Show me everything"];
+const FIRST_SUGGESTIONS = [
+  "Build a capability that converts numbers to Roman numerals, then try it",
+  "Make a table of my books and add three of them",
+  "Remind me in one minute to stretch",
+];
+const GREETINGS = {
+  model: {
+    title: "What should it be able to do?",
+    body: "Ask for something. If there is no tool for it yet, the assistant writes one, tests it in a sandbox and uses it right away.",
+  },
+  tour: {
+    title: "See what it can do",
+    body:
+      "Choose one of the suggestions below. Only the model is a stand-in: the capability, the sandbox, the database and the task that " +
+      "wakes the assistant are the real ones.",
+  },
+};
+
+const storage = tabStorage();
+const store = createStore();
+const address = new URL("/chat", location.href);
+address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+const connection = new Connection({ url: address.href, dispatch: store.dispatch, getState: store.getState });
+
+const part = (name) => document.querySelector(name);
+const header = part("l3-header");
+const banners = part("l3-banners");
+const messages = part("l3-messages");
+const composer = part("l3-composer");
+const panel = part("l3-panel");
+
+store.subscribe((state) => {
+  const list = rows(state);
+  header.data = state;
+  banners.data = state;
+  messages.data = { rows: list, hasEarlier: state.historyAfter > 0, greeting: greetingOf(state.hello) };
+  composer.data = composerData(state, list.length === 0);
+  panel.data = { ...taskLists(state), capabilities: capabilityList(state) };
+});
+store.subscribe(announcer(part("#announcer")));
+
+let keptOutbox = [];
+store.subscribe(({ outbox }) => {
+  if (outbox === keptOutbox) return;
+  keptOutbox = outbox;
+  saveOutbox(storage, outbox);
+});
+
+/** The tab's storage; where the browser forbids it, one that lasts as long as the page. */
+function tabStorage() {
+  try {
+    return globalThis.sessionStorage;
+  } catch {
+    const kept = new Map();
+    return {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => kept.set(key, value),
+      removeItem: (key) => kept.delete(key),
+    };
+  }
+}
+
+function composerData(state, isEmpty) {
+  const turns = [...state.turns.values()];
+  const suggestions =
+    state.hello?.model.kind === "tour" ? TOUR_SUGGESTIONS : isEmpty && state.hello ? FIRST_SUGGESTIONS : [];
+  return {
+    busy: isBusy(state),
+    stopping: turns.some((turn) => turn.stopping && !["completed", "aborted", "failed"].includes(turn.state)),
+    connected: state.connection.status === "connected",
+    suggestions,
+  };
+}
+
+function greetingOf(hello) {
+  if (!hello) return undefined;
+  return hello.model.kind === "tour" ? GREETINGS.tour : GREETINGS.model;
+}
+
+function setOutbox(entries) {
+  store.dispatch({ type: "@outbox", entries });
+  // At once, not with the next frame: a reload in between must not lose a message.
+  saveOutbox(storage, entries);
+}
+
+function takeFromOutbox(id) {
+  const { outbox } = store.getState();
+  setOutbox(outbox.filter((entry) => entry.id !== id));
+  return outbox.find((entry) => entry.id === id);
+}
+
+addEventListener("send-message", ({ detail: content }) => {
+  const entry = { id: newId(), content, status: "sending" };
+  setOutbox([...store.getState().outbox, entry]);
+  connection.sendMessage(entry);
+  messages.toEnd();
+});
+addEventListener("stop-turns", () => connection.sendStop() && store.dispatch({ type: "@stopping" }));
+addEventListener("edit-message", ({ detail: id }) => {
+  const entry = takeFromOutbox(id);
+  if (entry) composer.write(entry.content);
+  composer.text.focus();
+});
+addEventListener("dismiss-message", ({ detail: id }) => takeFromOutbox(id));
+addEventListener("dismiss-notice", ({ detail: key }) => store.dispatch({ type: "@dismiss", key }));
+addEventListener("load-earlier", () => connection.loadEarlier());
+addEventListener("retry", () => connection.retryNow());
+addEventListener("online", () => connection.retryNow());
+addEventListener("visibilitychange", () => !document.hidden && connection.retryNow());
+
+/** On a wide window the panel stands beside the conversation, on a narrow one it opens above it. */
+const wide = matchMedia("(min-width: 64rem)");
+function showPanel(open) {
+  document.body.dataset.panel = open ? "open" : "closed";
+  header.toggle.setAttribute("aria-expanded", String(open));
+}
+showPanel(wide.matches);
+wide.addEventListener("change", () => showPanel(wide.matches));
+addEventListener("panel-toggle", () => {
+  showPanel(document.body.dataset.panel !== "open");
+  if (!wide.matches)
+    (document.body.dataset.panel === "open" ? panel.querySelector(".panel-close") : header.toggle).focus();
+});
+part("main").addEventListener("pointerdown", () => !wide.matches && showPanel(false));
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || wide.matches || document.body.dataset.panel !== "open") return;
+  showPanel(false);
+  header.toggle.focus();
+});
+
+setOutbox(loadOutbox(storage));
+connection.open();

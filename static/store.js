@@ -1,0 +1,33 @@
+// Holds the state, and tells once per animation frame that it changed, however many frames of the server came in between.
+
+import { initialState, reduce } from "./state.js";
+
+/** A store around the reducer. `schedule(callback)` decides when listeners hear of changes. */
+export function createStore({ initial = initialState(), schedule = nextFrame } = {}) {
+  let state = initial;
+  let pending = false;
+  const listeners = [];
+  const tell = () => {
+    pending = false;
+    for (const listener of listeners) listener(state);
+  };
+  return {
+    getState: () => state,
+    subscribe: (listener) => listeners.push(listener),
+    dispatch(action) {
+      const next = reduce(state, action);
+      if (next === state) return;
+      state = next;
+      if (!pending) {
+        pending = true;
+        schedule(tell);
+      }
+    },
+  };
+}
+
+/** The next animation frame; a tab in the background gets none, so a timer does it there. */
+function nextFrame(callback) {
+  if (document.hidden) setTimeout(callback, 200);
+  else requestAnimationFrame(callback);
+}

@@ -1,0 +1,120 @@
+// What is shown, computed from the state: rows of the message list and entries of the side panel. Pure, like the reducer.
+
+import { hasEnded } from "./state.js";
+
+/**
+ * The rows of the message list, in order. Rows are flat objects; two rows that are equal field by field look the same.
+ * Everything of a turn stands together, turns stand in the order they were accepted, unsent messages come last.
+ */
+export function rows(state) {
+  const placed = [...placeItems(state), ...placeStreams(state)];
+  const active = activeTurn(state);
+  if (active && !isShowingWork(state, active.id)) {
+    const stopping = active.turn.stopping === true;
+    placed.push({
+      group: active.turn.order,
+      at: Infinity,
+      row: { key: `working:${active.id}`, kind: "working", stopping },
+    });
+  }
+  placed.sort((a, b) => a.group - b.group || a.at - b.at);
+  const list = placed.map(({ row }) => row);
+  const used = new Set(list.map((row) => row.key));
+  for (const { id, content, status, error } of state.outbox) {
+    const key = `said:${id}`;
+    if (!used.has(key)) list.push({ key, kind: "user", content, status, error, id });
+  }
+  for (const { key, content } of state.notices) list.push({ key, kind: "notice", content });
+  return list;
+}
+
+/** The first turn that is not over: the one that runs, or is next to run. */
+function activeTurn(state) {
+  let first;
+  for (const [id, turn] of state.turns) {
+    if (!hasEnded(turn) && (!first || turn.order < first.turn.order)) first = { id, turn };
+  }
+  return first;
+}
+
+function isShowingWork(state, turn) {
+  for (const stream of state.streams.values()) if (stream.turn === turn && stream.text.trim() !== "") return true;
+  for (const item of state.items.values()) if (item.turn === turn && item.kind === "tool" && !item.outcome) return true;
+  return false;
+}
+
+function placeItems(state) {
+  const items = [...state.items.values()].sort((a, b) => a.at - b.at);
+  const active = activeTurn(state);
+  const keys = new Set();
+  let group;
+  return items.map((item) => {
+    const turn = state.turns.get(item.turn);
+    // What belongs to no turn stands with the turn that was at work when it happened.
+    const own = item.turn === undefined ? (group ?? item.at) : (turn?.order ?? item.at);
+    if (item.kind !== "user" && item.kind !== "due") group = own;
+    const row = rowOf(item, turn, active);
+    if (keys.has(row.key)) row.key = item.key;
+    keys.add(row.key);
+    return { group: own, at: item.at, row };
+  });
+}
+
+function rowOf(item, turn, active) {
+  const { key, kind } = item;
+  switch (kind) {
+    case "user": {
+      const waits = turn?.state === "queued" && active !== undefined && active.turn !== turn;
+      const status = waits ? "queued" : undefined;
+      return { key: item.clientId ? `said:${item.clientId}` : key, kind, content: item.content, status };
+    }
+    case "assistant": {
+      const textKey = item.streamKey ? `text:${item.streamKey}` : key;
+      return { key: textKey, kind, content: item.content, final: item.final, streaming: false, partial: false };
+    }
+    case "tool": {
+      const { name, args, outcome } = item;
+      const lost = outcome === undefined && hasEnded(turn);
+      const state = outcome ? (outcome.ok ? "ok" : "failed") : lost ? "failed" : "running";
+      return { key, kind, name, args, outcome, state, lost, called: item.called === true };
+    }
+    case "end":
+      return { key, kind, state: item.state, content: item.content };
+    case "capability":
+      return { key, kind, name: item.name, version: item.version };
+    default:
+      return { key, kind, content: item.content };
+  }
+}
+
+function placeStreams(state) {
+  const placed = [];
+  for (const [key, stream] of state.streams) {
+    if (stream.text.trim() === "") continue;
+    const row = {
+      key: `text:${key}`,
+      kind: "assistant",
+      content: stream.text,
+      final: false,
+      streaming: !stream.ended,
+      partial: stream.ended === true,
+    };
+    placed.push({ group: state.turns.get(stream.turn)?.order ?? stream.at, at: stream.at, row });
+  }
+  return placed;
+}
+
+/** Tasks for the side panel: open ones by due time, then those without, and how many are closed. */
+export function taskLists(state) {
+  const all = [...state.tasks.values()].filter((task) => !task.deleted);
+  const open = all.filter((task) => task.status === "pending" || task.status === "in_progress");
+  const due = (task) => (task.due_at ? Date.parse(task.due_at) : Infinity);
+  open.sort((a, b) => (due(a) === due(b) ? a.id - b.id : due(a) - due(b)));
+  const closed = all.filter((task) => !open.includes(task)).sort((a, b) => b.seq - a.seq);
+  return { open, closed };
+}
+
+/** Capabilities by name. */
+export function capabilityList(state) {
+  return [...state.capabilities.values()].sort((a, b) => a.name.localeCompare(b.name));
+}

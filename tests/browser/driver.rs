@@ -1,0 +1,125 @@
+//! One Chromium for each test, driven through chromedriver.
+
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::support::TestApp;
+
+/// How long the page may take to show what it must. It guards against a hanging test; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A browser on the page of a test's server.
+pub struct Page {
+    client: Client,
+    _driver: Child,
+    _profile: TempDir,
+}
+
+impl Page {
+    /// Opens the page; `None` where there is no Chromium and this is not CI.
+    pub async fn open(app: &TestApp) -> Option<Self> {
+        let (driver, port) = match start_driver().await {
+            Ok(started) => started,
+            Err(error) if std::env::var("CI").is_err() => {
+                // Past the test harness, which would hide the output of a test that passes.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "\n!!! SKIPPED: a browser story, because chromedriver cannot be started ({error}). `./run.sh test` installs it.\n"
+                );
+                app.script.forget();
+                return None;
+            }
+            Err(error) => panic!("chromedriver cannot be started, and under CI no story is skipped: {error}"),
+        };
+        let profile = tempfile::tempdir().unwrap();
+        let options = json!({"goog:chromeOptions": {"args": [
+            "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1200,900",
+            format!("--user-data-dir={}", profile.path().display()),
+        ]}});
+        let Value::Object(options) = options else { unreachable!("an object was written above") };
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        let client = builder.capabilities(options).connect(&format!("http://127.0.0.1:{port}")).await.expect("Chromium starts");
+        client.goto(&format!("http://{}/", app.address())).await.unwrap();
+        let page = Self { client, _driver: driver, _profile: profile };
+        page.find("[data-testid=connection][data-state=connected]").await;
+        Some(page)
+    }
+
+    /// Waits for an element.
+    pub async fn find(&self, css: &str) -> fantoccini::elements::Element {
+        match self.client.wait().at_most(PATIENCE).for_element(Locator::Css(css)).await {
+            Ok(element) => element,
+            Err(error) => panic!("`{css}` is not shown ({error}); the page says:\n{}", self.text().await),
+        }
+    }
+
+    /// Waits for an element that contains a text.
+    pub async fn see(&self, css: &str, text: &str) {
+        let script = "return [...document.querySelectorAll(arguments[0])].some(e => e.textContent.includes(arguments[1]))";
+        self.until(script, vec![json!(css), json!(text)], &format!("`{text}` in `{css}`")).await;
+    }
+
+    /// Waits until no such element is there.
+    pub async fn gone(&self, css: &str) {
+        self.until("return document.querySelector(arguments[0]) === null", vec![json!(css)], &format!("no `{css}`")).await;
+    }
+
+    async fn until(&self, script: &str, arguments: Vec<Value>, wanted: &str) {
+        let waiting = async {
+            // Each question is a round trip to the browser, which paces the loop.
+            while self.client.execute(script, arguments.clone()).await.unwrap() != json!(true) {}
+        };
+        if tokio::time::timeout(PATIENCE, waiting).await.is_err() {
+            panic!("not shown: {wanted}; the page says:\n{}", self.text().await);
+        }
+    }
+
+    async fn text(&self) -> String {
+        self.run("return document.body.innerText").await.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Writes a message and sends it.
+    pub async fn say(&self, text: &str) {
+        self.find("[data-testid=composer]").await.send_keys(text).await.unwrap();
+        self.click("[data-testid=send]").await;
+    }
+
+    pub async fn click(&self, css: &str) {
+        self.find(css).await.click().await.unwrap();
+    }
+
+    pub async fn run(&self, script: &str) -> Value {
+        self.client.execute(script, Vec::new()).await.unwrap()
+    }
+
+    pub async fn reload(&self) {
+        self.client.refresh().await.unwrap();
+    }
+
+    pub async fn close(self) {
+        self.client.close().await.unwrap();
+    }
+}
+
+async fn start_driver() -> std::io::Result<(Child, u16)> {
+    let mut driver =
+        Command::new("chromedriver").arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+    let mut lines = BufReader::new(driver.stdout.take().expect("it is piped")).lines();
+    while let Some(line) = lines.next_line().await? {
+        if let Some((_, port)) = line.split_once("started successfully on port ") {
+            let port = port.trim_end_matches('.').parse().map_err(std::io::Error::other)?;
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return Ok((driver, port));
+        }
+    }
+    Err(std::io::Error::other("it ended before it was ready"))
+}

@@ -1,0 +1,63 @@
+//! The socket's manners.
+
+use serde_json::json;
+
+use crate::support::{TestApp, text};
+
+#[tokio::test]
+async fn what_is_no_frame_is_answered_with_what_is_wrong() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    for (frame, expected) in [
+        (json!({"type": "dance"}), "unknown variant `dance`, expected one of `message`, `stop`, `resume`"),
+        (json!({"type": "message"}), "missing field `content`"),
+        (json!([1]), "not a frame of the protocol"),
+    ] {
+        client.send(frame).await;
+        let answer = client.frame().await;
+        assert_eq!(answer["type"], "error");
+        assert!(answer["content"].as_str().unwrap().contains(expected), "{answer}");
+    }
+    app.script([text("still here")]);
+    client.ask("hello?").await;
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_be_accepted_is_refused_under_its_id() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    let long = "x".repeat(level3::wire::MAX_MESSAGE_BYTES + 1);
+    for (content, conversation, expected) in
+        [(" ", None, "empty"), (long.as_str(), None, "is the most"), ("hi", Some(99), "there is no conversation 99")]
+    {
+        client.send(json!({"type": "message", "content": content, "id": "m", "conversation": conversation})).await;
+        let answer = client.frame().await;
+        assert_eq!((&answer["type"], &answer["id"]), (&json!("error"), &json!("m")));
+        assert!(answer["content"].as_str().unwrap().contains(expected), "{answer}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM turns").await, 0);
+}
+
+#[tokio::test]
+async fn hello_says_who_answers() {
+    let app = TestApp::start().await;
+    let client = app.connect().await;
+    assert_eq!(client.hello["model"], json!({"kind": "configured", "provider": "script", "name": "scripted"}));
+    assert_eq!((&client.hello["safe_mode"], &client.hello["last_seq"]), (&json!(false), &json!(0)));
+}
+
+#[tokio::test]
+async fn sockets_are_closed_when_the_server_stops() {
+    let mut app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.stop().await;
+    assert_eq!(client.closed().await, Some(1001));
+}
+
+#[tokio::test]
+async fn a_zero_character_in_a_message_is_no_obstacle() {
+    let app = TestApp::start().await;
+    app.script([text("a\u{0}b")]);
+    let frames = app.connect().await.ask("zero \u{0} here").await;
+    assert!(frames.iter().any(|frame| frame["content"] == "a\u{FFFD}b"), "{frames:#?}");
+}

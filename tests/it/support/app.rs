@@ -1,0 +1,198 @@
+//! The whole server inside the test, with a clock turned by hand and a scripted model.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use level3::app::{App, DataFolder, Exit, Outside, listen};
+use level3::clock::{Clock, ManualClock, SeededRandom};
+use level3::config::Config;
+use level3::model::choice::ModelSource;
+use level3::model::client;
+use level3::store::{Database, Store, logins};
+use tempfile::TempDir;
+
+use super::script::Script;
+use super::{Client, Reply, cluster};
+
+/// A server with a database and a data folder of its own. Dropping it fails the test when the script was not played to its end.
+pub struct TestApp {
+    pub clock: ManualClock,
+    pub script: Arc<Script>,
+    database: String,
+    folder: TempDir,
+    settings: HashMap<String, String>,
+    tour: bool,
+    app: Option<App>,
+}
+
+impl TestApp {
+    pub async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// Starts without any model configured, where none can be found either.
+    pub async fn tour() -> Self {
+        Self::build(&[], true).await
+    }
+
+    /// Starts with these settings.
+    pub async fn with(settings: &[(&str, &str)]) -> Self {
+        Self::build(settings, false).await
+    }
+
+    async fn build(settings: &[(&str, &str)], tour: bool) -> Self {
+        // The log of a failing test is shown with it.
+        let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let database = format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        let mut settings: HashMap<_, _> = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        settings.insert("LEVEL3_LISTEN".into(), "127.0.0.1:0".into());
+        let start: DateTime<Utc> = "2026-11-20T08:00:00Z".parse().unwrap();
+        let mut app = Self {
+            clock: ManualClock::at(start),
+            script: Arc::default(),
+            database,
+            folder: tempfile::tempdir().unwrap(),
+            settings,
+            tour,
+            app: None,
+        };
+        app.go().await;
+        app
+    }
+
+    /// What the model will answer from now on.
+    pub fn script(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
+        self.script.add(replies);
+        self
+    }
+
+    async fn go(&mut self) {
+        let mut config = Config::read(&self.settings).unwrap();
+        config.data_dir = self.folder.path().to_owned();
+        let random = Arc::new(SeededRandom::new(7));
+        // The engine is compiled once for all tests.
+        let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("engine-cache");
+        let own = config.data_dir.join("cache");
+        if !own.exists() {
+            std::fs::create_dir_all(&cache).unwrap();
+            std::os::unix::fs::symlink(&cache, &own).unwrap();
+        }
+        let folder = DataFolder::take(&config.data_dir, &*random).unwrap();
+        let models = Arc::new(if self.tour {
+            ModelSource::searching(Vec::new(), client::Limits::default(), Arc::new(self.clock.clone()), random.clone())
+        } else {
+            ModelSource::fixed(self.script.clone())
+        });
+        let outside = Outside { clock: Arc::new(self.clock.clone()), random, models };
+        let database = Database::inside(cluster(), &self.database);
+        let listener = listen(config.listen).await.unwrap();
+        // After a restart it is found where it was.
+        self.settings.insert("LEVEL3_LISTEN".into(), listener.local_addr().unwrap().to_string());
+        self.app = Some(App::start(&config, folder, &database, listener, outside).await.unwrap());
+    }
+
+    fn app(&self) -> &App {
+        self.app.as_ref().expect("the server runs")
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.app().address()
+    }
+
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    pub fn store(&self) -> &Store {
+        self.app().store()
+    }
+
+    pub fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    pub fn advance(&self, seconds: i64) {
+        self.clock.advance(TimeDelta::seconds(seconds));
+    }
+
+    pub async fn connect(&self) -> Client {
+        Client::connect(self.address()).await
+    }
+
+    /// Stops the server in good order.
+    pub async fn stop(&mut self) -> Exit {
+        let app = self.app.take().expect("the server runs");
+        app.shutdown().cancel();
+        app.ended().await
+    }
+
+    /// Waits for the server to end by itself.
+    pub async fn ended(&mut self) -> Exit {
+        self.app.take().expect("the server runs").ended().await
+    }
+
+    /// Starts the server again, on the same data.
+    pub async fn start_again(&mut self) {
+        assert!(self.app.is_none(), "it was stopped before");
+        self.go().await;
+    }
+
+    /// Stops and starts again.
+    pub async fn restart(&mut self) {
+        self.stop().await;
+        self.start_again().await;
+    }
+
+    /// Lets everything fall where it stands, as a crash does, without any good-bye.
+    pub async fn crash(&mut self) {
+        let app = self.app.take().expect("the server runs");
+        let store = app.store().clone();
+        drop(app);
+        store.close().await;
+    }
+
+    /// Completes when no turn is queued or running.
+    pub async fn run_until_idle(&self) {
+        let mut events = self.store().signals().events();
+        while self.store().open_turns().await.unwrap() > 0 {
+            tokio::time::timeout(Duration::from_secs(30), events.recv()).await.expect("the turns make progress").ok();
+        }
+    }
+
+    /// A connection that may read and change everything, to look behind the scenes.
+    pub async fn behind(&self) -> sqlx::PgConnection {
+        use sqlx::ConnectOptions;
+        cluster().database(&self.database).options([("search_path", "level3")]).connect().await.unwrap()
+    }
+
+    /// One number from the database.
+    pub async fn count(&self, query: &'static str) -> i64 {
+        sqlx::query_scalar(query).fetch_one(&mut self.behind().await).await.unwrap()
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the database {} is kept in the test cluster while the process runs", self.database);
+            return;
+        }
+        assert_eq!(self.script.left(), 0, "replies of the script that nobody asked for");
+        let (app, database) = (self.app.take(), self.database.clone());
+        // Not in the test's own runtime, which is about to end.
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                drop(app);
+                logins::drop_database(&cluster(), &database).await.expect("the test's database goes");
+            });
+        })
+        .join()
+        .unwrap();
+    }
+}

@@ -1,0 +1,112 @@
+//! A client of `/chat`.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+/// How long a test waits for what must come. It guards against a hanging test; nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct Client {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    /// The first frame of the connection.
+    pub hello: Value,
+}
+
+impl Client {
+    pub async fn connect(address: SocketAddr) -> Self {
+        let request = format!("ws://{address}/chat").into_client_request().unwrap();
+        let (mut socket, _) = tokio_tungstenite::connect_async(request).await.expect("the socket opens");
+        let hello = next(&mut socket).await.expect("a first frame");
+        assert_eq!(hello["type"], "hello");
+        Self { socket, hello }
+    }
+
+    pub async fn send(&mut self, frame: Value) {
+        self.socket.send(Message::text(frame.to_string())).await.expect("sent");
+    }
+
+    pub async fn say(&mut self, content: &str) {
+        self.send(json!({ "type": "message", "content": content })).await;
+    }
+
+    /// The next frame.
+    pub async fn frame(&mut self) -> Value {
+        next(&mut self.socket).await.expect("a frame, not the end of the connection")
+    }
+
+    /// Frames up to and with the first that satisfies.
+    pub async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let mut frames = Vec::new();
+        loop {
+            let frame = self.frame().await;
+            let found = wanted(&frame);
+            frames.push(frame);
+            if found {
+                return frames;
+            }
+        }
+    }
+
+    /// Frames up to the end of a turn, whichever way it ends; deltas left out.
+    pub async fn turn(&mut self) -> Vec<Value> {
+        let mut frames = self.until(ends_turn).await;
+        frames.retain(|frame| frame["type"] != "delta");
+        frames
+    }
+
+    /// Says something and returns the frames of the turn.
+    pub async fn ask(&mut self, content: &str) -> Vec<Value> {
+        self.say(content).await;
+        self.turn().await
+    }
+
+    /// The code with which the server closes.
+    pub async fn closed(&mut self) -> Option<u16> {
+        loop {
+            match tokio::time::timeout(PATIENCE, self.socket.next()).await.expect("the server closes") {
+                Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return None,
+            }
+        }
+    }
+}
+
+fn ends_turn(frame: &Value) -> bool {
+    match frame["type"].as_str() {
+        Some("turn") => matches!(frame["state"].as_str(), Some("completed" | "aborted")),
+        Some("error") => frame.get("turn").is_some(),
+        _ => false,
+    }
+}
+
+async fn next(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> Option<Value> {
+    loop {
+        match tokio::time::timeout(PATIENCE, socket.next()).await.expect("a frame comes")? {
+            Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).expect("frames are JSON")),
+            Ok(Message::Close(_)) | Err(_) => return None,
+            Ok(_) => {}
+        }
+    }
+}
+
+/// The frames' types, with the state of `turn` frames.
+pub fn kinds(frames: &[Value]) -> Vec<String> {
+    let kind = |frame: &Value| match (frame["type"].as_str().unwrap_or("?"), frame["state"].as_str()) {
+        ("turn", Some(state)) => format!("turn {state}"),
+        (kind, _) => kind.to_owned(),
+    };
+    frames.iter().map(kind).collect()
+}
+
+/// The first frame of this type.
+pub fn of_type<'a>(frames: &'a [Value], kind: &str) -> &'a Value {
+    frames.iter().find(|frame| frame["type"] == kind).unwrap_or_else(|| panic!("no `{kind}` among {frames:#?}"))
+}

@@ -1,0 +1,13 @@
+//! The test application and what stands around it.
+
+mod app;
+mod client;
+mod cluster;
+mod process;
+mod script;
+
+pub use app::TestApp;
+pub use client::{Client, kinds, of_type};
+pub use cluster::cluster;
+pub use process::{ModelServer, Server};
+pub use script::{Reply, call, calls, text};

@@ -1,0 +1,117 @@
+//! The real program as a process of its own, and a model server it can talk to, for what cannot be shown inside one process.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+/// A server of the OpenAI protocol that answers each request with what a function makes of it.
+pub struct ModelServer {
+    pub address: SocketAddr,
+    pub requests: Arc<Mutex<Vec<Value>>>,
+}
+
+type Decide = Arc<dyn Fn(usize, &Value) -> Value + Send + Sync>;
+
+impl ModelServer {
+    /// `decide` gets the number of the request, from 0, and its body, and gives the assistant's message.
+    pub async fn start(decide: impl Fn(usize, &Value) -> Value + Send + Sync + 'static) -> Self {
+        let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let decide: Decide = Arc::new(decide);
+        let router = axum::Router::new()
+            .route("/v1/models", get(|| async { Json(json!({"data": [{"id": "scripted"}]})) }))
+            .route("/v1/chat/completions", post(answer))
+            .with_state((Arc::clone(&requests), decide));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { address, requests }
+    }
+
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+}
+
+async fn answer(
+    State((requests, decide)): State<(Arc<Mutex<Vec<Value>>>, Decide)>,
+    Json(body): Json<Value>,
+) -> impl IntoResponse {
+    let number = {
+        let mut requests = requests.lock().unwrap();
+        requests.push(body.clone());
+        requests.len() - 1
+    };
+    let mut delta = decide(number, &body);
+    let finish_reason = if delta.get("tool_calls").is_some() { "tool_calls" } else { "stop" };
+    if let Some(calls) = delta.get_mut("tool_calls").and_then(Value::as_array_mut) {
+        for (index, call) in calls.iter_mut().enumerate() {
+            call["index"] = json!(index);
+        }
+    }
+    let chunk = |choice: Value| format!("data: {}\n\n", json!({"id": "c", "model": "scripted", "choices": [choice]}));
+    let body = chunk(json!({"index": 0, "delta": delta}))
+        + &chunk(json!({"index": 0, "delta": {}, "finish_reason": finish_reason}))
+        + "data: [DONE]\n\n";
+    ([("content-type", "text/event-stream")], body)
+}
+
+/// The program, started with `level3 serve`.
+pub struct Server {
+    child: Child,
+    pub address: SocketAddr,
+}
+
+impl Server {
+    /// Starts on a data folder and waits until it is ready.
+    pub async fn start(data: &Path, settings: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_level3"));
+        command.arg("serve").env_clear().env("PATH", std::env::var("PATH").unwrap_or_default());
+        command.env("LEVEL3_DATA_DIR", data).env("LEVEL3_LISTEN", "127.0.0.1:0").envs(settings.iter().copied());
+        command.current_dir(data.parent().unwrap()).stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn().expect("the program starts");
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let ready = async {
+            let mut seen = String::new();
+            while let Some(line) = lines.next_line().await.unwrap() {
+                if let Some((_, address)) = line.split_once("ready: http://") {
+                    return address.trim().parse().unwrap();
+                }
+                seen.push_str(&line);
+                seen.push('\n');
+            }
+            panic!("the program ended before it was ready:\n{seen}");
+        };
+        let address = tokio::time::timeout(Duration::from_secs(60), ready).await.expect("ready in time");
+        // Somebody has to read on, or the program would block on a full pipe.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Self { child, address }
+    }
+
+    /// kill -9.
+    pub async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    /// Asks it to end, and returns its exit code.
+    pub async fn terminate(mut self) -> Option<i32> {
+        let pid = self.child.id().expect("it runs").try_into().unwrap();
+        // SAFETY: kill only sends a signal, to a child that has not been waited for.
+        unsafe { libc::kill(pid, libc::SIGTERM) };
+        self.exit_code().await
+    }
+
+    /// Waits for it to end by itself.
+    pub async fn exit_code(&mut self) -> Option<i32> {
+        tokio::time::timeout(Duration::from_secs(60), self.child.wait()).await.expect("it ends").unwrap().code()
+    }
+}

@@ -1,0 +1,174 @@
+//! Tasks and the heartbeat.
+
+use level3::model::Entry;
+use serde_json::{Value, json};
+
+use crate::support::{Reply, TestApp, call, calls, kinds, of_type, text};
+
+fn result(frame: &Value) -> Value {
+    serde_json::from_str(frame["result"].as_str().unwrap()).unwrap()
+}
+
+async fn make_task(app: &TestApp, title: &str, due_at: &str) {
+    app.script([call("manage_tasks", json!({"action": "create", "title": title, "due_at": due_at})), text("made")]);
+    app.connect().await.ask("make it").await;
+}
+
+#[tokio::test]
+async fn a_task_is_made_read_changed_completed_and_deleted() {
+    let app = TestApp::start().await;
+    let act = |arguments: Value| ("manage_tasks", arguments);
+    app.script([
+        calls(&[
+            act(json!({"action": "create", "title": "Water the plants", "details": "all of them", "due_at": "2026-11-21T09:00:00+01:00"})),
+            act(json!({"action": "get", "id": 1})),
+            act(json!({"action": "update", "id": "1", "status": "in_progress", "due_at": ""})),
+            act(json!({"action": "complete", "id": 1})),
+            act(json!({"action": "list"})),
+            act(json!({"action": "delete", "id": 1})),
+            act(json!({"action": "list"})),
+        ]),
+        text("done"),
+    ]);
+    let frames = app.connect().await.ask("tasks").await;
+    let results: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").map(result).collect();
+    assert_eq!(results[0]["due_at"], "2026-11-21T08:00:00Z");
+    assert_eq!((&results[1]["title"], &results[1]["status"]), (&json!("Water the plants"), &json!("pending")));
+    assert_eq!((&results[2]["status"], &results[2]["due_at"]), (&json!("in_progress"), &json!(null)));
+    assert_eq!(results[3]["status"], "done");
+    assert_eq!(results[4].as_array().unwrap().len(), 1);
+    assert_eq!(results[5]["deleted"]["id"], 1);
+    assert_eq!(results[6], json!([]));
+    let shown: Vec<_> = frames.iter().filter(|frame| frame["type"] == "task").collect();
+    assert_eq!(shown.len(), 4);
+    assert_eq!(shown[3]["deleted"], true);
+}
+
+#[tokio::test]
+async fn what_is_missing_or_wrong_is_named() {
+    let app = TestApp::start().await;
+    let wrong = [
+        (json!({"action": "create"}), "`title` is missing; the action `create` needs it"),
+        (json!({"action": "get"}), "`id` is missing"),
+        (json!({"action": "complete"}), "`id` is missing"),
+        (json!({"action": "get", "id": 9}), "there is no task 9"),
+        (json!({"action": "remove", "id": 9}), "must be one of: create, list, get, update, complete, delete"),
+        (json!({"action": "create", "title": "x", "due_at": "tomorrow"}), "no ISO 8601 date"),
+        (json!({"action": "update", "id": 1, "status": "finished"}), "`finished` is none of: pending"),
+        (json!({"id": 1}), "missing field `action`"),
+    ];
+    let asked: Vec<_> = wrong.iter().map(|(arguments, _)| ("manage_tasks", arguments.clone())).collect();
+    app.script([calls(&asked), text("I see")]);
+    let frames = app.connect().await.ask("go").await;
+    let results: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").collect();
+    for (frame, (arguments, expected)) in results.iter().zip(&wrong) {
+        assert_eq!(frame["ok"], false, "{arguments}");
+        let told = frame["result"].as_str().unwrap();
+        assert!(told.contains(expected), "{arguments}: {told}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM tasks").await, 0);
+}
+
+#[tokio::test]
+async fn a_due_task_wakes_the_agent_at_its_moment_and_once() {
+    let app = TestApp::start().await;
+    make_task(&app, "Call Ada", "2026-11-20T08:00:30Z").await;
+    let mut client = app.connect().await;
+    client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
+    app.script([call("manage_tasks", json!({"action": "complete", "id": 1})), text("Time to call Ada.")]);
+    app.advance(30);
+    let frames = client.turn().await;
+    assert_eq!((&frames[0]["type"], &frames[0]["origin"]), (&json!("turn"), &json!("task")));
+    assert!(frames[0]["content"].as_str().unwrap().starts_with("[heartbeat]"));
+    assert_eq!(of_type(&frames, "assistant")["content"], "Time to call Ada.");
+    app.advance(3600);
+    app.run_until_idle().await;
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'task'").await, 1);
+}
+
+#[tokio::test]
+async fn tasks_that_fell_due_together_or_while_the_server_was_off_are_one_turn() {
+    let mut app = TestApp::start().await;
+    make_task(&app, "One", "2026-11-20T08:01:00Z").await;
+    make_task(&app, "Two", "2026-11-20T09:00:00Z").await;
+    app.stop().await;
+    app.advance(6 * 3600);
+    app.script([text("Both are due.")]);
+    app.start_again().await;
+    let mut client = app.connect().await;
+    client.send(json!({"type": "resume", "after": 0})).await;
+    let frames = client.until(|frame| frame["content"] == "Both are due.").await;
+    let fired: Vec<_> = frames.iter().filter(|frame| frame["origin"] == "task").collect();
+    assert_eq!(fired.len(), 1);
+    let input = fired[0]["content"].as_str().unwrap();
+    assert!(input.contains("One") && input.contains("Two"), "{input}");
+}
+
+#[tokio::test]
+async fn a_due_date_that_is_moved_fires_again() {
+    let app = TestApp::start().await;
+    make_task(&app, "Stretch", "2026-11-20T08:00:10Z").await;
+    let mut client = app.connect().await;
+    client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
+    app.script([
+        call("manage_tasks", json!({"action": "update", "id": 1, "due_at": "2026-11-20T08:05:00Z"})),
+        text("later then"),
+    ]);
+    app.advance(10);
+    client.turn().await;
+    app.script([text("now")]);
+    app.advance(290);
+    let frames = client.turn().await;
+    assert_eq!(of_type(&frames, "assistant")["content"], "now");
+}
+
+#[tokio::test]
+async fn nothing_due_nothing_spent() {
+    let app = TestApp::start().await;
+    make_task(&app, "Far away", "2027-11-20T08:00:00Z").await;
+    let asked = app.script.requests().len();
+    for _ in 0..100 {
+        app.advance(300);
+        tokio::task::yield_now().await;
+    }
+    app.run_until_idle().await;
+    assert_eq!(app.script.requests().len(), asked);
+}
+
+#[tokio::test]
+async fn tasks_due_within_the_hour_are_in_the_prompt() {
+    let app = TestApp::start().await;
+    make_task(&app, "Soon", "2026-11-20T08:45:00Z").await;
+    make_task(&app, "Not yet", "2026-11-20T09:30:00Z").await;
+    app.script([text("ok")]);
+    app.connect().await.ask("what now?").await;
+    let Some(Entry::System(prompt)) = app.script.requests().last().unwrap().entries.first().cloned() else { panic!("no prompt") };
+    assert!(prompt.contains("Current tasks due soon:") && prompt.contains("Soon") && !prompt.contains("Not yet"), "{prompt}");
+}
+
+#[tokio::test]
+async fn a_due_task_that_was_completed_before_does_not_fire() {
+    let app = TestApp::start().await;
+    make_task(&app, "Done early", "2026-11-20T08:10:00Z").await;
+    app.script([call("manage_tasks", json!({"action": "complete", "id": 1})), text("done")]);
+    let frames = app.connect().await.ask("complete it").await;
+    assert_eq!(kinds(&frames).last().unwrap(), "turn completed");
+    app.advance(700);
+    app.run_until_idle().await;
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'task'").await, 0);
+}
+
+#[tokio::test]
+async fn a_crash_between_firing_and_working_loses_no_due_task() {
+    let mut app = TestApp::start().await;
+    make_task(&app, "Survive", "2026-11-20T08:00:30Z").await;
+    app.script([Reply::Hang("about to".into())]);
+    let asked = app.script.requests().len();
+    app.advance(30);
+    app.script.asked(asked + 1).await;
+    app.crash().await;
+    app.script([text("It is time.")]);
+    app.start_again().await;
+    app.run_until_idle().await;
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'task' AND state = 'completed'").await, 1);
+}

@@ -1,0 +1,157 @@
+//! A server that plays prepared bytes over real TCP, one reply per request, and remembers what it was asked.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+/// What is done with a connection, in order. At the end it is closed.
+#[derive(Clone)]
+pub enum Do {
+    Send(Vec<u8>),
+    /// Each byte in a packet of its own.
+    Trickle(Vec<u8>),
+    /// Nothing more, until the client goes away.
+    Hang,
+    /// Comments, until the client goes away.
+    Comments,
+    /// The connection is reset.
+    Reset,
+}
+
+pub type Reply = Vec<Do>;
+
+pub struct Server {
+    pub address: SocketAddr,
+    pub asked: Arc<Mutex<Vec<String>>>,
+    /// Gets a permit each time a client goes away during [`Do::Hang`].
+    left: Arc<Semaphore>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    /// Plays the replies in order; the last one again and again.
+    pub async fn playing(replies: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let left = Arc::new(Semaphore::new(0));
+        let (seen, gone) = (Arc::clone(&asked), Arc::clone(&left));
+        let task = tokio::spawn(async move {
+            let mut number = 0;
+            while let Ok((stream, _)) = listener.accept().await {
+                let reply = replies[number.min(replies.len() - 1)].clone();
+                number += 1;
+                tokio::spawn(play(stream, reply, Arc::clone(&seen), Arc::clone(&gone)));
+            }
+        });
+        Self { address, asked, left, task }
+    }
+
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Completes when a client has gone away during [`Do::Hang`].
+    pub async fn closed_by_client(&self) {
+        let left = tokio::time::timeout(Duration::from_secs(10), self.left.acquire()).await;
+        left.expect("the client goes away").unwrap().forget();
+    }
+
+    pub fn requests(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn play(mut stream: TcpStream, reply: Reply, asked: Arc<Mutex<Vec<String>>>, left: Arc<Semaphore>) {
+    stream.set_nodelay(true).unwrap();
+    let Some(request) = read_request(&mut stream).await else { return };
+    asked.lock().unwrap().push(request);
+    for step in reply {
+        let sent = match step {
+            Do::Send(bytes) => stream.write_all(&bytes).await,
+            Do::Trickle(bytes) => trickle(&mut stream, &bytes).await,
+            Do::Hang => {
+                let read = stream.read(&mut [0]).await;
+                left.add_permits(1);
+                read.map(|_| ())
+            }
+            Do::Comments => comments(&mut stream).await,
+            Do::Reset => stream.set_zero_linger(),
+        };
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+async fn trickle(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
+    for byte in bytes {
+        stream.write_all(&[*byte]).await?;
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+async fn comments(stream: &mut TcpStream) -> std::io::Result<()> {
+    loop {
+        stream.write_all(b": still here\n\n").await?;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    loop {
+        let mut buffer = [0; 65536];
+        let read = stream.read(&mut buffer).await.ok().filter(|read| *read > 0)?;
+        bytes.extend_from_slice(&buffer[..read]);
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .to_lowercase()
+                .split_once("content-length: ")
+                .map_or(0, |(_, rest)| rest.split("\r\n").next().unwrap().parse().unwrap());
+            if body.len() >= length {
+                return Some(text.into_owned());
+            }
+        }
+    }
+}
+
+/// A response with any status, headers and body; the end of the connection is the end of the body.
+pub fn response(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut bytes = format!("HTTP/1.1 {status}\r\nconnection: close\r\n{headers}\r\n").into_bytes();
+    bytes.extend_from_slice(body.as_ref());
+    bytes
+}
+
+/// A stream of events.
+pub fn events(body: impl AsRef<[u8]>) -> Vec<u8> {
+    response("200 OK", "content-type: text/event-stream\r\n", body)
+}
+
+/// A chunk with this text.
+pub fn piece(text: &str) -> String {
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{}}}}}]}}\n\n", serde_json::Value::from(text))
+}
+
+/// The chunk that ends an answer.
+pub fn finish() -> String {
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n".into()
+}
+
+/// A whole good answer.
+pub fn good(text: &str) -> Reply {
+    vec![Do::Send(events(piece(text) + &finish() + "data: [DONE]\n\n"))]
+}

@@ -1,0 +1,115 @@
+// Runs in the browser, for `markdown.test.mjs`: shows every text, looks at what came of it, and reports.
+
+import { renderMarkdown } from "/markdown.js";
+import { FORBIDDEN_ELEMENTS, HOSTILE } from "./hostile.mjs";
+
+const foreign = document.body.dataset.foreign;
+let pwned = 0;
+window.pwned = () => (pwned += 1);
+
+function show(text) {
+  const host = document.createElement("div");
+  document.body.append(host);
+  renderMarkdown(host, text);
+  return host;
+}
+
+function lookFor(host) {
+  const found = [...host.querySelectorAll(FORBIDDEN_ELEMENTS)].map((node) => node.outerHTML);
+  for (const node of host.querySelectorAll("*")) {
+    for (const { name, value } of node.attributes) {
+      const isAddress = name === "href" || name === "src";
+      if (/^on/.test(name)) found.push(`${node.nodeName} ${name}`);
+      if (isAddress && !/^(https?:\/\/|mailto:|data:image\/png)/.test(value)) found.push(`${name}=${value}`);
+    }
+    if (node.nodeName === "A" && node.href && (node.rel !== "noopener noreferrer" || node.target !== "_blank"))
+      found.push(node.outerHTML);
+  }
+  return found;
+}
+
+const PNG =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** What is not hostile: [name, text, a check of the shown nodes]. */
+const PLAIN = [
+  [
+    "text_is_formatted",
+    "**a** *b* ~~c~~ `d`",
+    (host) => ["strong", "em", "del", "code"].every((tag) => host.querySelector(tag)),
+  ],
+  [
+    "a_link_opens_elsewhere",
+    "[x](https://example.com/)",
+    (host) =>
+      host.querySelector("a").outerHTML ===
+      '<a href="https://example.com/" target="_blank" rel="noopener noreferrer">x</a>',
+  ],
+  [
+    "a_bare_address_is_a_link",
+    "see https://example.com/a",
+    (host) => host.querySelector("a").href === "https://example.com/a",
+  ],
+  [
+    "a_remote_picture_is_a_link_with_its_description",
+    "![the cat](https://example.com/c.png)",
+    (host) => host.querySelector("a.remote-image").textContent === "the cat" && !host.querySelector("img"),
+  ],
+  ["a_picture_that_carries_its_bytes_is_shown", `![dot](${PNG})`, (host) => host.querySelector("img").src === PNG],
+  [
+    "code_is_highlighted_and_kept_letter_by_letter",
+    "```js\nconst a = '<b>';\n```",
+    (host) => host.querySelector("pre code").textContent === "const a = '<b>';" && host.querySelector(".hljs-keyword"),
+  ],
+  ["a_table_can_scroll", "| a | b |\n|---|--:|\n| 1 | 2 |", (host) => host.querySelector(".table-scroll > table td")],
+  [
+    "checkboxes_are_text",
+    "- [x] done\n- [ ] open",
+    (host) => host.textContent.includes("☑ done") && host.textContent.includes("☐ open"),
+  ],
+  [
+    "right_to_left_text_finds_its_direction",
+    "שלום\n\nhello",
+    (host) => [...host.querySelectorAll("p")].every((p) => p.dir === "auto"),
+  ],
+  ["a_single_line_break_is_kept", "a\nb", (host) => host.querySelector("br")],
+  [
+    "a_block_that_did_not_change_keeps_its_nodes",
+    "# One\n\ntwo",
+    (host) => {
+      const heading = host.querySelector("h1");
+      renderMarkdown(host, "# One\n\ntwo three\n\nfour");
+      const grown = host.querySelector("h1") === heading && host.querySelectorAll("p").length === 2;
+      renderMarkdown(host, "other");
+      return grown && host.textContent.trim() === "other";
+    },
+  ],
+];
+
+async function run() {
+  const hostile = Object.entries(HOSTILE).map(([name, text]) => ({
+    name,
+    found: lookFor(show(text.replaceAll("FOREIGN", foreign))),
+  }));
+  // As it is written: each beginning of a text is shown on the way.
+  for (const hostileText of Object.values(HOSTILE)) {
+    const host = show("");
+    const text = hostileText.replaceAll("FOREIGN", foreign);
+    for (let end = 1; end <= text.length; end += 3) renderMarkdown(host, text.slice(0, end));
+  }
+  const plain = PLAIN.map(([name, text, check]) => {
+    const host = show(text);
+    return { name, ok: Boolean(check(host)), detail: host.innerHTML };
+  });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const before = pwned;
+  // The counterproof: the same text without markdown.js does run here.
+  const control = document.createElement("div");
+  document.body.append(control);
+  control.innerHTML = HOSTILE["image with a handler"];
+  for (let wait = 0; wait < 50 && pwned === before; wait++) await new Promise((resolve) => setTimeout(resolve, 50));
+  return { hostile, plain, pwned: before, control: { ran: pwned > before } };
+}
+
+const report = await run().catch((error) => ({ failure: String(error.stack) }));
+await fetch("/report", { method: "POST", body: JSON.stringify(report) });

@@ -1,0 +1,90 @@
+//! The house rules, checked on the sources themselves: which floor may import which, how long a file may be, where SQL, permits
+//! and exits may stand. The floors are read from `ARCHITECTURE.md`, so the document cannot drift from the code.
+//!
+//! Every rule fails when it saw nothing to check, and has a test beside it that shows it can fail.
+
+mod tidy {
+    pub mod arrows;
+    pub mod files;
+    pub mod floors;
+    pub mod rules;
+    pub mod tokens;
+}
+
+use tidy::files::{Finding, Source, project};
+use tidy::floors::Floors;
+use tidy::{arrows, rules};
+
+fn floors() -> Floors {
+    Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
+}
+
+/// Runs one rule over the files it is for; fails with every finding, or when there was no such file.
+fn check(files: &[Source], applies: impl Fn(&Source) -> bool, rule: impl Fn(&Source) -> Vec<Finding>) {
+    let files: Vec<_> = files.iter().filter(|file| applies(file)).collect();
+    assert!(!files.is_empty(), "this rule has seen no file");
+    let findings: Vec<_> = files.into_iter().flat_map(rule).map(|finding| format!("\n  {finding}")).collect();
+    assert!(findings.is_empty(), "{}", findings.concat());
+}
+
+fn program(file: &Source) -> bool {
+    file.path.starts_with("src/") && file.is_rust()
+}
+
+#[test]
+fn a_module_imports_only_from_earlier_floors() {
+    let floors = floors();
+    let project = project();
+    let arrows: usize = project.iter().filter(|file| program(file)).map(arrows::count).sum();
+    assert!(arrows > 0, "no import was seen, so nothing was checked");
+    check(&project, program, |file| arrows::check(&floors, file));
+}
+
+#[test]
+fn every_module_stands_on_a_floor() {
+    let floors = floors();
+    check(&project(), program, |file| arrows::listed(&floors, file));
+}
+
+#[test]
+fn the_root_of_the_library_holds_nothing_but_modules() {
+    check(&project(), |file| file.path == "src/lib.rs", rules::only_modules);
+}
+
+#[test]
+fn no_file_is_longer_than_500_lines() {
+    check(&project(), Source::is_code, rules::length);
+}
+
+#[test]
+fn every_rust_file_opens_with_what_it_is_for() {
+    check(&project(), Source::is_rust, rules::opening);
+}
+
+#[test]
+fn only_store_and_app_name_sqlx() {
+    check(&project(), program, rules::sqlx);
+}
+
+#[test]
+fn sql_stands_only_in_store() {
+    check(&project(), program, rules::sql_text);
+}
+
+#[test]
+fn a_permit_is_made_only_in_governor() {
+    let project = project();
+    let defined: usize = project.iter().filter(|file| program(file)).map(rules::permits_defined).sum();
+    assert_eq!(defined, 1, "`struct Permit` must be defined exactly once, else this rule guards the wrong thing");
+    check(&project, program, rules::permit);
+}
+
+#[test]
+fn only_main_ends_the_process() {
+    check(&project(), program, rules::exit);
+}
+
+#[test]
+fn nothing_is_put_off_in_a_comment() {
+    check(&project(), |_| true, rules::put_off);
+}

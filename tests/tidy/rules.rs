@@ -1,0 +1,204 @@
+//! The rules that look at one file at a time.
+
+use proc_macro2::TokenTree;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+use super::files::{Finding, Source};
+use super::tokens;
+
+/// The longest a file may be.
+const LONGEST: usize = 500;
+
+/// Where SQL may stand as text that is shown to a model and never run by the program: the tools' descriptions, and what the tour
+/// says. Neither may name `sqlx`, so neither can run it.
+const SQL_AS_TEXT: [&str; 2] = ["src/tools/", "src/model/tour"];
+
+/// Files of more than 500 lines.
+pub fn length(file: &Source) -> Vec<Finding> {
+    let lines = file.text.lines().count();
+    if lines <= LONGEST {
+        return Vec::new();
+    }
+    vec![file.finding(LONGEST + 1, format!("{lines} lines; aim at 250, {LONGEST} is the end: split it"))]
+}
+
+/// Rust files that do not begin with what they are for.
+pub fn opening(file: &Source) -> Vec<Finding> {
+    let first = file.text.lines().next().unwrap_or_default();
+    if first.strip_prefix("//! ").is_some_and(|purpose| !purpose.trim().is_empty()) {
+        return Vec::new();
+    }
+    vec![file.finding(1, "begin with `//! ` and what the file is for")]
+}
+
+/// Anything but `mod` lines, which could carry names past the floors.
+pub fn only_modules(file: &Source) -> Vec<Finding> {
+    let other = |item: &syn::Item| !matches!(item, syn::Item::Mod(module) if module.content.is_none());
+    let items = syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path)).items;
+    items
+        .iter()
+        .filter(|item| other(item))
+        .map(|item| file.finding(item.span().start().line, "only `mod` lines stand here"))
+        .collect()
+}
+
+/// `sqlx` named outside `store`, and `app`, which hands the pool on.
+pub fn sqlx(file: &Source) -> Vec<Finding> {
+    if ["src/store/", "src/app/", "src/store.rs", "src/app.rs"].iter().any(|place| file.path.starts_with(place)) {
+        return Vec::new();
+    }
+    found(file, &tokens::of(file), |all, at| tokens::word(all.get(at)).as_deref() == Some("sqlx"), "`sqlx` is for `store`")
+}
+
+/// Text that is an SQL statement outside `store`; tests may hold some.
+pub fn sql_text(file: &Source) -> Vec<Finding> {
+    let is_test = file.path.ends_with("/tests.rs") || file.path.contains("/tests/");
+    let allowed = SQL_AS_TEXT.iter().any(|place| file.path.starts_with(place));
+    if is_test || allowed || file.path.starts_with("src/store/") || file.path == "src/store.rs" {
+        return Vec::new();
+    }
+    let is_sql = |all: &[TokenTree], at: usize| match &all[at] {
+        TokenTree::Literal(literal) => tokens::text(literal).is_some_and(|text| is_statement(&text)),
+        _ => false,
+    };
+    found(file, &tokens::without_tests(&tokens::of(file)), is_sql, "SQL stands in `store` only")
+}
+
+fn is_statement(text: &str) -> bool {
+    const BEGINNINGS: [&str; 16] = [
+        "SELECT ",
+        "INSERT INTO ",
+        "UPDATE ",
+        "DELETE FROM ",
+        "CREATE ",
+        "ALTER ",
+        "DROP ",
+        "TRUNCATE ",
+        "GRANT ",
+        "REVOKE ",
+        "WITH ",
+        "NOTIFY ",
+        "LISTEN ",
+        "LOCK ",
+        "COPY ",
+        "MERGE INTO ",
+    ];
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
+        || ["BEGIN", "COMMIT", "ROLLBACK"].contains(&text.trim_end_matches(';'))
+}
+
+/// `Permit { … }` outside `governor`, and whatever would let others make one: open fields, or a derive that copies or invents it.
+pub fn permit(file: &Source) -> Vec<Finding> {
+    let mut permits = Permits::default();
+    permits.visit_file(&syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path)));
+    let mut findings = Vec::new();
+    if !file.path.starts_with("src/governor/") {
+        let made = permits.made.iter().map(|line| file.finding(*line, "only `governor` makes a `Permit`"));
+        let defined = permits.defined.iter().map(|line| file.finding(*line, "`Permit` is defined in `governor`"));
+        findings.extend(made.chain(defined));
+    }
+    findings.extend(permits.opened.iter().map(|(line, what)| file.finding(*line, what)));
+    findings
+}
+
+/// How often `struct Permit` is defined in a file.
+pub fn permits_defined(file: &Source) -> usize {
+    let mut permits = Permits::default();
+    permits.visit_file(&syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path)));
+    permits.defined.len()
+}
+
+#[derive(Default)]
+struct Permits {
+    made: Vec<usize>,
+    defined: Vec<usize>,
+    opened: Vec<(usize, String)>,
+}
+
+impl<'ast> Visit<'ast> for Permits {
+    fn visit_expr_struct(&mut self, made: &'ast syn::ExprStruct) {
+        if made.path.segments.last().is_some_and(|name| name.ident == "Permit") {
+            self.made.push(made.path.span().start().line);
+        }
+        visit::visit_expr_struct(self, made);
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        if item.ident == "Permit" {
+            self.defined.push(item.ident.span().start().line);
+            for field in item.fields.iter().filter(|field| !matches!(field.vis, syn::Visibility::Inherited)) {
+                self.opened.push((field.span().start().line, "a field of `Permit` is open, so others could make one".into()));
+            }
+            for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("derive")) {
+                let _ = attribute.parse_nested_meta(|derive| {
+                    let name = derive.path.segments.last().map(|name| name.ident.to_string()).unwrap_or_default();
+                    if ["Clone", "Copy", "Default", "Deserialize"].contains(&name.as_str()) {
+                        self.opened
+                            .push((derive.path.span().start().line, format!("`{name}` would make a `Permit` from nothing")));
+                    }
+                    Ok(())
+                });
+            }
+        }
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let for_permit = matches!(&*item.self_ty, syn::Type::Path(path) if path.path.is_ident("Permit"));
+        let of = item.trait_.as_ref().and_then(|(of, _)| of.segments.last()).map(|name| name.ident.to_string());
+        if let (true, Some(name)) = (for_permit, of)
+            && ["Clone", "Copy", "Default", "Deserialize", "From"].contains(&name.as_str())
+        {
+            self.opened.push((item.span().start().line, format!("`{name}` would make a `Permit` from nothing")));
+        }
+        visit::visit_item_impl(self, item);
+    }
+}
+
+/// `process::exit` and `process::abort` anywhere but in `main`. `libc::_exit` is free: it is how a child ends between fork and exec.
+pub fn exit(file: &Source) -> Vec<Finding> {
+    if file.path == "src/main.rs" {
+        return Vec::new();
+    }
+    let ends = |all: &[TokenTree], at: usize| {
+        let ends = |token: &TokenTree| ["exit", "abort"].contains(&token.to_string().as_str());
+        tokens::word(all.get(at)).is_some_and(|word| word == "process" || word == "libc")
+            && tokens::is_path_separator(all, at + 1)
+            && match all.get(at + 3) {
+                Some(TokenTree::Group(group)) => tokens::inside(group).iter().any(ends),
+                Some(token) => ends(token),
+                None => false,
+            }
+    };
+    found(file, &tokens::of(file), ends, "return an exit code to `main`; only `main` ends the process")
+}
+
+/// Words that put work off.
+pub fn put_off(file: &Source) -> Vec<Finding> {
+    // Written in halves, because this file is checked as well.
+    let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+    let is_word = |line: &str, word: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word);
+    let mut findings = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        if let Some(word) = words.iter().find(|word| is_word(line, word)) {
+            findings.push(file.finding(number + 1, format!("{word}: do it, or open an issue")));
+        }
+    }
+    findings
+}
+
+fn found(file: &Source, all: &[TokenTree], wrong: impl Fn(&[TokenTree], usize) -> bool, what: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    tokens::each(all, &mut |around, at| {
+        if wrong(around, at) {
+            findings.push(file.finding(tokens::line(&around[at]), what));
+        }
+    });
+    findings
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+//! Shows for each rule what it finds and what it lets pass.
+
+use super::*;
+
+type Rule = fn(&Source) -> Vec<Finding>;
+
+fn finds(rule: Rule, path: &str, samples: &[&str]) {
+    for text in samples {
+        assert!(!rule(&Source::sample(path, text)).is_empty(), "nothing found in {path}:\n{text}");
+    }
+}
+
+fn passes(rule: Rule, path: &str, samples: &[&str]) {
+    for text in samples {
+        assert_eq!(rule(&Source::sample(path, text)), [], "in {path}:\n{text}");
+    }
+}
+
+#[test]
+fn a_file_of_500_lines_passes_and_one_more_does_not() {
+    passes(length, "src/a.rs", &["x\n".repeat(500).as_str()]);
+    finds(length, "src/a.rs", &["x\n".repeat(501).as_str()]);
+}
+
+#[test]
+fn a_file_without_its_purpose_is_found() {
+    passes(opening, "src/a.rs", &["//! What it is for.\nuse x;"]);
+    finds(opening, "src/a.rs", &["", "use x;", "//!\n", "// A comment.", "\n//! Too late."]);
+}
+
+#[test]
+fn a_root_with_more_than_modules_is_found() {
+    passes(only_modules, "src/lib.rs", &["//! The library.\n/// Time.\npub mod clock;\nmod inner;"]);
+    finds(only_modules, "src/lib.rs", &["pub use clock::Clock;", "mod a { }", "fn a() {}"]);
+}
+
+#[test]
+fn sqlx_outside_store_is_found() {
+    passes(sqlx, "src/store/mod.rs", &["use sqlx::PgPool;"]);
+    passes(sqlx, "src/agent/mod.rs", &["// sqlx\nfn a() { log(\"sqlx\") }"]);
+    finds(sqlx, "src/agent/mod.rs", &["use sqlx::PgPool;", "fn a() { x!(sqlx::query(y)) }", "use {sqlx as db};"]);
+}
+
+#[test]
+fn a_statement_outside_store_is_found() {
+    let samples = [
+        "const A: &str = \"SELECT 1\";",
+        "fn a() { q!(r#\"\n   UPDATE\n turns SET state = $1\"#) }",
+        "fn a() { run(\"COMMIT;\") }",
+        "fn a() { format!(\"INSERT INTO {t} VALUES (1)\") }",
+    ];
+    finds(sql_text, "src/agent/mod.rs", &samples);
+    passes(sql_text, "src/store/turns.rs", &samples);
+    passes(sql_text, "src/tools/execute_sql.rs", &samples);
+    let harmless = [
+        "fn a() { say(\"Select one\"); say(\"UPDATED\") }",
+        "/// SELECT 1\nfn a() {} // UPDATE turns",
+        "#[cfg(test)] mod tests { const A: &str = \"SELECT 1\"; }",
+    ];
+    passes(sql_text, "src/agent/mod.rs", &harmless);
+}
+
+#[test]
+fn a_permit_made_elsewhere_is_found() {
+    let made = "fn a() { Permit { call } }";
+    finds(permit, "src/tools/mod.rs", &[made, "fn a() { governor::Permit { call } }", "struct Permit { call: u8 }"]);
+    passes(permit, "src/governor/mod.rs", &[made, "#[derive(Debug)] pub struct Permit { call: u8 }"]);
+    passes(permit, "src/tools/mod.rs", &["fn a(permit: &Permit) { }", "fn a(b: Verdict) { if let Permit { .. } = b {} }"]);
+}
+
+#[test]
+fn a_permit_that_others_could_make_is_found_in_governor_too() {
+    finds(
+        permit,
+        "src/governor/mod.rs",
+        &[
+            "pub struct Permit { pub call: u8 }",
+            "pub struct Permit { pub(crate) call: u8 }",
+            "#[derive(Debug, Clone)] pub struct Permit { call: u8 }",
+            "#[derive(serde::Deserialize)] pub struct Permit { call: u8 }",
+            "impl Default for Permit { }",
+            "impl From<u8> for Permit { }",
+        ],
+    );
+}
+
+#[test]
+fn an_exit_outside_main_is_found() {
+    let samples = [
+        "fn a() { std::process::exit(42) }",
+        "use std::process::exit;",
+        "use std::process::{self, exit};",
+        "fn a() { x!(process::abort()) }",
+        "fn a() { unsafe { libc::exit(1) } }",
+    ];
+    finds(exit, "src/app/mod.rs", &samples);
+    passes(exit, "src/main.rs", &samples);
+    passes(exit, "src/app/mod.rs", &["use std::process::{Command, ExitCode};", "// process::exit", "fn a() { exit(1) }"]);
+}
+
+#[test]
+fn work_put_off_is_found() {
+    finds(put_off, "src/a.rs", &[concat!("// TO", "DO: later"), concat!("fn a() {} // FIX", "ME")]);
+    passes(put_off, "src/a.rs", &["// a to-do list", "// todo", concat!("const TO", "DOS: u8 = 1;")]);
+}
