@@ -93,8 +93,8 @@ async fn built(sandbox: &Sandbox, draft: &Draft) -> CapabilityVersion {
     version(draft, sandbox.check(draft).await.unwrap_or_else(|error| panic!("{error}")))
 }
 
-async fn call(sandbox: &Sandbox, source: &str, params: Value) -> Outcome {
-    sandbox.call(&permit(), &built(sandbox, &draft(source)).await, &params).await
+async fn call(caller: &Sandbox, source: &str, params: Value) -> Outcome {
+    caller.call(&permit(), &built(sandbox(), &draft(source)).await, &params).await
 }
 
 /// The result of a call that must succeed.

@@ -56,7 +56,7 @@ async fn harm_in_wat_fails_only_its_call() {
     for (body, words) in bodies {
         let source = ECHO.replacen(";; where the answer is", body, 1);
         assert_ne!(source, ECHO);
-        let capability = built(impatient(), &wat(&source)).await;
+        let capability = built(sandbox(), &wat(&source)).await;
         let outcome = impatient().call(&permit(), &capability, &json!({})).await;
         assert!(!outcome.ok && outcome.result.contains(words), "{body}: {}", outcome.result);
     }
