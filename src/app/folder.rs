@@ -1,8 +1,8 @@
 //! The data folder: held by one server at a time, with the name that server goes by.
 
-use std::fs::{self, File, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::clock::Random;
@@ -37,8 +37,8 @@ impl DataFolder {
     /// When another server has it or it cannot be used.
     pub fn take(path: &Path, random: &dyn Random) -> Result<Self, FolderError> {
         let unusable = |source| FolderError::Unusable { path: path.to_owned(), source };
-        fs::create_dir_all(path).map_err(unusable)?;
-        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(unusable)?;
+        // Others may pass through and not look around: an embedded Postgres may run under another account and must reach its folder.
+        DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(unusable)?;
         let path = path.canonicalize().map_err(unusable)?;
         let lock = File::options().create(true).write(true).truncate(false).open(path.join("server.lock")).map_err(unusable)?;
         match lock.try_lock() {

@@ -34,7 +34,11 @@ pub(super) fn rescue(answer: &mut Answer, tools: &[ToolSpec]) {
 /// The objects that look like calls, and the text around them.
 fn written_calls(content: &str) -> Option<(Vec<Value>, String)> {
     let text = content.trim();
-    tagged(text).or_else(|| mistral(text)).or_else(|| functions(text)).or_else(|| Some((bare(text)?, String::new())))
+    tagged(text)
+        .or_else(|| mistral(text))
+        .or_else(|| functions(text))
+        .or_else(|| Some((bare(text)?, String::new())))
+        .or_else(|| fenced_first(text))
 }
 
 /// `<tool_call>{…}</tool_call>`, once or more; the last closing tag may be missing. Qwen and Hermes.
@@ -105,14 +109,23 @@ fn bare(text: &str) -> Option<Vec<Value>> {
     Some(calls)
 }
 
+/// The inside of a text that is one fenced block; small models forget to close it.
 fn unfenced(text: &str) -> &str {
-    let Some(inside) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) else { return text };
+    let Some(inside) = text.strip_prefix("```") else { return text };
+    let inside = inside.strip_suffix("```").unwrap_or(inside);
     // A fence inside means that there is more than one block: then this is an explanation.
-    if inside.contains("```") {
-        return text;
-    }
-    let language = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    inside.trim_start_matches(language)
+    if inside.contains("```") { text } else { without_language(inside) }
+}
+
+/// A fenced call at the very beginning and the model's own comment on it after. With text before it, it would be an example.
+fn fenced_first(text: &str) -> Option<(Vec<Value>, String)> {
+    let (inside, comment) = text.strip_prefix("```")?.split_once("```")?;
+    let calls = bare(without_language(inside))?;
+    (!comment.contains("```")).then(|| (calls, comment.trim().to_owned()))
+}
+
+fn without_language(inside: &str) -> &str {
+    inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 /// Name and arguments, when this names a tool that was offered and the arguments fit.
@@ -126,7 +139,7 @@ fn call_of(written: Value, tools: &[ToolSpec]) -> Option<(String, String)> {
         }
         _ => outer,
     };
-    let name = inner.get("name")?.as_str()?.to_owned();
+    let name = ["name", "function_name", "tool_name"].into_iter().find_map(|field| inner.get(field))?.as_str()?.to_owned();
     let tool = tools.iter().find(|tool| tool.name == name)?;
     let arguments = ["arguments", "parameters"].into_iter().find_map(|field| inner.remove(field))?;
     let arguments = match arguments {
@@ -172,6 +185,7 @@ mod tests {
             "<|python_tag|>{\"type\": \"function\", \"name\": \"execute_sql\", \"parameters\": {\"query\": \"SELECT 1\"}}",
             "{\"type\": \"function\", \"function\": {\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}}",
             "{\"function\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}",
+            "```json\n{\"function_name\": \"execute_sql\", \"parameters\": {\"query\": \"SELECT 1\"}}\n",
             "<function=execute_sql>{\"query\": \"SELECT 1\"}</function>",
             "[TOOL_CALLS][{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}]",
             "[TOOL_CALLS]execute_sql[ARGS]{\"query\": \"SELECT 1\"}",
@@ -194,6 +208,13 @@ mod tests {
         let answer =
             rescued("{\"name\":\"roman\",\"arguments\":{\"number\":7}}\n{\"name\":\"roman\",\"arguments\":{\"number\":8}}");
         assert_eq!(answer.calls.len(), 2);
+    }
+
+    #[test]
+    fn a_comment_after_a_fenced_call_stays_as_text() {
+        let answer =
+            rescued("```json\n{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}\n```\nThis selects.");
+        assert_eq!((answer.calls.len(), answer.content.as_str()), (1, "This selects."));
     }
 
     #[test]

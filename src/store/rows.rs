@@ -207,11 +207,9 @@ fn closing_brace(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use sqlx::{Postgres, Type};
 
-    fn int4() -> PgTypeInfo {
-        PgTypeInfo::with_name("int4")
-    }
+    use super::*;
 
     #[test]
     fn times_become_iso_8601() {
@@ -224,7 +222,7 @@ mod tests {
 
     #[test]
     fn arrays_of_every_form_are_read() {
-        let text = PgTypeInfo::with_name("text");
+        let text = <str as Type<Postgres>>::type_info();
         for (written, expected) in [
             ("{}", "[]"),
             ("{a,NULL,\"NULL\"}", r#"["a",null,"NULL"]"#),
@@ -234,8 +232,8 @@ mod tests {
         ] {
             assert_eq!(array_json(written, &text, 100).as_deref(), Some(expected), "{written}");
         }
-        assert_eq!(array_json("{1", &int4(), 100), None);
-        assert_eq!(array_json("1,2", &int4(), 100), None);
+        assert_eq!(array_json("{1", &<i32 as Type<Postgres>>::type_info(), 100), None);
+        assert_eq!(array_json("1,2", &<i32 as Type<Postgres>>::type_info(), 100), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const TEXTS = {
     code("LLM_API_KEY"),
     " in ",
     code(".env"),
-    ", or start Ollama or LM Studio, and start level3 again.",
+    " and start level3 again; or start Ollama or LM Studio, which is noticed by itself.",
   ],
   safe: () => [
     h("strong", {}, "Safe mode."),

@@ -68,11 +68,6 @@ impl Page {
         self.until(script, vec![json!(css), json!(text)], &format!("`{text}` in `{css}`")).await;
     }
 
-    /// Waits until no such element is there.
-    pub async fn gone(&self, css: &str) {
-        self.until("return document.querySelector(arguments[0]) === null", vec![json!(css)], &format!("no `{css}`")).await;
-    }
-
     async fn until(&self, script: &str, arguments: Vec<Value>, wanted: &str) {
         let waiting = async {
             // Each question is a round trip to the browser, which paces the loop.

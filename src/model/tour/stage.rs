@@ -102,7 +102,12 @@ impl Stage {
         match self {
             Self::Build if !parsed.is_object() => (format!("The builder built nothing. It said: {}.", quoted(result)), false),
             Self::Build if scene.offers(CAPABILITY) => {
-                (format!("`{CAPABILITY}` is built and I can call it from now on. The builder said: {}.", quoted(result)), true)
+                let (version, tests) = (&parsed["version"], &parsed["tests_passed"]);
+                let told = match (version.is_null(), tests.is_null()) {
+                    (false, false) => format!("version {version}, {tests} of its own tests passed"),
+                    _ => quoted(result),
+                };
+                (format!("`{CAPABILITY}` is built and I can call it from now on: {told}."), true)
             }
             Self::Build => (format!("The builder said: {}; but I am not offered `{CAPABILITY}`.", quoted(result)), false),
             Self::Use => {
