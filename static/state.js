@@ -24,6 +24,8 @@ export function initialState() {
     capabilities: new Map(),
     /** Messages without an acknowledgement: { id, content, status: "sending" | "refused", error }. */
     outbox: [],
+    /** Whether the model failed the newest turn that says so, and that frame's `seq`. */
+    model: { seq: 0, fails: false },
     /** Errors that belong to no turn and are recorded nowhere: { key, content }. */
     notices: [],
     noticeCount: 0,
@@ -157,7 +159,11 @@ function textRecorded(state, frame) {
     state = { ...state, streams };
     item.streamKey = streamKey;
   }
-  return withTurn(putItem(state, frame, key, item), frame);
+  return withTurn(modelSeen(putItem(state, frame, key, item), frame, false), frame);
+}
+
+function modelSeen(state, frame, fails) {
+  return frame.seq > state.model.seq ? { ...state, model: { seq: frame.seq, fails } } : state;
 }
 
 function callProposed(state, frame) {
@@ -178,6 +184,7 @@ function callEnded(state, frame) {
 
 function failed(state, frame) {
   if (frame.turn !== undefined) {
+    if (frame.failure === "model") state = modelSeen(state, frame, true);
     return withTurn(
       putItem(state, frame, `end:${frame.turn}`, { kind: "error", content: frame.content }),
       frame,

@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::ToolSpec;
+use crate::domain::{Failure, ToolSpec};
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
 use crate::store::{Exchange, Lease, NewStep, OpenCall, Store, StoreError};
@@ -119,7 +119,7 @@ impl Agent {
             Ok(answer) => self.store_answer(lease, number, &answer).await,
             Err(error) => {
                 tracing::warn!(turn = %lease.turn, step = number, kind = ?error.kind, %error, "no answer from the model");
-                self.store.fail_turn(lease, &error.message, self.clock.now()).await?;
+                self.store.fail_turn(lease, Failure::Model, &error.message, self.clock.now()).await?;
                 Ok(None)
             }
         }

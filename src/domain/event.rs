@@ -4,7 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CallRequest, ConversationId, MessageId, Origin, Outcome, StepId, Task, ToolCallId, TurnId, TurnState, Usage};
+use super::{
+    CallRequest, ConversationId, Failure, MessageId, Origin, Outcome, StepId, Task, ToolCallId, TurnId, TurnState, Usage,
+};
 
 /// Something that happened in a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,6 +106,8 @@ pub enum Event {
         state: TurnState,
         /// Why, where it did not simply complete; written for a person.
         reason: Option<String>,
+        /// What kept it from its answer, where it failed.
+        failure: Option<Failure>,
     },
 }
 
@@ -174,7 +178,7 @@ mod tests {
             Event::TaskChanged { task, deleted: false },
             Event::TasksFired { tasks: vec![TaskId(4)], turn },
             Event::CapabilityInstalled { name: "n".into(), version: 1, sha256: "ab".into(), grants: Value::Null },
-            Event::TurnEnded { turn, state: TurnState::Failed, reason: Some("why".into()) },
+            Event::TurnEnded { turn, state: TurnState::Failed, reason: Some("why".into()), failure: Some(Failure::Model) },
         ];
         for event in events {
             let written = serde_json::to_value(&event).unwrap();

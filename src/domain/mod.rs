@@ -12,4 +12,4 @@ pub use event::{Event, EventRecord};
 pub use ids::{ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
 pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, Outcome, ToolSpec, Usage};
-pub use turn::{Origin, Role, TurnState};
+pub use turn::{Failure, Origin, Role, TurnState};

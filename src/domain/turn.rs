@@ -70,6 +70,16 @@ impl TurnState {
 }
 
 text_enum! {
+    /// What kept a turn from its answer.
+    Failure {
+        /// No model answered.
+        Model = "model",
+        /// The server could not see it through.
+        Server = "server",
+    }
+}
+
+text_enum! {
     /// What a turn reacts to.
     Origin {
         /// A person wrote.

@@ -226,7 +226,7 @@ impl Socket {
     }
 
     async fn refuse(&mut self, why: &str, id: Option<String>) -> Result<(), End> {
-        self.send(&ServerFrame::Error { content: why.to_owned(), turn: None, id }).await
+        self.send(&ServerFrame::Error { content: why.to_owned(), turn: None, failure: None, id }).await
     }
 
     async fn send(&mut self, frame: &impl Serialize) -> Result<(), End> {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, Worked};
 use crate::clock::Clock;
-use crate::domain::Event;
+use crate::domain::{Event, Failure};
 use crate::store::{Lease, Store, StoreError};
 
 pub use heartbeat::Heartbeat;
@@ -114,7 +114,7 @@ impl Runner {
         }
         let reason =
             "This turn was taken up again and again and never came to an end, so it was given up. The server's log says why.";
-        self.store.fail_turn(lease, reason, self.clock.now()).await
+        self.store.fail_turn(lease, Failure::Server, reason, self.clock.now()).await
     }
 
     /// Completes when the turn was ended by somebody else, as `stop` does.

@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
+use super::turns::End;
 use super::{Lease, Store, StoreError, Unit};
-use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, TurnState, Usage};
+use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, Usage};
 
 /// An answer to store.
 #[derive(Clone, Debug)]
@@ -77,7 +78,7 @@ impl Store {
         unit.hold(lease).await?;
         let calls = unit.insert_step(lease, &step).await?;
         if step.last {
-            unit.end_turn(lease.conversation, lease.turn, TurnState::Completed, None).await?;
+            unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
         }
         unit.commit().await?;
         Ok(calls)

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
 use super::{Store, StoreError, Unit, word};
-use crate::domain::{ConversationId, Event, MessageId, Origin, TurnId, TurnState};
+use crate::domain::{ConversationId, Event, Failure, MessageId, Origin, TurnId, TurnState};
 
 /// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,17 @@ pub struct Accepted {
     pub conversation: ConversationId,
     /// True when the same message had been accepted before; nothing new was written.
     pub again: bool,
+}
+
+/// The ways a turn ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End<'a> {
+    /// With an answer.
+    Answered,
+    /// A person stopped it.
+    Stopped,
+    /// Without an answer; why, in words for a person.
+    Failed(Failure, &'a str),
 }
 
 impl Store {
@@ -125,10 +136,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
-    pub async fn fail_turn(&self, lease: &Lease, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn fail_turn(&self, lease: &Lease, failure: Failure, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
-        unit.end_turn(lease.conversation, lease.turn, TurnState::Failed, Some(reason)).await?;
+        unit.end_turn(lease.conversation, lease.turn, End::Failed(failure, reason)).await?;
         unit.commit().await
     }
 
@@ -148,7 +159,7 @@ impl Store {
         .await?;
         let turns: Vec<_> = open.into_iter().map(TurnId).collect();
         for turn in &turns {
-            unit.end_turn(conversation, *turn, TurnState::Aborted, Some("Stopped.")).await?;
+            unit.end_turn(conversation, *turn, End::Stopped).await?;
         }
         unit.commit().await?;
         Ok(turns)
@@ -209,14 +220,12 @@ impl Unit {
     }
 
     /// Ends a turn whose row the caller has locked. Tool calls left open are recorded as not done.
-    pub(super) async fn end_turn(
-        &mut self,
-        conversation: ConversationId,
-        turn: TurnId,
-        state: TurnState,
-        reason: Option<&str>,
-    ) -> Result<(), StoreError> {
-        debug_assert!(state.is_final(), "a turn ends in a final state");
+    pub(super) async fn end_turn(&mut self, conversation: ConversationId, turn: TurnId, end: End<'_>) -> Result<(), StoreError> {
+        let (state, reason, failure) = match end {
+            End::Answered => (TurnState::Completed, None, None),
+            End::Stopped => (TurnState::Aborted, Some("Stopped."), None),
+            End::Failed(failure, reason) => (TurnState::Failed, Some(reason), Some(failure)),
+        };
         self.close_open_calls(conversation, turn).await?;
         query!(
             "UPDATE turns SET state = $2, reason = $3, lease_owner = NULL, lease_until = NULL, ended_at = $4 WHERE turn_id = $1",
@@ -227,7 +236,7 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        self.append(conversation, Event::TurnEnded { turn, state, reason: reason.map(str::to_owned) }).await?;
+        self.append(conversation, Event::TurnEnded { turn, state, reason: reason.map(str::to_owned), failure }).await?;
         Ok(())
     }
 }

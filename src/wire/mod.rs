@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::domain::{ConversationId, Event, EventRecord, Origin, Outcome, ToolCallId, TurnId, TurnState};
+use crate::domain::{ConversationId, Event, EventRecord, Failure, Origin, Outcome, ToolCallId, TurnId, TurnState};
 
 /// The longest message a client may send, in bytes of UTF-8.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
@@ -145,6 +145,9 @@ pub enum ServerFrame {
         /// The turn that failed; absent when a frame was refused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<TurnId>,
+        /// What kept that turn from its answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
         /// The client's own id of the message that was refused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
@@ -205,10 +208,10 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
         Event::TaskChanged { task, deleted } => ServerFrame::Task { task: json!(task), deleted },
         Event::TasksFired { .. } => return None,
         Event::CapabilityInstalled { name, version, .. } => ServerFrame::Capability { name, version },
-        Event::TurnEnded { turn, state: TurnState::Failed, reason } => {
-            ServerFrame::Error { content: reason.unwrap_or_default(), turn: Some(turn), id: None }
+        Event::TurnEnded { turn, state: TurnState::Failed, reason, failure } => {
+            ServerFrame::Error { content: reason.unwrap_or_default(), turn: Some(turn), failure, id: None }
         }
-        Event::TurnEnded { turn, state, reason } => turn_frame(turn, state, reason),
+        Event::TurnEnded { turn, state, reason, failure: _ } => turn_frame(turn, state, reason),
     };
     Some(Sequenced { frame, conversation: record.conversation, seq: record.sequence })
 }
@@ -265,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_failed_turn_is_an_error_frame_and_an_aborted_one_is_not() {
-        let end = |state| Event::TurnEnded { turn: TurnId(1), state, reason: Some("why".into()) };
+        let end = |state| Event::TurnEnded { turn: TurnId(1), state, reason: Some("why".into()), failure: None };
         assert_eq!(shown(end(TurnState::Failed))["type"], "error");
         assert_eq!(shown(end(TurnState::Aborted))["type"], "turn");
     }

@@ -1,5 +1,5 @@
-// What a person should know before anything else: that this is the tour, that capabilities are not loaded, that the server
-// cannot be reached.
+// What a person should know before anything else: that this is the tour, that no model answers, that capabilities are not
+// loaded, that the server cannot be reached.
 
 import { h, keyed } from "../dom.js";
 
@@ -17,6 +17,18 @@ const TEXTS = {
     code(".env"),
     " and start level3 again; or start Ollama or LM Studio, which is noticed by itself.",
   ],
+  model: () => [
+    h("strong", {}, "No model answers."),
+    " The last turn ended without an answer; its error says why. The model is set with ",
+    code("LLM_PROVIDER"),
+    ", ",
+    code("LLM_MODEL"),
+    " and ",
+    code("LLM_API_KEY"),
+    " in ",
+    code(".env"),
+    "; then start level3 again. With none of them set, Ollama and LM Studio are found by themselves.",
+  ],
   safe: () => [
     h("strong", {}, "Safe mode."),
     " The server crashed several times in a row, so it started without loading the capabilities. The four built-in tools work. " +
@@ -28,13 +40,14 @@ const TEXTS = {
   ],
 };
 
-/** `<l3-banners>`: `data = { hello, connection }`. */
+/** `<l3-banners>`: `data = { hello, connection, model }`. */
 export class Banners extends HTMLElement {
-  set data({ hello, connection }) {
+  set data({ hello, connection, model }) {
     const kinds = [];
     if (connection.status === "offline") kinds.push("offline");
     if (hello?.safe_mode) kinds.push("safe");
     if (hello?.model.kind === "tour") kinds.push("tour");
+    else if (model.fails) kinds.push("model");
     const rows = kinds.map((kind) => ({ key: kind, kind }));
     keyed(this, rows, ({ kind }) =>
       h(

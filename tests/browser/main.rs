@@ -87,6 +87,7 @@ async fn errors_are_shown_and_the_page_comes_back_by_itself() {
     let Some(page) = Page::open(&app).await else { return };
     page.say("hello").await;
     page.see("[data-testid=error]", "Nobody answers at LLM_BASE_URL.").await;
+    page.see("[data-testid=banner][data-banner=model]", "LLM_PROVIDER").await;
     app.stop().await;
     page.find("[data-testid=connection]:not([data-state=connected])").await;
     // What is written while the server is away is sent when it is back.

@@ -159,6 +159,19 @@ test("a_higher_attempt_replaces_and_a_lower_one_is_ignored", () => {
   assert.equal(rows(state)[1].content, "newer");
 });
 
+test("a_model_that_fails_is_remembered_until_one_answers_whatever_the_order_of_arrival", () => {
+  const s = stream();
+  const frames = [
+    s.queued(1, "one"),
+    { ...s.failed(1, "nobody answers"), failure: "model" },
+    s.queued(2, "two"),
+    s.assistant(2, "here"),
+  ];
+  assert.equal(after(frames.slice(0, 2)).model.fails, true);
+  assert.equal(after(frames).model.fails, false);
+  assert.equal(after(frames.toReversed()).model.fails, false);
+});
+
 test("a_delta_of_the_next_step_that_overtakes_the_record_of_the_last_one_is_kept_apart", () => {
   const s = stream();
   const state = after([
