@@ -13,11 +13,12 @@ pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
 const RESULT_BYTES: usize = 24 * 1024;
 const PROMPT: &str = include_str!("prompt.md");
 
-pub(super) fn system_prompt(capabilities: &[CapabilitySummary], due: &[Task], now: DateTime<Utc>) -> String {
+/// The system prompt. It changes only when capabilities or due tasks do, and the time stands beside each message instead: a request
+/// then begins with what the last one began with, which providers and local servers need not read again.
+pub(super) fn system_prompt(capabilities: &[CapabilitySummary], due: &[Task]) -> String {
     PROMPT
         .replace("{capabilities_section}", &capabilities_section(capabilities))
         .replace("{tasks_section}", &tasks_section(due))
-        .replace("{now}", &now.to_rfc3339_opts(SecondsFormat::Secs, true))
         .trim_end()
         .to_owned()
 }
@@ -41,7 +42,7 @@ pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
     for exchange in history {
         for entry in &exchange.entries {
             entries.push(match entry {
-                HistoryEntry::User(content) => Entry::User(content.clone()),
+                HistoryEntry::User(content, at) => Entry::User(with_time(content, *at)),
                 // An empty answer that was asked for again says nothing, and some providers refuse it.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
                 HistoryEntry::Assistant(content, calls) => Entry::Assistant { content: content.clone(), calls: calls.clone() },
@@ -56,6 +57,10 @@ pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
         }
     }
     entries
+}
+
+fn with_time(content: &str, at: DateTime<Utc>) -> String {
+    format!("{content}\n\n(The time is {}.)", at.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
 fn note(text: &str) -> Entry {
@@ -89,15 +94,15 @@ mod tests {
 
     #[test]
     fn the_prompt_is_filled_in_whole() {
-        let prompt = system_prompt(&[], &[], DateTime::UNIX_EPOCH);
+        let prompt = system_prompt(&[], &[]);
         assert!(prompt.contains("You have no self-built capabilities yet."));
-        assert!(prompt.ends_with("The time is 1970-01-01T00:00:00Z."), "{prompt}");
-        assert!(!prompt.contains("_section}"));
+        assert!(!prompt.contains("_section}"), "{prompt}");
     }
 
     #[test]
     fn a_failed_turn_is_followed_by_what_failed() {
-        let shown = entries(&[exchange(TurnState::Failed, vec![HistoryEntry::User("hi".into())])]);
+        let shown = entries(&[exchange(TurnState::Failed, vec![HistoryEntry::User("hi".into(), DateTime::UNIX_EPOCH)])]);
+        assert_eq!(shown[0], Entry::User("hi\n\n(The time is 1970-01-01T00:00:00Z.)".into()));
         let note = "[controller] This turn failed: the model was not there";
         assert_eq!(shown[1], Entry::Assistant { content: note.into(), calls: Vec::new() });
     }

@@ -107,9 +107,8 @@ impl Agent {
             return self.close(lease, number, "limit", text).await;
         }
         let capabilities = self.tools.capabilities().await?;
-        let now = self.clock.now();
-        let due = self.store.tasks_due_before(now + context::DUE_SOON).await?;
-        let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due, now))];
+        let due = self.store.tasks_due_before(self.clock.now() + context::DUE_SOON).await?;
+        let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due))];
         entries.extend(context::entries(&history));
         if empty == Empty::Once {
             entries.push(Entry::User(ASK_AGAIN.to_owned()));

@@ -1,5 +1,6 @@
 //! What a model is shown of a conversation.
 
+use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use super::{Store, StoreError, word};
@@ -21,8 +22,8 @@ pub struct Exchange {
 /// One message, as far as a model needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HistoryEntry {
-    /// The input.
-    User(String),
+    /// The input, and when it came.
+    User(String, DateTime<Utc>),
     /// An answer, and the tools it asked for.
     Assistant(String, Vec<CallRequest>),
     /// A tool call's result, under the model's own id of the call.
@@ -38,7 +39,7 @@ impl Store {
     pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<Vec<Exchange>, StoreError> {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
-            r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.step_id, c.request_id AS "request_id?"
+            r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!", m.step_id, c.request_id AS "request_id?"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
                  UNION ALL
@@ -58,7 +59,7 @@ impl Store {
         let mut exchanges: Vec<Exchange> = Vec::new();
         for row in rows.into_iter().filter(|row| Some(row.turn_id) != partial) {
             let entry = match word(&row.role)? {
-                Role::User => HistoryEntry::User(row.content),
+                Role::User => HistoryEntry::User(row.content, row.created_at),
                 Role::Assistant => {
                     let of_step = calls.iter().filter(|(step, _)| Some(*step) == row.step_id);
                     HistoryEntry::Assistant(row.content, of_step.map(|(_, request)| request.clone()).collect())

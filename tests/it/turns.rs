@@ -78,7 +78,7 @@ async fn the_conversation_is_remembered_up_to_its_limit() {
     let shown: Vec<_> = entries
         .iter()
         .filter_map(|entry| match entry {
-            Entry::User(content) | Entry::Assistant { content, .. } => Some(content.as_str()),
+            Entry::User(content) | Entry::Assistant { content, .. } => content.lines().next(),
             _ => None,
         })
         .collect();

@@ -20,7 +20,7 @@ pub(super) struct Scene<'a> {
     pub(super) input: &'a str,
     /// The calls of this turn, oldest first.
     pub(super) done: Vec<Done<'a>>,
-    /// The time the system entry tells.
+    /// The time the newest message tells.
     pub(super) now: Option<DateTime<Utc>>,
     /// How many calls the whole conversation shows.
     calls_so_far: usize,
@@ -32,7 +32,7 @@ impl<'a> Scene<'a> {
         let entries = &request.entries;
         let last = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)));
         let input = match last.map(|last| &entries[last]) {
-            Some(Entry::User(text)) => text.trim(),
+            Some(Entry::User(text)) => text.rsplit_once(TIME_LINE).map_or(text.as_str(), |(said, _)| said).trim(),
             _ => "",
         };
         let mut done: Vec<Done> = Vec::new();
@@ -86,11 +86,13 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The time out of a line like `The time is 2026-11-20T06:30:00Z.`
+/// How the line begins that the agent puts under each message: `(The time is 2026-11-20T06:30:00Z.)`
+const TIME_LINE: &str = "\n\n(The time is ";
+
 fn time(entry: &Entry) -> Option<DateTime<Utc>> {
-    let Entry::System(text) = entry else { return None };
-    let (_, after) = text.split_once("The time is ")?;
-    let time = after.split_whitespace().next()?.trim_end_matches('.');
+    let Entry::User(text) = entry else { return None };
+    let (_, after) = text.rsplit_once(TIME_LINE)?;
+    let time = after.trim_end_matches(['.', ')']);
     DateTime::parse_from_rfc3339(time).ok().map(|time| time.to_utc())
 }
 
@@ -144,9 +146,10 @@ mod tests {
     }
 
     #[test]
-    fn the_time_is_read_from_the_system_entry() {
-        let system = |text: &str| time(&Entry::System(text.into())).map(|time| time.to_rfc3339());
-        assert_eq!(system("You are x.\nThe time is 2026-11-20T06:30:00Z.\nMore."), Some("2026-11-20T06:30:00+00:00".into()));
-        assert_eq!(system("The time is late."), None);
+    fn the_time_is_read_from_under_the_message() {
+        let told = |text: &str| time(&Entry::User(text.into())).map(|time| time.to_rfc3339());
+        assert_eq!(told("hi\n\n(The time is 2026-11-20T06:30:00Z.)"), Some("2026-11-20T06:30:00+00:00".into()));
+        assert_eq!(told("hi\n\n(The time is late.)"), None);
+        assert_eq!(told("hi"), None);
     }
 }
