@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::refusal;
 use super::{BUILT_IN, Recorder};
-use crate::domain::{Draft, Grants, Language, Outcome, TestCase};
-use crate::sandbox::Sandbox;
+use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase};
+use crate::sandbox::{Checked, Sandbox};
 use crate::store::{Built, StoreError};
 
 pub(super) const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
@@ -76,16 +76,21 @@ impl WriteCapability {
     }
 }
 
-/// The object schema itself, where a model wrapped it the way tools are listed: `{"type":"function","function":{"parameters":…}}`.
+/// The object schema itself, where a model wrapped it the way tools are listed (`{"type":"function","function":{"parameters":…}}`) or
+/// left out that it is an object.
 fn plain_schema(schema: Value) -> Value {
     let inner = schema
         .pointer("/function/parameters")
         .or_else(|| (schema.get("type") == Some(&json!("function"))).then(|| schema.get("parameters")).flatten());
-    match inner {
-        Some(inner) => inner.clone(),
-        None if schema.as_object().is_some_and(Map::is_empty) => json!({ "type": "object", "properties": {} }),
-        None => schema,
+    let mut schema = inner.cloned().unwrap_or(schema);
+    if let Some(object) = schema.as_object_mut()
+        && !object.contains_key("type")
+        && (object.is_empty() || object.contains_key("properties"))
+    {
+        object.insert("type".to_owned(), json!("object"));
+        object.entry("properties").or_insert_with(|| json!({}));
     }
+    schema
 }
 
 pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, request: WriteCapability) -> Result<(), StoreError> {
@@ -97,18 +102,73 @@ pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, request: Write
         Ok(checked) => checked,
         Err(error) => return record.outcome(Outcome::failed(json!(error).to_string())).await,
     };
-    draft.source = checked.source;
+    draft.source.clone_from(&checked.source);
+    // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant.
+    let trial = if draft.tests.is_empty() { Some(try_once(record, sandbox, &draft, &checked).await) } else { None };
     let mut unit = record.store.begin(record.now).await?;
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
     let version = unit.install_capability(record.lease.conversation, &draft, built).await?;
-    let told = json!({
+    let mut told = json!({
         "installed": draft.name,
         "version": version,
         "tests_passed": draft.tests.len(),
         "message": format!("`{}` is live: call it now like any other tool.", draft.name),
     });
+    if let Some(trial) = trial {
+        told["trial_call"] = trial;
+    }
     unit.end_call(record.lease, record.end(Outcome::ok(told.to_string()))).await?;
     unit.commit().await
+}
+
+/// Calls the checked draft once and says what came of it, for the model to judge.
+async fn try_once(record: &Recorder<'_>, sandbox: &Sandbox, draft: &Draft, checked: &Checked) -> Value {
+    let params = sample(&draft.parameters);
+    let version = CapabilityVersion {
+        name: draft.name.clone(),
+        version: 0,
+        description: draft.description.clone(),
+        language: draft.language,
+        source: draft.source.clone(),
+        parameters: draft.parameters.clone(),
+        grants: draft.grants.clone(),
+        tests: Vec::new(),
+        component: checked.component.clone(),
+        sha256: checked.sha256.clone(),
+        engine: checked.engine.clone(),
+    };
+    let outcome = sandbox.call(record.permit, &version, &params).await;
+    let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
+    if outcome.ok && outcome.result == "null" {
+        trial["note"] = json!("The result was null. Is that meant? The function takes ONE object: read arguments as params.x.");
+    }
+    trial
+}
+
+/// Arguments that fit the schema, as far as its types tell.
+fn sample(schema: &Value) -> Value {
+    for given in ["default", "const"] {
+        if let Some(value) = schema.get(given) {
+            return value.clone();
+        }
+    }
+    for several in ["examples", "enum"] {
+        if let Some(value) = schema.get(several).and_then(|values| values.get(0)) {
+            return value.clone();
+        }
+    }
+    let kind = schema.get("type").map(|kind| kind.get(0).unwrap_or(kind));
+    match kind.and_then(Value::as_str) {
+        Some("object") => {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            properties.map(|all| all.iter().map(|(name, schema)| (name.clone(), sample(schema))).collect()).unwrap_or_default()
+        }
+        Some("array") => schema.get("items").map_or_else(|| json!([]), |items| json!([sample(items)])),
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("boolean") => json!(true),
+        Some("null") => Value::Null,
+        _ => json!("example"),
+    }
 }
 
 #[cfg(test)]
@@ -139,7 +199,23 @@ mod tests {
         ] {
             assert_eq!(draft(request(|r| r["parameters_schema"] = written.clone())).unwrap().parameters, plain, "{written}");
         }
-        assert_eq!(draft(request(|r| r["parameters_schema"] = json!({}))).unwrap().parameters["type"], "object");
+        for short in [json!({}), json!({"properties": {"a": {"type": "number"}}})] {
+            assert_eq!(
+                draft(request(|r| r["parameters_schema"] = short.clone())).unwrap().parameters["type"],
+                "object",
+                "{short}"
+            );
+        }
+    }
+
+    #[test]
+    fn made_up_arguments_fit_the_schema() {
+        let schema = json!({"type": "object", "properties": {
+            "n": {"type": "integer", "minimum": 5}, "word": {"type": "string"}, "unit": {"enum": ["C", "F"]}, "deep": {"type": "object",
+            "properties": {"list": {"type": "array", "items": {"type": "boolean"}}}}, "maybe": {"type": ["number", "null"]}}});
+        let made = sample(&schema);
+        assert_eq!(made, json!({"n": 5, "word": "example", "unit": "C", "deep": {"list": [true]}, "maybe": 1}));
+        assert!(jsonschema::is_valid(&schema, &made));
     }
 
     #[test]

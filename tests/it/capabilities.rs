@@ -40,6 +40,17 @@ async fn a_capability_is_built_and_used_in_the_same_turn() {
 }
 
 #[tokio::test]
+async fn without_tests_a_trial_call_shows_what_the_function_does() {
+    let app = TestApp::start().await;
+    let positional = capability("double", "export default async function double(n) { return n * 2 }");
+    app.script([call("write_capability", positional), text("I see.")]);
+    let results = results(&app.connect().await.ask("write").await);
+    let told: Value = serde_json::from_str(&results[0].1).unwrap();
+    assert_eq!((&told["trial_call"]["params"], &told["trial_call"]["result"]), (&json!({"n": 1}), &json!("null")));
+    assert!(told["trial_call"]["note"].as_str().unwrap().contains("ONE object"), "{told}");
+}
+
+#[tokio::test]
 async fn a_new_version_is_live_for_the_next_call_everywhere() {
     let app = TestApp::start().await;
     let triple = "export default async function double(params) { return params.n * 3 }";
