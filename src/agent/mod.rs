@@ -153,12 +153,18 @@ impl Agent {
 
     async fn store_answer(&self, lease: &Lease, number: i32, answer: &Answer) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let last = answer.calls.is_empty() && !answer.content.trim().is_empty();
+        let cut = last && answer.finish_reason == "length";
+        let content = if cut {
+            format!("{}\n\n*(cut: the model reached its limit of tokens)*", answer.content)
+        } else {
+            answer.content.clone()
+        };
         let step = NewStep {
             number,
             model: &answer.model,
             finish_reason: &answer.finish_reason,
             usage: answer.usage,
-            content: &answer.content,
+            content: &content,
             calls: &answer.calls,
             last,
         };

@@ -7,10 +7,23 @@ use serde_json::{Map, Value, json};
 use super::{Entry, Request};
 use crate::domain::CallRequest;
 
+/// How the longest answer is told to a provider, in tokens. Without it a small model that falls into a loop writes until its context is
+/// full, and one provider refuses the request.
+fn longest_answer(provider: &str) -> (&'static str, u32) {
+    match provider {
+        // Its newer models refuse the older name.
+        "openai" => ("max_completion_tokens", 8192),
+        "anthropic" | "groq" | "openrouter" => ("max_tokens", 8192),
+        _ => ("max_tokens", 4096),
+    }
+}
+
 /// The JSON body of a chat request. `usage` asks for the tokens to be counted, which some old servers refuse.
-pub(super) fn chat(request: &Request, model: &str, usage: bool) -> Value {
+pub(super) fn chat(request: &Request, model: &str, provider: &str, usage: bool) -> Value {
     let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries) };
     let mut body = json!({ "model": model, "messages": messages, "stream": true });
+    let (limit, tokens) = longest_answer(provider);
+    body[limit] = tokens.into();
     if usage {
         body["stream_options"] = json!({ "include_usage": true });
     }
@@ -147,7 +160,7 @@ mod tests {
 
     fn body(entries: Vec<Entry>, tools: usize) -> Value {
         let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
-        chat(&Request { entries, tools: vec![tool; tools] }, "m", true)
+        chat(&Request { entries, tools: vec![tool; tools] }, "m", "custom", true)
     }
 
     fn roles(body: &Value) -> Vec<&str> {
@@ -209,5 +222,15 @@ mod tests {
     fn an_empty_answer_of_the_past_is_not_sent_again() {
         let empty = Entry::Assistant { content: " ".into(), calls: Vec::new() };
         assert_eq!(roles(&body(vec![Entry::User("u".into()), empty], 1)), ["user"]);
+    }
+
+    #[test]
+    fn every_request_bounds_the_answer_in_the_providers_own_word() {
+        let request = Request { entries: Vec::new(), tools: Vec::new() };
+        for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
+            let body = chat(&request, "m", provider, false);
+            assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");
+        }
+        assert!(chat(&request, "m", "openai", false).get("max_tokens").is_none());
     }
 }

@@ -12,6 +12,9 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
         text => match serde_json::from_str(text) {
             Ok(arguments @ Value::Object(_)) => Ok(arguments),
             Ok(_) => Err(refusal("the arguments must be one JSON object")),
+            Err(error) if error.is_eof() => {
+                Err(refusal(&format!("the arguments are not valid JSON, they seem to be cut off: write less. {error}")))
+            }
             Err(error) => Err(refusal(&format!("the arguments are not valid JSON: {error}"))),
         },
     }
@@ -57,9 +60,11 @@ mod tests {
 
     #[test]
     fn what_is_no_object_is_refused_with_the_reason() {
-        for (text, reason) in
-            [("[1]", "must be one JSON object"), ("{\"a\":", "not valid JSON: EOF while parsing a value at line 1")]
-        {
+        for (text, reason) in [
+            ("[1]", "must be one JSON object"),
+            ("{\"a\":", "cut off: write less. EOF while parsing a value at line 1"),
+            ("{oops}", "not valid JSON: key must be a string at line 1"),
+        ] {
             let refused = parse(text).unwrap_err();
             assert!(refused.contains(reason), "{refused}");
         }
