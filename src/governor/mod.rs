@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::ToolCallId;
+use crate::domain::{ToolCallId, valid_name};
 
 /// A tool call as it is judged.
 #[derive(Clone, Debug, Serialize)]
@@ -73,7 +73,14 @@ pub fn authorize(policy: &Policy, proposal: &Proposal) -> Verdict {
 
 fn unknown_tool(policy: &Policy, tool: &str) -> String {
     let tools: Vec<_> = policy.tools.iter().map(String::as_str).collect();
-    format!("There is no tool `{tool}`. The tools are: {}. To make a new one, call write_capability.", tools.join(", "))
+    let list = tools.join(", ");
+    if !valid_name(tool) {
+        return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
+    }
+    format!(
+        "There is no tool `{tool}` yet. The tools are: {list}. To make it, call write_capability with name \"{tool}\", a description, \
+         code \"export default async function {tool}(params) {{ ... }}\" and parameters_schema; then call it."
+    )
 }
 
 #[cfg(test)]
@@ -100,9 +107,12 @@ mod tests {
     #[test]
     fn an_unknown_tool_is_denied_with_the_list_and_the_way_to_make_one() {
         let Verdict::Deny(reason) = authorize(&policy(), &proposal("send_email", json!({}))) else { panic!("allowed") };
-        assert_eq!(
-            reason,
-            "There is no tool `send_email`. The tools are: execute_sql, restart. To make a new one, call write_capability."
+        assert!(
+            reason.starts_with("There is no tool `send_email` yet. The tools are: execute_sql, restart. To make it, call"),
+            "{reason}"
         );
+        assert!(reason.contains("export default async function send_email(params)"), "{reason}");
+        let Verdict::Deny(reason) = authorize(&policy(), &proposal("Send Email", json!({}))) else { panic!("allowed") };
+        assert!(reason.ends_with("To make a new one, call write_capability."), "{reason}");
     }
 }
