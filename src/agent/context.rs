@@ -60,7 +60,7 @@ pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
 }
 
 fn with_time(content: &str, at: DateTime<Utc>) -> String {
-    format!("{content}\n\n(The time is {}.)", at.to_rfc3339_opts(SecondsFormat::Secs, true))
+    format!("[{}] {content}", at.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
 fn note(text: &str) -> Entry {
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_failed_turn_is_followed_by_what_failed() {
         let shown = entries(&[exchange(TurnState::Failed, vec![HistoryEntry::User("hi".into(), DateTime::UNIX_EPOCH)])]);
-        assert_eq!(shown[0], Entry::User("hi\n\n(The time is 1970-01-01T00:00:00Z.)".into()));
+        assert_eq!(shown[0], Entry::User("[1970-01-01T00:00:00Z] hi".into()));
         let note = "[controller] This turn failed: the model was not there";
         assert_eq!(shown[1], Entry::Assistant { content: note.into(), calls: Vec::new() });
     }

@@ -78,7 +78,7 @@ async fn the_conversation_is_remembered_up_to_its_limit() {
     let shown: Vec<_> = entries
         .iter()
         .filter_map(|entry| match entry {
-            Entry::User(content) | Entry::Assistant { content, .. } => content.lines().next(),
+            Entry::User(content) | Entry::Assistant { content, .. } => content.split(' ').next_back(),
             _ => None,
         })
         .collect();

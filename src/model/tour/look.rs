@@ -32,7 +32,7 @@ impl<'a> Scene<'a> {
         let entries = &request.entries;
         let last = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)));
         let input = match last.map(|last| &entries[last]) {
-            Some(Entry::User(text)) => text.rsplit_once(TIME_LINE).map_or(text.as_str(), |(said, _)| said).trim(),
+            Some(Entry::User(text)) => timed(text).map_or(text.as_str(), |(_, said)| said).trim(),
             _ => "",
         };
         let mut done: Vec<Done> = Vec::new();
@@ -86,14 +86,15 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// How the line begins that the agent puts under each message: `(The time is 2026-11-20T06:30:00Z.)`
-const TIME_LINE: &str = "\n\n(The time is ";
+/// The time that the agent puts before each message, and the message: `[2026-11-20T06:30:00Z] hello`.
+fn timed(text: &str) -> Option<(DateTime<Utc>, &str)> {
+    let (time, said) = text.strip_prefix('[')?.split_once("] ")?;
+    Some((DateTime::parse_from_rfc3339(time).ok()?.to_utc(), said))
+}
 
 fn time(entry: &Entry) -> Option<DateTime<Utc>> {
     let Entry::User(text) = entry else { return None };
-    let (_, after) = text.rsplit_once(TIME_LINE)?;
-    let time = after.trim_end_matches(['.', ')']);
-    DateTime::parse_from_rfc3339(time).ok().map(|time| time.to_utc())
+    timed(text).map(|(time, _)| time)
 }
 
 /// True when a result tells of a failure. A result is text for a model; the tools answer failures with an `error` or in words
@@ -146,10 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn the_time_is_read_from_under_the_message() {
+    fn the_time_is_read_from_before_the_message() {
         let told = |text: &str| time(&Entry::User(text.into())).map(|time| time.to_rfc3339());
-        assert_eq!(told("hi\n\n(The time is 2026-11-20T06:30:00Z.)"), Some("2026-11-20T06:30:00+00:00".into()));
-        assert_eq!(told("hi\n\n(The time is late.)"), None);
+        assert_eq!(told("[2026-11-20T06:30:00Z] [heartbeat] hi"), Some("2026-11-20T06:30:00+00:00".into()));
+        assert_eq!(told("[late] hi"), None);
         assert_eq!(told("hi"), None);
     }
 }

@@ -11,7 +11,7 @@ struct Talk(Request);
 
 impl Talk {
     fn about(input: &str) -> Self {
-        let input = format!("{input}\n\n(The time is 2026-11-20T06:30:00Z.)");
+        let input = format!("[2026-11-20T06:30:00Z] {input}");
         let entries = vec![Entry::System("You are level3.".into()), Entry::User(input)];
         let mut talk = Self(Request { entries, tools: Vec::new() });
         ["execute_sql", "write_capability", "manage_tasks", "restart"].into_iter().for_each(|tool| talk.offer(tool));
