@@ -26,7 +26,7 @@ pub(super) struct WriteCapability {
     #[serde(deserialize_with = "object_or_text")]
     #[schemars(with = "Map<String, Value>")]
     parameters_schema: Value,
-    /// Calls that must succeed before it is kept: [{"params": {...}, "expect": result}]
+    /// Optional calls that must succeed before it is kept, with results you are sure of: [{"params": {...}, "expect": result}]
     #[serde(default)]
     #[schemars(with = "Vec<Map<String, Value>>")]
     tests: Vec<TestCase>,
