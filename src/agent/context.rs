@@ -13,8 +13,8 @@ pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
 const RESULT_BYTES: usize = 24 * 1024;
 const PROMPT: &str = include_str!("prompt.md");
 
-/// The system prompt. It changes only when capabilities or due tasks do, and the time stands beside each message instead: a request
-/// then begins with what the last one began with, which providers and local servers need not read again.
+/// The system prompt. It changes only when capabilities or due tasks do, and the time stands before the newest message instead: a
+/// request then begins with what the last one began with, which providers and local servers need not read again.
 pub(super) fn system_prompt(capabilities: &[CapabilitySummary], due: &[Task]) -> String {
     PROMPT
         .replace("{capabilities_section}", &capabilities_section(capabilities))
@@ -39,10 +39,12 @@ fn tasks_section(due: &[Task]) -> String {
 /// The conversation as entries. A turn that did not end with an answer is followed by a line that says so.
 pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
     let mut entries = Vec::new();
+    let newest = history.last().map(|exchange| exchange.turn);
     for exchange in history {
         for entry in &exchange.entries {
             entries.push(match entry {
-                HistoryEntry::User(content, at) => Entry::User(with_time(content, *at)),
+                HistoryEntry::User(content, at) if Some(exchange.turn) == newest => Entry::User(with_time(content, *at)),
+                HistoryEntry::User(content, _) => Entry::User(content.clone()),
                 // An empty answer that was asked for again says nothing, and some providers refuse it.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
                 HistoryEntry::Assistant(content, calls) => Entry::Assistant { content: content.clone(), calls: calls.clone() },

@@ -133,7 +133,9 @@ impl Inner {
         match (ran.result, &test.expect) {
             (Err(error), _) => Err(failed(format!("{call} failed: {error}"), None, ran.logs).at(error.place())),
             (Ok(result), Some(expected)) if !same(&result, expected) => {
-                let message = format!("{call} gave {result}, but {expected} was expected; correct the code or the test");
+                // What a function gives that takes its arguments one by one.
+                let hint = if result == "null" { "; the function takes ONE object: read arguments as params.x" } else { "" };
+                let message = format!("{call} gave {result}, but {expected} was expected; correct the code or the test{hint}");
                 Err(failed(super::explain::clip(&message), Some(json_of(result)), ran.logs))
             }
             (Ok(result), _) => Ok(TestResult { params: test.params.clone(), result, logs: ran.logs }),
