@@ -20,6 +20,8 @@ use crate::wire::{ClientFrame, MAX_MESSAGE_BYTES, ServerFrame, frame_of};
 const BUFFER_BYTES: usize = 4 * 1024;
 /// JSON may write a character with six.
 const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + 4 * 1024;
+/// The longest id a client may give its message.
+const MAX_ID_BYTES: usize = 200;
 /// A client that does not read for so long is let go. Real time: it guards against what hangs.
 const SEND_PATIENCE: Duration = Duration::from_secs(30);
 const PING_EVERY: Duration = Duration::from_secs(30);
@@ -162,6 +164,9 @@ impl Socket {
     }
 
     async fn accept(&mut self, conversation: ConversationId, id: Option<String>, content: &str) -> Result<(), End> {
+        if id.as_ref().is_some_and(|id| id.len() > MAX_ID_BYTES || id.contains('\0')) {
+            return self.refuse(&format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"), None).await;
+        }
         if content.trim().is_empty() {
             return self.refuse("`content` is empty; there is nothing to react to", id).await;
         }

@@ -88,6 +88,11 @@ impl Store {
     }
 }
 
+/// Text as Postgres can hold it: zero characters are replaced.
+fn storable(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{FFFD}").into() } else { text.into() }
+}
+
 /// Reads a stored word back into its type.
 fn word<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, StoreError> {
     text.parse().map_err(StoreError::Unreadable)

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
-use super::{Lease, Store, StoreError, Unit};
+use super::{Lease, Store, StoreError, Unit, storable};
 use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, Usage};
 
 /// An answer to store.
@@ -88,14 +88,15 @@ impl Store {
 impl Unit {
     async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-        let content = step.content.replace('\0', "\u{FFFD}");
+        let content = storable(step.content).into_owned();
+        let (model, finish_reason) = (storable(step.model), storable(step.finish_reason));
         let id = query_scalar!(
             "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, created_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING step_id",
             lease.turn.0,
             step.number,
-            step.model,
-            step.finish_reason,
+            &*model,
+            &*finish_reason,
             tokens(|usage| usage.input),
             tokens(|usage| usage.output),
             self.now
@@ -117,8 +118,8 @@ impl Unit {
             turn: lease.turn,
             step: StepId(id),
             number: step.number,
-            model: step.model.to_owned(),
-            finish_reason: step.finish_reason.to_owned(),
+            model: model.into_owned(),
+            finish_reason: finish_reason.into_owned(),
             usage: step.usage,
             content,
             last: step.last,
@@ -139,9 +140,9 @@ impl Unit {
         request: &CallRequest,
     ) -> Result<OpenCall, StoreError> {
         let request = CallRequest {
-            id: request.id.replace('\0', "\u{FFFD}"),
-            name: request.name.replace('\0', "\u{FFFD}"),
-            arguments: request.arguments.replace('\0', "\u{FFFD}"),
+            id: storable(&request.id).into_owned(),
+            name: storable(&request.name).into_owned(),
+            arguments: storable(&request.arguments).into_owned(),
         };
         let call = query_scalar!(
             "INSERT INTO tool_calls (turn_id, step_id, position, request_id, name, arguments, created_at)

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, Unit, word};
+use super::{Store, StoreError, Unit, storable, word};
 use crate::domain::{ConversationId, Event, Failure, MessageId, Origin, TurnId, TurnState};
 
 /// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
@@ -193,7 +193,7 @@ impl Unit {
         client_id: Option<&str>,
         content: &str,
     ) -> Result<TurnId, StoreError> {
-        let content = content.replace('\0', "\u{FFFD}");
+        let content = storable(content).into_owned();
         let turn = query_scalar!(
             "INSERT INTO turns (conversation_id, origin, client_id, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
              RETURNING turn_id",
@@ -226,6 +226,8 @@ impl Unit {
             End::Stopped => (TurnState::Aborted, Some("Stopped."), None),
             End::Failed(failure, reason) => (TurnState::Failed, Some(reason), Some(failure)),
         };
+        let reason = reason.map(storable);
+        let reason = reason.as_deref();
         self.close_open_calls(conversation, turn).await?;
         query!(
             "UPDATE turns SET state = $2, reason = $3, lease_owner = NULL, lease_until = NULL, ended_at = $4 WHERE turn_id = $1",

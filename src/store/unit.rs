@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{PgTransaction, query_scalar};
 
-use super::{Lease, Signals, Store, StoreError};
+use super::{Lease, Signals, Store, StoreError, storable};
 use crate::domain::{ConversationId, Event, EventRecord, Outcome, ToolCallId};
 
 /// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
@@ -87,9 +87,11 @@ impl Unit {
     /// # Errors
     /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome already.
     pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
-        // Postgres' text cannot hold a zero character; a tool's output can.
-        let outcome = Outcome { result: end.outcome.result.replace('\0', "\u{FFFD}"), ..end.outcome };
-        let outcome = Outcome { logs: outcome.logs.iter().map(|line| line.replace('\0', "\u{FFFD}")).collect(), ..outcome };
+        let outcome = Outcome {
+            ok: end.outcome.ok,
+            result: storable(&end.outcome.result).into_owned(),
+            logs: end.outcome.logs.iter().map(|line| storable(line).into_owned()).collect(),
+        };
         let sequence = query_scalar!(
             r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9) AS "sequence!""#,
             lease.turn.0,

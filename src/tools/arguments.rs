@@ -10,13 +10,32 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
     match text.trim() {
         "" | "null" => Ok(Value::Object(Map::new())),
         text => match serde_json::from_str(text) {
-            Ok(arguments @ Value::Object(_)) => Ok(arguments),
+            Ok(mut arguments @ Value::Object(_)) => {
+                without_zeros(&mut arguments);
+                Ok(arguments)
+            }
             Ok(_) => Err(refusal("the arguments must be one JSON object")),
             Err(error) if error.is_eof() => {
                 Err(refusal(&format!("the arguments are not valid JSON, they seem to be cut off: write less. {error}")))
             }
             Err(error) => Err(refusal(&format!("the arguments are not valid JSON: {error}"))),
         },
+    }
+}
+
+/// Replaces zero characters, which Postgres' text cannot hold, before anything depends on the arguments.
+fn without_zeros(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains('\0') => *text = text.replace('\0', "\u{FFFD}"),
+        Value::Array(items) => items.iter_mut().for_each(without_zeros),
+        Value::Object(members) => {
+            if members.keys().any(|name| name.contains('\0')) {
+                *members =
+                    std::mem::take(members).into_iter().map(|(name, value)| (name.replace('\0', "\u{FFFD}"), value)).collect();
+            }
+            members.values_mut().for_each(without_zeros);
+        }
+        _ => {}
     }
 }
 
@@ -56,6 +75,13 @@ mod tests {
         for text in ["", " ", "null", "{}"] {
             assert_eq!(parse(text), Ok(json!({})), "{text:?}");
         }
+    }
+
+    #[test]
+    fn zero_characters_are_replaced_wherever_they_stand() {
+        let text = r#"{"a\u0000": ["x\u0000y", {"b": "\u0000"}], "c": "\\u0000"}"#;
+        let replaced = json!({"a\u{FFFD}": ["x\u{FFFD}y", {"b": "\u{FFFD}"}], "c": "\\u0000"});
+        assert_eq!(parse(text), Ok(replaced));
     }
 
     #[test]

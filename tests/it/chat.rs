@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{TestApp, text};
+use crate::support::{TestApp, call, text};
 
 #[tokio::test]
 async fn what_is_no_frame_is_answered_with_what_is_wrong() {
@@ -58,6 +58,12 @@ async fn sockets_are_closed_when_the_server_stops() {
 async fn a_zero_character_in_a_message_is_no_obstacle() {
     let app = TestApp::start().await;
     app.script([text("a\u{0}b")]);
-    let frames = app.connect().await.ask("zero \u{0} here").await;
+    let mut client = app.connect().await;
+    let frames = client.ask("zero \u{0} here").await;
     assert!(frames.iter().any(|frame| frame["content"] == "a\u{FFFD}b"), "{frames:#?}");
+    app.script([call("manage_tasks", json!({"action": "create", "title": "zero \u{0}"})), text("made")]);
+    let frames = client.ask("a task").await;
+    assert!(frames.iter().any(|frame| frame["task"]["title"] == "zero \u{FFFD}"), "{frames:#?}");
+    client.send(json!({"type": "message", "content": "hi", "id": "\u{0}"})).await;
+    assert!(client.frame().await["content"].as_str().unwrap().contains("zero character"));
 }
