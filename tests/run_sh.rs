@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -74,6 +75,16 @@ impl Bench {
 fn run_sh() -> Command {
     let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/run.sh"));
     command.env_remove("LEVEL3_SAFE_MODE").env_remove("LEVEL3_BIN").stdin(Stdio::null());
+    // A shell cannot catch what was ignored when it began, and whoever runs the tests (nohup, a shell's `&`) may ignore these.
+    let heed = || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+            // SAFETY: signal may be called between fork and exec, and the default action needs no handler.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: the closure calls nothing but signal.
+    unsafe { command.pre_exec(heed) };
     command
 }
 
