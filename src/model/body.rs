@@ -18,12 +18,28 @@ fn longest_answer(provider: &str) -> (&'static str, u32) {
     }
 }
 
+/// Who is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Peer<'a> {
+    /// The provider's name.
+    pub(super) provider: &'a str,
+    /// True for a model on this machine.
+    pub(super) local: bool,
+}
+
+/// Small models call tools far more reliably when they are cooled down; the big ones are left as their makers set them, and some of
+/// those refuse the setting.
+const LOCAL_TEMPERATURE: f64 = 0.2;
+
 /// The JSON body of a chat request. `usage` asks for the tokens to be counted, which some old servers refuse.
-pub(super) fn chat(request: &Request, model: &str, provider: &str, usage: bool) -> Value {
+pub(super) fn chat(request: &Request, model: &str, peer: Peer<'_>, usage: bool) -> Value {
     let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries) };
     let mut body = json!({ "model": model, "messages": messages, "stream": true });
-    let (limit, tokens) = longest_answer(provider);
+    let (limit, tokens) = longest_answer(peer.provider);
     body[limit] = tokens.into();
+    if peer.local {
+        body["temperature"] = LOCAL_TEMPERATURE.into();
+    }
     if usage {
         body["stream_options"] = json!({ "include_usage": true });
     }
@@ -160,7 +176,7 @@ mod tests {
 
     fn body(entries: Vec<Entry>, tools: usize) -> Value {
         let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
-        chat(&Request { entries, tools: vec![tool; tools] }, "m", "custom", true)
+        chat(&Request { entries, tools: vec![tool; tools] }, "m", Peer { provider: "custom", local: false }, true)
     }
 
     fn roles(body: &Value) -> Vec<&str> {
@@ -228,9 +244,11 @@ mod tests {
     fn every_request_bounds_the_answer_in_the_providers_own_word() {
         let request = Request { entries: Vec::new(), tools: Vec::new() };
         for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
-            let body = chat(&request, "m", provider, false);
+            let body = chat(&request, "m", Peer { provider, local: false }, false);
             assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");
         }
-        assert!(chat(&request, "m", "openai", false).get("max_tokens").is_none());
+        let openai = chat(&request, "m", Peer { provider: "openai", local: false }, false);
+        assert!(openai.get("max_tokens").is_none() && openai.get("temperature").is_none(), "{openai}");
+        assert_eq!(chat(&request, "m", Peer { provider: "custom", local: true }, false)["temperature"], LOCAL_TEMPERATURE);
     }
 }

@@ -156,17 +156,13 @@ impl ChatClient {
     async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
         let watch = Watch::starting(Instant::now(), &self.limits);
         let usage = self.asks_usage.load(Ordering::Relaxed);
-        let body = body::chat(request, model, &self.target.provider, usage);
+        let peer = body::Peer { provider: &self.target.provider, local: self.target.endpoint.is_loopback() };
+        let body = body::chat(request, model, peer, usage);
         let response = match self.head(self.transport.chat(&body), watch.first_token(), model).await {
             // An old server that does not know the option; every other refusal of the same kind stays one.
             Err(failure) if usage && failure.error.message.contains("stream_options") => {
                 self.asks_usage.store(false, Ordering::Relaxed);
-                self.head(
-                    self.transport.chat(&body::chat(request, model, &self.target.provider, false)),
-                    watch.first_token(),
-                    model,
-                )
-                .await?
+                self.head(self.transport.chat(&body::chat(request, model, peer, false)), watch.first_token(), model).await?
             }
             other => other?,
         };
