@@ -39,12 +39,12 @@ impl Model for Instantly {
             arguments: arguments.to_string(),
         };
         let calls = match request.entries.last() {
-            Some(Entry::User(text)) if text == "write" => vec![call(
+            Some(Entry::User(text)) if text.ends_with("write") => vec![call(
                 "w",
                 "write_capability",
                 json!({"name": "double", "description": "d", "code": "export default (p) => p.n * 2", "parameters_schema": {"type": "object"}}),
             )],
-            Some(Entry::User(text)) if text == "tools" => vec![
+            Some(Entry::User(text)) if text.ends_with("tools") => vec![
                 call("a", "execute_sql", json!({"query": "SELECT 1"})),
                 call("b", "manage_tasks", json!({"action": "list"})),
                 call("c", "double", json!({"n": 21})),
@@ -109,13 +109,21 @@ type Socket = tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStre
 
 /// From sending a message to the frame that ends its turn.
 async fn turn(socket: &mut Socket, content: &str) -> Duration {
+    let mut calls = 0;
     let start = Instant::now();
     socket.send(Message::text(json!({"type": "message", "content": content}).to_string())).await.unwrap();
     loop {
         let Message::Text(text) = socket.next().await.unwrap().unwrap() else { continue };
         let frame: Value = serde_json::from_str(&text).unwrap();
         assert_ne!(frame["type"], "error", "{frame}");
+        calls += usize::from(frame["type"] == "tool_result" && frame["ok"] == true);
         if frame["type"] == "turn" && frame["state"] == "completed" {
+            let wanted = match content {
+                "tools" => 3,
+                "write" => 1,
+                _ => 0,
+            };
+            assert_eq!(calls, wanted, "the turn did what is measured");
             return start.elapsed();
         }
     }
