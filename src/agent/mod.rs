@@ -93,7 +93,12 @@ impl Agent {
 
     /// Makes one step. `None`: the turn is over.
     async fn step(&self, lease: &Lease, number: i32) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
+        let soon = self.clock.now() + context::DUE_SOON;
+        let (history, capabilities, due) = tokio::try_join!(
+            self.store.history(lease.conversation, lease.turn, self.limits.history),
+            self.tools.capabilities(),
+            self.store.tasks_due_before(soon),
+        )?;
         let empty = empty_answers(&history);
         if empty == Empty::Twice {
             return self.close(lease, number, "empty", EMPTY_TWICE.to_owned()).await;
@@ -106,8 +111,6 @@ impl Agent {
             );
             return self.close(lease, number, "limit", text).await;
         }
-        let capabilities = self.tools.capabilities().await?;
-        let due = self.store.tasks_due_before(self.clock.now() + context::DUE_SOON).await?;
         let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due))];
         entries.extend(context::entries(&history));
         if empty == Empty::Once {

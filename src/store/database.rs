@@ -17,6 +17,8 @@ use crate::config::Config;
 const START_WAIT: Duration = Duration::from_secs(30);
 /// A client-side deadline behind the agent login's own statement timeout of 15 s.
 const SQL_DEADLINE: Duration = Duration::from_secs(20);
+/// How long an idle connection is taken to be alive without asking.
+const FRESH: Duration = Duration::from_secs(1);
 const APP_CONNECTIONS: u32 = 16;
 const AGENT_CONNECTIONS: u32 = 8;
 /// The name of the database inside an embedded Postgres.
@@ -88,6 +90,16 @@ impl Database {
         let pool = PgPoolOptions::new()
             .max_connections(APP_CONNECTIONS)
             .acquire_timeout(Duration::from_secs(10))
+            // A connection used a moment ago is not asked whether it lives: that question would be a round trip before every query.
+            .test_before_acquire(false)
+            .before_acquire(|connection, used| {
+                Box::pin(async move {
+                    if used.idle_for > FRESH {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .connect_with(app.disable_statement_logging())
             .await?;
         migrate(&pool).await?;

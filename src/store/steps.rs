@@ -51,21 +51,21 @@ impl Store {
     /// When the database is not there.
     pub async fn progress(&self, turn: TurnId) -> Result<Progress, StoreError> {
         let steps = query_scalar!(r#"SELECT coalesce(max(number), 0) AS "steps!" FROM steps WHERE turn_id = $1"#, turn.0)
-            .fetch_one(&self.pool)
-            .await?;
+            .fetch_one(&self.pool);
         let open = query!(
             "SELECT tool_call_id, request_id, name, arguments FROM tool_calls
              WHERE turn_id = $1 AND state = 'proposed' ORDER BY step_id, position",
             turn.0
         )
-        .fetch_all(&self.pool)
-        .await?
-        .into_iter()
-        .map(|row| OpenCall {
-            call: ToolCallId(row.tool_call_id),
-            request: CallRequest { id: row.request_id, name: row.name, arguments: row.arguments },
-        })
-        .collect();
+        .fetch_all(&self.pool);
+        let (steps, open) = tokio::try_join!(steps, open)?;
+        let open = open
+            .into_iter()
+            .map(|row| OpenCall {
+                call: ToolCallId(row.tool_call_id),
+                request: CallRequest { id: row.request_id, name: row.name, arguments: row.arguments },
+            })
+            .collect();
         Ok(Progress { steps, open })
     }
 

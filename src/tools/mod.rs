@@ -101,8 +101,10 @@ impl Tools {
     /// [`StoreError::LostLease`] when the turn is not ours any more, or when the database is not there; then the call has no outcome
     /// yet and may be run again.
     pub async fn run(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
-        let names = self.capabilities().await?.into_iter().map(|summary| summary.name);
-        let policy = Policy { tools: BUILT_IN.into_iter().map(str::to_owned).chain(names).collect() };
+        let mut policy = Policy { tools: BUILT_IN.into_iter().map(str::to_owned).collect() };
+        if !policy.tools.contains(&open.request.name) {
+            policy.tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
+        }
         let prepared = arguments::parse(&open.request.arguments);
         let judged = prepared.as_ref().cloned().unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
         let proposal = Proposal { call: open.call, tool: open.request.name.clone(), arguments: judged };
