@@ -92,27 +92,29 @@ impl Socket {
         let shutdown = self.doors.shutdown.clone();
         loop {
             tokio::select! {
+                // In this order, so that a piece of text is shown before the record that replaces it.
+                biased;
                 () = shutdown.cancelled() => {
                     // What is committed already is still shown.
                     self.catch_up_all().await?;
                     return Err(End::Shutdown);
                 }
-                message = stream.next() => match message {
-                    Some(Ok(Message::Text(text))) => self.take(&text, main, last_seq).await?,
-                    Some(Ok(Message::Binary(_))) => self.refuse("frames are JSON text, not binary", None).await?,
-                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                    Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
+                // Deltas that were missed are replaced by the recorded text.
+                Ok(delta) = deltas.recv() => if self.follows(&delta) {
+                    self.send(&delta).await?;
                 },
                 record = events.recv() => match record {
                     Ok(record) => self.show(&record).await?,
                     Err(RecvError::Lagged(_)) => self.catch_up_all().await?,
                     Err(RecvError::Closed) => return Err(End::Shutdown),
                 },
-                // Deltas that were missed are replaced by the recorded text.
-                Ok(delta) = deltas.recv() => if self.follows(&delta) {
-                    self.send(&delta).await?;
-                },
                 _ = ping.tick() => self.put(Message::Ping(Vec::new().into())).await?,
+                message = stream.next() => match message {
+                    Some(Ok(Message::Text(text))) => self.take(&text, main, last_seq).await?,
+                    Some(Ok(Message::Binary(_))) => self.refuse("frames are JSON text, not binary", None).await?,
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
+                },
             }
         }
     }
@@ -190,8 +192,10 @@ impl Socket {
             if let Some(frame) = frame_of(&queued) {
                 self.send(&frame).await?;
             }
+            return self.catch_up(conversation).await;
         }
-        self.catch_up(conversation).await
+        // The acknowledgement comes with the events, as any other.
+        Ok(())
     }
 
     /// Shows an event that was just committed, or first what came before it.
