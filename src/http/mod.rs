@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower_http::trace::TraceLayer;
 
 use crate::clock::Clock;
 use crate::model::choice::ModelSource;
@@ -99,6 +100,7 @@ impl Doors {
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
             .fallback(page::file)
+            .layer(TraceLayer::new_for_http())
             .layer(middleware::from_fn_with_state(Arc::clone(&self.access), access::guard))
             .with_state(self)
     }

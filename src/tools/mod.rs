@@ -14,16 +14,13 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{EffectClass, Outcome, ToolSpec};
+use crate::domain::{Outcome, ToolSpec};
 use crate::governor::{self, Permit, Policy, Proposal, Verdict};
 use crate::sandbox::Sandbox;
 use crate::store::{CallEnd, CapabilitySummary, Lease, OpenCall, RowLimits, Store, StoreError};
 
 /// The names of the tools that cannot be replaced by a capability.
 pub const BUILT_IN: [&str; 4] = ["execute_sql", "write_capability", "manage_tasks", "restart"];
-
-/// All effects of this version are in its own database.
-pub const EFFECT_CLASS: EffectClass = EffectClass::Transactional;
 
 /// Everything a tool needs. Cheap to clone.
 #[derive(Clone)]
