@@ -32,4 +32,6 @@ id! {
     ToolCallId,
     /// A to-do a person can see.
     TaskId,
+    /// A proposal that waits for a person.
+    ApprovalId,
 }

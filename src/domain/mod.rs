@@ -1,15 +1,19 @@
 //! The words of the house: types, ids and state machines. No I/O, no async, no clock.
 
+mod approval;
 mod capability;
 mod event;
+mod grants;
 mod ids;
 mod task;
 mod tool;
 mod turn;
 
-pub use capability::{CapabilityVersion, Draft, Grants, Language, NAME_RULE, Power, TestCase, UnknownPower, valid_name};
+pub use approval::{ApprovalState, Channel, Decision, Shown, ShownCapability};
+pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, valid_name};
 pub use event::{Event, EventRecord};
-pub use ids::{ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
+pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, host_matches, valid_secret_name};
+pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
 pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, Outcome, ToolSpec, Usage};
 pub use turn::{Failure, Origin, Role, TurnState};

@@ -64,6 +64,7 @@ impl Sandbox {
         let component = match draft.language {
             Language::JavaScript => self.0.build_javascript(draft).await?,
             Language::Wat => wat::build(draft)?,
+            Language::Wasm => wat::decode(draft)?,
         };
         let sha256 = sha256(&component.bytes);
         let bytes = Bytes { component: &component.bytes, sha256: &sha256, grants: &draft.grants, language: draft.language };

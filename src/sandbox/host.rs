@@ -41,6 +41,7 @@ pub(super) fn linker(engine: &wasmtime::Engine, grants: &Grants) -> Result<Linke
             Power::Log => log::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state)?,
             Power::Clock => clock::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state)?,
             Power::Random => random::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state)?,
+            Power::Http | Power::Sql | Power::Kv | Power::Secrets | Power::Tools => {}
         }
     }
     Ok(linker)

@@ -1,4 +1,7 @@
-//! Drafts in WAT: the text of a whole component that brings its own code.
+//! Drafts that bring their own code: the text of a whole component, or its bytes.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use crate::domain::Draft;
 
@@ -16,6 +19,18 @@ pub(super) fn build(draft: &Draft) -> Result<Component, CheckError> {
     let bytes = wat::parse_str(&draft.source).map_err(|error| syntax_error(&error.to_string()))?;
     if !bytes.starts_with(COMPONENT) {
         return Err(CheckError::new(CheckErrorKind::SyntaxError, format!("this is a core module; {SHAPE}")));
+    }
+    Ok(Component { source: draft.source.clone(), bytes, engine: String::new() })
+}
+
+/// Takes the component of a draft that is its bytes in base64.
+pub(super) fn decode(draft: &Draft) -> Result<Component, CheckError> {
+    let wrong = |message: &str| CheckError::new(CheckErrorKind::SyntaxError, message);
+    let bytes = STANDARD
+        .decode(draft.source.trim())
+        .map_err(|error| wrong(&format!("the source of a wasm capability is the component's bytes in base64: {error}")))?;
+    if !bytes.starts_with(COMPONENT) {
+        return Err(wrong("these bytes are no WebAssembly component; a core module must be made into one first"));
     }
     Ok(Component { source: draft.source.clone(), bytes, engine: String::new() })
 }

@@ -24,6 +24,7 @@ fn examples() -> Vec<Draft> {
         let extension = match example.language {
             Language::JavaScript => "js",
             Language::Wat => "wat",
+            Language::Wasm => "wasm.base64",
         };
         Draft {
             name: example.name,

@@ -1,0 +1,220 @@
+//! Grants: the powers one capability has, and no more than these. They are written as an object, power → its settings:
+//!
+//! ```json
+//! {"log": {}, "http": {"hosts": ["api.example.com", {"host": "*.example.org", "methods": ["GET"]}]}, "sql": {"access": "read"},
+//!  "kv": {}, "secrets": {"API_KEY": ["api.example.com"]}, "tools": {"names": ["manage_tasks"]}}
+//! ```
+
+mod http;
+mod written;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::turn::text_enum;
+
+pub use http::{HttpGrant, Scheme, host_matches};
+pub use written::{GrantError, SECRET_NAME_RULE, valid_secret_name};
+
+text_enum! {
+    /// One power a capability can be given; each is a WIT interface of its own. The order is that of the bits in the engine's shim.
+    Power {
+        /// `console.log`, kept with the call.
+        Log = "log",
+        /// The time, and timers.
+        Clock = "clock",
+        /// Random numbers.
+        Random = "random",
+        /// HTTP requests to named hosts.
+        Http = "http",
+        /// SQL on the agent's own tables.
+        Sql = "sql",
+        /// Values of its own that outlive a call.
+        Kv = "kv",
+        /// Secrets, put into requests to the hosts they are bound to.
+        Secrets = "secrets",
+        /// Calls of other tools.
+        Tools = "tools",
+    }
+}
+
+impl Power {
+    /// True for powers that reach nothing outside the sandbox; every capability gets them unasked.
+    pub fn is_harmless(self) -> bool {
+        matches!(self, Self::Log | Self::Clock | Self::Random)
+    }
+}
+
+text_enum! {
+    /// What SQL a capability may run.
+    SqlAccess {
+        /// Queries.
+        Read = "read",
+        /// Queries, and changes in the schema `agent`.
+        Write = "write",
+    }
+}
+
+impl SqlAccess {
+    /// True when whoever has `self` may do what `other` allows.
+    pub fn covers(self, other: Self) -> bool {
+        self == Self::Write || other == Self::Read
+    }
+}
+
+/// The powers a capability has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Grants {
+    /// Of `log`, `clock` and `random` those that were given.
+    pub harmless: BTreeSet<Power>,
+    /// Where requests may go; empty: nowhere.
+    pub http: BTreeSet<HttpGrant>,
+    /// What SQL may be run.
+    pub sql: Option<SqlAccess>,
+    /// Whether values may be kept between calls.
+    pub kv: bool,
+    /// Secret's name → the hosts it may be sent to, patterns as in [`HttpGrant::host`].
+    pub secrets: BTreeMap<String, BTreeSet<String>>,
+    /// Tools that may be called.
+    pub tools: BTreeSet<String>,
+}
+
+impl Grants {
+    /// The powers every capability gets without asking: none of them reaches outside the sandbox.
+    pub fn harmless() -> Self {
+        Self { harmless: Power::ALL.iter().copied().filter(|power| power.is_harmless()).collect(), ..Self::default() }
+    }
+
+    /// No power at all: the component imports nothing from the host.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// True when this power was given, in whatever extent.
+    pub fn has(&self, power: Power) -> bool {
+        match power {
+            Power::Log | Power::Clock | Power::Random => self.harmless.contains(&power),
+            Power::Http => !self.http.is_empty(),
+            Power::Sql => self.sql.is_some(),
+            Power::Kv => self.kv,
+            Power::Secrets => !self.secrets.is_empty(),
+            Power::Tools => !self.tools.is_empty(),
+        }
+    }
+
+    /// The powers given, in a fixed order.
+    pub fn powers(&self) -> impl Iterator<Item = Power> {
+        Power::ALL.iter().copied().filter(|power| self.has(*power))
+    }
+
+    /// True when a person has to approve: something outside the sandbox is reached.
+    pub fn need_approval(&self) -> bool {
+        self.powers().any(|power| !power.is_harmless())
+    }
+
+    /// True when `self` allows everything that `other` allows, harmless powers aside.
+    pub fn cover(&self, other: &Self) -> bool {
+        let http = other.http.iter().all(|asked| self.http.iter().any(|given| given.covers(asked)));
+        let sql = other.sql.is_none_or(|asked| self.sql.is_some_and(|given| given.covers(asked)));
+        let hosts_covered = |given: &BTreeSet<String>, asked: &BTreeSet<String>| {
+            asked.iter().all(|asked| given.iter().any(|given| http::host_covers(given, asked)))
+        };
+        let secrets =
+            other.secrets.iter().all(|(name, asked)| self.secrets.get(name).is_some_and(|given| hosts_covered(given, asked)));
+        http && sql && (self.kv || !other.kv) && secrets && other.tools.is_subset(&self.tools)
+    }
+
+    /// What the grants allow beyond the harmless, a sentence each, for the person who decides.
+    pub fn in_words(&self) -> Vec<String> {
+        let mut words: Vec<String> = self.http.iter().map(HttpGrant::in_words).collect();
+        match self.sql {
+            Some(SqlAccess::Read) => {
+                words.push("Read the agent's tables, and tasks, conversations, capabilities and audit.".into())
+            }
+            Some(SqlAccess::Write) => {
+                words.push("Read and change the agent's own tables; read tasks, conversations, capabilities and audit.".into())
+            }
+            None => {}
+        }
+        if self.kv {
+            words.push("Keep values of its own between calls.".into());
+        }
+        for (name, hosts) in &self.secrets {
+            let hosts: Vec<_> = hosts.iter().map(|host| http::host_in_words(host)).collect();
+            words.push(format!("Use the secret {name} in requests to {}, and nowhere else.", hosts.join(", ")));
+        }
+        words.extend(self.tools.iter().map(|tool| format!("Call the tool {tool}, under the same law as the agent itself.")));
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn grants(written: Value) -> Grants {
+        serde_json::from_value(written).unwrap()
+    }
+
+    #[test]
+    fn only_what_reaches_outside_needs_approval() {
+        assert!(!Grants::harmless().need_approval() && !Grants::none().need_approval());
+        for written in [
+            json!({"http": {"hosts": ["a.example"]}}),
+            json!({"sql": {"access": "read"}}),
+            json!({"kv": {}}),
+            json!({"secrets": {"A_KEY": ["a.example"]}}),
+            json!({"tools": {"names": ["restart"]}}),
+        ] {
+            assert!(grants(written.clone()).need_approval(), "{written}");
+        }
+    }
+
+    #[test]
+    fn grants_cover_the_same_and_less_and_never_more() {
+        let wide = grants(json!({
+            "http": {"hosts": ["*.example.com"]}, "sql": {"access": "write"}, "kv": {},
+            "secrets": {"K": ["a.example.com", "b.example.com"]}, "tools": {"names": ["a", "b"]},
+        }));
+        assert!(wide.cover(&wide) && wide.cover(&Grants::harmless()) && Grants::none().cover(&Grants::harmless()));
+        for narrower in [
+            json!({"http": {"hosts": ["x.example.com"]}}),
+            json!({"sql": {"access": "read"}}),
+            json!({"secrets": {"K": ["b.example.com"]}}),
+            json!({"tools": {"names": ["a"]}}),
+        ] {
+            assert!(wide.cover(&grants(narrower.clone())), "{narrower}");
+        }
+        for wider in [
+            json!({"http": {"hosts": ["example.org"]}}),
+            json!({"secrets": {"K": ["c.example.com"]}}),
+            json!({"secrets": {"L": ["a.example.com"]}}),
+            json!({"tools": {"names": ["c"]}}),
+        ] {
+            assert!(!wide.cover(&grants(wider.clone())), "{wider}");
+        }
+        assert!(!grants(json!({"sql": {"access": "read"}})).cover(&grants(json!({"sql": {"access": "write"}}))));
+        assert!(!Grants::harmless().cover(&grants(json!({"kv": {}}))));
+    }
+
+    #[test]
+    fn the_words_name_everything_that_is_allowed() {
+        let words = grants(json!({
+            "http": {"hosts": [{"host": "api.example.com", "path": "/v1/", "methods": ["GET"]}]},
+            "sql": {"access": "write"}, "kv": {}, "secrets": {"API_KEY": ["api.example.com"]}, "tools": {"names": ["manage_tasks"]},
+        }))
+        .in_words()
+        .join("\n");
+        for said in [
+            "GET",
+            "https://api.example.com/v1/",
+            "change the agent's own tables",
+            "between calls",
+            "secret API_KEY",
+            "manage_tasks",
+        ] {
+            assert!(words.contains(said), "{said}: {words}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! One place HTTP requests may go to.
+
+use std::collections::BTreeSet;
+
+use url::{Host, Url};
+
+use super::super::turn::text_enum;
+
+text_enum! {
+    /// How a host is spoken to.
+    Scheme {
+        /// Encrypted, the default.
+        Https = "https",
+        /// In the clear; must be asked for by name.
+        Http = "http",
+    }
+}
+
+/// Where requests may go, and which.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HttpGrant {
+    /// `https` unless `http` was asked for.
+    pub scheme: Scheme,
+    /// A host name in lower case and ASCII, an IP address as URLs write it, `*.example.com` for every name below, or `*` for any host.
+    pub host: String,
+    /// The port; the scheme's own when `None`.
+    pub port: Option<u16>,
+    /// The path must begin so, at the end of a segment; any path when `None`.
+    pub path: Option<String>,
+    /// Methods in capitals; any when empty.
+    pub methods: BTreeSet<String>,
+    /// The peer honours `Idempotency-Key`, so that a request may be sent again after a crash.
+    pub keyed: bool,
+}
+
+impl HttpGrant {
+    /// Every request to a host over https.
+    pub fn host(host: &str) -> Self {
+        Self { scheme: Scheme::Https, host: host.into(), port: None, path: None, methods: BTreeSet::new(), keyed: false }
+    }
+
+    fn port_or_default(&self) -> u16 {
+        self.port.unwrap_or(match self.scheme {
+            Scheme::Https => 443,
+            Scheme::Http => 80,
+        })
+    }
+
+    /// True when a request with this method to this address is within the grant. `url` is as the `url` crate parsed it, so host and
+    /// dots in the path have one form only.
+    pub fn allows(&self, method: &str, url: &Url) -> bool {
+        url.scheme() == self.scheme.as_str()
+            && host_matches(&self.host, url)
+            && url.port_or_known_default() == Some(self.port_or_default())
+            && (self.methods.is_empty() || self.methods.contains(method))
+            && self.path.as_ref().is_none_or(|path| path_within(path, url.path()))
+    }
+
+    /// True when everything `other` allows is allowed by `self`.
+    pub fn covers(&self, other: &Self) -> bool {
+        let methods = self.methods.is_empty() || (!other.methods.is_empty() && other.methods.is_subset(&self.methods));
+        let path = match (&self.path, &other.path) {
+            (None, _) => true,
+            (Some(given), Some(asked)) => path_within(given, asked),
+            (Some(_), None) => false,
+        };
+        self.scheme == other.scheme
+            && host_covers(&self.host, &other.host)
+            && self.port_or_default() == other.port_or_default()
+            && methods
+            && path
+            && (self.keyed == other.keyed || self.keyed)
+    }
+
+    /// What it allows, for a person.
+    pub fn in_words(&self) -> String {
+        let methods = match self.methods.len() {
+            0 => "any request".to_owned(),
+            _ => format!("{} requests", self.methods.iter().map(String::as_str).collect::<Vec<_>>().join(", ")),
+        };
+        let place = match self.host.as_str() {
+            "*" => format!("any public host over {}", self.scheme),
+            host => {
+                let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+                format!("{}://{host}{port}{}", self.scheme, self.path.as_deref().unwrap_or_default())
+            }
+        };
+        let clear = if self.scheme == Scheme::Http { " It is not encrypted." } else { "" };
+        let keyed = if self.keyed {
+            " The peer is said to honour Idempotency-Key, so a request may be repeated after a crash."
+        } else {
+            ""
+        };
+        format!("Send {methods} to {place}.{clear}{keyed}")
+    }
+}
+
+pub(super) fn host_in_words(pattern: &str) -> String {
+    if pattern == "*" { "any host".to_owned() } else { pattern.to_owned() }
+}
+
+/// True when every host `asked` matches is matched by `given`.
+pub(super) fn host_covers(given: &str, asked: &str) -> bool {
+    given == "*" || given == asked || given.strip_prefix('*').is_some_and(|end| asked != "*" && asked.ends_with(end))
+}
+
+/// True when the address' host fits the pattern. Only names have names below them.
+pub fn host_matches(pattern: &str, url: &Url) -> bool {
+    match (pattern.strip_prefix("*."), url.host()) {
+        (_, None) => false,
+        (_, Some(_)) if pattern == "*" => true,
+        (Some(parent), Some(Host::Domain(host))) => {
+            host.strip_suffix(parent).is_some_and(|below| below.len() > 1 && below.ends_with('.'))
+        }
+        (Some(_), Some(_)) => false,
+        (None, Some(_)) => url.host_str() == Some(pattern),
+    }
+}
+
+/// True when `path` is `prefix` or lies below it. What a server may read as `/` or `..` although it is written otherwise is never
+/// within.
+fn path_within(prefix: &str, path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    if ["%2f", "%5c", "%2e", "%00", "\\"].iter().any(|odd| lower.contains(odd)) {
+        return false;
+    }
+    let directory = prefix.strip_suffix('/').unwrap_or(prefix);
+    path == directory || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allows(grant: &HttpGrant, method: &str, url: &str) -> bool {
+        grant.allows(method, &Url::parse(url).unwrap())
+    }
+
+    #[test]
+    fn a_host_is_that_host_and_no_other() {
+        let grant = HttpGrant::host("api.example.com");
+        for good in ["https://api.example.com", "https://API.example.com:443/x?y#z", "https://user@api.example.com/"] {
+            assert!(allows(&grant, "GET", good), "{good}");
+        }
+        for bad in [
+            "http://api.example.com/",
+            "https://api.example.com:8443/",
+            "https://example.com/",
+            "https://x.api.example.com/",
+            "https://api.example.com.evil.example/",
+            "https://api.example.com@evil.example/",
+            "https://evil.example/api.example.com",
+            "https://api.example.com./",
+        ] {
+            assert!(!allows(&grant, "GET", bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_names_below() {
+        let grant = HttpGrant::host("*.example.com");
+        assert!(allows(&grant, "GET", "https://a.example.com/") && allows(&grant, "GET", "https://a.b.example.com/"));
+        for bad in ["https://example.com/", "https://aexample.com/", "https://.example.com/", "https://127.0.0.1/"] {
+            assert!(!Url::parse(bad).is_ok_and(|url| grant.allows("GET", &url)), "{bad}");
+        }
+        assert!(allows(&HttpGrant::host("*"), "GET", "https://anything.example/"));
+    }
+
+    #[test]
+    fn paths_end_at_segments_and_cannot_be_disguised() {
+        let grant = HttpGrant { path: Some("/v1/".into()), ..HttpGrant::host("a.example") };
+        assert!(allows(&grant, "GET", "https://a.example/v1/x") && allows(&grant, "GET", "https://a.example/v1"));
+        for bad in ["/", "/v10/x", "/v1/../v2", "/v1/%2e%2e/v2", "/v1/..%2fv2", "/v1/..%5Cv2", "/v1/\\..\\..\\v2", "/v1/%00"] {
+            assert!(!allows(&grant, "GET", &format!("https://a.example{bad}")), "{bad}");
+        }
+    }
+
+    #[test]
+    fn methods_are_limited_when_they_are_named() {
+        let grant = HttpGrant { methods: ["GET".to_owned()].into(), ..HttpGrant::host("a.example") };
+        assert!(allows(&grant, "GET", "https://a.example/") && !allows(&grant, "POST", "https://a.example/"));
+        assert!(HttpGrant::host("a.example").covers(&grant) && !grant.covers(&HttpGrant::host("a.example")));
+    }
+}
