@@ -40,7 +40,8 @@ pub(super) enum End<'a> {
 }
 
 impl Store {
-    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again gives the same turn.
+    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again gives the same turn. Where exactly one
+    /// approval waits in the conversation, a word like `CONFIRMAR` decides it instead, and the turn that waited is given.
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or when the database is not there; then nothing was accepted.
@@ -51,6 +52,9 @@ impl Store {
         content: &str,
         now: DateTime<Utc>,
     ) -> Result<Accepted, StoreError> {
+        if let Some(accepted) = self.decide_by_word(conversation, client_id, content, now).await? {
+            return Ok(accepted);
+        }
         let mut unit = self.begin(now).await?;
         // The conversation's row lock puts its turns in one order.
         query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)

@@ -5,6 +5,7 @@ mod arguments;
 mod manage_tasks;
 mod write_capability;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -14,8 +15,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{Outcome, ToolSpec};
-use crate::governor::{self, Permit, Policy, Proposal, Verdict};
+use crate::domain::{Effect, Mode, Outcome, ToolSpec};
+use crate::governor::{self, Known, Permit, Policy, Proposal, Verdict};
 use crate::sandbox::Sandbox;
 use crate::store::{CallEnd, CapabilitySummary, Lease, OpenCall, RowLimits, Store, StoreError};
 
@@ -98,17 +99,20 @@ impl Tools {
     /// [`StoreError::LostLease`] when the turn is not ours any more, or when the database is not there; then the call has no outcome
     /// yet and may be run again.
     pub async fn run(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
-        let mut policy = Policy { tools: BUILT_IN.into_iter().map(str::to_owned).collect() };
+        let tools = BUILT_IN.into_iter().map(str::to_owned).collect();
+        let mut policy = Policy { mode: Mode::Smart, rules: BTreeMap::new(), tools };
         if !policy.tools.contains(&open.request.name) {
             policy.tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
         }
         let prepared = arguments::parse(&open.request.arguments);
         let judged = prepared.as_ref().cloned().unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
-        let proposal = Proposal { call: open.call, tool: open.request.name.clone(), arguments: judged };
+        let effects = [Effect::Write].into();
+        let proposal = Proposal { call: open.call, tool: open.request.name.clone(), arguments: judged, effects, version: None };
         let sha256 = proposal.sha256();
         let end =
             |outcome, verdict| CallEnd { call: open.call, tool: &open.request.name, outcome, proposal_sha256: &sha256, verdict };
-        let permit = match governor::authorize(&policy, &proposal) {
+        let permit = match governor::authorize(&policy, &proposal, Known::default()) {
+            Verdict::Ask(_) => unreachable!("placeholder"),
             Verdict::Deny(reason) => {
                 self.store.end_call(lease, end(Outcome::failed(reason), "deny"), self.clock.now()).await?;
                 return Ok(Ran::Ended);
