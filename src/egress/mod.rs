@@ -302,3 +302,6 @@ fn clean(scrubbers: &[Scrubber], bytes: &[u8]) -> Vec<u8> {
     };
     scrubbers.iter().fold(bytes.to_vec(), clean)
 }
+
+#[cfg(test)]
+mod tests;
