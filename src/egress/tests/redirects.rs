@@ -146,6 +146,20 @@ async fn a_peer_cannot_lead_a_secret_on_to_a_host_it_is_not_bound_to() {
 }
 
 #[tokio::test]
+async fn a_value_in_the_name_of_a_host_is_neither_asked_for_nor_shown() {
+    let value = "Canary8f21Token";
+    for (granted, said) in [("*", "The secret K may not be sent to"), ("api.example", "is not granted")] {
+        let peer = Peer::https(move |_| reply("302 Found", &[&format!("Location: https://{value}.other.example/")], "")).await;
+        let mut way = Way::open(&[&peer]);
+        way.grants = grants(&json!([granted, {"host": "api.example", "port": peer.address.port()}]));
+        way.secrets.insert(PLACEHOLDER.into(), "K".into(), value.into(), ["api.example".to_owned()].into());
+        let error = way.send(header(get(peer.named("https", "api.example", "/")), "X-Key", PLACEHOLDER)).await.unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+        assert!(!error.to_string().to_lowercase().contains("8f21"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn from_https_to_http_only_what_is_granted_is_followed() {
     let clear = hello().await;
     let location = format!("Location: {}", clear.named("http", "api.example", "/"));
