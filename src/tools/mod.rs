@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::domain::{Outcome, ToolSpec};
 use crate::governor::{self, Permit, Policy, Proposal, Verdict};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Nothing, Sandbox};
 use crate::store::{CallEnd, CapabilitySummary, Lease, OpenCall, RowLimits, Store, StoreError};
 
 /// The names of the tools that cannot be replaced by a capability.
@@ -159,7 +159,7 @@ impl Tools {
 
     async fn call_capability(&self, record: &Recorder<'_>, name: &str, arguments: &Value) -> Result<(), StoreError> {
         let outcome = match self.store.capability(name).await? {
-            Some(capability) => self.sandbox.call(record.permit, &capability, arguments).await,
+            Some(capability) => self.sandbox.call(record.permit, &capability, arguments, Arc::new(Nothing)).await,
             None => Outcome::failed(format!("The capability `{name}` was removed a moment ago.")),
         };
         record.outcome(outcome).await

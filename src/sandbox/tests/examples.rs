@@ -47,7 +47,7 @@ async fn every_example_passes_its_tests_and_can_be_called() {
         assert!(!draft.tests.is_empty(), "{}", draft.name);
         let capability = built(sandbox(), &draft).await;
         for test in &draft.tests {
-            let outcome = sandbox().call(&permit(), &capability, &test.params).await;
+            let outcome = sandbox().call(&permit(), &capability, &test.params, nothing()).await;
             assert!(outcome.ok, "{}: {}", draft.name, outcome.result);
         }
     }

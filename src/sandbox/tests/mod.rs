@@ -13,7 +13,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::{CheckError, Checked, Limits, Sandbox};
+use super::{CheckError, Checked, Limits, Nothing, Reach, Sandbox};
 use crate::clock::{ManualClock, SeededRandom};
 use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase, ToolCallId};
 use crate::governor::{Permit, Policy, Proposal, Verdict, authorize};
@@ -55,6 +55,10 @@ fn permit() -> Permit {
     }
 }
 
+fn nothing() -> Arc<dyn Reach> {
+    Arc::new(Nothing)
+}
+
 /// A draft of the capability `probe` that takes any arguments.
 fn draft(source: &str) -> Draft {
     Draft {
@@ -69,7 +73,7 @@ fn draft(source: &str) -> Draft {
 }
 
 fn test(params: Value, expect: Value) -> TestCase {
-    TestCase { params, expect: Some(expect) }
+    TestCase { params, expect: Some(expect), answers: vec![] }
 }
 
 /// The version a draft becomes.
@@ -94,7 +98,7 @@ async fn built(sandbox: &Sandbox, draft: &Draft) -> CapabilityVersion {
 }
 
 async fn call(caller: &Sandbox, source: &str, params: Value) -> Outcome {
-    caller.call(&permit(), &built(sandbox(), &draft(source)).await, &params).await
+    caller.call(&permit(), &built(sandbox(), &draft(source)).await, &params, nothing()).await
 }
 
 /// The result of a call that must succeed.
