@@ -38,8 +38,8 @@ impl Inner {
         if super::check::sha256(old.component) != old.sha256 {
             return Err(LoadError::Damaged.to_string());
         }
-        let source = capability.source.as_bytes();
-        if source.is_empty() || !old.component.windows(source.len()).any(|window| window == source) {
+        let segment = super::template::segment(&capability.source);
+        if !old.component.windows(segment.len()).any(|window| window == segment) {
             return Err("its stored source is not the one its component was made of".into());
         }
         let draft = Draft {
@@ -51,7 +51,7 @@ impl Inner {
             grants: capability.grants.clone(),
             tests: Vec::new(),
         };
-        let made = self.build_javascript(&draft).await.map_err(|error| error.to_string())?;
+        let made = self.build_javascript(&draft).await.map_err(|error| error.to_string().trim_end_matches('.').to_owned())?;
         let sha256 = super::check::sha256(&made.bytes);
         let new = Bytes { component: &made.bytes, sha256: &sha256, ..old };
         let loaded = self.load(new).await.map_err(|error| error.to_string())?;

@@ -73,12 +73,17 @@ fn source_module(kind: Kind, denied: u8, source: &str) -> Vec<u8> {
     let mut data = vec![1, 0x00, 0x23, 0, 0x0b]; // one active segment at the value of global 0
     push_leb(&mut data, source.len() + 8);
     data.extend_from_slice(&[kind as u8, denied, 0, 0]);
-    data.extend_from_slice(&u32::try_from(source.len()).unwrap_or(u32::MAX).to_le_bytes());
-    data.extend_from_slice(source.as_bytes());
+    data.extend_from_slice(&segment(source));
     let mut module = b"\0asm\x01\0\0\0".to_vec();
     push_section(&mut module, 2, &imports);
     push_section(&mut module, 11, &data);
     module
+}
+
+/// The source with its length before it, as every engine's component has it somewhere.
+pub(super) fn segment(source: &str) -> Vec<u8> {
+    let length = u32::try_from(source.len()).unwrap_or(u32::MAX).to_le_bytes();
+    [&length[..], source.as_bytes()].concat()
 }
 
 fn push_section(bytes: &mut Vec<u8>, id: u8, content: &[u8]) {

@@ -109,10 +109,14 @@ async fn damaged_bytes_are_refused() {
 
 /// A version as it would lie in a database that an older server has written.
 async fn of_an_older_engine(source: &str) -> CapabilityVersion {
-    let new = built(sandbox(), &draft(source)).await;
+    with_bytes(built(sandbox(), &draft(source)).await, b"level3-js-engine-v2", b"level3-js-engine-v0")
+}
+
+/// The version with a part of its component exchanged.
+fn with_bytes(new: CapabilityVersion, old_bytes: &[u8], new_bytes: &[u8]) -> CapabilityVersion {
     let mut component = new.component.clone();
-    let place = component.windows(2).rposition(|bytes| bytes == b"v2").unwrap();
-    component[place + 1] = b'0';
+    let place = component.windows(old_bytes.len()).position(|bytes| bytes == old_bytes).unwrap();
+    component[place..place + old_bytes.len()].copy_from_slice(new_bytes);
     let sha256 =
         hex::encode(sha2::Digest::finalize(sha2::Digest::chain_update(<sha2::Sha256 as sha2::Digest>::new(), &component)));
     CapabilityVersion { engine: "level3-js-engine-v0".into(), component, sha256, ..new }
@@ -131,9 +135,12 @@ async fn a_component_for_another_engine_is_made_again_from_its_source() {
 #[tokio::test]
 async fn what_cannot_be_made_again_is_refused_with_the_way_out() {
     let old = of_an_older_engine("export default () => 'old'").await;
+    let broken = with_bytes(old.clone(), b"'old'", b"'old;");
+    let broken = CapabilityVersion { source: "export default () => 'old;".into(), ..broken };
     for (changed, words) in [
         (CapabilityVersion { source: "export default () => 'other'".into(), ..old.clone() }, "not the one its component"),
-        (CapabilityVersion { source: "export default () => ".into(), ..old.clone() }, "code must define the function `probe`"),
+        (CapabilityVersion { source: "export default ()".into(), ..old.clone() }, "not the one its component"),
+        (broken, "unexpected"),
         (CapabilityVersion { sha256: "0".repeat(64), ..old.clone() }, "damaged"),
         (CapabilityVersion { language: Language::Wat, ..old.clone() }, "not JavaScript"),
     ] {
