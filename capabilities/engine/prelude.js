@@ -1,5 +1,6 @@
 // What a capability finds in its global scope beyond ECMAScript. Runs once, before the engine is snapshotted.
-// `host` has the functions of shim.c; each throws when its power was not granted.
+// `host` has the functions of shim.c. Those of log, clock and random throw when their power was not granted; the others may be
+// called only after `need`.
 (function (host) {
   'use strict';
   // A capability may overwrite the global ones.

@@ -94,7 +94,10 @@ impl Inner {
             Some(operations) if operations.is_closed() => Err(Stopped::LeftUnderWay.into()),
             _ => Err(Stopped::DeadlinePassed.into()),
         });
-        let state = store.into_data();
+        let mut state = store.into_data();
+        for failure in state.operations.iter_mut().flat_map(Operations::unheard_failures) {
+            state.logs.add("warning: ", &format!("an operation that was not awaited failed: {}", explain::clip(&failure)));
+        }
         drop((running, slot));
         Answered {
             answer: answer.map_err(|error| self.stopped(&error, state.memory.refused, terms.deadline)),

@@ -33,7 +33,7 @@ impl Logs {
         Self { entries: Vec::new(), left: limit, limit, cut: 0 }
     }
 
-    fn add(&mut self, prefix: &str, message: &str) {
+    pub(in crate::sandbox) fn add(&mut self, prefix: &str, message: &str) {
         let size = prefix.len() + message.len() + 1; // an empty entry takes room, too
         if self.cut > 0 || size > self.left {
             if self.cut == 0 && self.left > prefix.len() + 1 {

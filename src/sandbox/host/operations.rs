@@ -62,6 +62,12 @@ impl Operations {
         self.queue.is_closed()
     }
 
+    /// Why operations failed whose end the guest never heard.
+    pub(in crate::sandbox) fn unheard_failures(&mut self) -> Vec<String> {
+        let ends = std::iter::from_fn(|| self.told.next().now_or_never().flatten());
+        ends.filter(|end| !end.ok).map(|end| end.value).collect()
+    }
+
     fn start(&mut self, request: Result<Request, Refused>) -> Result<u32> {
         let most = self.limits.operations;
         self.started += 1;

@@ -3,8 +3,13 @@
 mod calls;
 mod checks;
 mod examples;
+mod operations;
+mod powers;
+mod refusals;
 mod safety;
+mod scripted;
 mod stored;
+mod trials;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

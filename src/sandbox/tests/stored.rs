@@ -45,6 +45,42 @@ async fn wat_may_import_what_was_granted_and_nothing_else() {
     }
 }
 
+fn wasm(bytes: &[u8]) -> Draft {
+    use base64::Engine as _;
+    let source = base64::engine::general_purpose::STANDARD.encode(bytes);
+    Draft { language: Language::Wasm, ..draft(&source) }
+}
+
+#[tokio::test]
+async fn a_component_in_bytes_runs() {
+    let bytes = ::wat::parse_str(ECHO).unwrap();
+    let capability = built(sandbox(), &Draft { tests: vec![test(json!({"a": 1}), json!({"a": 1}))], ..wasm(&bytes) }).await;
+    assert_eq!(capability.component, bytes);
+    assert_eq!(sandbox().call(&permit(), &capability, &json!({"b": 2}), nothing()).await.result, r#"{"b":2}"#);
+}
+
+#[tokio::test]
+async fn faults_in_bytes_are_named() {
+    let bytes = |text: &str| ::wat::parse_str(text).unwrap();
+    let not_base64 = Draft { language: Language::Wasm, ..draft("(component)") };
+    for (draft, kind, words) in [
+        (not_base64, CheckErrorKind::SyntaxError, "the component's bytes in base64"),
+        (wasm(b""), CheckErrorKind::SyntaxError, "no WebAssembly component"),
+        (wasm(b"MZ\x90"), CheckErrorKind::SyntaxError, "no WebAssembly component"),
+        (wasm(&bytes("(module)")), CheckErrorKind::SyntaxError, "a core module must be made into one"),
+        (wasm(&bytes(ECHO)[..100]), CheckErrorKind::ImportError, "not a valid component"),
+        (wasm(&bytes("(component)")), CheckErrorKind::MissingFunction, "does not export `run`"),
+    ] {
+        let error = refused(&draft).await;
+        assert!(error.kind == kind && error.message.contains(words), "{words}: {error}");
+    }
+    let clock = r#"(component (import "level3:capability/clock@0.1.0" (instance (export "now" (func (result u64)))))"#;
+    let importing = wasm(&bytes(&ECHO.replacen("(component", clock, 1)));
+    built(sandbox(), &importing).await;
+    let error = refused(&Draft { grants: Grants::none(), ..importing }).await;
+    assert!(error.message.contains("imports level3:capability/clock@0.1.0, which it was not granted"), "{error}");
+}
+
 #[tokio::test]
 async fn harm_in_wat_fails_only_its_call() {
     let bodies = [
