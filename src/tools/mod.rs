@@ -182,7 +182,7 @@ impl Tools {
         match action {
             Action::Sql(ExecuteSql { query }) => {
                 let end = record.end(Outcome::ok(""));
-                self.store.run_agent_sql(lease, &query, RowLimits::default(), end, record.now).await?;
+                self.store.run_agent_sql(lease, &query, &[], RowLimits::default(), end, record.now).await?;
             }
             Action::Tasks(request) => manage_tasks::run(&record, request).await?,
             Action::Write(written) => write_capability::run(&record, &self.sandbox, *written).await?,
