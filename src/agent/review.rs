@@ -70,7 +70,8 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>) -> Revi
 /// The proposal as one JSON value: whatever stands in the arguments stays inside a JSON string.
 fn described(proposal: Reviewing<'_>) -> String {
     let effects: Vec<_> = proposal.effects.iter().map(|effect| effect.as_str()).collect();
-    let arguments = serde_json::from_str::<Value>(proposal.arguments).map_or_else(|_| proposal.arguments.to_owned(), |v| v.to_string());
+    let arguments =
+        serde_json::from_str::<Value>(proposal.arguments).map_or_else(|_| proposal.arguments.to_owned(), |v| v.to_string());
     json!({
         "tool": proposal.tool,
         "declared_effects": effects,
@@ -134,7 +135,8 @@ mod tests {
             self.requests.lock().unwrap().push(request);
             let content = self.answers.lock().unwrap().pop();
             Box::pin(async move {
-                let content = content.ok_or(ModelError { kind: ModelErrorKind::Unreachable, message: "nobody".into() })?.to_owned();
+                let content =
+                    content.ok_or(ModelError { kind: ModelErrorKind::Unreachable, message: "nobody".into() })?.to_owned();
                 let usage = Some(Usage { input: 100, output: 10 });
                 Ok(Answer { content, calls: Vec::new(), finish_reason: "stop".into(), usage, model: "m".into() })
             })

@@ -165,10 +165,10 @@ fn canonical(arguments: &str) -> String {
 
 impl Repetition {
     /// What the model is told beside the result of such a call.
-    pub fn warning(self) -> Option<String> {
+    pub fn warning(self, tool: &str) -> Option<String> {
         let Self::Warn(times) = self else { return None };
         Some(format!(
-            "[controller] This is call number {times} of this tool with the same arguments in this turn. The result will not change: use it, \
+            "[controller] This was call number {times} of `{tool}` with the same arguments in this turn. The result will not change: use it, \
              change the arguments, or tell the user what is in the way. At number {STOP_AT} the turn ends."
         ))
     }
@@ -247,7 +247,9 @@ mod tests {
             "today all conversations together have cost $1.51; the limit is $1.50. To raise it, change the budget `day.money_micros` of \
              this profile in the settings, or wait until midnight UTC"
         );
-        assert!(told(Scope::Conversation, What::InputTokens, 5, 9).starts_with("this conversation has had models read 9 tokens;"));
+        assert!(
+            told(Scope::Conversation, What::InputTokens, 5, 9).starts_with("this conversation has had models read 9 tokens;")
+        );
     }
 
     #[test]
@@ -272,9 +274,9 @@ mod tests {
             previous.push(call(r#"{"b":2,"a":1}"#)); // keys in another order are the same arguments
             assert_eq!(judged(&previous), expected);
         }
-        assert!(Repetition::Warn(3).warning().unwrap().contains("call number 3"));
+        assert!(Repetition::Warn(3).warning("t").unwrap().contains("call number 3 of `t`"));
         assert!(Repetition::Stop(5).explanation("execute_sql").unwrap().contains("for the 5th time"));
-        assert_eq!((Repetition::None.warning(), Repetition::Warn(4).explanation("t")), (None, None));
+        assert_eq!((Repetition::None.warning("t"), Repetition::Warn(4).explanation("t")), (None, None));
     }
 
     #[test]

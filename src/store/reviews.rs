@@ -82,15 +82,14 @@ impl Store {
         stored.fetch_optional(&self.pool).await?.flatten().map(value).transpose()
     }
 
-    /// Tool and arguments, as the model wrote them, of the turn's calls before `call`, oldest first.
+    /// Tool and arguments, as the model wrote them, of the turn's calls that have their outcome, oldest first.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn earlier_calls(&self, turn: TurnId, call: ToolCallId) -> Result<Vec<(String, String)>, StoreError> {
+    pub async fn calls_made(&self, turn: TurnId) -> Result<Vec<(String, String)>, StoreError> {
         let rows = query!(
-            "SELECT name, arguments FROM tool_calls WHERE turn_id = $1 AND tool_call_id < $2 ORDER BY tool_call_id",
-            turn.0,
-            call.0
+            "SELECT name, arguments FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed' ORDER BY tool_call_id",
+            turn.0
         );
         Ok(rows.fetch_all(&self.pool).await?.into_iter().map(|row| (row.name, row.arguments)).collect())
     }

@@ -108,17 +108,18 @@ impl Store {
         let rows = query!(
             r#"WITH here AS (SELECT conversation_id FROM turns WHERE turn_id = $1),
              asked AS (
-                 SELECT 'turn' AS span, 1 AS step, input_tokens, output_tokens, cost_micros FROM steps WHERE turn_id = $1
+                 SELECT 'turn' AS span, (model <> 'level3')::int AS step, input_tokens, output_tokens, cost_micros FROM steps WHERE turn_id = $1
                  UNION ALL
                  SELECT 'turn', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE turn_id = $1
+                 -- The controller's own words, model `level3`, are no request.
                  UNION ALL
-                 SELECT 'conversation', 1, input_tokens, output_tokens, cost_micros
+                 SELECT 'conversation', (model <> 'level3')::int, input_tokens, output_tokens, cost_micros
                  FROM steps JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
                  UNION ALL
                  SELECT 'conversation', 0, input_tokens, output_tokens, cost_micros
                  FROM reviews JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
                  UNION ALL
-                 SELECT 'day', 1, input_tokens, output_tokens, cost_micros FROM steps WHERE $4 AND created_at >= $2
+                 SELECT 'day', (model <> 'level3')::int, input_tokens, output_tokens, cost_micros FROM steps WHERE $4 AND created_at >= $2
                  UNION ALL
                  SELECT 'day', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE $4 AND created_at >= $2),
              called AS (
