@@ -11,12 +11,15 @@ mod history;
 mod kv;
 pub mod logins;
 mod operations;
+mod policies;
+mod reviews;
 mod rows;
 mod signals;
 mod steps;
 mod tasks;
 mod turns;
 mod unit;
+mod usage;
 
 use std::sync::Arc;
 
@@ -28,12 +31,15 @@ pub use database::{Database, DatabaseError};
 pub use history::{Exchange, HistoryEntry};
 pub use kv::KvOp;
 pub use operations::{Earlier, NewOperation};
+pub use policies::ProfilePolicy;
+pub use reviews::{Asked, NewReview};
 pub use rows::RowLimits;
 pub use signals::Signals;
 pub use steps::{NewStep, OpenCall, Progress};
 pub use tasks::{NewTask, TaskChange};
 pub use turns::{Accepted, Lease};
 pub use unit::{CallEnd, Unit};
+pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
 
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]
