@@ -1,22 +1,29 @@
 //! Names under foreign control, told by a name server of our own. The "good" peer is on 127.0.0.2, which the operator allows; what must
 //! not be reached is on 127.0.0.1, on the same port.
 
+use tokio::net::TcpListener;
+
 use super::peer::{AsksAnew, NameServer};
 use super::*;
 
 /// A public address that was given to nobody, so that no packet reaches anyone.
 const NOWHERE: &str = "3000::1";
 
-/// The good peer, and the victim on the same port.
-async fn pair() -> (Peer, Peer) {
+/// The victim, and an address on the same port for the good peer.
+async fn neighbours() -> (TcpListener, Peer) {
     loop {
         let victim = Peer::http(|_| reply("200 OK", &[], "victim")).await;
-        let good = format!("127.0.0.2:{}", victim.address.port());
-        // Another test may have the port there.
-        if std::net::TcpListener::bind(&good).is_ok() {
-            return (Peer::at(&good, None, |_| reply("200 OK", &[], "good")).await, victim);
+        // Another test may have that port there.
+        if let Ok(good) = TcpListener::bind(("127.0.0.2", victim.address.port())).await {
+            return (good, victim);
         }
     }
+}
+
+/// The good peer, and the victim on the same port.
+async fn pair() -> (Peer, Peer) {
+    let (good, victim) = neighbours().await;
+    (Peer::on(good, None, |_| reply("200 OK", &[], "good")), victim)
 }
 
 fn asking(server: &NameServer, good: &Peer) -> Way {
@@ -60,17 +67,10 @@ async fn a_name_with_a_public_and_a_private_address_is_refused_whole() {
 
 #[tokio::test]
 async fn a_redirect_to_the_same_name_is_looked_up_and_checked_anew() {
-    let (_, victim) = pair().await;
-    let port = victim.address.port();
-    let location = format!("Location: http://rebinding.example:{port}/again");
-    let good = loop {
-        // The pair's good peer is gone; its port may take a moment.
-        let address = format!("127.0.0.3:{port}");
-        if std::net::TcpListener::bind(&address).is_ok() {
-            break Peer::at(&address, None, move |_| reply("302 Found", &[&location], "")).await;
-        }
-    };
-    let server = NameServer::answering(&[&["127.0.0.3"], &["127.0.0.1"]]).await;
+    let (listener, victim) = neighbours().await;
+    let location = format!("Location: {}", victim.named("http", "rebinding.example", "/again"));
+    let good = Peer::on(listener, None, move |_| reply("302 Found", &[&location], ""));
+    let server = NameServer::answering(&[&["127.0.0.2"], &["127.0.0.1"]]).await;
     let error = asking(&server, &good).send(get(good.named("http", "rebinding.example", "/"))).await.unwrap_err();
     assert!(spoken(&error).contains("rebinding.example is at 127.0.0.1") && error.may_have_arrived());
     assert_eq!((server.questions(), good.connections(), victim.connections()), (2, 1, 0));

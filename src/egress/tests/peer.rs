@@ -51,12 +51,21 @@ impl Peer {
         Self::at("127.0.0.1:0", Some(&identity().server), answer).await
     }
 
+    /// At an address of the test's choice, over https when `tls` is given.
     pub async fn at(
         address: &str,
         tls: Option<&Arc<ServerConfig>>,
         answer: impl Fn(&str) -> Answer + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind(address).await.unwrap();
+        Self::on(TcpListener::bind(address).await.unwrap(), tls, answer)
+    }
+
+    /// At an address that was taken already.
+    pub fn on(
+        listener: TcpListener,
+        tls: Option<&Arc<ServerConfig>>,
+        answer: impl Fn(&str) -> Answer + Send + Sync + 'static,
+    ) -> Self {
         let address = listener.local_addr().unwrap();
         let (connections, requests) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
         let (counted, kept) = (Arc::clone(&connections), Arc::clone(&requests));

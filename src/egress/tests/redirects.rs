@@ -146,6 +146,22 @@ async fn a_peer_cannot_lead_a_secret_on_to_a_host_it_is_not_bound_to() {
 }
 
 #[tokio::test]
+async fn a_value_that_only_shows_before_or_after_an_address_is_read_is_found() {
+    use base64::Engine;
+    let value = "Canary8f21Token!";
+    let base64 = base64::prelude::BASE64_URL_SAFE_NO_PAD.encode(value);
+    // Reading takes the tab out; and it makes the host small, which is another text in base64.
+    for location in ["https://other.example/?k=Canary8f\t21Token!".to_owned(), format!("https://{base64}.example/")] {
+        let peer = Peer::https(move |_| reply("302 Found", &[&format!("Location: {location}")], "")).await;
+        let mut way = Way::open(&[&peer]);
+        way.grants = grants(&json!(["*", {"host": "api.example", "port": peer.address.port()}]));
+        way.secrets.insert(PLACEHOLDER.into(), "K".into(), value.into(), ["api.example".to_owned()].into());
+        let error = way.send(header(get(peer.named("https", "api.example", "/")), "X-Key", PLACEHOLDER)).await.unwrap_err();
+        assert!(spoken(&error).contains("The secret K may not be sent to"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_value_in_the_name_of_a_host_is_neither_asked_for_nor_shown() {
     let value = "Canary8f21Token";
     for (granted, said) in [("*", "The secret K may not be sent to"), ("api.example", "is not granted")] {
