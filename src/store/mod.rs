@@ -21,7 +21,7 @@ use std::sync::Arc;
 use sqlx::PgPool;
 
 pub use approvals::{Approval, DecideError, NewApproval};
-pub use capabilities::{Built, CapabilitySummary};
+pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use database::{Database, DatabaseError};
 pub use history::{Exchange, HistoryEntry};
 pub use rows::RowLimits;
