@@ -4,13 +4,14 @@
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use level3::clock::{SystemClock, SystemRandom};
-use level3::domain::{CapabilityVersion, Draft, Grants, Language, TestCase, ToolCallId};
-use level3::governor::{Permit, Policy, Proposal, Verdict, authorize};
+use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, TestCase, ToolCallId};
+use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 use level3::sandbox::{Checked, Limits, Nothing, Sandbox};
 use serde_json::{Value, json};
 use wasmtime::component::{Component, Linker};
@@ -79,10 +80,12 @@ fn open(cache: &Path) -> Sandbox {
 }
 
 fn permit() -> Permit {
-    let policy = Policy { tools: ["probe".to_owned()].into() };
-    match authorize(&policy, &Proposal { call: ToolCallId(1), tool: "probe".into(), arguments: json!({"n": 4}) }) {
+    let policy = Policy { mode: Mode::Auto, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
+    let (call, effects) = (ToolCallId(1), [Effect::Call].into());
+    let proposal = Proposal { call, tool: "probe".into(), arguments: json!({"n": 4}), effects, version: Some(1) };
+    match authorize(&policy, &proposal, Known::default()) {
         Verdict::Allow(permit) => permit,
-        Verdict::Deny(reason) => panic!("{reason}"),
+        other => panic!("{other:?}"),
     }
 }
 

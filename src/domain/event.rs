@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    CallRequest, ConversationId, Failure, MessageId, Origin, Outcome, StepId, Task, ToolCallId, TurnId, TurnState, Usage,
+    ApprovalId, ApprovalState, CallRequest, Channel, Classification, ConversationId, EffectClass, Failure, MessageId,
+    OperationState, Origin, Outcome, Power, Shown, StepId, Task, ToolCallId, TurnId, TurnState, Usage,
 };
 
 /// Something that happened in a conversation.
@@ -73,6 +74,73 @@ pub enum Event {
         /// What came of it.
         outcome: Outcome,
     },
+    /// A second model classified a proposal.
+    ProposalClassified {
+        /// The turn.
+        turn: TurnId,
+        /// The tool call.
+        call: ToolCallId,
+        /// What it said; the strictest there is when it gave no answer that could be read.
+        classification: Classification,
+        /// True when it gave an answer that could be read.
+        answered: bool,
+    },
+    /// A proposal waits for a person; its turn waits with it.
+    ApprovalRequested {
+        /// The turn.
+        turn: TurnId,
+        /// The tool call.
+        call: ToolCallId,
+        /// The new approval.
+        approval: ApprovalId,
+        /// Fingerprint of the proposal, in hexadecimal.
+        proposal_sha256: String,
+        /// What the person is shown.
+        shown: Box<Shown>,
+        /// When it becomes a refusal by itself.
+        expires_at: DateTime<Utc>,
+    },
+    /// An approval is no longer pending.
+    ApprovalDecided {
+        /// The turn.
+        turn: TurnId,
+        /// The tool call.
+        call: ToolCallId,
+        /// The approval.
+        approval: ApprovalId,
+        /// What was decided.
+        state: ApprovalState,
+        /// The way the decision came in.
+        channel: Channel,
+        /// The person's reason.
+        reason: Option<String>,
+    },
+    /// A turn that waited is in the queue again.
+    TurnResumed {
+        /// The turn.
+        turn: TurnId,
+        /// The id a client gave the message that decided.
+        client_id: Option<String>,
+        /// That message.
+        content: Option<String>,
+    },
+    /// An operation of a capability's call is about to happen, or is over.
+    OperationRecorded {
+        /// The turn.
+        turn: TurnId,
+        /// The tool call.
+        call: ToolCallId,
+        /// Its place among the operations of the call, from 1.
+        ordinal: i32,
+        /// The power used.
+        power: Power,
+        /// How often it can have happened after a crash.
+        class: EffectClass,
+        /// What was asked for, without secrets.
+        request: Value,
+        /// Where it stands.
+        state: OperationState,
+    },
     /// A task was made or changed; `deleted` ones are gone from the list.
     TaskChanged {
         /// The task as it is now.
@@ -98,6 +166,15 @@ pub enum Event {
         /// The powers it has.
         grants: Value,
     },
+    /// A person disabled, enabled or rolled back a capability.
+    CapabilityChanged {
+        /// Its name.
+        name: String,
+        /// The live version now.
+        version: i32,
+        /// Whether it can be called.
+        enabled: bool,
+    },
     /// The turn is over.
     TurnEnded {
         /// The turn.
@@ -120,6 +197,12 @@ impl Event {
             Self::StepAnswered { .. } => "step_answered",
             Self::ToolCallProposed { .. } => "tool_call_proposed",
             Self::ToolCallEnded { .. } => "tool_call_ended",
+            Self::ProposalClassified { .. } => "proposal_classified",
+            Self::ApprovalRequested { .. } => "approval_requested",
+            Self::ApprovalDecided { .. } => "approval_decided",
+            Self::TurnResumed { .. } => "turn_resumed",
+            Self::OperationRecorded { .. } => "operation_recorded",
+            Self::CapabilityChanged { .. } => "capability_changed",
             Self::TaskChanged { .. } => "task_changed",
             Self::TasksFired { .. } => "tasks_fired",
             Self::CapabilityInstalled { .. } => "capability_installed",
@@ -175,6 +258,41 @@ mod tests {
             },
             Event::ToolCallProposed { turn, step, call, request },
             Event::ToolCallEnded { turn, call, name: "n".into(), outcome: Outcome::failed("no") },
+            Event::ProposalClassified { turn, call, classification: Classification::STRICTEST, answered: false },
+            Event::ApprovalRequested {
+                turn,
+                call,
+                approval: ApprovalId(8),
+                proposal_sha256: "ab".into(),
+                shown: Box::new(Shown {
+                    tool: "restart".into(),
+                    arguments: Value::Null,
+                    what: vec!["w".into()],
+                    why: "y".into(),
+                    can_always: false,
+                    capability: None,
+                }),
+                expires_at: DateTime::UNIX_EPOCH,
+            },
+            Event::ApprovalDecided {
+                turn,
+                call,
+                approval: ApprovalId(8),
+                state: ApprovalState::Denied,
+                channel: Channel::Page,
+                reason: Some("r".into()),
+            },
+            Event::TurnResumed { turn, client_id: Some("c".into()), content: Some("CONFIRMAR".into()) },
+            Event::OperationRecorded {
+                turn,
+                call,
+                ordinal: 1,
+                power: Power::Http,
+                class: EffectClass::Keyed,
+                request: Value::Null,
+                state: OperationState::Unknown,
+            },
+            Event::CapabilityChanged { name: "n".into(), version: 1, enabled: false },
             Event::TaskChanged { task, deleted: false },
             Event::TasksFired { tasks: vec![TaskId(4)], turn },
             Event::CapabilityInstalled { name: "n".into(), version: 1, sha256: "ab".into(), grants: Value::Null },

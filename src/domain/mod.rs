@@ -5,6 +5,7 @@ mod capability;
 mod event;
 mod grants;
 mod ids;
+mod policy;
 mod task;
 mod tool;
 mod turn;
@@ -14,6 +15,7 @@ pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, va
 pub use event::{Event, EventRecord};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, host_matches, valid_secret_name};
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
+pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
 pub use task::{Task, TaskStatus};
-pub use tool::{CallRequest, EffectClass, Outcome, ToolSpec, Usage};
+pub use tool::{CallRequest, EffectClass, OperationState, Outcome, ToolSpec, Usage};
 pub use turn::{Failure, Origin, Role, TurnState};

@@ -48,6 +48,20 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// Where an operation of a capability's call stands.
+    OperationState {
+        /// About to be sent; what came of it is not known yet.
+        Intended = "intended",
+        /// It happened.
+        Done = "done",
+        /// It did not happen, or the peer refused it.
+        Failed = "failed",
+        /// The process died in the middle; it may have happened. Never repeated by itself.
+        Unknown = "unknown",
+    }
+}
+
 /// What came of a tool call; every call ends in exactly one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {

@@ -86,6 +86,8 @@ text_enum! {
         Message = "message",
         /// Tasks fell due.
         Task = "task",
+        /// A person gave the controller an order, for example to install a capability; no model is asked.
+        Command = "command",
     }
 }
 

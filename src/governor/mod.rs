@@ -1,12 +1,14 @@
 //! The one door: every tool call is judged here, and only here is a [`Permit`] made.
 
-use std::collections::BTreeSet;
+mod policy;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ToolCallId, valid_name};
+use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Rule, ToolCallId, valid_name};
 
 /// A tool call as it is judged.
 #[derive(Clone, Debug, Serialize)]
@@ -17,10 +19,14 @@ pub struct Proposal {
     pub tool: String,
     /// The exact arguments.
     pub arguments: Value,
+    /// What it would do, as its tool declares.
+    pub effects: BTreeSet<Effect>,
+    /// What it meets: for a capability, the version that is called or replaced. A proposal about another version is another proposal.
+    pub version: Option<i32>,
 }
 
 impl Proposal {
-    /// sha256 of the canonical JSON (object keys sorted), which is what a permit is bound to.
+    /// sha256 of the canonical JSON (object keys sorted), which is what a permit and an approval are bound to.
     pub fn sha256(&self) -> [u8; 32] {
         // serde_json keeps the keys of its maps sorted, so equal proposals have equal text.
         let text = serde_json::to_string(&serde_json::to_value(self).unwrap_or_default()).unwrap_or_default();
@@ -29,8 +35,12 @@ impl Proposal {
 }
 
 /// What a profile may do.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Policy {
+    /// How much happens without a person.
+    pub mode: Mode,
+    /// What was set for single tools.
+    pub rules: BTreeMap<String, Rule>,
     /// The tools that exist for it now, built in and built by itself.
     pub tools: BTreeSet<String>,
 }
@@ -40,6 +50,8 @@ pub struct Policy {
 pub enum Verdict {
     /// It may run.
     Allow(Permit),
+    /// A person has to decide; why, in words for that person.
+    Ask(String),
     /// It may not; the reason is written for the model to act on.
     Deny(String),
 }
@@ -49,6 +61,7 @@ pub enum Verdict {
 pub struct Permit {
     call: ToolCallId,
     proposal_sha256: [u8; 32],
+    approval: Option<ApprovalId>,
 }
 
 impl Permit {
@@ -61,14 +74,71 @@ impl Permit {
     pub fn proposal_sha256(&self) -> &[u8; 32] {
         &self.proposal_sha256
     }
+
+    /// The approval that is used up with it.
+    pub fn approval(&self) -> Option<ApprovalId> {
+        self.approval
+    }
+
+    /// The word the audit keeps: `ask` when a person allowed it, else `allow`.
+    pub fn verdict(&self) -> &'static str {
+        if self.approval.is_some() { "ask" } else { "allow" }
+    }
 }
 
-/// Judges a proposal. A pure function: the same policy and proposal give the same verdict.
-pub fn authorize(policy: &Policy, proposal: &Proposal) -> Verdict {
+/// A decision about a proposal of this call, as it was recorded.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The approval.
+    pub approval: ApprovalId,
+    /// What was decided.
+    pub state: ApprovalState,
+    /// What it was decided about.
+    pub proposal_sha256: Vec<u8>,
+    /// True when its effect was recorded.
+    pub used: bool,
+    /// The person's reason.
+    pub reason: Option<String>,
+}
+
+/// What is known about a proposal besides itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// What a second model said of it, where one was asked.
+    pub classification: Option<&'a Classification>,
+    /// What a person decided about this call, where one was asked.
+    pub decision: Option<&'a Recorded>,
+}
+
+/// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same verdict.
+pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verdict {
     if !policy.tools.contains(&proposal.tool) {
         return Verdict::Deny(unknown_tool(policy, &proposal.tool));
     }
-    Verdict::Allow(Permit { call: proposal.call, proposal_sha256: proposal.sha256() })
+    let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval };
+    match policy::judge(policy, proposal, known.classification) {
+        policy::Judged::Allow => Verdict::Allow(permit(None)),
+        policy::Judged::Deny(reason) => Verdict::Deny(reason),
+        policy::Judged::Ask(why) => match known.decision {
+            // A decision holds for exactly what was shown, and once.
+            Some(decision) if !decision.used && decision.proposal_sha256 == proposal.sha256() => match decision.state {
+                ApprovalState::Approved => Verdict::Allow(permit(Some(decision.approval))),
+                ApprovalState::Denied => Verdict::Deny(denied(decision.reason.as_deref())),
+                ApprovalState::Expired => Verdict::Deny(EXPIRED.to_owned()),
+                ApprovalState::Pending | ApprovalState::Void => Verdict::Ask(why),
+            },
+            _ => Verdict::Ask(why),
+        },
+    }
+}
+
+const EXPIRED: &str = "Nobody decided about this in time, which counts as no. Do not ask again by yourself; tell the user.";
+
+fn denied(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("The user refused this: {reason}"),
+        None => "The user refused this. Do not try it again in another way; ask what they want instead.".to_owned(),
+    }
 }
 
 fn unknown_tool(policy: &Policy, tool: &str) -> String {
@@ -89,30 +159,69 @@ mod tests {
     use serde_json::json;
 
     fn policy() -> Policy {
-        Policy { tools: ["execute_sql", "restart"].map(String::from).into() }
+        Policy { mode: Mode::Smart, rules: BTreeMap::new(), tools: ["execute_sql", "restart"].map(String::from).into() }
     }
 
-    fn proposal(tool: &str, arguments: Value) -> Proposal {
-        Proposal { call: ToolCallId(1), tool: tool.into(), arguments }
+    fn proposal(tool: &str, arguments: Value, effect: Effect) -> Proposal {
+        Proposal { call: ToolCallId(1), tool: tool.into(), arguments, effects: [effect].into(), version: None }
+    }
+
+    fn decision(about: &Proposal, state: ApprovalState) -> Recorded {
+        let proposal_sha256 = about.sha256().to_vec();
+        Recorded { approval: ApprovalId(1), state, proposal_sha256, used: false, reason: None }
+    }
+
+    fn with<'a>(decision: &'a Recorded) -> Known<'a> {
+        Known { decision: Some(decision), ..Known::default() }
     }
 
     #[test]
     fn a_known_tool_is_allowed_and_its_permit_is_bound_to_the_content() {
-        let first = proposal("execute_sql", json!({"query": "SELECT 1", "a": 1}));
-        let Verdict::Allow(permit) = authorize(&policy(), &first) else { panic!("denied") };
-        assert_eq!(permit.proposal_sha256(), &proposal("execute_sql", json!({"a": 1, "query": "SELECT 1"})).sha256());
-        assert_ne!(permit.proposal_sha256(), &proposal("execute_sql", json!({"a": 2, "query": "SELECT 1"})).sha256());
+        let first = proposal("execute_sql", json!({"query": "SELECT 1", "a": 1}), Effect::Read);
+        let Verdict::Allow(permit) = authorize(&policy(), &first, Known::default()) else { panic!("denied") };
+        let same = |arguments| proposal("execute_sql", arguments, Effect::Read).sha256();
+        assert_eq!(permit.proposal_sha256(), &same(json!({"a": 1, "query": "SELECT 1"})));
+        assert_ne!(permit.proposal_sha256(), &same(json!({"a": 2, "query": "SELECT 1"})));
+        assert_eq!(permit.verdict(), "allow");
     }
 
     #[test]
     fn an_unknown_tool_is_denied_with_the_list_and_the_way_to_make_one() {
-        let Verdict::Deny(reason) = authorize(&policy(), &proposal("send_email", json!({}))) else { panic!("allowed") };
+        let judged = |tool: &str| authorize(&policy(), &proposal(tool, json!({}), Effect::Read), Known::default());
+        let Verdict::Deny(reason) = judged("send_email") else { panic!("allowed") };
         assert!(
             reason.starts_with("There is no tool `send_email` yet. The tools are: execute_sql, restart. To make it, call"),
             "{reason}"
         );
         assert!(reason.contains("export default async function send_email(params)"), "{reason}");
-        let Verdict::Deny(reason) = authorize(&policy(), &proposal("Send Email", json!({}))) else { panic!("allowed") };
+        let Verdict::Deny(reason) = judged("Send Email") else { panic!("allowed") };
         assert!(reason.ends_with("To make a new one, call write_capability."), "{reason}");
+    }
+
+    #[test]
+    fn an_approval_allows_exactly_what_was_shown_and_once() {
+        let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
+        assert!(matches!(authorize(&policy(), &asked, Known::default()), Verdict::Ask(_)));
+        let approved = decision(&asked, ApprovalState::Approved);
+        let Verdict::Allow(permit) = authorize(&policy(), &asked, with(&approved)) else { panic!("not allowed") };
+        assert_eq!((permit.approval(), permit.verdict()), (Some(ApprovalId(1)), "ask"));
+        let edited = proposal("execute_sql", json!({"query": "DROP TABLE b"}), Effect::Delete);
+        assert!(matches!(authorize(&policy(), &edited, with(&approved)), Verdict::Ask(_)));
+        let other_version = Proposal { version: Some(2), ..asked.clone() };
+        assert!(matches!(authorize(&policy(), &other_version, with(&approved)), Verdict::Ask(_)));
+        let used = Recorded { used: true, ..approved };
+        assert!(matches!(authorize(&policy(), &asked, with(&used)), Verdict::Ask(_)));
+    }
+
+    #[test]
+    fn a_refusal_and_an_expiry_are_told_to_the_model() {
+        let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
+        let denied = Recorded { reason: Some("keep it".into()), ..decision(&asked, ApprovalState::Denied) };
+        let Verdict::Deny(reason) = authorize(&policy(), &asked, with(&denied)) else { panic!("not denied") };
+        assert_eq!(reason, "The user refused this: keep it");
+        let Verdict::Deny(reason) = authorize(&policy(), &asked, with(&decision(&asked, ApprovalState::Expired))) else {
+            panic!("not denied")
+        };
+        assert!(reason.contains("counts as no"), "{reason}");
     }
 }

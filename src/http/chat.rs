@@ -12,8 +12,8 @@ use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Doors;
-use crate::domain::{ConversationId, EventRecord};
-use crate::store::StoreError;
+use crate::domain::{ApprovalId, Channel, ConversationId, Decision, EventRecord};
+use crate::store::{DecideError, StoreError};
 use crate::wire::{ClientFrame, MAX_MESSAGE_BYTES, ServerFrame, frame_of};
 
 /// A socket's own buffers; axum's default of 128 KiB each would be most of what an idle socket costs.
@@ -153,6 +153,8 @@ impl Socket {
                 self.doors.store.stop(conversation.unwrap_or(main), self.doors.clock.now()).await?;
                 Ok(())
             }
+            ClientFrame::Approve { approval, always } => self.decide(approval, Decision::Approve { always }).await,
+            ClientFrame::Deny { approval, reason } => self.decide(approval, Decision::Deny { reason }).await,
             ClientFrame::Resume { after, conversation } => {
                 let conversation = conversation.unwrap_or(main);
                 match self.doors.store.last_sequence(conversation).await {
@@ -162,6 +164,15 @@ impl Socket {
                 };
                 self.catch_up(conversation).await
             }
+        }
+    }
+
+    async fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), End> {
+        match self.doors.store.decide(approval, decision, Channel::Page, self.doors.clock.now()).await {
+            // What was decided comes with the events.
+            Ok(()) => Ok(()),
+            Err(DecideError::Store(error)) => Err(error.into()),
+            Err(error) => self.refuse(&error.to_string(), None).await,
         }
     }
 
@@ -177,6 +188,7 @@ impl Socket {
             return self.refuse(&told, id).await;
         }
         let store = self.doors.store.clone();
+        let client_id = id.clone();
         let accepted = match store.accept_message(conversation, id.as_deref(), content, self.doors.clock.now()).await {
             Ok(accepted) => accepted,
             Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
@@ -184,11 +196,11 @@ impl Socket {
         };
         if let std::collections::hash_map::Entry::Vacant(position) = self.positions.entry(conversation) {
             // From the acknowledgement on, the client follows this conversation too.
-            let queued = store.queued_event(conversation, accepted.turn).await?;
+            let queued = store.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
             position.insert(queued.sequence - 1);
         }
         if accepted.again {
-            let queued = store.queued_event(conversation, accepted.turn).await?;
+            let queued = store.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
             if let Some(frame) = frame_of(&queued) {
                 self.send(&frame).await?;
             }

@@ -91,7 +91,7 @@ impl Store {
             }
         };
         let sequence = sqlx::query_scalar!(
-            r#"SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8) AS "sequence!""#,
+            r#"SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8, $9) AS "sequence!""#,
             self.sql_token(end.call.0, lease.fence, &transaction),
             lease.turn.0,
             lease.fence,
@@ -99,6 +99,7 @@ impl Store {
             true,
             result,
             &end.proposal_sha256[..],
+            end.verdict,
             now
         )
         .fetch_one(&mut **connection)

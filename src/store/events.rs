@@ -40,16 +40,23 @@ impl Store {
             .ok_or(StoreError::NoConversation(conversation))
     }
 
-    /// The event by which a turn was accepted.
+    /// The event by which a message was accepted: its turn's beginning, or, for a message that decided an approval, its going on.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn queued_event(&self, conversation: ConversationId, turn: TurnId) -> Result<EventRecord, StoreError> {
+    pub async fn accepting_event(
+        &self,
+        conversation: ConversationId,
+        turn: TurnId,
+        client_id: Option<&str>,
+    ) -> Result<EventRecord, StoreError> {
         let row = query!(
             "SELECT sequence, payload, created_at FROM events
-             WHERE conversation_id = $1 AND kind = 'turn_queued' AND payload -> 'turn' = to_jsonb($2::bigint)",
+             WHERE conversation_id = $1 AND kind IN ('turn_queued', 'turn_resumed') AND payload -> 'turn' = to_jsonb($2::bigint)
+             ORDER BY payload ->> 'client_id' IS NOT DISTINCT FROM $3 DESC, sequence DESC LIMIT 1",
             conversation.0,
-            turn.0
+            turn.0,
+            client_id
         )
         .fetch_one(&self.pool)
         .await?;

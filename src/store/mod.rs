@@ -1,6 +1,7 @@
 //! Memory: the only SQL of the program itself. What a function here commits is announced to [`Signals`] after the commit, never before.
 
 mod agent_sql;
+mod approvals;
 mod capabilities;
 mod conversations;
 mod database;
@@ -19,7 +20,8 @@ use std::sync::Arc;
 
 use sqlx::PgPool;
 
-pub use capabilities::{Built, CapabilitySummary};
+pub use approvals::{Approval, DecideError, NewApproval};
+pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use database::{Database, DatabaseError};
 pub use history::{Exchange, HistoryEntry};
 pub use rows::RowLimits;
@@ -60,7 +62,7 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         // The codes that the recording functions raise, see the migrations.
         match error.as_database_error().and_then(|error| error.code()).as_deref() {
-            Some("L3001" | "L3002") => Self::LostLease,
+            Some("L3001" | "L3002" | "L3004") => Self::LostLease,
             _ => Self::Database(error),
         }
     }

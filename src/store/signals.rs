@@ -32,16 +32,16 @@ impl Signals {
         &self.queue
     }
 
-    /// Wakes when a due date may have changed. A signal given while nobody waits is kept.
+    /// Wakes when a due date, or the end of an approval, may have changed. A signal given while nobody waits is kept.
     pub fn tasks(&self) -> &Notify {
         &self.tasks
     }
 
     pub(super) fn announce(&self, record: EventRecord) {
-        use crate::domain::Event::{TaskChanged, TurnEnded, TurnQueued};
+        use crate::domain::Event::{ApprovalRequested, TaskChanged, TurnEnded, TurnQueued, TurnResumed};
         match &record.event {
-            TurnQueued { .. } | TurnEnded { .. } => self.queue.notify_one(),
-            TaskChanged { .. } => self.tasks.notify_one(),
+            TurnQueued { .. } | TurnResumed { .. } | TurnEnded { .. } => self.queue.notify_one(),
+            TaskChanged { .. } | ApprovalRequested { .. } => self.tasks.notify_one(),
             _ => {}
         }
         // Nobody listening is fine: the event is in the database.

@@ -166,6 +166,7 @@ impl Unit {
     /// Gives every call without an outcome one: it was not run. Its effect cannot have happened, since effect and outcome commit
     /// together.
     pub(super) async fn close_open_calls(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
+        self.void_approvals(conversation, turn).await?;
         const NOT_RUN: &str = "Not run: the turn ended first.";
         let open = query!(
             "UPDATE tool_calls SET state = 'failed', ended_at = $2 WHERE turn_id = $1 AND state = 'proposed'

@@ -26,7 +26,7 @@ pub struct CallEnd<'a> {
     pub outcome: Outcome,
     /// Fingerprint of what was judged.
     pub proposal_sha256: &'a [u8; 32],
-    /// What the law said: `allow` or `deny`.
+    /// What the law said: `allow`, `deny`, or `ask` when an approval allowed it, which is then used up.
     pub verdict: &'a str,
 }
 

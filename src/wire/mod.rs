@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::domain::{ConversationId, Event, EventRecord, Failure, Origin, Outcome, ToolCallId, TurnId, TurnState};
+use crate::domain::{
+    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, OperationState, Origin,
+    Outcome, Power, Shown, ToolCallId, TurnId, TurnState,
+};
 
 /// The longest message a client may send, in bytes of UTF-8.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
@@ -28,6 +31,22 @@ pub enum ClientFrame {
         /// The main conversation when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<ConversationId>,
+    },
+    /// Allows what an approval shows.
+    Approve {
+        /// The approval.
+        approval: ApprovalId,
+        /// Calls of this capability need no approval from now on.
+        #[serde(default)]
+        always: bool,
+    },
+    /// Refuses what an approval shows.
+    Deny {
+        /// The approval.
+        approval: ApprovalId,
+        /// Why, for the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// Asks for every recorded frame after a sequence number, then for what comes.
     Resume {
@@ -138,6 +157,54 @@ pub enum ServerFrame {
         /// The turn.
         turn: TurnId,
     },
+    /// A proposal waits for a person, or was decided. The turn waits with it; other conversations go on.
+    Approval {
+        /// The approval.
+        id: ApprovalId,
+        /// `pending` first, then once how it ended.
+        state: ApprovalState,
+        /// The call.
+        call: ToolCallId,
+        /// The turn.
+        turn: TurnId,
+        /// What is shown; with `pending` only.
+        #[serde(flatten)]
+        shown: Option<Box<Shown>>,
+        /// When it becomes a refusal by itself, RFC 3339; with `pending` only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<chrono::DateTime<chrono::Utc>>,
+        /// The way the decision came in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        channel: Option<Channel>,
+        /// The person's reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A second model classified a proposal.
+    Classified {
+        /// The call.
+        call: ToolCallId,
+        /// The turn.
+        turn: TurnId,
+        /// What it said.
+        #[serde(flatten)]
+        classification: Classification,
+    },
+    /// A capability did something outside its sandbox, or is about to.
+    Operation {
+        /// The call.
+        call: ToolCallId,
+        /// The turn.
+        turn: TurnId,
+        /// Its place among the operations of the call, from 1.
+        ordinal: i32,
+        /// The power used.
+        power: Power,
+        /// What was asked for, without secrets.
+        request: Value,
+        /// Where it stands.
+        state: OperationState,
+    },
     /// Something went wrong; says what to do.
     Error {
         /// What, in words.
@@ -165,6 +232,8 @@ pub enum ServerFrame {
         name: String,
         /// Its version.
         version: i32,
+        /// False when it was disabled.
+        enabled: bool,
     },
 }
 
@@ -207,7 +276,37 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
         }
         Event::TaskChanged { task, deleted } => ServerFrame::Task { task: json!(task), deleted },
         Event::TasksFired { .. } => return None,
-        Event::CapabilityInstalled { name, version, .. } => ServerFrame::Capability { name, version },
+        Event::CapabilityInstalled { name, version, .. } => ServerFrame::Capability { name, version, enabled: true },
+        Event::CapabilityChanged { name, version, enabled } => ServerFrame::Capability { name, version, enabled },
+        Event::ProposalClassified { turn, call, classification, answered: _ } => {
+            ServerFrame::Classified { call, turn, classification }
+        }
+        Event::ApprovalRequested { turn, call, approval, shown, expires_at, proposal_sha256: _ } => ServerFrame::Approval {
+            id: approval,
+            state: ApprovalState::Pending,
+            call,
+            turn,
+            shown: Some(shown),
+            expires_at: Some(expires_at),
+            channel: None,
+            reason: None,
+        },
+        Event::ApprovalDecided { turn, call, approval, state, channel, reason } => ServerFrame::Approval {
+            id: approval,
+            state,
+            call,
+            turn,
+            shown: None,
+            expires_at: None,
+            channel: Some(channel),
+            reason,
+        },
+        Event::TurnResumed { turn, client_id, content } => {
+            ServerFrame::Turn { turn, state: TurnState::Queued, id: client_id, origin: None, content, reason: None }
+        }
+        Event::OperationRecorded { turn, call, ordinal, power, request, state, class: _ } => {
+            ServerFrame::Operation { call, turn, ordinal, power, request, state }
+        }
         Event::TurnEnded { turn, state: TurnState::Failed, reason, failure } => {
             ServerFrame::Error { content: reason.unwrap_or_default(), turn: Some(turn), failure, id: None }
         }

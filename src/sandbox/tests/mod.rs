@@ -11,6 +11,7 @@ mod scripted;
 mod stored;
 mod trials;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,8 +21,8 @@ use serde_json::{Value, json};
 
 use super::{CheckError, Checked, Limits, Nothing, Reach, Sandbox};
 use crate::clock::{ManualClock, SeededRandom};
-use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase, ToolCallId};
-use crate::governor::{Permit, Policy, Proposal, Verdict, authorize};
+use crate::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, Outcome, TestCase, ToolCallId};
+use crate::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 
 /// The moment the tests' clock shows.
 const NOW: &str = "2030-01-02T03:04:05.678Z";
@@ -52,11 +53,12 @@ fn impatient() -> &'static Sandbox {
 }
 
 fn permit() -> Permit {
-    let policy = Policy { tools: ["probe".to_owned()].into() };
-    let proposal = Proposal { call: ToolCallId(1), tool: "probe".into(), arguments: json!({}) };
-    match authorize(&policy, &proposal) {
+    let policy = Policy { mode: Mode::Auto, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
+    let (call, effects) = (ToolCallId(1), [Effect::Call].into());
+    let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1) };
+    match authorize(&policy, &proposal, Known::default()) {
         Verdict::Allow(permit) => permit,
-        Verdict::Deny(reason) => panic!("{reason}"),
+        other => panic!("{other:?}"),
     }
 }
 

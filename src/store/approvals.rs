@@ -1,0 +1,419 @@
+//! Approvals: asked for in the transaction that lets the turn wait, decided once by a person, used up by the call's outcome.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::json;
+use sqlx::{query, query_scalar};
+
+use super::{Accepted, Lease, Store, StoreError, Unit, storable, value, word};
+use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Decision, Event, Shown, ToolCallId, TurnId, TurnState};
+
+/// A proposal to ask a person about.
+#[derive(Clone, Debug)]
+pub struct NewApproval<'a> {
+    /// The call.
+    pub call: ToolCallId,
+    /// Fingerprint of the proposal; the decision holds for this and nothing else.
+    pub proposal_sha256: &'a [u8; 32],
+    /// What the person is shown.
+    pub shown: Shown,
+    /// When it becomes a refusal by itself.
+    pub expires_at: DateTime<Utc>,
+}
+
+/// An approval as it stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Approval {
+    /// Its number.
+    pub id: ApprovalId,
+    /// Where it was asked.
+    pub conversation: ConversationId,
+    /// The turn that waits.
+    pub turn: TurnId,
+    /// The call.
+    pub call: ToolCallId,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// What the person was shown.
+    pub shown: Shown,
+    /// Fingerprint of the proposal.
+    #[serde(skip)]
+    pub proposal_sha256: Vec<u8>,
+    /// The person's reason.
+    pub reason: Option<String>,
+    /// The way the decision came in.
+    pub channel: Option<Channel>,
+    /// When it was asked.
+    pub created_at: DateTime<Utc>,
+    /// When it becomes, or became, a refusal by itself.
+    pub expires_at: DateTime<Utc>,
+    /// When it was decided.
+    pub decided_at: Option<DateTime<Utc>>,
+    /// When the effect it allowed was recorded.
+    pub used_at: Option<DateTime<Utc>>,
+}
+
+/// Why a decision was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    /// There is none of this number.
+    #[error("there is no approval {0}")]
+    Unknown(ApprovalId),
+    /// It is decided once.
+    #[error("approval {0} is {1} already; a decision is taken once")]
+    Decided(ApprovalId, ApprovalState),
+    /// The database was not there.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<sqlx::Error> for DecideError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// A decision on its way into the database.
+struct Decided<'a> {
+    state: ApprovalState,
+    channel: Channel,
+    reason: Option<&'a str>,
+    client_id: Option<&'a str>,
+    content: Option<&'a str>,
+    always: bool,
+}
+
+impl Decided<'_> {
+    fn by_nobody(state: ApprovalState) -> Self {
+        Self { state, channel: Channel::Clock, reason: None, client_id: None, content: None, always: false }
+    }
+}
+
+/// A row of `approvals`, as the macros read it.
+struct Row {
+    approval_id: i64,
+    conversation_id: i64,
+    turn_id: i64,
+    tool_call_id: i64,
+    state: String,
+    shown: serde_json::Value,
+    proposal_sha256: Vec<u8>,
+    reason: Option<String>,
+    channel: Option<String>,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+    decided_at: Option<DateTime<Utc>>,
+    used_at: Option<DateTime<Utc>>,
+}
+
+impl TryFrom<Row> for Approval {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: ApprovalId(row.approval_id),
+            conversation: ConversationId(row.conversation_id),
+            turn: TurnId(row.turn_id),
+            call: ToolCallId(row.tool_call_id),
+            state: word(&row.state)?,
+            shown: value(row.shown)?,
+            proposal_sha256: row.proposal_sha256,
+            reason: row.reason,
+            channel: row.channel.as_deref().map(word).transpose()?,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+            decided_at: row.decided_at,
+            used_at: row.used_at,
+        })
+    }
+}
+
+impl Store {
+    /// The newest approvals first; of one state, or all.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn approvals(&self, state: Option<ApprovalState>, limit: i64) -> Result<Vec<Approval>, StoreError> {
+        let rows = sqlx::query_as!(
+            Row,
+            "SELECT approval_id, conversation_id, turn_id, tool_call_id, state, shown, proposal_sha256, reason, channel, created_at,
+                    expires_at, decided_at, used_at
+             FROM approvals WHERE $1::text IS NULL OR state = $1 ORDER BY approval_id DESC LIMIT $2",
+            state.map(ApprovalState::as_str),
+            limit
+        );
+        rows.fetch_all(&self.pool).await?.into_iter().map(Approval::try_from).collect()
+    }
+
+    /// One approval.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT approval_id, conversation_id, turn_id, tool_call_id, state, shown, proposal_sha256, reason, channel, created_at,
+                    expires_at, decided_at, used_at
+             FROM approvals WHERE approval_id = $1",
+            id.0
+        );
+        row.fetch_optional(&self.pool).await?.map(Approval::try_from).transpose()
+    }
+
+    /// The newest approval of a call.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn approval_of_call(&self, call: ToolCallId) -> Result<Option<Approval>, StoreError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT approval_id, conversation_id, turn_id, tool_call_id, state, shown, proposal_sha256, reason, channel, created_at,
+                    expires_at, decided_at, used_at
+             FROM approvals WHERE tool_call_id = $1 ORDER BY approval_id DESC LIMIT 1",
+            call.0
+        );
+        row.fetch_optional(&self.pool).await?.map(Approval::try_from).transpose()
+    }
+
+    /// Asks a person, and lets the turn wait: its lease is given up, other conversations go on.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn ask(&self, lease: &Lease, asked: NewApproval<'_>, now: DateTime<Utc>) -> Result<ApprovalId, StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        // An earlier one, about other circumstances, counts for nothing any more.
+        unit.void_approvals(lease.conversation, lease.turn).await?;
+        let id = query_scalar!(
+            "INSERT INTO approvals (conversation_id, turn_id, tool_call_id, proposal_sha256, shown, expires_at, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING approval_id",
+            lease.conversation.0,
+            lease.turn.0,
+            asked.call.0,
+            &asked.proposal_sha256[..],
+            json!(asked.shown),
+            asked.expires_at,
+            now
+        )
+        .fetch_one(&mut *unit.tx)
+        .await?;
+        query!(
+            "UPDATE turns SET state = 'awaiting_approval', lease_owner = NULL, lease_until = NULL WHERE turn_id = $1",
+            lease.turn.0
+        )
+        .execute(&mut *unit.tx)
+        .await?;
+        let event = Event::ApprovalRequested {
+            turn: lease.turn,
+            call: asked.call,
+            approval: ApprovalId(id),
+            proposal_sha256: hex::encode(asked.proposal_sha256),
+            shown: Box::new(asked.shown),
+            expires_at: asked.expires_at,
+        };
+        unit.append(lease.conversation, event).await?;
+        unit.commit().await?;
+        Ok(ApprovalId(id))
+    }
+
+    /// Takes a person's decision; the turn goes on.
+    ///
+    /// # Errors
+    /// [`DecideError`]; then nothing was decided.
+    pub async fn decide(
+        &self,
+        id: ApprovalId,
+        decision: Decision,
+        channel: Channel,
+        now: DateTime<Utc>,
+    ) -> Result<(), DecideError> {
+        let (state, reason, always) = match &decision {
+            Decision::Approve { always } => (ApprovalState::Approved, None, *always),
+            Decision::Deny { reason } => (ApprovalState::Denied, reason.as_deref(), false),
+        };
+        let decided = Decided { state, channel, reason, client_id: None, content: None, always };
+        self.take_decision(id, decided, now).await.map(drop)
+    }
+
+    /// Takes a word of the user's in a conversation as the decision, where exactly one approval waits there. `None`: none does, or
+    /// more than one, and the message is a message like any other.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub(super) async fn decide_by_word(
+        &self,
+        conversation: ConversationId,
+        client_id: Option<&str>,
+        content: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Accepted>, StoreError> {
+        let accepted = |turn, again| Accepted { turn, conversation, again };
+        if let Some(client_id) = client_id {
+            let known = query_scalar!(
+                "SELECT turn_id FROM approvals WHERE conversation_id = $1 AND client_id = $2",
+                conversation.0,
+                client_id
+            );
+            if let Some(turn) = known.fetch_optional(&self.pool).await? {
+                return Ok(Some(accepted(TurnId(turn), true)));
+            }
+        }
+        let Some(approve) = word_of_decision(content) else { return Ok(None) };
+        let waiting = query_scalar!(
+            "SELECT approval_id FROM approvals WHERE conversation_id = $1 AND state = 'pending' AND expires_at > $2 LIMIT 2",
+            conversation.0,
+            now
+        );
+        let [id] = waiting.fetch_all(&self.pool).await?[..] else { return Ok(None) };
+        let state = if approve { ApprovalState::Approved } else { ApprovalState::Denied };
+        let content = storable(content);
+        let decided = Decided { state, channel: Channel::Words, reason: None, client_id, content: Some(&content), always: false };
+        match self.take_decision(ApprovalId(id), decided, now).await {
+            Ok(turn) => Ok(Some(accepted(turn, false))),
+            // Somebody else was faster.
+            Err(DecideError::Unknown(_) | DecideError::Decided(..)) => Ok(None),
+            Err(DecideError::Store(error)) => Err(error),
+        }
+    }
+
+    async fn take_decision(&self, id: ApprovalId, decided: Decided<'_>, now: DateTime<Utc>) -> Result<TurnId, DecideError> {
+        let mut unit = self.begin(now).await?;
+        // The turn first, as everywhere: then its approvals, then the conversation.
+        let turn = query!(
+            "SELECT t.turn_id, t.conversation_id, t.state, c.profile FROM turns t JOIN conversations c USING (conversation_id)
+             WHERE t.turn_id = (SELECT turn_id FROM approvals WHERE approval_id = $1) FOR UPDATE OF t",
+            id.0
+        )
+        .fetch_optional(&mut *unit.tx)
+        .await?
+        .ok_or(DecideError::Unknown(id))?;
+        let asked =
+            query!("SELECT tool_call_id, state, shown, expires_at FROM approvals WHERE approval_id = $1 FOR UPDATE", id.0)
+                .fetch_one(&mut *unit.tx)
+                .await?;
+        let state: ApprovalState = word(&asked.state)?;
+        if state != ApprovalState::Pending {
+            return Err(DecideError::Decided(id, state));
+        }
+        let late = asked.expires_at <= now && decided.channel != Channel::Clock;
+        let decided = if late { Decided::by_nobody(ApprovalState::Expired) } else { decided };
+        let conversation = ConversationId(turn.conversation_id);
+        let shown: Shown = value(asked.shown)?;
+        unit.end_approval(conversation, TurnId(turn.turn_id), ToolCallId(asked.tool_call_id), id, &decided).await?;
+        if decided.always && shown.can_always && decided.state == ApprovalState::Approved {
+            query!(
+                "INSERT INTO tool_rules (profile, tool, rule, updated_at) VALUES ($1, $2, 'always', $3)
+                 ON CONFLICT (profile, tool) DO UPDATE SET rule = 'always', updated_at = $3",
+                turn.profile,
+                shown.tool,
+                now
+            )
+            .execute(&mut *unit.tx)
+            .await?;
+        }
+        if word::<TurnState>(&turn.state)? == TurnState::AwaitingApproval {
+            query!("UPDATE turns SET state = 'queued' WHERE turn_id = $1", turn.turn_id).execute(&mut *unit.tx).await?;
+            let (client_id, content) = (decided.client_id.map(str::to_owned), decided.content.map(str::to_owned));
+            unit.append(conversation, Event::TurnResumed { turn: TurnId(turn.turn_id), client_id, content }).await?;
+        }
+        unit.commit().await?;
+        if late { Err(DecideError::Decided(id, ApprovalState::Expired)) } else { Ok(TurnId(turn.turn_id)) }
+    }
+
+    /// Makes refusals of approvals that nobody decided in time.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn expire_approvals(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let due = query_scalar!(
+            "SELECT approval_id FROM approvals WHERE state = 'pending' AND expires_at <= $1 ORDER BY approval_id",
+            now
+        );
+        for id in due.fetch_all(&self.pool).await? {
+            match self.take_decision(ApprovalId(id), Decided::by_nobody(ApprovalState::Expired), now).await {
+                Ok(_) | Err(DecideError::Unknown(_) | DecideError::Decided(..)) => {}
+                Err(DecideError::Store(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// When the next approval becomes a refusal.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn next_expiry(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
+        Ok(query_scalar!("SELECT min(expires_at) FROM approvals WHERE state = 'pending'").fetch_one(&self.pool).await?)
+    }
+}
+
+impl Unit {
+    async fn end_approval(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        call: ToolCallId,
+        approval: ApprovalId,
+        decided: &Decided<'_>,
+    ) -> Result<(), StoreError> {
+        let reason = decided.reason.map(|reason| storable(reason).into_owned());
+        query!(
+            "UPDATE approvals SET state = $2, decided_by = $3, channel = $4, reason = $5, client_id = $6, decided_at = $7
+             WHERE approval_id = $1",
+            approval.0,
+            decided.state.as_str(),
+            if decided.channel == Channel::Clock { "clock" } else { "user" },
+            decided.channel.as_str(),
+            reason,
+            decided.client_id,
+            self.now
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        let event = Event::ApprovalDecided { turn, call, approval, state: decided.state, channel: decided.channel, reason };
+        self.append(conversation, event).await?;
+        Ok(())
+    }
+
+    /// Voids what waits for a person in a turn whose row the caller has locked.
+    pub(super) async fn void_approvals(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
+        let waiting =
+            query!("SELECT approval_id, tool_call_id FROM approvals WHERE turn_id = $1 AND state = 'pending' FOR UPDATE", turn.0)
+                .fetch_all(&mut *self.tx)
+                .await?;
+        for row in waiting {
+            let decided = Decided::by_nobody(ApprovalState::Void);
+            self.end_approval(conversation, turn, ToolCallId(row.tool_call_id), ApprovalId(row.approval_id), &decided).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a message as a decision: `CONFIRMAR` and `CANCELAR`, and yes and no in some languages. Nothing else may stand in it.
+fn word_of_decision(content: &str) -> Option<bool> {
+    const YES: [&str; 10] = ["confirmar", "confirmo", "confirm", "approve", "yes", "si", "sí", "sim", "oui", "ja"];
+    const NO: [&str; 9] = ["cancelar", "cancelo", "cancel", "deny", "no", "não", "nao", "non", "nein"];
+    let word = content.trim().trim_end_matches(['.', '!']).to_lowercase();
+    if YES.contains(&word.as_str()) {
+        return Some(true);
+    }
+    NO.contains(&word.as_str()).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_is_one_word_and_nothing_else() {
+        for yes in ["CONFIRMAR", " confirmar ", "Yes", "sí", "SI!", "ja."] {
+            assert_eq!(word_of_decision(yes), Some(true), "{yes}");
+        }
+        for no in ["CANCELAR", "no", "Nein.", "não"] {
+            assert_eq!(word_of_decision(no), Some(false), "{no}");
+        }
+        for neither in ["", "yes please", "confirmar todo", "ok", "no, wait", "I say yes", "y\u{0435}s"] {
+            assert_eq!(word_of_decision(neither), None, "{neither}");
+        }
+    }
+}
