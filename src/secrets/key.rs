@@ -26,7 +26,9 @@ impl Key {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// Others may read it.
-    #[error("others may read the key of the secrets; run `chmod 600 {0}`, and consider the secrets known if others use this machine")]
+    #[error(
+        "others may read the key of the secrets; run `chmod 600 {0}`, and consider the secrets known if others use this machine"
+    )]
     Open(PathBuf),
     /// It is something else.
     #[error(

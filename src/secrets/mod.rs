@@ -167,7 +167,10 @@ impl Vault {
     pub async fn all(&self) -> Result<Vec<(String, SecretString)>, SecretError> {
         let Some(key) = key::read(&self.0.key_file)? else { return Ok(Vec::new()) };
         let sealed = self.0.store.sealed_secrets().await?.into_iter();
-        Ok(sealed.filter_map(|secret| Some((seal::open(&key, &secret.name, &secret.sealed)?, secret.name))).map(swapped).collect())
+        Ok(sealed
+            .filter_map(|secret| Some((seal::open(&key, &secret.name, &secret.sealed)?, secret.name)))
+            .map(swapped)
+            .collect())
     }
 
     /// Remembers the value that a name has now as one to hide until the process ends.

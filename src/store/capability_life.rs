@@ -58,9 +58,6 @@ pub enum LifeError {
     /// There is no such version.
     #[error("`{0}` has no version {1}")]
     NoVersion(String, i32),
-    /// There is nothing to go back to.
-    #[error("`{0}` has no version before {1}, which is live; name the version to make live")]
-    NothingBefore(String, i32),
     /// That version is live already.
     #[error("version {1} of `{0}` is live already")]
     Live(String, i32),
@@ -126,12 +123,9 @@ impl Store {
     /// # Errors
     /// When the database is not there.
     pub async fn capability_versions(&self, name: &str) -> Result<Vec<VersionEntry>, StoreError> {
-        let rows = query!(
-            "SELECT version, created_at, sha256 FROM capability_versions WHERE name = $1 ORDER BY version",
-            name
-        )
-        .fetch_all(&self.pool)
-        .await?;
+        let rows = query!("SELECT version, created_at, sha256 FROM capability_versions WHERE name = $1 ORDER BY version", name)
+            .fetch_all(&self.pool)
+            .await?;
         let entry = |version, created_at, sha256| VersionEntry { version, created_at, sha256 };
         Ok(rows.into_iter().map(|row| entry(row.version, row.created_at, row.sha256)).collect())
     }
@@ -171,28 +165,14 @@ impl Store {
         Ok(KeptVersion { capability, created_at: row.created_at, live: live.version, enabled: live.state == "installed" })
     }
 
-    /// Makes another version live: the one named, or the one before the live one. One with powers that the live one does not have needs
-    /// `confirmed`, and calls of it are asked about again where a person had said "always".
+    /// Makes another version live, usually an earlier one. One with powers that the live one does not have needs `confirmed`, and calls of it are asked about again where a person had said "always".
     ///
     /// # Errors
     /// [`LifeError`]; then nothing was changed.
-    pub async fn roll_back(
-        &self,
-        name: &str,
-        to: Option<i32>,
-        confirmed: bool,
-        now: DateTime<Utc>,
-    ) -> Result<i32, LifeError> {
+    pub async fn roll_back(&self, name: &str, version: i32, confirmed: bool, now: DateTime<Utc>) -> Result<(), LifeError> {
         let main = self.main_conversation(now).await?;
         let mut unit = self.begin(now).await?;
         let live = unit.lock_capability(name).await?;
-        let version = match to {
-            Some(version) => version,
-            None => unit
-                .version_before(name, live.version)
-                .await?
-                .ok_or_else(|| LifeError::NothingBefore(name.to_owned(), live.version))?,
-        };
         if version == live.version {
             return Err(LifeError::Live(name.to_owned(), version));
         }
@@ -209,8 +189,7 @@ impl Store {
             .execute(&mut *unit.tx)
             .await?;
         unit.append_change(main, name, Live { version, enabled: live.enabled }).await?;
-        unit.commit().await?;
-        Ok(version)
+        Ok(unit.commit().await?)
     }
 
     /// Disables a capability, so that it is neither offered nor callable, or enables it again. Returns the live version.
@@ -248,11 +227,6 @@ impl Unit {
     async fn append_change(&mut self, main: ConversationId, name: &str, live: Live) -> Result<(), StoreError> {
         let event = Event::CapabilityChanged { name: name.to_owned(), version: live.version, enabled: live.enabled };
         self.append(main, event).await.map(drop)
-    }
-
-    async fn version_before(&mut self, name: &str, live: i32) -> Result<Option<i32>, StoreError> {
-        let before = query_scalar!("SELECT max(version) FROM capability_versions WHERE name = $1 AND version < $2", name, live);
-        Ok(before.fetch_one(&mut *self.tx).await?)
     }
 
     async fn grants_of(&mut self, name: &str, version: i32) -> Result<Grants, LifeError> {

@@ -96,7 +96,8 @@ impl Store {
             results: Vec::new(),
         };
         for row in rows {
-            if let (Some(call), Some(tool), Some(state), Some(result)) = (row.tool_call_id, row.name, row.call_state, row.content) {
+            if let (Some(call), Some(tool), Some(state), Some(result)) = (row.tool_call_id, row.name, row.call_state, row.content)
+            {
                 report.results.push(CallReport { call: ToolCallId(call), tool, ok: state == "done", result });
             }
         }

@@ -34,7 +34,8 @@ impl Store {
         )
         .fetch_all(&self.pool)
         .await?;
-        let secret = |name, sealed, created_at, updated_at, used_by| SealedSecret { name, sealed, created_at, updated_at, used_by };
+        let secret =
+            |name, sealed, created_at, updated_at, used_by| SealedSecret { name, sealed, created_at, updated_at, used_by };
         Ok(rows.into_iter().map(|row| secret(row.name, row.sealed, row.created_at, row.updated_at, row.used_by)).collect())
     }
 
