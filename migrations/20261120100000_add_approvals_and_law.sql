@@ -21,6 +21,7 @@ CREATE INDEX approvals_waiting ON approvals (expires_at) WHERE state = 'pending'
 
 -- What the second model said of a proposal; kept, so that a resumed turn does not pay for it again.
 ALTER TABLE tool_calls ADD COLUMN classification JSONB;
+CREATE INDEX tool_calls_by_name ON tool_calls (name, tool_call_id);
 
 ALTER TABLE audit_entries DROP CONSTRAINT audit_entries_outcome_check;
 ALTER TABLE audit_entries ADD CONSTRAINT audit_entries_outcome_check CHECK (outcome IN ('done', 'failed', 'unknown'));

@@ -20,6 +20,8 @@ pub struct Config {
     pub model: ModelSettings,
     /// `HEARTBEAT_INTERVAL`: how often due tasks are looked for, besides the moments tasks fall due.
     pub heartbeat: Duration,
+    /// `APPROVAL_EXPIRY`: how long a person has to decide before it counts as no.
+    pub approval_expiry: Duration,
     /// `MAX_CONVERSATION_HISTORY`: how many earlier messages a model request carries.
     pub max_history: usize,
     /// `MAX_TOOL_ITERATIONS`: how many model requests one turn may make.
@@ -94,6 +96,7 @@ impl Config {
                 base_url: get("LLM_BASE_URL"),
             },
             heartbeat: Duration::from_secs(positive(get, "HEARTBEAT_INTERVAL", "300")?),
+            approval_expiry: Duration::from_secs(positive(get, "APPROVAL_EXPIRY", "86400")?),
             max_history: usize::try_from(positive(get, "MAX_CONVERSATION_HISTORY", "50")?).unwrap_or(usize::MAX),
             max_iterations: u32::try_from(positive(get, "MAX_TOOL_ITERATIONS", "10")?).unwrap_or(u32::MAX),
             token: get("LEVEL3_TOKEN"),

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use sqlx::PgPool;
 
 pub use approvals::{Approval, DecideError, NewApproval};
-pub use capabilities::{Built, CapabilitySummary};
+pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry};
 pub use commands::{CallReport, TurnReport};
 pub use database::{Database, DatabaseError};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::arguments::refusal;
+use super::prepare::{Unprepared, Written};
 use super::{BUILT_IN, Recorder};
 use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase};
 use crate::sandbox::{Checked, Sandbox};
@@ -50,7 +51,7 @@ fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D
 }
 
 impl WriteCapability {
-    fn into_draft(self) -> Result<Draft, String> {
+    pub(super) fn into_draft(self) -> Result<Draft, String> {
         if BUILT_IN.contains(&self.name.as_str()) {
             let message = format!("`{}` is one of the tools you begin with; choose another name", self.name);
             return Err(json!({ "error": "invalid_name", "message": message }).to_string());
@@ -93,16 +94,20 @@ fn plain_schema(schema: Value) -> Value {
     schema
 }
 
-pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, request: WriteCapability) -> Result<(), StoreError> {
-    let mut draft = match request.into_draft() {
-        Ok(draft) => draft,
-        Err(refused) => return record.outcome(Outcome::failed(refused)).await,
-    };
-    let checked = match sandbox.check(&draft).await {
-        Ok(checked) => checked,
-        Err(error) => return record.outcome(Outcome::failed(json!(error).to_string())).await,
-    };
-    draft.source.clone_from(&checked.source);
+/// Refuses a draft that asks to call tools that no capability may call.
+pub(super) fn known_tools(draft: &Draft) -> Result<(), Unprepared> {
+    match draft.grants.tools.iter().find(|tool| ["write_capability", "restart"].contains(&tool.as_str())) {
+        None => Ok(()),
+        Some(tool) => {
+            let message = format!("`{tool}` is for the agent itself; no capability can be granted it");
+            Err(Unprepared::Refused(json!({ "error": "unknown_grant", "message": message }).to_string()))
+        }
+    }
+}
+
+/// Installs what was checked and allowed.
+pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, written: Written) -> Result<(), StoreError> {
+    let Written { draft, checked, .. } = written;
     // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant.
     let trial = if draft.tests.is_empty() { Some(try_once(record, sandbox, &draft, &checked).await) } else { None };
     let mut unit = record.store.begin(record.now).await?;
@@ -226,8 +231,8 @@ mod tests {
 
     #[test]
     fn a_power_that_does_not_exist_is_refused_by_name() {
-        let refused = draft(request(|r| r["grants"] = json!({"http": {"hosts": ["example.com"]}}))).unwrap_err();
-        assert!(refused.contains("unknown_grant") && refused.contains("no power `http`"), "{refused}");
+        let refused = draft(request(|r| r["grants"] = json!({"network": {}}))).unwrap_err();
+        assert!(refused.contains("unknown_grant") && refused.contains("no power `network`"), "{refused}");
     }
 
     #[test]
