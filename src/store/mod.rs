@@ -11,6 +11,8 @@ pub mod embedded;
 mod events;
 mod history;
 pub mod logins;
+mod policies;
+mod reviews;
 mod rows;
 mod secrets;
 mod signals;
@@ -18,6 +20,7 @@ mod steps;
 mod tasks;
 mod turns;
 mod unit;
+mod usage;
 
 use std::sync::Arc;
 
@@ -29,6 +32,8 @@ pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry}
 pub use commands::{CallReport, TurnReport};
 pub use database::{Database, DatabaseError};
 pub use history::{Exchange, HistoryEntry};
+pub use policies::ProfilePolicy;
+pub use reviews::{Asked, NewReview};
 pub use rows::RowLimits;
 pub use secrets::SealedSecret;
 pub use signals::Signals;
@@ -36,6 +41,7 @@ pub use steps::{NewStep, OpenCall, Progress};
 pub use tasks::{NewTask, TaskChange};
 pub use turns::{Accepted, Lease};
 pub use unit::{CallEnd, Unit};
+pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
 
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]

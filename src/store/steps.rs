@@ -91,8 +91,8 @@ impl Unit {
         let content = storable(step.content).into_owned();
         let (model, finish_reason) = (storable(step.model), storable(step.finish_reason));
         let id = query_scalar!(
-            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING step_id",
+            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, cost_of($3, $5, $6), $7) RETURNING step_id",
             lease.turn.0,
             step.number,
             &*model,
