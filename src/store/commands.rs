@@ -55,7 +55,7 @@ impl Store {
             .ok_or(StoreError::NoConversation(conversation))?;
         let turn = unit.queue_turn(conversation, Origin::Command, None, content).await?;
         // Nobody has taken the turn up yet, so it has the fence it began with.
-        let lease = Lease { turn, conversation, fence: 0 };
+        let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command };
         let step = NewStep {
             number: 1,
             model: "level3",
