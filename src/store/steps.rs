@@ -86,7 +86,7 @@ impl Store {
 }
 
 impl Unit {
-    async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
+    pub(super) async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let content = storable(step.content).into_owned();
         let (model, finish_reason) = (storable(step.model), storable(step.finish_reason));
