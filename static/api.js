@@ -7,7 +7,8 @@ const LISTS = {
   usage: { path: "/api/usage", read: (answer) => answer },
 };
 
-const arrayIn = (answer, field) => (Array.isArray(answer) ? answer : Array.isArray(answer?.[field]) ? answer[field] : []);
+const arrayIn = (answer, field) =>
+  Array.isArray(answer) ? answer : Array.isArray(answer?.[field]) ? answer[field] : [];
 const withEnabled = (entry) => ({ ...entry, enabled: entry.enabled ?? entry.state !== "disabled" });
 
 /** The interface, spoken through `fetch`. Every function rejects with an `Error` whose message is a sentence for a person. */

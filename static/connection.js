@@ -69,7 +69,9 @@ export class Connection {
   /** Decides an approval: `decision` is `approve`, `always` or `deny`. False when the line is down; then nothing was decided. */
   sendDecision(approval, decision, reason) {
     const frame =
-      decision === "deny" ? { type: "deny", approval, reason } : { type: "approve", approval, always: decision === "always" };
+      decision === "deny"
+        ? { type: "deny", approval, reason }
+        : { type: "approve", approval, always: decision === "always" };
     const sent = this.send(frame);
     if (sent) this.expectAnswer();
     return sent;

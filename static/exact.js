@@ -13,10 +13,18 @@ function markNode({ mark, title, turns }) {
   return h("span", { class: turns ? "hidden-character turns" : "hidden-character", title }, mark);
 }
 
-/** A block of code, whole and highlighted; `label` says what it is to those who cannot see the block. */
-export function exactBlock(text, language, label) {
+/** More lines than this scroll inside their block. */
+const LONG_LINES = 300;
+
+/**
+ * A block of text, whole, highlighted as `language`; `label` says what it is to those who cannot see the block. With `isCode` characters
+ * stand in the order in which they are stored, whatever their direction; other text has to stay readable in its own script.
+ */
+export function exactBlock(text, language, label, isCode = language !== "" && language !== "json") {
   const block = codeBlock(text, language);
   block.classList.add("exact");
+  block.classList.toggle("in-order", isCode);
+  block.classList.toggle("long", text.split("\n", LONG_LINES + 1).length > LONG_LINES);
   describe(block.querySelector("pre"), label);
   markWithin(block.querySelector("code"));
   return block;
@@ -47,17 +55,22 @@ export function exactDiff(diff, label) {
   );
   const pre = h("pre", { tabindex: "0", dir: "ltr" }, h("code", {}, lines));
   describe(pre, label);
-  return h("div", { class: "code exact diff" }, pre);
+  return h("div", { class: "code exact in-order diff" }, pre);
 }
 
-/** A warning when one of `texts` holds characters that cannot be seen; otherwise nothing. */
+/** A warning when one of `texts` has something in it that would not be seen; otherwise nothing. */
 export function hiddenWarning(texts) {
   const count = texts.reduce((sum, text) => sum + countHidden(text), 0);
   if (count === 0) return undefined;
-  const said =
-    count === 1
-      ? "One character here cannot be seen or turns the direction of text. It is written out as "
-      : `${count} characters here cannot be seen or turn the direction of text. They are written out, like `;
+  const places = count === 1 ? "One place here has" : `${count} places here have`;
+  const said = `${places} characters that cannot be seen, turn the direction of text, or push it away. They are written out like `;
   const example = texts.flatMap(visiblePieces).find((piece) => piece.mark);
-  return h("p", { class: "hidden-warning", role: "note" }, h("strong", {}, "Look twice. "), said, markNode(example), ".");
+  return h(
+    "p",
+    { class: "hidden-warning", role: "note" },
+    h("strong", {}, "Look twice. "),
+    said,
+    markNode(example),
+    ".",
+  );
 }

@@ -145,7 +145,11 @@ export function sizeOf(characters) {
   return characters < 1_000_000 ? `${Math.round(characters / 1000)} kB` : `${(characters / 1_000_000).toFixed(1)} MB`;
 }
 
-const CHANNEL_WORDS = { page: "on the page", api: "over the command line or the API", words: "by a word in the conversation" };
+const CHANNEL_WORDS = {
+  page: "on the page",
+  api: "over the command line or the API",
+  words: "by a word in the conversation",
+};
 
 /** The line that stands in the place of an approval once it is decided; `row` as `view.js` makes it. */
 export function decisionLine({ state, channel, decidedAt }) {
@@ -198,7 +202,7 @@ export function operationLine({ power, request }) {
 /** A count for a narrow column: 950, 34.1k, 2.2M. */
 export function compactNumber(number) {
   if (number < 1000) return String(number);
-  const [size, sign] = number < 999_950 ? [1000, "k"] : [1_000_000, "M"];
+  const [size, sign] = number < 999_500 ? [1000, "k"] : [1_000_000, "M"];
   return `${(number / size).toFixed(number / size < 99.95 ? 1 : 0)}${sign}`;
 }
 

@@ -23,7 +23,12 @@ export function approvalChanged(state, frame) {
   } else {
     if (known.decision) return state;
     const { state: outcome, channel, reason, decided_at: at } = frame;
-    item = { ...known, at: known.at ?? frame.seq, decision: { state: outcome, channel, reason, at }, sending: undefined };
+    item = {
+      ...known,
+      at: known.at ?? frame.seq,
+      decision: { state: outcome, channel, reason, at },
+      sending: undefined,
+    };
   }
   return withTurn({ ...state, items: new Map(state.items).set(key, item) }, frame);
 }
@@ -72,7 +77,11 @@ export function capabilityChanged(state, frame) {
   const next = putItem(state, frame, `capability:${seq}`, { kind: "capability", name, version, enabled });
   if (state.capabilities.get(name)?.seq >= seq) return next;
   const capabilities = new Map(state.capabilities).set(name, { name, version, enabled, seq });
-  return { ...next, capabilities, lists: seq > state.lastSeq ? patched(state.lists, name, version, enabled) : state.lists };
+  return {
+    ...next,
+    capabilities,
+    lists: seq > state.lastSeq ? patched(state.lists, name, version, enabled) : state.lists,
+  };
 }
 
 /** The server's list with what a frame says; the rest of the entry comes when the list is asked for again. */
@@ -81,5 +90,8 @@ function patched(lists, name, version, enabled) {
   if (!entries) return lists;
   const known = entries.find((entry) => entry.name === name);
   const rest = entries.filter((entry) => entry !== known);
-  return { ...lists, capabilities: { ...lists.capabilities, entries: [...rest, { ...known, name, version, enabled }] } };
+  return {
+    ...lists,
+    capabilities: { ...lists.capabilities, entries: [...rest, { ...known, name, version, enabled }] },
+  };
 }

@@ -4,7 +4,14 @@
 // Recorded frames may come twice (after a reconnect) or late (after "show earlier"), so each is applied by its key and its
 // `seq`, never by the order of arrival. What the page shows is therefore the same after a reload.
 
-import { approvalChanged, callClassified, capabilityChanged, deciding, operationChanged, undecided } from "./state-law.js";
+import {
+  approvalChanged,
+  callClassified,
+  capabilityChanged,
+  deciding,
+  operationChanged,
+  undecided,
+} from "./state-law.js";
 import { hasEnded, isFinal, mapValues, putItem, withTurn } from "./state-parts.js";
 
 /** The state before anything is known. */

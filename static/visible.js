@@ -30,11 +30,11 @@ const NAMES = {
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /**
- * Controls (but not tab and the ends of lines), all default-ignorable characters but the emoji's own variation selector, the two
+ * What pushes text far away: a hundred spaces, twenty empty lines. Controls (but not tab and the ends of lines), all default-ignorable characters but the emoji's own variation selector, the two
  * blanks that are letters, other separators of lines, and halves of characters.
  */
 const HIDDEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\r(?!\n)|(?!\ufe0f)\p{Default_Ignorable_Code_Point}|\p{Surrogate}/gu;
+  / {100,}|(?:\r?\n[ \t]*){20,}|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb]|\r(?!\n)|(?!\ufe0f)\p{Default_Ignorable_Code_Point}|\p{Surrogate}/gu;
 
 /** `text` in pieces: `{ text }` as it is, and `{ mark, title, turns }` for a character that would not be seen. */
 export function visiblePieces(text) {
@@ -43,16 +43,25 @@ export function visiblePieces(text) {
   for (const found of text.matchAll(HIDDEN)) {
     if (found.index > start) pieces.push({ text: text.slice(start, found.index) });
     const [character] = found;
-    const code = character.codePointAt(0);
-    const mark = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-    pieces.push({ mark, title: NAMES[code] ?? "a character that cannot be seen", turns: DIRECTION.test(character) });
+    pieces.push(...markOf(character));
     start = found.index + character.length;
   }
   if (start < text.length || pieces.length === 0) pieces.push({ text: text.slice(start) });
   return pieces;
 }
 
-/** How many characters of `text` cannot be seen. */
+function markOf(found) {
+  if (found.startsWith(" ")) return [{ mark: `${found.length} spaces`, title: "written out", turns: false }];
+  const lines = found.split("\n").length - 1;
+  // The text goes on in a line of its own with its own indentation, as it does in the file.
+  const last = { text: found.slice(found.lastIndexOf("\n")) };
+  if (lines > 1) return [{ mark: `${lines - 1} empty lines`, title: "written out", turns: false }, last];
+  const code = found.codePointAt(0);
+  const mark = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return [{ mark, title: NAMES[code] ?? "a character that cannot be seen", turns: DIRECTION.test(found) }];
+}
+
+/** How often `text` has something in it that would not be seen. */
 export function countHidden(text) {
   return text.match(HIDDEN)?.length ?? 0;
 }

@@ -32,13 +32,14 @@ function textsOf({ args, what, why, capability }) {
 function capabilityParts(capability) {
   const { source, language, replaces, diff, grants, grants_in_words: words = [], differences = [] } = capability;
   const parts = [part("What it may do", grantNodes(grants, words))];
-  if (differences.length > 0) parts.push(part("Recorded calls it would answer otherwise", differences.map(differenceNode)));
+  if (differences.length > 0)
+    parts.push(part("Recorded calls it would answer otherwise", differences.map(differenceNode)));
   if (diff) parts.push(part(`What changes from version ${replaces}`, exactDiff(diff, "Changed lines")));
   const lines = source.split("\n").length;
   parts.push(
     part(
       `The source, whole: ${lines} ${lines === 1 ? "line" : "lines"}, ${sizeOf(source.length)}`,
-      exactBlock(source, language === "wat" || language === "wasm" ? "" : language, "The source"),
+      exactBlock(source, language === "wat" || language === "wasm" ? "" : language, "The source", true),
     ),
   );
   return parts;
@@ -70,9 +71,14 @@ function differenceNode(difference) {
 /** The exact arguments. A source that was shown letter by letter already is named instead of being shown twice. */
 function exactArguments(args, capability) {
   const parts = argumentParts(args);
-  if (parts.length === 0) return [part("The exact arguments", h("p", { class: "none" }, "None."))];
+  if (parts.length === 0) return [part("The arguments", h("p", { class: "none" }, "None."))];
   return parts.map(({ label, text, language }) => {
-    const title = `The exact arguments: ${label}`;
+    const title =
+      label === "arguments"
+        ? "The arguments, exactly"
+        : label === "other arguments"
+          ? "The other arguments, exactly"
+          : `The argument ${label}, exactly`;
     if (capability && text === capability.source)
       return part(title, h("p", { class: "none" }, "The source above, letter by letter."));
     return part(title, exactBlock(text, language, title));

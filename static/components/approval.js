@@ -4,7 +4,8 @@
 import { Arming } from "../arming.js";
 import { h, icon } from "../dom.js";
 import { exactNodes } from "../exact.js";
-import { decisionLine, expiryLine } from "../format.js";
+import { decisionLine } from "../format.js";
+import { expiryLine } from "../times.js";
 import { approvalBody } from "./approval-body.js";
 
 const SHIELD = "M10 2.8l6 2.2v4.6c0 3.6-2.4 6.1-6 7.6-3.6-1.5-6-4-6-7.6V5zM10 7v3.4M10 12.8v.2";
@@ -42,11 +43,15 @@ export class Approval extends HTMLElement {
     const { id, shown, expiresAt } = this.row;
     const titleId = `approval-title-${(count += 1)}`;
     this.heading = h("h3", { id: titleId, tabindex: "-1" }, "level3 asks for your approval");
-    this.beginning = h("header", {}, icon(SHIELD), this.heading, h("code", { class: "approval-tool" }, exactNodes(shown.tool)));
+    this.beginning = h(
+      "header",
+      {},
+      icon(SHIELD),
+      this.heading,
+      h("code", { class: "approval-tool" }, exactNodes(shown.tool)),
+    );
     this.approve = this.button("Approve", "approve", "approval-approve");
-    this.always = shown.canAlways
-      ? this.button("Approve always", "always", "approval-always", "Approve for this capability always")
-      : undefined;
+    this.always = shown.canAlways ? this.button("Always for this capability", "always", "approval-always") : undefined;
     this.deny = h("button", { type: "submit", class: "deny", "data-testid": "approval-deny" }, "Deny");
     this.reason = h("input", {
       id: `approval-reason-${id}`,
@@ -71,12 +76,14 @@ export class Approval extends HTMLElement {
       this.decide("deny");
     });
     const body = h("div", { class: "approval-body" }, approvalBody(shown));
-    this.replaceChildren(h("section", { class: "approval-card", "aria-labelledby": titleId }, this.beginning, body, form));
+    this.replaceChildren(
+      h("section", { class: "approval-card", "aria-labelledby": titleId }, this.beginning, body, form),
+    );
     this.watch();
   }
 
-  button(text, decision, testid, title) {
-    const button = h("button", { type: "button", class: decision, disabled: true, "data-testid": testid, title }, text);
+  button(text, decision, testid) {
+    const button = h("button", { type: "button", class: decision, disabled: true, "data-testid": testid }, text);
     button.addEventListener("click", () => this.arming?.armed && this.decide(decision));
     // A key that is held down since before the focus came here was meant for something else.
     button.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
@@ -162,7 +169,10 @@ export class Approval extends HTMLElement {
     const summary = h("summary", { class: "approval-line" }, icon(ARROW), said, tool, why);
     const body = h("div", { class: "approval-body" });
     const card = h("details", {}, summary, body);
-    card.addEventListener("toggle", () => card.open && !body.firstChild && body.append(...approvalBody(shown).filter(Boolean)));
+    card.addEventListener(
+      "toggle",
+      () => card.open && !body.firstChild && body.append(...approvalBody(shown).filter(Boolean)),
+    );
     this.replaceChildren(card);
     if (hadFocus) summary.focus({ preventScroll: true });
   }

@@ -24,7 +24,13 @@ export class Header extends HTMLElement {
     );
     this.waits = h(
       "button",
-      { type: "button", class: "waits", "data-testid": "waits", hidden: true, onclick: () => this.say("show-approval") },
+      {
+        type: "button",
+        class: "waits",
+        "data-testid": "waits",
+        hidden: true,
+        onclick: () => this.say("show-approval"),
+      },
       h("span", { class: "waits-long" }, "Waiting for your approval"),
       h("span", { class: "waits-short", "aria-hidden": "true" }, "Approve?"),
     );

@@ -40,7 +40,13 @@ const MAKERS = {
   capability: ({ name, version, enabled }) => [
     "Capability",
     icon(SPARK),
-    h("div", { class: "note-text" }, "Capability ", h("code", {}, name), ` v${version} is ${enabled ? "live" : "disabled"}`),
+    h(
+      "div",
+      { class: "note-text" },
+      "Capability ",
+      h("code", {}, name),
+      ` v${version} is ${enabled ? "live" : "disabled"}`,
+    ),
   ],
   working: ({ stopping }) => [
     "",

@@ -5,6 +5,7 @@ import { exactBlock, exactNodes, hiddenWarning } from "../exact.js";
 import { grantMarks } from "../format.js";
 import { actionButton, problemLine } from "./panel-section.js";
 
+const ARROW = "M7.5 5l5 5-5 5";
 const CLOSE = "M5 5l10 10M15 5L5 15";
 
 /** `<l3-capability>`: `data` is an entry of the list; `api` as in `api.js`, without it nothing can be changed. */
@@ -35,7 +36,7 @@ export class CapabilityEntry extends HTMLElement {
       h(
         "details",
         { open },
-        h("summary", { class: "capability-head" }, head),
+        h("summary", { class: "capability-head" }, icon(ARROW), head),
         description ? h("p", { class: "capability-said", dir: "auto" }, exactNodes(description)) : "",
         grantsOf(grants, words),
         h("p", { class: "panel-actions" }, source, toggle),
@@ -49,8 +50,12 @@ export class CapabilityEntry extends HTMLElement {
     const { version, language, source } = await this.api.capability(name);
     const close = h("button", { type: "button", class: "icon-button" }, icon(CLOSE, "Close"));
     const title = h("h2", {}, h("code", {}, name), ` version ${version}`);
-    const block = exactBlock(source, language === "javascript" ? language : "", `The source of ${name}`);
-    const dialog = h("dialog", { class: "source-dialog", "data-testid": "source", "aria-label": `The source of ${name}` });
+    const block = exactBlock(source, language === "javascript" ? language : "", `The source of ${name}`, true);
+    const dialog = h("dialog", {
+      class: "source-dialog",
+      "data-testid": "source",
+      "aria-label": `The source of ${name}`,
+    });
     dialog.append(h("header", {}, title, close), hiddenWarning([source]) ?? "", block);
     close.addEventListener("click", () => dialog.close());
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());

@@ -23,7 +23,9 @@ export function secretSection(api, refresh) {
       usedBy: used_by.join(", "),
       readable: readable !== false,
     }));
-    keyed(list, rows, () => Object.assign(document.createElement("l3-secret"), { api, refresh, say, replace: form.replace }));
+    keyed(list, rows, () =>
+      Object.assign(document.createElement("l3-secret"), { api, refresh, say, replace: form.replace }),
+    );
     none.hidden = entries === undefined || rows.length > 0;
   };
   return { node, show };
@@ -115,7 +117,11 @@ export class SecretEntry extends HTMLElement {
     remove.dataset.testid = "secret-remove-confirm";
     this.replaceChildren(
       h("code", {}, name),
-      h("p", { class: "entry-foot" }, usedBy ? `It is used by ${usedBy}, which will fail without it.` : "Nothing uses it."),
+      h(
+        "p",
+        { class: "entry-foot" },
+        usedBy ? `It is used by ${usedBy}, which will fail without it.` : "Nothing uses it.",
+      ),
       h("p", { class: "panel-actions" }, remove, keep),
     );
     keep.focus();

@@ -25,12 +25,18 @@ function tables({ today, days = [], models = [], total, tool_calls: calls }) {
   // A day may come in one row for each model, or in one for all.
   const perDay = days.map((day) => [[dayText(day.day), day.model].filter(Boolean).join(" · "), day]);
   const spans = [today ? ["Today", today] : undefined, total ? ["In all", total] : undefined].filter(Boolean);
-  if (perDay.length === 0 && (total?.requests ?? 0) === 0) return [h("p", { class: "none" }, "Nothing has been used yet.")];
+  if (perDay.length === 0 && (total?.requests ?? 0) === 0)
+    return [h("p", { class: "none" }, "Nothing has been used yet.")];
   const unknown = [...days, ...models].some((each) => each.cost_micros === null || each.cost_micros === undefined);
   return [
     spans.length > 0 ? table("In sum", spans) : "",
     callsLine(total?.tool_calls ?? calls),
-    models.length > 0 ? table("By model, 30 days", models.map((model) => [model.model, model])) : "",
+    models.length > 0
+      ? table(
+          "By model, 30 days",
+          models.map((model) => [model.model, model]),
+        )
+      : "",
     perDay.length > 0 ? table("By day (UTC)", perDay) : "",
     unknown ? h("p", { class: "none" }, "A cost is unknown where a model has no rate.") : "",
   ].filter(Boolean);
@@ -73,5 +79,9 @@ function callsLine(calls) {
     [calls.unknown, "unknown"],
     [calls.open, "without an outcome yet"],
   ].filter(([number], index) => number > 0 || (index === 0 && number !== undefined));
-  return h("p", { class: "entry-foot" }, `Tool calls: ${counts.map(([number, word]) => `${number} ${word}`).join(", ")}.`);
+  return h(
+    "p",
+    { class: "entry-foot" },
+    `Tool calls: ${counts.map(([number, word]) => `${number} ${word}`).join(", ")}.`,
+  );
 }
