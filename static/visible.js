@@ -73,19 +73,29 @@ export function plainVisible(text) {
     .join("");
 }
 
-/** The lines of a unified diff: `{ kind: "add" | "remove" | "same" | "place" | "note", sign, text }`. */
+const PLACE = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+
+/**
+ * The lines of a unified diff, or of several one after the other: `{ kind: "add" | "remove" | "same" | "place" | "note", sign, text }`.
+ * How many lines belong to a place is said in it; a removed line that begins with "--" is none of the names above the next place.
+ */
 export function diffLines(diff) {
   const lines = diff.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  let inHunk = false;
+  let before = 0;
+  let after = 0;
   return lines.map((line) => {
-    if (line.startsWith("@@")) inHunk = true;
-    // Above the first hunk stand the names; below it "---" is a removed line that begins with "--".
-    if (!inHunk || line.startsWith("@@")) return { kind: "place", sign: "", text: line };
+    if (line.startsWith("\\")) return { kind: "note", sign: "", text: line };
+    if (before <= 0 && after <= 0) {
+      const place = PLACE.exec(line);
+      if (place) [before, after] = [Number(place[1] ?? 1), Number(place[2] ?? 1)];
+      return { kind: "place", sign: "", text: line };
+    }
     const text = line.slice(1);
+    if (!line.startsWith("+")) before -= 1;
+    if (!line.startsWith("-")) after -= 1;
     if (line.startsWith("+")) return { kind: "add", sign: "+", text };
     if (line.startsWith("-")) return { kind: "remove", sign: "−", text };
-    if (line.startsWith("\\")) return { kind: "note", sign: "", text: line };
-    return { kind: "same", sign: "", text: line.startsWith(" ") ? text : line };
+    return { kind: "same", sign: "", text };
   });
 }

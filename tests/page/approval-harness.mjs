@@ -50,7 +50,7 @@ function hostileApproval(text) {
 }
 
 /** What the card itself is made of. */
-const OURS = "svg.icon, h3[id], .approval-form [id]";
+const OURS = "svg.icon, h3[id], .approval-form, .approval-form [id]";
 
 function lookFor(card) {
   const found = [...card.querySelectorAll(FORBIDDEN_ELEMENTS)].filter((node) => !node.matches(OURS));

@@ -61,7 +61,8 @@ test("a_megabyte_of_blanks_does_not_hold_up_the_page", { timeout: 10_000 }, () =
 });
 
 test("a_diff_is_read_line_by_line_and_code_that_looks_like_its_marks_is_code", () => {
-  const diff = "--- v1\n+++ v2\n@@ -1,3 +1,3 @@\n--- a comment\n+++counter;\n same\n\n\\ No newline at end of file\n";
+  const code = "--- v1\n+++ v2\n@@ -1,3 +1,3 @@\n--- a comment\n+++counter;\n same\n\n\\ No newline at end of file\n";
+  const diff = `${code}--- grants 1\n+++ grants 2\n@@ -2 +2 @@\n-{}\n+{"kv":{}}\n`;
   assert.deepEqual(
     diffLines(diff).map(({ kind, sign, text }) => [kind, sign, text]),
     [
@@ -73,6 +74,11 @@ test("a_diff_is_read_line_by_line_and_code_that_looks_like_its_marks_is_code", (
       ["same", "", "same"],
       ["same", "", ""],
       ["note", "", "\\ No newline at end of file"],
+      ["place", "", "--- grants 1"],
+      ["place", "", "+++ grants 2"],
+      ["place", "", "@@ -2 +2 @@"],
+      ["remove", "−", "{}"],
+      ["add", "+", '{"kv":{}}'],
     ],
   );
   assert.deepEqual(diffLines(""), []);
@@ -192,7 +198,7 @@ test("what_is_not_known_to_cost_anything_is_unknown_and_not_free", () => {
   assert.deepEqual([950, 34_120, 999_400, 999_600, 2_200_000].map(compactNumber), [
     "950",
     "34.1k",
-    "1000k",
+    "999k",
     "1.0M",
     "2.2M",
   ]);
