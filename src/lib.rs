@@ -6,6 +6,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod domain;
+pub mod egress;
 pub mod governor;
 pub mod http;
 pub mod model;

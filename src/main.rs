@@ -20,7 +20,8 @@ const BAD_SETTING: u8 = 78;
 
 fn main() -> ExitCode {
     let Cli { command: Command::Serve } = Cli::parse();
-    telemetry::init();
+    let scrubber = telemetry::Scrubber::default();
+    telemetry::init(scrubber);
     let config = match Config::load() {
         Ok(config) => config,
         Err(error) => return fail(BAD_SETTING, &error),

@@ -76,6 +76,19 @@ pub(super) fn this_turn_only(entries: &[Entry]) -> Option<Vec<Entry>> {
     (start > 0).then(|| std::iter::once(system).chain(&conversation[start..]).cloned().collect())
 }
 
+/// What the controller says at the end of a turn that carried out a person's order: what the calls said themselves.
+pub(super) fn what_came_of_it(history: &[Exchange]) -> String {
+    let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
+    let said = entries.iter().filter_map(|entry| match entry {
+        HistoryEntry::Tool(_, result) => Some(match serde_json::from_str::<serde_json::Value>(result) {
+            Ok(told) => told["message"].as_str().map_or_else(|| result.clone(), str::to_owned),
+            Err(_) => result.clone(),
+        }),
+        HistoryEntry::User(..) | HistoryEntry::Assistant(..) => None,
+    });
+    said.collect::<Vec<_>>().join("\n\n")
+}
+
 fn cut_middle(content: &str) -> String {
     if content.len() <= RESULT_BYTES {
         return content.to_owned();

@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{Failure, ToolSpec};
+use crate::domain::{Failure, Origin, ToolSpec};
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
 use crate::store::{Exchange, Lease, NewStep, OpenCall, Store, StoreError};
@@ -45,6 +45,8 @@ pub enum Worked {
     Ended,
     /// The turn stands at a checkpoint and is to be given back: the process is about to end.
     Paused,
+    /// The turn waits for a person, and was given back already.
+    Waiting,
 }
 
 /// What the last entries of a turn say about empty answers.
@@ -76,8 +78,13 @@ impl Agent {
         let (mut steps, mut open) = (progress.steps, progress.open);
         loop {
             for call in &open {
-                if shutdown.is_cancelled() || self.tools.run(lease, call).await? == Ran::Restart {
+                if shutdown.is_cancelled() {
                     return Ok(Worked::Paused);
+                }
+                match self.tools.run(lease, call).await? {
+                    Ran::Ended => {}
+                    Ran::Restart => return Ok(Worked::Paused),
+                    Ran::Waiting => return Ok(Worked::Waiting),
                 }
             }
             if shutdown.is_cancelled() {
@@ -100,6 +107,9 @@ impl Agent {
             self.store.tasks_due_before(soon),
         )?;
         let empty = empty_answers(&history);
+        if lease.origin == Origin::Command {
+            return self.close(lease, number, "command", context::what_came_of_it(&history)).await;
+        }
         if empty == Empty::Twice {
             return self.close(lease, number, "empty", EMPTY_TWICE.to_owned()).await;
         }

@@ -99,7 +99,8 @@ impl App {
         let restart = CancellationToken::new();
         // Whoever asks for a restart asks for the shutdown in the same instant.
         let shutdown = restart.child_token();
-        let tools = Tools::new(store.clone(), sandbox, Arc::clone(&clock), restart.clone(), config.safe_mode);
+        let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
+        let tools = Tools::new(store.clone(), sandbox, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
         let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));

@@ -1,4 +1,5 @@
-//! The heartbeat: at fixed intervals, and at the very moment a task falls due, due tasks become turns. Nothing due, nothing done.
+//! The heartbeat: at fixed intervals, and at the very moment a task falls due, due tasks become turns; approvals that nobody decided
+//! in time become refusals. Nothing due, nothing done.
 
 use std::sync::Arc;
 
@@ -46,12 +47,14 @@ impl Heartbeat {
     /// Looks once; returns when to look again.
     async fn beat(&self) -> Result<DateTime<Utc>, StoreError> {
         let now = self.clock.now();
+        self.store.expire_approvals(now).await?;
         let turns: Vec<TurnId> = self.store.fire_due_tasks(now, describe).await?;
         if !turns.is_empty() {
             tracing::info!(?turns, "tasks fell due");
         }
         let tick = now + self.interval;
-        Ok(self.store.next_due().await?.map_or(tick, |due| due.min(tick)))
+        let (due, expiry) = tokio::try_join!(self.store.next_due(), self.store.next_expiry())?;
+        Ok([due, expiry].into_iter().flatten().fold(tick, DateTime::min))
     }
 }
 

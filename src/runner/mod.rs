@@ -95,7 +95,7 @@ impl Runner {
             () = self.keep(lease) => return,
         };
         let given_back = match worked {
-            Ok(Worked::Ended) | Err(StoreError::LostLease) => return,
+            Ok(Worked::Ended | Worked::Waiting) | Err(StoreError::LostLease) => return,
             Ok(Worked::Paused) => self.store.set_lease(lease, self.clock.now()).await,
             Err(error) => {
                 tracing::error!(turn = %lease.turn, error = &error as &dyn std::error::Error, "work on a turn broke off");

@@ -18,6 +18,15 @@ pub struct CapabilitySummary {
     pub parameters: serde_json::Value,
 }
 
+/// A call of a capability as it was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedCall {
+    /// Its arguments, JSON text.
+    pub arguments: String,
+    /// What the model was told.
+    pub result: String,
+}
+
 /// What a check made of a draft.
 #[derive(Clone, Debug)]
 pub struct Built<'a> {
@@ -40,10 +49,9 @@ impl Unit {
         draft: &Draft,
         built: Built<'_>,
     ) -> Result<i32, StoreError> {
-        // Two turns may write the same name at once: the second waits here for the first.
-        query!("SELECT pg_advisory_xact_lock(hashtextextended('capability ' || $1, 0))", draft.name)
-            .fetch_one(&mut *self.tx)
-            .await?;
+        // Two turns may write the same name at once: the second waits here for the first. A lock on a table of ours, since any login
+        // can hold an advisory one.
+        query!("LOCK TABLE capability_versions IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
         let version = query_scalar!(
             r#"INSERT INTO capability_versions
                  (name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at)
@@ -126,5 +134,23 @@ impl Store {
             sha256: row.sha256,
             engine: row.engine,
         }))
+    }
+
+    /// The newest calls of a capability that succeeded and did nothing outside the sandbox, so that they can be tried on another
+    /// version.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn calls_without_effects(&self, name: &str, limit: i64) -> Result<Vec<RecordedCall>, StoreError> {
+        let calls = sqlx::query_as!(
+            RecordedCall,
+            "SELECT arguments, content AS result FROM tool_calls JOIN messages USING (tool_call_id)
+             WHERE name = $1 AND state = 'done'
+               AND NOT EXISTS (SELECT FROM operations o WHERE o.tool_call_id = tool_calls.tool_call_id)
+             ORDER BY tool_call_id DESC LIMIT $2",
+            name,
+            limit
+        );
+        Ok(calls.fetch_all(&self.pool).await?)
     }
 }

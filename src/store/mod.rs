@@ -8,7 +8,9 @@ mod database;
 pub mod embedded;
 mod events;
 mod history;
+mod kv;
 pub mod logins;
+mod operations;
 mod rows;
 mod signals;
 mod steps;
@@ -21,9 +23,11 @@ use std::sync::Arc;
 use sqlx::PgPool;
 
 pub use approvals::{Approval, DecideError, NewApproval};
-pub use capabilities::{Built, CapabilitySummary};
+pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use database::{Database, DatabaseError};
 pub use history::{Exchange, HistoryEntry};
+pub use kv::KvOp;
+pub use operations::{Earlier, NewOperation};
 pub use rows::RowLimits;
 pub use signals::Signals;
 pub use steps::{NewStep, OpenCall, Progress};
@@ -39,6 +43,7 @@ pub struct Store {
     signals: Signals,
     sql_key: Arc<[u8]>,
     sql_deadline: std::time::Duration,
+    repair: Arc<database::Repair>,
 }
 
 /// Why something could not be read or written.
@@ -53,6 +58,9 @@ pub enum StoreError {
     /// A stored value is not what this version writes.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),
+    /// The agent's login does not let us in, and could not be made anew.
+    #[error("the agent's login to the database cannot be used")]
+    AgentLogin(#[source] Box<logins::LoginError>),
     /// The database refused or was not there.
     #[error("the database did not do what was asked")]
     Database(#[source] sqlx::Error),

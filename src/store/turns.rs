@@ -15,6 +15,8 @@ pub struct Lease {
     pub conversation: ConversationId,
     /// Counts the times the turn was taken up.
     pub fence: i64,
+    /// What the turn reacts to.
+    pub origin: Origin,
 }
 
 /// An accepted input.
@@ -95,7 +97,7 @@ impl Store {
                  ORDER BY turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
              UPDATE turns SET state = 'running', fence = fence + 1, lease_owner = $1, lease_until = $3
              FROM next WHERE turns.turn_id = next.turn_id
-             RETURNING turns.turn_id, turns.conversation_id, turns.fence",
+             RETURNING turns.turn_id, turns.conversation_id, turns.fence, turns.origin",
             owner,
             now,
             now + lease
@@ -103,7 +105,8 @@ impl Store {
         .fetch_optional(&mut *unit.tx)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let lease = Lease { turn: TurnId(row.turn_id), conversation: ConversationId(row.conversation_id), fence: row.fence };
+        let (turn, conversation) = (TurnId(row.turn_id), ConversationId(row.conversation_id));
+        let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)? };
         unit.append(lease.conversation, Event::TurnStarted { turn: lease.turn, fence: lease.fence }).await?;
         unit.commit().await?;
         Ok(Some(lease))

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Recorder;
 use super::arguments::refusal;
-use crate::domain::{Outcome, Task, TaskId, TaskStatus};
+use crate::domain::{Effect, Outcome, Task, TaskId, TaskStatus};
 use crate::store::{NewTask, StoreError, TaskChange, Unit};
 
 pub(super) const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
@@ -32,6 +32,22 @@ pub(super) struct ManageTasks {
     /// Due date as ISO 8601 string; an empty string takes it away
     #[serde(default)]
     due_at: Option<String>,
+}
+
+impl ManageTasks {
+    /// What it would do. An action that does not exist does nothing.
+    pub(super) fn effect(&self) -> Effect {
+        match self.action.as_str() {
+            "create" | "update" | "complete" => Effect::Write,
+            "delete" => Effect::Delete,
+            _ => Effect::Read,
+        }
+    }
+
+    /// The task it is about, and what is to be done with it.
+    pub(super) fn id_and_action(&self) -> (Option<i64>, &str) {
+        (self.id, &self.action)
+    }
 }
 
 /// Models write an id as `3` or as `"3"`.

@@ -1,24 +1,27 @@
-//! The four tools every agent begins with, and the capabilities it wrote. A call goes through named phases: prepare, authorize,
-//! execute, record; execute and record are one transaction, so every call ends in exactly one outcome.
+//! The four tools every agent begins with, and the capabilities it wrote. A call goes through named phases: prepare, authorize, then
+//! either ask a person, or execute and record in one transaction; so every call ends in exactly one outcome.
 
 mod arguments;
 mod manage_tasks;
+mod prepare;
+mod shown;
 mod write_capability;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::domain::{Effect, Mode, Outcome, ToolSpec};
-use crate::governor::{self, Known, Permit, Policy, Proposal, Verdict};
-use crate::sandbox::Sandbox;
-use crate::store::{CallEnd, CapabilitySummary, Lease, OpenCall, RowLimits, Store, StoreError};
+use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
+use crate::sandbox::{Nothing, Sandbox};
+use crate::store::{CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, RowLimits, Store, StoreError};
+
+use prepare::{Action, ExecuteSql, Restart, RestartMode, Unprepared};
 
 /// The names of the tools that cannot be replaced by a capability.
 pub const BUILT_IN: [&str; 4] = ["execute_sql", "write_capability", "manage_tasks", "restart"];
@@ -30,6 +33,7 @@ pub struct Tools {
     sandbox: Sandbox,
     clock: Arc<dyn Clock>,
     restart: CancellationToken,
+    approval_expiry: TimeDelta,
     safe_mode: bool,
 }
 
@@ -40,33 +44,22 @@ pub enum Ran {
     Ended,
     /// It has its outcome, and the process is to be restarted before the turn goes on.
     Restart,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct ExecuteSql {
-    /// SQL query to execute
-    query: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Restart {
-    /// 'reload' to hot-reload capabilities, 'full' to restart the process
-    #[serde(default)]
-    mode: RestartMode,
-}
-
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum RestartMode {
-    #[default]
-    Reload,
-    Full,
+    /// A person has to decide; the turn waits and is not held any more.
+    Waiting,
 }
 
 impl Tools {
-    /// `restart` is cancelled when the agent asks for a full restart. In safe mode no capability is offered or called.
-    pub fn new(store: Store, sandbox: Sandbox, clock: Arc<dyn Clock>, restart: CancellationToken, safe_mode: bool) -> Self {
-        Self { store, sandbox, clock, restart, safe_mode }
+    /// `restart` is cancelled when the agent asks for a full restart; `approval_expiry` is how long a person has to decide. In safe
+    /// mode no capability is offered or called.
+    pub fn new(
+        store: Store,
+        sandbox: Sandbox,
+        clock: Arc<dyn Clock>,
+        restart: CancellationToken,
+        approval_expiry: TimeDelta,
+        safe_mode: bool,
+    ) -> Self {
+        Self { store, sandbox, clock, restart, approval_expiry, safe_mode }
     }
 
     /// The live capabilities; none in safe mode.
@@ -93,80 +86,118 @@ impl Tools {
         built_in.into_iter().chain(capabilities.iter().map(capability)).collect()
     }
 
-    /// Runs one call to its outcome.
+    /// What a call would do, as far as its arguments can be read; nothing when they cannot.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn effects_of(&self, open: &OpenCall) -> Result<BTreeSet<Effect>, StoreError> {
+        let Ok(given) = arguments::parse(&open.request.arguments) else { return Ok(BTreeSet::new()) };
+        match self.prepare(&open.request.name, given).await {
+            Ok(prepared) => Ok(prepared.effects),
+            Err(Unprepared::Refused(_)) => Ok(BTreeSet::new()),
+            Err(Unprepared::Store(error)) => Err(error),
+        }
+    }
+
+    /// Runs one call to its outcome, or lets its turn wait for a person.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] when the turn is not ours any more, or when the database is not there; then the call has no outcome
     /// yet and may be run again.
     pub async fn run(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
-        let tools = BUILT_IN.into_iter().map(str::to_owned).collect();
-        let mut policy = Policy { mode: Mode::Smart, rules: BTreeMap::new(), tools };
-        if !policy.tools.contains(&open.request.name) {
-            policy.tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
-        }
-        let prepared = arguments::parse(&open.request.arguments);
-        let judged = prepared.as_ref().cloned().unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
-        let effects = [Effect::Write].into();
-        let proposal = Proposal { call: open.call, tool: open.request.name.clone(), arguments: judged, effects, version: None };
+        let tool = open.request.name.as_str();
+        let policy = self.policy(tool).await?;
+        let exists = policy.tools.contains(tool);
+        let given = arguments::parse(&open.request.arguments);
+        let prepared = match &given {
+            Ok(given) if exists => self.prepare(tool, given.clone()).await,
+            Ok(_) => Err(Unprepared::Refused(String::new())), // the law has better words for a tool that is not there
+            Err(refusal) => Err(Unprepared::Refused(refusal.clone())),
+        };
+        let arguments = given.unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
+        let (effects, version) = prepared.as_ref().map(|it| (it.effects.clone(), it.version)).unwrap_or_default();
+        let proposal = Proposal { call: open.call, tool: tool.to_owned(), arguments, effects, version };
         let sha256 = proposal.sha256();
-        let end =
-            |outcome, verdict| CallEnd { call: open.call, tool: &open.request.name, outcome, proposal_sha256: &sha256, verdict };
-        let permit = match governor::authorize(&policy, &proposal, Known::default()) {
-            Verdict::Ask(_) => unreachable!("placeholder"),
-            Verdict::Deny(reason) => {
-                self.store.end_call(lease, end(Outcome::failed(reason), "deny"), self.clock.now()).await?;
-                return Ok(Ran::Ended);
-            }
-            Verdict::Allow(permit) => permit,
+        let refuse = async |outcome| {
+            let end = CallEnd { call: open.call, tool, outcome, proposal_sha256: &sha256, verdict: "deny" };
+            self.store.end_call(lease, end, self.clock.now()).await?;
+            Ok(Ran::Ended)
         };
-        let arguments = match prepared {
-            Ok(arguments) => arguments,
-            Err(refusal) => {
-                self.store.end_call(lease, end(Outcome::failed(refusal), "allow"), self.clock.now()).await?;
-                return Ok(Ran::Ended);
-            }
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(unprepared) if exists => return refuse(unprepared.outcome()?).await,
+            Err(_) => match governor::authorize(&policy, &proposal, Known::default()) {
+                Verdict::Deny(reason) => return refuse(Outcome::failed(reason)).await,
+                Verdict::Allow(_) | Verdict::Ask(_) => return refuse(Outcome::failed("There is no such tool.")).await,
+            },
         };
-        self.execute(lease, &open.request.name, arguments, &permit).await
+        match self.judge(&policy, &proposal).await? {
+            Verdict::Deny(reason) => refuse(Outcome::failed(reason)).await,
+            Verdict::Ask(why) => {
+                let now = self.clock.now();
+                let shown = self.shown(tool, proposal.arguments, &prepared, why).await?;
+                let expires_at = now + self.approval_expiry;
+                self.store.ask(lease, NewApproval { call: open.call, proposal_sha256: &sha256, shown, expires_at }, now).await?;
+                Ok(Ran::Waiting)
+            }
+            Verdict::Allow(permit) => self.execute(lease, tool, prepared.action, proposal.arguments, &permit).await,
+        }
     }
 
-    async fn execute(&self, lease: &Lease, tool: &str, arguments: Value, permit: &Permit) -> Result<Ran, StoreError> {
+    /// What this call's profile may do.
+    async fn policy(&self, tool: &str) -> Result<Policy, StoreError> {
+        let mut tools: BTreeSet<_> = BUILT_IN.into_iter().map(str::to_owned).collect();
+        if !tools.contains(tool) {
+            tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
+        }
+        Ok(Policy { mode: Mode::Smart, rules: BTreeMap::new(), tools })
+    }
+
+    /// Judges a proposal, with what a person decided about it where the law asks.
+    async fn judge(&self, policy: &Policy, proposal: &Proposal) -> Result<Verdict, StoreError> {
+        let judged = governor::authorize(policy, proposal, Known::default());
+        if !matches!(judged, Verdict::Ask(_)) {
+            return Ok(judged);
+        }
+        let Some(approval) = self.store.approval_of_call(proposal.call).await? else { return Ok(judged) };
+        let decision = Recorded {
+            approval: approval.id,
+            state: approval.state,
+            proposal_sha256: approval.proposal_sha256,
+            used: approval.used_at.is_some(),
+            reason: approval.reason,
+        };
+        Ok(governor::authorize(policy, proposal, Known { classification: None, decision: Some(&decision) }))
+    }
+
+    async fn execute(
+        &self,
+        lease: &Lease,
+        tool: &str,
+        action: Action,
+        arguments: Value,
+        permit: &Permit,
+    ) -> Result<Ran, StoreError> {
         let record = Recorder { store: &self.store, lease, tool, permit, now: self.clock.now() };
-        match tool {
-            "execute_sql" => match arguments::read::<ExecuteSql>(arguments) {
-                Ok(ExecuteSql { query }) => {
-                    let end = record.end(Outcome::ok(""));
-                    self.store.run_agent_sql(lease, &query, RowLimits::default(), end, record.now).await?;
-                }
-                Err(refusal) => record.outcome(Outcome::failed(refusal)).await?,
-            },
-            "manage_tasks" => match arguments::read(arguments) {
-                Ok(request) => manage_tasks::run(&record, request).await?,
-                Err(refusal) => record.outcome(Outcome::failed(refusal)).await?,
-            },
-            "write_capability" => match arguments::read(arguments) {
-                Ok(request) => write_capability::run(&record, &self.sandbox, request).await?,
-                Err(refusal) => record.outcome(Outcome::failed(refusal)).await?,
-            },
-            "restart" => match arguments::read(arguments) {
-                Ok(Restart { mode: RestartMode::Reload }) => record.outcome(self.reload().await?).await?,
-                Ok(Restart { mode: RestartMode::Full }) => {
-                    record.outcome(Outcome::ok("The restart was begun. This turn goes on after it.")).await?;
-                    self.restart.cancel();
-                    return Ok(Ran::Restart);
-                }
-                Err(refusal) => record.outcome(Outcome::failed(refusal)).await?,
-            },
-            capability => self.call_capability(&record, capability, &arguments).await?,
+        match action {
+            Action::Sql(ExecuteSql { query }) => {
+                let end = record.end(Outcome::ok(""));
+                self.store.run_agent_sql(lease, &query, &[], RowLimits::default(), end, record.now).await?;
+            }
+            Action::Tasks(request) => manage_tasks::run(&record, request).await?,
+            Action::Write(written) => write_capability::run(&record, &self.sandbox, *written).await?,
+            Action::Restart(RestartMode::Reload) => record.outcome(self.reload().await?).await?,
+            Action::Restart(RestartMode::Full) => {
+                record.outcome(Outcome::ok("The restart was begun. This turn goes on after it.")).await?;
+                self.restart.cancel();
+                return Ok(Ran::Restart);
+            }
+            Action::Call(capability) => {
+                let outcome = self.sandbox.call(permit, &capability, &arguments, Arc::new(Nothing)).await;
+                record.outcome(outcome).await?;
+            }
         }
         Ok(Ran::Ended)
-    }
-
-    async fn call_capability(&self, record: &Recorder<'_>, name: &str, arguments: &Value) -> Result<(), StoreError> {
-        let outcome = match self.store.capability(name).await? {
-            Some(capability) => self.sandbox.call(record.permit, &capability, arguments).await,
-            None => Outcome::failed(format!("The capability `{name}` was removed a moment ago.")),
-        };
-        record.outcome(outcome).await
     }
 
     /// Loads every live capability afresh. One that cannot be loaded is named, and the others stay.
@@ -192,6 +223,14 @@ impl Tools {
     }
 }
 
+// TEMPORARY until the classifier is merged
+fn sql_effects(_query: &str) -> BTreeSet<Effect> {
+    [Effect::Write].into()
+}
+fn sql_in_words(query: &str) -> Vec<String> {
+    vec![query.to_owned()]
+}
+
 /// What a tool needs to record its outcome.
 struct Recorder<'a> {
     store: &'a Store,
@@ -204,7 +243,7 @@ struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     fn end(&self, outcome: Outcome) -> CallEnd<'a> {
         let proposal_sha256 = self.permit.proposal_sha256();
-        CallEnd { call: self.permit.call(), tool: self.tool, outcome, proposal_sha256, verdict: "allow" }
+        CallEnd { call: self.permit.call(), tool: self.tool, outcome, proposal_sha256, verdict: self.permit.verdict() }
     }
 
     /// Records an outcome that has no effect beside it.

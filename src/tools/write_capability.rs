@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::arguments::refusal;
+use super::prepare::{Unprepared, Written};
 use super::{BUILT_IN, Recorder};
 use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase};
 use crate::sandbox::{Checked, Sandbox};
@@ -50,7 +51,7 @@ fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D
 }
 
 impl WriteCapability {
-    fn into_draft(self) -> Result<Draft, String> {
+    pub(super) fn into_draft(self) -> Result<Draft, String> {
         if BUILT_IN.contains(&self.name.as_str()) {
             let message = format!("`{}` is one of the tools you begin with; choose another name", self.name);
             return Err(json!({ "error": "invalid_name", "message": message }).to_string());
@@ -93,18 +94,22 @@ fn plain_schema(schema: Value) -> Value {
     schema
 }
 
-pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, request: WriteCapability) -> Result<(), StoreError> {
-    let mut draft = match request.into_draft() {
-        Ok(draft) => draft,
-        Err(refused) => return record.outcome(Outcome::failed(refused)).await,
-    };
-    let checked = match sandbox.check(&draft).await {
-        Ok(checked) => checked,
-        Err(error) => return record.outcome(Outcome::failed(json!(error).to_string())).await,
-    };
-    draft.source.clone_from(&checked.source);
+/// Refuses a draft that asks to call tools that no capability may call.
+pub(super) fn known_tools(draft: &Draft) -> Result<(), Unprepared> {
+    match draft.grants.tools.iter().find(|tool| ["write_capability", "restart"].contains(&tool.as_str())) {
+        None => Ok(()),
+        Some(tool) => {
+            let message = format!("`{tool}` is for the agent itself; no capability can be granted it");
+            Err(Unprepared::Refused(json!({ "error": "unknown_grant", "message": message }).to_string()))
+        }
+    }
+}
+
+/// Installs what was checked and allowed.
+pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, written: Written) -> Result<(), StoreError> {
+    let Written { draft, checked, .. } = written;
     // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant.
-    let trial = if draft.tests.is_empty() { Some(try_once(record, sandbox, &draft, &checked).await) } else { None };
+    let trial = if draft.tests.is_empty() { Some(try_once(sandbox, &draft, &checked).await) } else { None };
     let mut unit = record.store.begin(record.now).await?;
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
     let version = unit.install_capability(record.lease.conversation, &draft, built).await?;
@@ -122,7 +127,7 @@ pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, request: Write
 }
 
 /// Calls the checked draft once and says what came of it, for the model to judge.
-async fn try_once(record: &Recorder<'_>, sandbox: &Sandbox, draft: &Draft, checked: &Checked) -> Value {
+async fn try_once(sandbox: &Sandbox, draft: &Draft, checked: &Checked) -> Value {
     let params = sample(&draft.parameters);
     let version = CapabilityVersion {
         name: draft.name.clone(),
@@ -137,7 +142,7 @@ async fn try_once(record: &Recorder<'_>, sandbox: &Sandbox, draft: &Draft, check
         sha256: checked.sha256.clone(),
         engine: checked.engine.clone(),
     };
-    let outcome = sandbox.call(record.permit, &version, &params).await;
+    let outcome = sandbox.try_call(&version, &params).await;
     let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
     if outcome.ok && outcome.result == "null" {
         trial["note"] = json!("The result was null. Is that meant? The function takes ONE object: read arguments as params.x.");
@@ -226,8 +231,8 @@ mod tests {
 
     #[test]
     fn a_power_that_does_not_exist_is_refused_by_name() {
-        let refused = draft(request(|r| r["grants"] = json!({"http": {"hosts": ["example.com"]}}))).unwrap_err();
-        assert!(refused.contains("unknown_grant") && refused.contains("no power `http`"), "{refused}");
+        let refused = draft(request(|r| r["grants"] = json!({"network": {}}))).unwrap_err();
+        assert!(refused.contains("unknown_grant") && refused.contains("no power `network`"), "{refused}");
     }
 
     #[test]

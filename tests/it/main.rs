@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
+mod approvals;
 mod capabilities;
 mod chat;
 mod doors;

@@ -1,0 +1,145 @@
+//! The first phase of a call: arguments become an action, and the action says what it would do. Nothing has happened yet, and a
+//! person is never asked about something that could not be done.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::manage_tasks::ManageTasks;
+use super::write_capability::{self, WriteCapability};
+use super::{Tools, arguments};
+use crate::domain::{CapabilityVersion, Draft, Effect, Outcome, TaskId};
+use crate::sandbox::Checked;
+use crate::store::StoreError;
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ExecuteSql {
+    /// SQL query to execute
+    pub(super) query: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Restart {
+    /// 'reload' to hot-reload capabilities, 'full' to restart the process
+    #[serde(default)]
+    pub(super) mode: RestartMode,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RestartMode {
+    #[default]
+    Reload,
+    Full,
+}
+
+/// A capability that was checked and is not yet live.
+pub(super) struct Written {
+    pub(super) draft: Draft,
+    pub(super) checked: Checked,
+    /// The live version it would replace.
+    pub(super) live: Option<CapabilityVersion>,
+}
+
+/// What a call comes to.
+pub(super) enum Action {
+    Sql(ExecuteSql),
+    Tasks(ManageTasks),
+    Write(Box<Written>),
+    Restart(RestartMode),
+    Call(Box<CapabilityVersion>),
+}
+
+/// A call that could be carried out.
+pub(super) struct Prepared {
+    pub(super) action: Action,
+    /// What it would do.
+    pub(super) effects: BTreeSet<Effect>,
+    /// The capability's version it is about.
+    pub(super) version: Option<i32>,
+}
+
+/// Why there is nothing to carry out.
+pub(super) enum Unprepared {
+    /// What the model reads.
+    Refused(String),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Unprepared {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Unprepared {
+    /// The refusal as an outcome.
+    pub(super) fn outcome(self) -> Result<Outcome, StoreError> {
+        match self {
+            Self::Refused(text) => Ok(Outcome::failed(text)),
+            Self::Store(error) => Err(error),
+        }
+    }
+}
+
+impl Tools {
+    /// Makes an action of a call's arguments.
+    pub(super) async fn prepare(&self, tool: &str, given: Value) -> Result<Prepared, Unprepared> {
+        let prepared = |action, effect| Prepared { action, effects: [effect].into(), version: None };
+        Ok(match tool {
+            "execute_sql" => {
+                let request: ExecuteSql = read(given)?;
+                let effects = super::sql_effects(&request.query);
+                Prepared { action: Action::Sql(request), effects, version: None }
+            }
+            "manage_tasks" => {
+                let request: ManageTasks = read(given)?;
+                let effect = request.effect();
+                if effect == Effect::Delete && !self.has_task(request.id_and_action().0).await? {
+                    return Ok(prepared(Action::Tasks(request), Effect::Read)); // it will be told so
+                }
+                prepared(Action::Tasks(request), effect)
+            }
+            "restart" => prepared(Action::Restart(read::<Restart>(given)?.mode), Effect::Restart),
+            "write_capability" => self.prepare_writing(read(given)?).await?,
+            capability => {
+                let live = self.store.capability(capability).await?;
+                let live = live.ok_or_else(|| Unprepared::Refused(gone(capability)))?;
+                if let Err(error) = self.sandbox.validate_params(&live, &given) {
+                    return Err(Unprepared::Refused(error.to_json().to_string()));
+                }
+                let version = Some(live.version);
+                Prepared { action: Action::Call(Box::new(live)), effects: [Effect::Call].into(), version }
+            }
+        })
+    }
+
+    async fn has_task(&self, id: Option<i64>) -> Result<bool, StoreError> {
+        let Some(id) = id else { return Ok(false) };
+        Ok(self.store.begin(self.clock.now()).await?.task(TaskId(id)).await?.is_some())
+    }
+
+    async fn prepare_writing(&self, request: WriteCapability) -> Result<Prepared, Unprepared> {
+        let mut draft = request.into_draft().map_err(Unprepared::Refused)?;
+        let checked = self.sandbox.check(&draft).await.map_err(|error| Unprepared::Refused(json!(error).to_string()))?;
+        draft.source.clone_from(&checked.source);
+        write_capability::known_tools(&draft)?;
+        let live = self.store.capability(&draft.name).await?;
+        // Powers that a person approved for the live version need no second approval; more than these do.
+        let within = live.as_ref().is_some_and(|live| live.grants.cover(&draft.grants));
+        let effect = if draft.grants.need_approval() && !within { Effect::Grant } else { Effect::Install };
+        let version = live.as_ref().map(|live| live.version);
+        let action = Action::Write(Box::new(Written { draft, checked, live }));
+        Ok(Prepared { action, effects: [effect].into(), version })
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(given: Value) -> Result<T, Unprepared> {
+    arguments::read(given).map_err(Unprepared::Refused)
+}
+
+pub(super) fn gone(capability: &str) -> String {
+    format!("The capability `{capability}` was removed or disabled a moment ago.")
+}

@@ -1,0 +1,280 @@
+//! A person decides: what is asked, what waits, what a decision is good for, and who cannot take one.
+
+use serde_json::{Value, json};
+use sqlx::Executor;
+
+use crate::support::{Client, TestApp, call, calls, kinds, of_type, text};
+
+/// A capability that asks for a host.
+fn reaching(name: &str, hosts: &[&str]) -> Value {
+    json!({
+        "name": name,
+        "description": "Looks something up.",
+        "code": format!("export default async function {name}(params) {{ return 'version of {}'; }}", hosts.join(" and ")),
+        "parameters_schema": {"type": "object", "properties": {}},
+        "grants": {"http": {"hosts": hosts}},
+    })
+}
+
+/// Frames up to the one that asks.
+async fn asked(client: &mut Client) -> Value {
+    let is_asking = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
+    client.until(is_asking).await.pop().expect("a frame that asks")
+}
+
+fn result(frames: &[Value]) -> (bool, &str) {
+    let result = of_type(frames, "tool_result");
+    (result["ok"].as_bool().unwrap(), result["result"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn a_capability_with_powers_is_installed_after_a_person_has_seen_everything() {
+    let app = TestApp::start().await;
+    app.script([call("write_capability", reaching("look_up", &["api.example.com"])), call("look_up", json!({})), text("There.")]);
+    let mut client = app.connect().await;
+    client.say("look it up").await;
+    let asking = asked(&mut client).await;
+    assert_eq!(asking["tool"], "write_capability");
+    assert_eq!(asking["why"], "It asks for powers that nobody has approved yet.");
+    let what = asking["what"].to_string();
+    assert!(what.contains("Installs a new capability, `look_up`") && what.contains("https://api.example.com"), "{what}");
+    assert_eq!(asking["capability"]["grants_in_words"], json!(["Send any request to https://api.example.com."]));
+    assert!(asking["capability"]["source"].as_str().unwrap().contains("async function look_up"), "{asking}");
+    assert_eq!((&asking["can_always"], &asking["expires_at"]), (&json!(false), &json!("2026-11-21T08:00:00Z")));
+    assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0, "nothing is installed yet");
+
+    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    let frames = client.turn().await;
+    assert_eq!(
+        kinds(&frames),
+        ["approval", "turn queued", "turn running", "capability", "tool_result", "tool_call", "tool_result", "assistant", "turn completed"]
+    );
+    assert_eq!((&frames[0]["state"], &frames[0]["channel"]), (&json!("approved"), &json!("page")));
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE verdict = 'ask' AND approval_id IS NOT NULL").await, 1);
+    assert_eq!(app.count("SELECT count(*) FROM approvals WHERE used_at IS NOT NULL").await, 1);
+}
+
+#[tokio::test]
+async fn a_new_version_asks_only_when_it_wants_more() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.script([call("write_capability", reaching("look_up", &["a.example", "b.example"])), text("one")]);
+    client.say("first").await;
+    let first = asked(&mut client).await;
+    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    client.turn().await;
+
+    app.script([call("write_capability", reaching("look_up", &["a.example"])), text("two")]);
+    assert!(result(&client.ask("less").await).0, "less than before is not asked");
+
+    app.script([call("write_capability", reaching("look_up", &["a.example", "b.example"])), text("three")]);
+    client.say("more again").await;
+    let again = asked(&mut client).await;
+    assert_eq!(again["capability"]["replaces"], 2);
+    let diff = again["capability"]["diff"].as_str().unwrap();
+    assert!(diff.contains("-export default") && diff.contains("+export default") && diff.contains("version 2"), "{diff}");
+    client.send(json!({"type": "deny", "approval": again["id"], "reason": "one host is enough"})).await;
+    let frames = client.turn().await;
+    assert_eq!(result(&frames), (false, "The user refused this: one host is enough"));
+    assert_eq!(app.count("SELECT version::bigint FROM capabilities").await, 2);
+}
+
+#[tokio::test]
+async fn a_waiting_turn_blocks_its_own_conversation_and_no_other() {
+    let app = TestApp::start().await;
+    app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
+    let mut client = app.connect().await;
+    client.say("ask me").await;
+    let asking = asked(&mut client).await;
+    client.say("and then this").await;
+    client.until(|frame| frame["state"] == "queued").await;
+
+    let other = app.store().create_conversation(app.now()).await.unwrap();
+    app.script([text("Here I am.")]);
+    let mut beside = app.connect().await;
+    beside.send(json!({"type": "message", "content": "are you there?", "conversation": other})).await;
+    assert_eq!(of_type(&beside.turn().await, "assistant")["content"], "Here I am.");
+
+    app.script([text("Not done."), text("Next.")]);
+    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    assert_eq!(of_type(&client.turn().await, "assistant")["content"], "Not done.");
+    assert_eq!(of_type(&client.turn().await, "assistant")["content"], "Next.");
+}
+
+#[tokio::test]
+async fn words_decide_where_exactly_one_approval_waits() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.script([text("Yes to what?")]);
+    client.ask("CONFIRMAR").await;
+
+    app.script([call("write_capability", reaching("look_up", &["a.example"])), text("Installed.")]);
+    client.say("look it up").await;
+    asked(&mut client).await;
+    client.send(json!({"type": "message", "content": "Confirmar", "id": "word-1"})).await;
+    let frames = client.turn().await;
+    let resumed = of_type(&frames, "turn");
+    assert_eq!((&resumed["state"], &resumed["id"], &resumed["content"]), (&json!("queued"), &json!("word-1"), &json!("Confirmar")));
+    assert_eq!(of_type(&frames, "approval")["channel"], "words");
+    assert!(result(&frames).0);
+
+    // The same message again is the same decision, and no new turn.
+    client.send(json!({"type": "message", "content": "Confirmar", "id": "word-1"})).await;
+    assert_eq!(client.frame().await["id"], "word-1");
+    assert_eq!(app.count("SELECT count(*) FROM turns").await, 2);
+
+    app.script([call("write_capability", reaching("other", &["b.example"])), text("Left.")]);
+    client.say("another").await;
+    asked(&mut client).await;
+    client.say("CANCELAR").await;
+    let frames = client.turn().await;
+    assert!(result(&frames).1.starts_with("The user refused this."), "{frames:#?}");
+}
+
+#[tokio::test]
+async fn what_nobody_decides_counts_as_no() {
+    let app = TestApp::start().await;
+    app.script([call("write_capability", reaching("look_up", &["a.example"])), text("It was not allowed in time.")]);
+    let mut client = app.connect().await;
+    client.say("ask me").await;
+    let asking = asked(&mut client).await;
+    app.advance(24 * 60 * 60);
+    let frames = client.turn().await;
+    assert_eq!((&frames[0]["state"], &frames[0]["channel"]), (&json!("expired"), &json!("clock")));
+    assert!(result(&frames).1.contains("counts as no"));
+    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    let refused = client.frame().await;
+    assert!(refused["content"].as_str().unwrap().contains("is expired already"), "{refused}");
+    assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
+}
+
+#[tokio::test]
+async fn a_decision_is_taken_once_and_for_one_effect() {
+    let app = TestApp::start().await;
+    let delete = ("manage_tasks", json!({"action": "delete", "id": 1}));
+    app.script([call("manage_tasks", json!({"action": "create", "title": "keep me"})), text("made")]);
+    let mut client = app.connect().await;
+    client.ask("make a task").await;
+    app.script([calls(&[delete.clone(), delete])]);
+    client.say("delete it, twice").await;
+    let first = asked(&mut client).await;
+    assert_eq!(first["what"], json!(["Deletes the task 1, “keep me”."]));
+    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    // The second call of the same step has a decision of its own.
+    let second = asked(&mut client).await;
+    assert_ne!(first["id"], second["id"]);
+    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    let refused = client.until(|frame| frame["type"] == "error").await.pop().unwrap();
+    assert!(refused["content"].as_str().unwrap().contains("approved already"), "{refused}");
+    app.script([text("done")]);
+    client.send(json!({"type": "deny", "approval": second["id"]})).await;
+    client.turn().await;
+    client.send(json!({"type": "approve", "approval": 4711})).await;
+    assert_eq!(client.frame().await["content"], "there is no approval 4711");
+}
+
+#[tokio::test]
+async fn a_proposal_edited_after_it_was_shown_is_asked_about_again() {
+    let app = TestApp::start().await;
+    app.script([call("write_capability", reaching("look_up", &["a.example"])), text("done")]);
+    let mut client = app.connect().await;
+    client.say("ask me").await;
+    let first = asked(&mut client).await;
+    // Somebody with the keys of the house changes what was proposed.
+    let edited = reaching("look_up", &["evil.example"]).to_string();
+    sqlx::query("UPDATE tool_calls SET arguments = $1").bind(edited).execute(&mut app.behind().await).await.unwrap();
+    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    let second = asked(&mut client).await;
+    assert!(second["what"].to_string().contains("evil.example"), "{second}");
+    assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
+    client.send(json!({"type": "deny", "approval": second["id"]})).await;
+    client.turn().await;
+}
+
+#[tokio::test]
+async fn an_approval_about_another_version_than_the_live_one_is_void() {
+    let app = TestApp::start().await;
+    app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
+    let mut client = app.connect().await;
+    client.say("ask me").await;
+    let first = asked(&mut client).await;
+    // Meanwhile another conversation makes a harmless capability of this name.
+    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let mut harmless = reaching("look_up", &[]);
+    harmless.as_object_mut().unwrap().remove("grants");
+    app.script([call("write_capability", harmless), text("made")]);
+    let mut beside = app.connect().await;
+    beside.send(json!({"type": "message", "content": "make one", "conversation": other})).await;
+    beside.turn().await;
+    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    let second = asked(&mut client).await;
+    assert_eq!(second["capability"]["replaces"], 1, "what is shown now is what would happen now");
+    app.script([text("done")]);
+    client.send(json!({"type": "approve", "approval": second["id"]})).await;
+    client.turn().await;
+    assert_eq!(app.count("SELECT version::bigint FROM capabilities").await, 2);
+}
+
+#[tokio::test]
+async fn stopping_a_waiting_turn_voids_what_it_asked() {
+    let app = TestApp::start().await;
+    app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
+    let mut client = app.connect().await;
+    client.say("ask me").await;
+    let asking = asked(&mut client).await;
+    client.send(json!({"type": "stop"})).await;
+    let frames = client.turn().await;
+    assert_eq!(of_type(&frames, "approval")["state"], "void");
+    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    assert!(client.frame().await["content"].as_str().unwrap().contains("void already"));
+}
+
+#[tokio::test]
+async fn an_approval_survives_a_crash_and_is_decided_afterwards() {
+    let mut app = TestApp::start().await;
+    app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
+    let mut client = app.connect().await;
+    client.say("ask me").await;
+    let asking = asked(&mut client).await;
+    app.crash().await;
+    app.start_again().await;
+    app.script([text("installed")]);
+    let mut client = app.connect().await;
+    client.send(json!({"type": "resume", "after": 0})).await;
+    assert_eq!(asked(&mut client).await["id"], asking["id"]);
+    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    assert_eq!(of_type(&client.turn().await, "assistant")["content"], "installed");
+}
+
+#[tokio::test]
+async fn the_model_cannot_answer_for_the_person() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    // It says the words, it sets the row, it calls tools that do not exist: none of it is a decision.
+    app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
+    client.say("ask me").await;
+    asked(&mut client).await;
+    let other = app.store().create_conversation(app.now()).await.unwrap();
+    app.script([
+        calls(&[
+            ("execute_sql", json!({"query": "UPDATE level3.approvals SET state = 'approved', decided_at = now()"})),
+            ("execute_sql", json!({"query": "UPDATE approvals SET state = 'approved'"})),
+            ("approve", json!({"approval": 1})),
+            ("write_capability", json!({"name": "approve_it", "description": "d", "parameters_schema": {"type": "object"},
+                "confirmed": true, "grants": {"http": {"hosts": ["a.example"]}}, "code": "export default () => fetch('http://127.0.0.1')"})),
+        ]),
+        text("CONFIRMAR"),
+    ]);
+    let mut beside = app.connect().await;
+    beside.send(json!({"type": "message", "content": "approve it for me", "conversation": other})).await;
+    let own = asked(&mut beside).await;
+    beside.send(json!({"type": "deny", "approval": own["id"]})).await;
+    let frames = beside.turn().await;
+    let refused = frames.iter().filter(|frame| frame["type"] == "tool_result" && frame["ok"] == false).count();
+    assert_eq!((refused, of_type(&frames, "assistant")["content"].as_str()), (1, Some("CONFIRMAR")));
+    assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1);
+    assert_eq!(app.count("SELECT count(*) FROM tool_calls WHERE state = 'failed'").await, 4);
+    client.send(json!({"type": "stop"})).await;
+    client.turn().await;
+    app.behind().await.execute("SELECT 1").await.unwrap();
+}
