@@ -163,32 +163,39 @@ impl Unit {
         Ok(OpenCall { call, request })
     }
 
-    /// Gives every call without an outcome one: it was not run. Its effect cannot have happened, since effect and outcome commit
-    /// together.
+    /// Gives every call without an outcome one: it was not run, or was cut off in the middle. What a call does in this database cannot have
+    /// happened, since effect and outcome commit together; what a capability did elsewhere is in the list of its operations.
     pub(super) async fn close_open_calls(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
         self.void_approvals(conversation, turn).await?;
         const NOT_RUN: &str = "Not run: the turn ended first.";
+        const CUT: &str =
+            "Cut off in the middle: the turn ended first. What it had done until then is in the list of its operations.";
         let open = query!(
-            "UPDATE tool_calls SET state = 'failed', ended_at = $2 WHERE turn_id = $1 AND state = 'proposed'
-             RETURNING tool_call_id, name",
+            r#"UPDATE tool_calls SET state = 'failed', ended_at = $2 WHERE turn_id = $1 AND state = 'proposed'
+               RETURNING tool_call_id, name,
+                         EXISTS (SELECT FROM operations o WHERE o.tool_call_id = tool_calls.tool_call_id) AS "begun!""#,
             turn.0,
             self.now
         )
         .fetch_all(&mut *self.tx)
         .await?;
         for row in open {
+            query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, row.tool_call_id, self.now)
+                .fetch_one(&mut *self.tx)
+                .await?;
+            let told = if row.begun { CUT } else { NOT_RUN };
             query!(
                 "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
                  VALUES ($1, $2, 'tool', $3, $4, $5)",
                 conversation.0,
                 turn.0,
-                NOT_RUN,
+                told,
                 row.tool_call_id,
                 self.now
             )
             .execute(&mut *self.tx)
             .await?;
-            let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(NOT_RUN));
+            let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(told));
             self.append(conversation, Event::ToolCallEnded { turn, call, name: row.name, outcome }).await?;
         }
         Ok(())

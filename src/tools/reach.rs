@@ -4,8 +4,8 @@
 mod http;
 mod nested;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -33,9 +33,18 @@ struct Inner {
     permit: Permit,
     capability: Box<CapabilityVersion>,
     secrets: Secrets,
-    /// Numbers the operations of the whole call, those of nested calls included.
-    ordinals: Arc<AtomicI32>,
+    /// Of the whole call, nested calls included.
+    whole: Arc<Whole>,
     depth: usize,
+}
+
+/// What a call and the calls nested in it share.
+#[derive(Default)]
+struct Whole {
+    /// Numbers the operations.
+    ordinals: AtomicI32,
+    /// Why the ledger could not be written: then the call has no outcome either, and is run again.
+    broken: Mutex<Option<StoreError>>,
 }
 
 /// The secrets a capability may use, as placeholders.
@@ -100,10 +109,12 @@ impl Tools {
             secrets: self.secrets_of(&capability, permit.call()).await,
             permit,
             capability,
-            ordinals: Arc::default(),
+            whole: Arc::default(),
             depth: 0,
         }));
-        reaching.call(&arguments).await
+        let outcome = reaching.call(&arguments).await;
+        let broken = reaching.0.whole.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
+        broken.map_or(Ok(outcome), Err)
     }
 
     /// Placeholders for the secrets a capability may use. They are the same when the call is run again, and nobody can guess them.
@@ -126,13 +137,13 @@ impl Tools {
 }
 
 impl Reaching {
-    async fn call(&self, arguments: &Value) -> Result<Outcome, StoreError> {
+    async fn call(&self, arguments: &Value) -> Outcome {
         let Inner { tools, permit, capability, .. } = &*self.0;
-        Ok(tools.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await)
+        tools.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await
     }
 
     fn next_ordinal(&self) -> i32 {
-        self.0.ordinals.fetch_add(1, Ordering::Relaxed) + 1
+        self.0.whole.ordinals.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     async fn done(&self, ordinal: i32, request: Request) -> Result<String, Failed> {
@@ -207,9 +218,9 @@ impl Reach for Reaching {
             match reaching.done(ordinal, operation.request).await {
                 Ok(answer) => Ok(answer),
                 Err(Failed::Refused(why)) => Err(Refused(why)),
-                // Whatever the capability makes of this, its call cannot be recorded either: it is run again by whoever holds the turn.
                 Err(Failed::Store(error)) => {
-                    tracing::warn!(call = %reaching.0.permit.call(), error = &error as &dyn std::error::Error, "an operation failed");
+                    let mut broken = reaching.0.whole.broken.lock().unwrap_or_else(PoisonError::into_inner);
+                    broken.get_or_insert(error);
                     Err(Refused("the server could not do this just now".to_owned()))
                 }
             }

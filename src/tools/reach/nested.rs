@@ -77,7 +77,7 @@ impl Reaching {
         arguments: &Value,
         permit: Permit,
     ) -> Result<String, Failed> {
-        let Inner { tools, lease, policy, ordinals, depth, .. } = &*self.0;
+        let Inner { tools, lease, policy, whole, depth, .. } = &*self.0;
         let nested = Reaching(Arc::new(Inner {
             tools: tools.clone(),
             lease: lease.clone(),
@@ -85,10 +85,10 @@ impl Reaching {
             secrets: tools.secrets_of(&capability, permit.call()).await,
             permit,
             capability,
-            ordinals: Arc::clone(ordinals),
+            whole: Arc::clone(whole),
             depth: depth + 1,
         }));
-        let outcome = Box::pin(nested.call(arguments)).await?;
+        let outcome = Box::pin(nested.call(arguments)).await;
         if outcome.ok { Ok(outcome.result) } else { Err(Failed::Refused(outcome.result)) }
     }
 }
