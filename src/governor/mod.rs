@@ -1,6 +1,8 @@
 //! The one door: every tool call is judged here, and only here is a [`Permit`] made.
 
+mod budget;
 mod policy;
+pub mod sql;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +11,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Rule, ToolCallId, valid_name};
+
+pub use budget::{Exceeded, Repetition, Scope, What, check, repetition};
 
 /// A tool call as it is judged.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +43,8 @@ impl Proposal {
 pub struct Policy {
     /// How much happens without a person.
     pub mode: Mode,
+    /// Whether a second model classifies proposals; what it says is then given as [`Known::classification`].
+    pub governor: bool,
     /// What was set for single tools.
     pub rules: BTreeMap<String, Rule>,
     /// The tools that exist for it now, built in and built by itself.
@@ -159,7 +165,12 @@ mod tests {
     use serde_json::json;
 
     fn policy() -> Policy {
-        Policy { mode: Mode::Smart, rules: BTreeMap::new(), tools: ["execute_sql", "restart"].map(String::from).into() }
+        Policy {
+            mode: Mode::Smart,
+            governor: false,
+            rules: BTreeMap::new(),
+            tools: ["execute_sql", "restart"].map(String::from).into(),
+        }
     }
 
     fn proposal(tool: &str, arguments: Value, effect: Effect) -> Proposal {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
-use super::{Lease, Store, StoreError, Unit, storable};
+use super::{Lease, Store, StoreError, Unit};
 use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, Usage};
 
 /// An answer to store.
@@ -86,13 +86,13 @@ impl Store {
 }
 
 impl Unit {
-    async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
+    pub(super) async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-        let content = storable(step.content).into_owned();
-        let (model, finish_reason) = (storable(step.model), storable(step.finish_reason));
+        let content = self.clean(step.content).into_owned();
+        let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
         let id = query_scalar!(
-            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING step_id",
+            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, cost_of($3, $5, $6), $7) RETURNING step_id",
             lease.turn.0,
             step.number,
             &*model,
@@ -140,9 +140,9 @@ impl Unit {
         request: &CallRequest,
     ) -> Result<OpenCall, StoreError> {
         let request = CallRequest {
-            id: storable(&request.id).into_owned(),
-            name: storable(&request.name).into_owned(),
-            arguments: storable(&request.arguments).into_owned(),
+            id: self.clean(&request.id).into_owned(),
+            name: self.clean(&request.name).into_owned(),
+            arguments: self.clean(&request.arguments).into_owned(),
         };
         let call = query_scalar!(
             "INSERT INTO tool_calls (turn_id, step_id, position, request_id, name, arguments, created_at)
