@@ -1,6 +1,6 @@
 //! Settings. Read once, from the environment and `.env`; the environment wins. Every error names the variable.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub struct Config {
     pub token: Option<String>,
     /// `LEVEL3_ALLOWED_HOSTS`: further names, comma separated, under which the server may be reached.
     pub allowed_hosts: Vec<String>,
+    /// `LEVEL3_EGRESS_ALLOW`: addresses with port, comma separated, that requests may go to although they are not public.
+    pub egress_allow: BTreeSet<SocketAddr>,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
 }
@@ -101,6 +103,7 @@ impl Config {
             allowed_hosts: get("LEVEL3_ALLOWED_HOSTS")
                 .map(|hosts| hosts.split(',').map(|host| host.trim().to_ascii_lowercase()).collect())
                 .unwrap_or_default(),
+            egress_allow: egress_allow(get("LEVEL3_EGRESS_ALLOW"))?,
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
         };
         if !config.listen.ip().is_loopback() && config.token.is_none() {
@@ -122,6 +125,21 @@ fn parse<T: std::str::FromStr>(
 ) -> Result<T, ConfigError> {
     let value = get(variable).unwrap_or_else(|| default.to_owned());
     value.parse().map_err(|_| ConfigError { variable, problem: format!("expected {expected}"), value })
+}
+
+fn egress_allow(written: Option<String>) -> Result<BTreeSet<SocketAddr>, ConfigError> {
+    let written = written.unwrap_or_default();
+    let entries = written.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    let address = |entry: &str| {
+        let address: Option<SocketAddr> = entry.parse().ok();
+        address.filter(|address| address.port() != 0 && !address.ip().is_unspecified()).ok_or_else(|| ConfigError {
+            variable: "LEVEL3_EGRESS_ALLOW",
+            value: entry.to_owned(),
+            problem: "expected the addresses of single peers with their ports, comma separated, like 127.0.0.1:9000,[::1]:9000"
+                .into(),
+        })
+    };
+    entries.map(address).collect()
 }
 
 fn positive(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<u64, ConfigError> {
@@ -162,10 +180,22 @@ mod tests {
             ("HEARTBEAT_INTERVAL", "0"),
             ("MAX_TOOL_ITERATIONS", "-1"),
             ("MAX_CONVERSATION_HISTORY", "many"),
+            ("LEVEL3_EGRESS_ALLOW", "localhost:9000"),
+            ("LEVEL3_EGRESS_ALLOW", "127.0.0.1"),
+            ("LEVEL3_EGRESS_ALLOW", "127.0.0.1:0"),
+            ("LEVEL3_EGRESS_ALLOW", "0.0.0.0:9000"),
+            ("LEVEL3_EGRESS_ALLOW", "10.0.0.0/8"),
         ] {
             let error = read(&[(name, value)]).err().expect(name);
             assert!(error.starts_with(&format!("{name} is `{value}`")), "{error}");
         }
+    }
+
+    #[test]
+    fn addresses_allowed_to_requests_are_read_one_by_one() {
+        let allowed = read(&[("LEVEL3_EGRESS_ALLOW", " 127.0.0.1:9000, [::1]:9000,")]).unwrap().egress_allow;
+        assert_eq!(allowed, ["127.0.0.1:9000", "[::1]:9000"].map(|address| address.parse().unwrap()).into());
+        assert!(read(&[]).unwrap().egress_allow.is_empty());
     }
 
     #[test]

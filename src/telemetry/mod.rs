@@ -1,17 +1,27 @@
-//! The log: readable lines on standard error. `RUST_LOG` chooses what is shown.
+//! The log: readable lines on standard error. `RUST_LOG` chooses what is shown. Values of secrets never are: see [`Scrubber`].
+
+mod forms;
+mod line;
+mod scrub;
 
 use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
+pub use line::Scrubbed;
+pub use scrub::Scrubber;
+
 /// What is shown when `RUST_LOG` is unset.
 const DEFAULT: &str = "info,sqlx=warn,wasmtime=warn,cranelift=warn";
 
-/// Turns the log on, once for the process.
-pub fn init() {
+/// Turns the log on, once for the process. What `scrubber` knows is hidden in every line, those of panics included.
+pub fn init(scrubber: Scrubber) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
     let colours = std::io::stderr().is_terminal();
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).with_target(false).init();
+    let writer = Scrubbed::new(scrubber, std::io::stderr);
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colours).with_target(false).init();
+    // The hook of the standard library writes past the log.
+    std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
 }
 
 /// An error and all its causes in one line.

@@ -1,0 +1,256 @@
+//! The one way out: every HTTP request of a capability or a tool is made here. Where it may go is checked for every hop, on the
+//! addresses that are then connected to; secrets are put in at the last moment, for the hosts they are bound to; what comes back is
+//! limited, and cleaned of the values of secrets.
+//!
+//! The model's client is not here: its address is the operator's own. See `docs/adr/0013-one-way-out.md`.
+
+mod connect;
+mod error;
+mod incoming;
+mod outgoing;
+mod placeholders;
+mod resolve;
+mod special;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::LOCATION;
+use hyper::rt::{Read, Write};
+use hyper_util::rt::TokioIo;
+use tokio_util::task::AbortOnDropHandle;
+use url::Url;
+
+use crate::domain::HttpGrant;
+use crate::governor::Permit;
+use crate::telemetry::Scrubber;
+
+use connect::{Connection, Tls};
+use outgoing::Outgoing;
+use placeholders::{Exchange, Used};
+
+pub use error::{EgressError, Problem};
+pub use placeholders::Placeholders;
+pub use resolve::{Resolve, SystemResolver};
+
+/// How much of a response's head is read, in bytes and headers.
+const MOST_HEAD_BYTES: usize = 64 * 1024;
+const MOST_HEADERS: usize = 100;
+
+/// How long and how large requests may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// For looking a name up, and again for connecting, TLS included.
+    pub connect: Duration,
+    /// For everything, redirects included.
+    pub whole: Duration,
+    /// Bytes of a response's body.
+    pub response_body: usize,
+    /// Bytes of a request's body.
+    pub request_body: usize,
+    /// Redirects that are followed.
+    pub redirects: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            whole: Duration::from_secs(20),
+            response_body: 1024 * 1024,
+            request_body: 256 * 1024,
+            redirects: 5,
+        }
+    }
+}
+
+/// A request as a guest wants it; secrets stand in it as placeholders.
+///
+/// Headers that belong to the connection (`Host`, `Connection`, `Content-Length`, `Transfer-Encoding`, `TE`, `Trailer`, `Upgrade`,
+/// `Keep-Alive`, `Expect`, `Accept-Encoding`, `Proxy-…`) are left out without a word.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// In any case; `GET`, `POST` and so on.
+    pub method: String,
+    /// An absolute https or http address.
+    pub url: String,
+    /// Names and values, in order; a name may stand more than once.
+    pub headers: Vec<(String, String)>,
+    /// What is sent along.
+    pub body: Option<Vec<u8>>,
+    /// Sent as `Idempotency-Key`, in place of the guest's own.
+    pub idempotency_key: Option<String>,
+}
+
+/// What came back, without the values of secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// 200 and so on. Every status is a response; none is an error.
+    pub status: u16,
+    /// `OK` and so on, as the peer wrote it.
+    pub status_text: String,
+    /// The address that answered, after redirects; placeholders stand in it for secrets.
+    pub url: String,
+    /// Names in lower case and values, in order.
+    pub headers: Vec<(String, String)>,
+    /// All of it.
+    pub body: Vec<u8>,
+}
+
+/// The way out. Clones share everything.
+#[derive(Clone)]
+pub struct Egress(Arc<Inner>);
+
+struct Inner {
+    resolver: Arc<dyn Resolve>,
+    allowed: BTreeSet<SocketAddr>,
+    limits: Limits,
+    scrubber: Scrubber,
+    tls: Tls,
+}
+
+impl Egress {
+    /// A way out that looks names up with `resolver` and reaches public addresses, and those in `allowed`, whatever they are.
+    pub fn new(resolver: Arc<dyn Resolve>, allowed: BTreeSet<SocketAddr>, limits: Limits, scrubber: Scrubber) -> Self {
+        Self(Arc::new(Inner { resolver, allowed, limits, scrubber, tls: Tls::default() }))
+    }
+
+    /// As [`Self::new`], with certificates to trust other than the machine's.
+    pub fn with_tls(
+        resolver: Arc<dyn Resolve>,
+        allowed: BTreeSet<SocketAddr>,
+        limits: Limits,
+        scrubber: Scrubber,
+        tls: Arc<rustls::ClientConfig>,
+    ) -> Self {
+        Self(Arc::new(Inner { resolver, allowed, limits, scrubber, tls: Tls::with(tls) }))
+    }
+
+    /// Makes a request and follows its redirects. `grants` says where it may go, and is asked again for every hop.
+    ///
+    /// # Errors
+    /// When it was refused, failed, or its response is too long; [`EgressError::may_have_arrived`] tells whether a peer may have acted.
+    pub async fn send(
+        &self,
+        permit: &Permit,
+        request: Request,
+        grants: &BTreeSet<HttpGrant>,
+        secrets: &Placeholders,
+    ) -> Result<Response, EgressError> {
+        let (sent, exchange, whole) = (AtomicBool::new(false), secrets.ready(), self.0.limits.whole);
+        let outcome = tokio::time::timeout(whole, self.0.follow(request, grants, &exchange, &sent)).await;
+        let outcome = outcome.unwrap_or(Err(Problem::Slow(whole))).map_err(|problem| {
+            // A peer has a say in some of the words: in the host it redirects to, for example.
+            let scrubbers = [self.0.scrubber.clone(), exchange.scrubber(&exchange.all())];
+            problem.without(&scrubbers)
+        });
+        match &outcome {
+            Ok(response) => {
+                tracing::debug!(call = %permit.call(), status = response.status, url = response.url, "request answered")
+            }
+            Err(problem) => tracing::debug!(call = %permit.call(), %problem, "request failed"),
+        }
+        outcome.map_err(|problem| EgressError::new(problem, sent.load(Ordering::Relaxed)))
+    }
+}
+
+impl Inner {
+    async fn follow(
+        &self,
+        request: Request,
+        grants: &BTreeSet<HttpGrant>,
+        exchange: &Exchange<'_>,
+        sent: &AtomicBool,
+    ) -> Result<Response, Problem> {
+        let mut outgoing = Outgoing::new(request, exchange, self.limits.request_body)?;
+        let mut used = Used::new();
+        for _ in 0..=self.limits.redirects {
+            let secrets = outgoing.secrets();
+            used.extend(&secrets);
+            let real = outgoing.real(exchange);
+            granted(&outgoing, &real, grants)?;
+            let addresses = self.checked(&real, &secrets, exchange).await?;
+            let request = outgoing.filled(&real, exchange)?;
+            let connection = connect::connect(&addresses, &real, &self.tls, self.limits.connect).await?;
+            let host = real.host_str().unwrap_or_default();
+            let response = match connection {
+                Connection::Plain(stream) => exchange_on(stream, request, sent).await,
+                Connection::Tls(stream) => exchange_on(*stream, request, sent).await,
+            };
+            let (response, _connection) = response.map_err(|source| Problem::Broken { host: host.to_owned(), source })?;
+            match response.headers().get(LOCATION) {
+                Some(location) if is_redirect(response.status()) => {
+                    outgoing = outgoing.redirected(&real, response.status(), location, exchange)?;
+                }
+                _ => {
+                    let scrubbers = [self.scrubber.clone(), exchange.scrubber(&used)];
+                    return incoming::read(response, host, outgoing.shown(), &scrubbers, self.limits.response_body).await;
+                }
+            }
+        }
+        Err(Problem::Redirects(self.limits.redirects))
+    }
+
+    /// The addresses to connect to, when the host may be reached, and may be told these secrets.
+    async fn checked(&self, real: &Url, secrets: &Used, exchange: &Exchange<'_>) -> Result<Vec<SocketAddr>, Problem> {
+        let host = real.host_str().unwrap_or_default();
+        let refused = |secret: usize, why| Problem::Secret { name: exchange.name(secret).into(), host: host.into(), why };
+        if let Some(secret) = secrets.iter().find(|secret| !exchange.is_bound_to(**secret, real)) {
+            return Err(refused(*secret, "it is bound to other hosts"));
+        }
+        let found = resolve::resolve(&*self.resolver, &self.allowed, real);
+        let found = tokio::time::timeout(self.limits.connect, found).await.unwrap_or_else(|_| {
+            let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "the name server did not answer in time");
+            Err(Problem::Lookup { host: host.to_owned(), source })
+        })?;
+        match secrets.first() {
+            Some(secret) if real.scheme() != "https" && !found.by_operator => {
+                Err(refused(*secret, "http is not encrypted; use https"))
+            }
+            _ => Ok(found.addresses),
+        }
+    }
+}
+
+/// Sends on a connection of its own and waits for the head. The body comes as long as the handle lives.
+async fn exchange_on<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static>(
+    stream: T,
+    request: hyper::Request<Full<Bytes>>,
+    sent: &AtomicBool,
+) -> Result<(hyper::Response<Incoming>, AbortOnDropHandle<()>), hyper::Error>
+where
+    TokioIo<T>: Read + Write,
+{
+    let (mut sender, connection) =
+        http1::Builder::new().max_headers(MOST_HEADERS).max_buf_size(MOST_HEAD_BYTES).handshake(TokioIo::new(stream)).await?;
+    // What breaks the connection is told to the sender as well.
+    let connection = AbortOnDropHandle::new(tokio::spawn(async move { drop(connection.await) }));
+    sent.store(true, Ordering::Relaxed);
+    Ok((sender.send_request(request).await?, connection))
+}
+
+/// What is asked for must be granted both as the guest wrote it and as it is sent.
+fn granted(outgoing: &Outgoing, real: &Url, grants: &BTreeSet<HttpGrant>) -> Result<(), Problem> {
+    let method = outgoing.method.as_str();
+    if [outgoing.shown(), real].iter().all(|url| grants.iter().any(|grant| grant.allows(method, url))) {
+        return Ok(());
+    }
+    let shown = outgoing.shown();
+    let origin = shown.origin().ascii_serialization();
+    let place = format!("{origin}{}", shown.path());
+    let grant = origin.strip_prefix("https://").unwrap_or(&origin).to_owned();
+    Err(Problem::NotGranted { method: method.to_owned(), place, grant })
+}
+
+fn is_redirect(status: hyper::StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+#[cfg(test)]
+mod tests;

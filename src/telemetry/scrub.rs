@@ -1,0 +1,257 @@
+//! Hides the values of secrets in text: every value, in every form a program commonly writes it in, becomes `[secret NAME]`.
+//!
+//! This is for accidents and for peers that echo what they were sent. A peer that wants to pass a secret on can always disguise it;
+//! against that stand the hosts a secret is bound to.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use super::forms;
+
+/// Replaces the values of secrets in whatever leaves the process. Clones share the values.
+#[derive(Clone, Default)]
+pub struct Scrubber(Arc<RwLock<Option<Arc<Known>>>>);
+
+struct Known {
+    finder: AhoCorasick,
+    /// What stands in for each pattern of `finder`.
+    labels: Vec<Arc<str>>,
+}
+
+impl std::fmt::Debug for Scrubber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scrubber")
+    }
+}
+
+impl Scrubber {
+    /// A scrubber that knows these values, each with its name.
+    pub fn new(secrets: &[(String, SecretString)]) -> Self {
+        let scrubber = Self::default();
+        scrubber.set(secrets);
+        scrubber
+    }
+
+    /// Replaces the values known so far, for all clones at once. An empty value is left out.
+    pub fn set(&self, secrets: &[(String, SecretString)]) {
+        let mut patterns: BTreeMap<Vec<u8>, Arc<str>> = BTreeMap::new();
+        for (name, value) in secrets {
+            let label: Arc<str> = format!("[secret {name}]").into();
+            for form in forms::of(value.expose_secret()) {
+                patterns.entry(form).or_insert_with(|| Arc::clone(&label));
+            }
+        }
+        let known = if patterns.is_empty() { None } else { Known::new(patterns).map(Arc::new) };
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    /// `text` without the values; borrowed when it holds none.
+    pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.clean_bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // Patterns are whole UTF-8, so what is left is, too.
+            Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
+        }
+    }
+
+    /// `bytes` without the values; borrowed when they hold none.
+    pub fn clean_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match known {
+            Some(known) => known.clean(bytes),
+            None => Cow::Borrowed(bytes),
+        }
+    }
+
+    /// Cleans every text in a value, and the names of fields. A number that shows a value becomes text.
+    pub fn clean_json(&self, value: &mut Value) {
+        if self.0.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+            return;
+        }
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => {
+                let text = number.to_string();
+                if let Cow::Owned(clean) = self.clean(&text) {
+                    *value = Value::String(clean);
+                }
+            }
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.clean(text) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.clean_json(item)),
+            Value::Object(fields) => {
+                for (name, mut field) in std::mem::take(fields) {
+                    self.clean_json(&mut field);
+                    fields.insert(self.clean(&name).into_owned(), field);
+                }
+            }
+        }
+    }
+}
+
+impl Known {
+    /// `None` only when the patterns are too many for the automaton, some billions of bytes.
+    fn new(patterns: BTreeMap<Vec<u8>, Arc<str>>) -> Option<Self> {
+        // All overlapping matches are wanted: of two secrets that overlap in a text nothing may stay.
+        let finder = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns.keys()).ok()?;
+        Some(Self { finder, labels: patterns.into_values().collect() })
+    }
+
+    fn clean<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let spans = self.spans(bytes);
+        if spans.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        let mut clean = Vec::with_capacity(bytes.len());
+        let mut done = 0;
+        for (range, label) in spans {
+            clean.extend_from_slice(&bytes[done..range.start]);
+            clean.extend_from_slice(label.as_bytes());
+            done = range.end;
+        }
+        clean.extend_from_slice(&bytes[done..]);
+        Cow::Owned(clean)
+    }
+
+    /// What is to be replaced, in order and apart from each other. Matches that overlap are one; the longest gives its name.
+    fn spans(&self, bytes: &[u8]) -> Vec<(Range<usize>, &str)> {
+        let mut found: Vec<_> =
+            self.finder.find_overlapping_iter(bytes).map(|found| (found.range(), found.pattern().as_usize())).collect();
+        found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+        let mut spans: Vec<(Range<usize>, usize, &str)> = Vec::new();
+        for (range, pattern) in found {
+            let label = &*self.labels[pattern];
+            match spans.last_mut() {
+                Some((whole, longest, name)) if range.start < whole.end => {
+                    if range.len() > *longest {
+                        (*longest, *name) = (range.len(), label);
+                    }
+                    whole.end = whole.end.max(range.end);
+                }
+                _ => spans.push((range.clone(), range.len(), label)),
+            }
+        }
+        spans.into_iter().map(|(range, _, label)| (range, label)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const TOKEN: &str = "s3cr3t/+\"<&>' ü~:token";
+
+    fn scrubber(secrets: &[(&str, &str)]) -> Scrubber {
+        let secrets: Vec<_> = secrets.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect();
+        Scrubber::new(&secrets)
+    }
+
+    #[test]
+    fn without_secrets_the_text_is_handed_back_untouched() {
+        for scrubber in [Scrubber::default(), scrubber(&[("EMPTY", "")])] {
+            assert!(matches!(scrubber.clean("any text"), Cow::Borrowed("any text")));
+            assert!(matches!(scrubber.clean_bytes(b"\xff\x00"), Cow::Borrowed(b"\xff\x00")));
+        }
+        assert!(matches!(scrubber(&[("A", "value")]).clean("any text"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn every_form_that_others_write_a_value_in_is_hidden() {
+        let scrubber = scrubber(&[("TOKEN", TOKEN)]);
+        for written in [
+            TOKEN,
+            r#"s3cr3t/+\"<&>' ü~:token"#,
+            r#"s3cr3t\/+\"<&>' ü~:token"#,
+            r#"s3cr3t/+\"<&>' \u00fc~:token"#,
+            r#"s3cr3t/+\"<&>' \u00FC~:token"#,
+            r#"s3cr3t/+\\\"<&>' ü~:token"#,
+            "s3cr3t%2F%2B%22%3C%26%3E%27%20%C3%BC~%3Atoken",
+            "s3cr3t%2f%2b%22%3c%26%3e%27%20%c3%bc~%3atoken",
+            "s3cr3t%2F%2B%22%3C%26%3E'%20%C3%BC~%3Atoken",
+            "s3cr3t%2F%2B%22%3C%26%3E%27+%C3%BC%7E%3Atoken",
+            "s3cr3t%2f%2b%22%3c%26%3e%27+%c3%bc%7e%3atoken",
+            "s3cr3t%2F%2B%22%3C%26%3E%27%20%C3%BC~:token",
+            "s3cr3t/+&quot;&lt;&amp;&gt;&#39; ü~:token",
+            "s3cr3t/+&quot;&lt;&amp;&gt;&#x27; ü~:token",
+            "s3cr3t/+&quot;&lt;&amp;&gt;&apos; ü~:token",
+            "s3cr3t/+\"&lt;&amp;&gt;' ü~:token",
+            &hex::encode(TOKEN),
+            &hex::encode_upper(TOKEN),
+        ] {
+            assert_eq!(scrubber.clean(&format!("<{written}>")), "<[secret TOKEN]>", "{written}");
+        }
+    }
+
+    #[test]
+    fn base64_is_hidden_at_every_alignment_in_both_alphabets() {
+        use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD, Engine};
+        let value = "kd?>~93~~/x1+w";
+        let scrubber = scrubber(&[("TOKEN", value)]);
+        for before in ["", "a", "ab", "abc", "user:"] {
+            for after in ["", "x", "xy", "xyz"] {
+                let text = format!("{before}{value}{after}");
+                for engine in [&BASE64_STANDARD, &BASE64_STANDARD_NO_PAD, &BASE64_URL_SAFE, &BASE64_URL_SAFE_NO_PAD] {
+                    let clean = scrubber.clean(&engine.encode(&text)).into_owned();
+                    let rest = clean.split_once("[secret TOKEN]").unwrap_or_else(|| panic!("{text}: {clean}"));
+                    // What is left decides none of the value's bytes: at each side at most the one character it shares.
+                    let most = |other: &str| (other.len() * 8).div_ceil(6) + 1;
+                    assert!(rest.0.len() <= most(before), "{text}: {clean}");
+                    assert!(rest.1.trim_end_matches('=').len() <= most(after), "{text}: {clean}");
+                }
+            }
+        }
+        assert_eq!(scrubber.clean(&BASE64_STANDARD.encode(value)), "[secret TOKEN]");
+    }
+
+    #[test]
+    fn a_value_in_small_letters_as_in_the_name_of_a_host_is_hidden() {
+        assert_eq!(scrubber(&[("K", "AbC-123")]).clean("https://abc-123.example/"), "https://[secret K].example/");
+    }
+
+    #[test]
+    fn of_overlapping_secrets_nothing_stays() {
+        let scrubber = scrubber(&[("ONE", "abcdefgh"), ("TWO", "fghijklmnop")]);
+        assert_eq!(scrubber.clean("-abcdefghijklmnop-"), "-[secret TWO]-");
+        assert_eq!(scrubber.clean("abcdefghabcdefgh fghijklmnop"), "[secret ONE][secret ONE] [secret TWO]");
+    }
+
+    #[test]
+    fn a_secret_inside_another_does_not_uncover_the_other() {
+        let scrubber = scrubber(&[("PART", "middle"), ("WHOLE", "begin-middle-end")]);
+        assert_eq!(scrubber.clean("begin-middle-end, middle"), "[secret WHOLE], [secret PART]");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_cleaned_too() {
+        assert_eq!(&*scrubber(&[("K", "value")]).clean_bytes(b"\xffvalue\xfe"), b"\xff[secret K]\xfe");
+    }
+
+    #[test]
+    fn json_is_cleaned_in_texts_names_and_numbers() {
+        let mut value = json!({"a": ["x 123456 y", {"123456": null}], "n": 123_456, "ok": 12345, "b": true});
+        scrubber(&[("PIN", "123456")]).clean_json(&mut value);
+        assert_eq!(
+            value,
+            json!({"a": ["x [secret PIN] y", {"[secret PIN]": null}], "n": "[secret PIN]", "ok": 12345, "b": true})
+        );
+    }
+
+    #[test]
+    fn new_values_are_known_to_every_clone_and_old_ones_forgotten() {
+        let first = scrubber(&[("K", "old-value")]);
+        let second = first.clone();
+        first.set(&[("K".into(), "new-value".into())]);
+        assert_eq!(second.clean("old-value new-value"), "old-value [secret K]");
+    }
+}
