@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use level3::clock::SystemRandom;
-use level3::domain::{CallRequest, Outcome};
+use level3::domain::{CallRequest, EffectClass, Outcome, Power, SqlAccess};
 use level3::store::embedded::Embedded;
 use level3::store::logins::{LoginError, Logins, drop_database, prepare};
-use level3::store::{CallEnd, Database, NewStep, OpenCall, RowLimits};
+use level3::store::{CallEnd, Database, NewOperation, NewStep, OpenCall, RowLimits, StoreError};
+use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 use tempfile::TempDir;
@@ -294,7 +295,22 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     let ended = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'theirs_agent'";
     run(&mut server.admin().await, ended).await;
     assert_eq!(sql(&open[1], "SELECT 1 AS one").await.result, r#"[{"one":1}]"#);
-    assert_eq!(sql(&open[2], "SELECT 2 AS two").await.result, r#"[{"two":2}]"#);
+    assert!(sql(&open[2], "ALTER ROLE CURRENT_USER PASSWORD 'mine'").await.ok);
+
+    // Where the administrator is kept out as well, nothing can be made anew, and that is said.
+    run(&mut server.admin().await, "ALTER ROLE operator PASSWORD 'other'").await;
+    run(&mut server.admin().await, ended).await;
+    let read = json!({});
+    let operation = NewOperation {
+        call: open[2].call,
+        ordinal: 1,
+        power: Power::Sql,
+        class: EffectClass::Transactional,
+        request: &read,
+        request_sha256: [0; 32],
+    };
+    let error = store.run_operation_sql(&lease, operation, "SELECT 1", &[], SqlAccess::Read, now).await.unwrap_err();
+    assert!(matches!(error, StoreError::AgentLogin(_)), "{error:?}");
     store.close().await;
     server.postgres.stop().await.unwrap();
 }

@@ -9,6 +9,7 @@ mod approvals;
 mod capabilities;
 mod chat;
 mod doors;
+mod host_sql;
 mod kill;
 mod operations;
 mod recovery;
