@@ -10,6 +10,7 @@ mod capabilities;
 mod chat;
 mod doors;
 mod kill;
+mod law;
 mod recovery;
 mod sql;
 mod tasks;
