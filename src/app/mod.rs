@@ -14,12 +14,15 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{Agent, Limits};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
+use crate::egress::{self, Egress, SystemResolver};
 use crate::http::{Access, Doors};
 use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner};
 use crate::sandbox::{self, Sandbox, SandboxError};
+use crate::secrets::{SecretError, Vault};
 use crate::store::{Database, DatabaseError, Store};
-use crate::tools::Tools;
+use crate::telemetry::Scrubber;
+use crate::tools::{Hands, Tools};
 
 pub use folder::{DataFolder, FolderError};
 
@@ -32,6 +35,8 @@ pub struct Outside {
     pub random: Arc<dyn Random>,
     /// Which model answers.
     pub models: Arc<ModelSource>,
+    /// What hides the values of secrets; the log has it too.
+    pub scrubber: Scrubber,
 }
 
 /// How the process is to end.
@@ -63,6 +68,9 @@ pub enum StartError {
     /// The sandbox cannot be made.
     #[error("capabilities cannot be run here")]
     Sandbox(#[from] SandboxError),
+    /// The secrets cannot be opened.
+    #[error(transparent)]
+    Secrets(#[from] SecretError),
 }
 
 /// A running server.
@@ -87,26 +95,31 @@ impl App {
         listener: TcpListener,
         outside: Outside,
     ) -> Result<Self, StartError> {
-        let Outside { clock, random, models } = outside;
+        let Outside { clock, random, models, scrubber } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
         // The engine may have to be compiled, which takes a second of one core.
         let opening = {
             let (cache, clock, random) = (folder.cache(), Arc::clone(&clock), Arc::clone(&random));
             tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
         };
-        let store = database.prepare(&*random).await?;
+        let store = database.prepare(&*random).await?.hiding(scrubber.clone());
+        let vault = Vault::open(folder.path(), store.clone(), random, scrubber.clone()).await?;
+        let egress = Egress::new(Arc::new(SystemResolver), config.egress_allow.clone(), egress::Limits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
         let restart = CancellationToken::new();
         // Whoever asks for a restart asks for the shutdown in the same instant.
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
-        let tools = Tools::new(store.clone(), sandbox, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
+        let hands = Hands { sandbox: sandbox.clone(), egress, vault: vault.clone() };
+        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
         let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let access = Access::new(address, &config.allowed_hosts, config.token.clone());
         let doors = Doors::new(
             store.clone(),
+            vault,
+            sandbox,
             models,
             Arc::clone(&clock),
             agent.deltas(),

@@ -3,15 +3,20 @@
 mod agent_sql;
 mod approvals;
 mod capabilities;
+mod capability_life;
+mod commands;
 mod conversations;
 mod database;
 pub mod embedded;
 mod events;
 mod history;
+mod kv;
 pub mod logins;
+mod operations;
 mod policies;
 mod reviews;
 mod rows;
+mod secrets;
 mod signals;
 mod steps;
 mod tasks;
@@ -19,17 +24,25 @@ mod turns;
 mod unit;
 mod usage;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use sqlx::PgPool;
 
+use crate::telemetry::Scrubber;
+
 pub use approvals::{Approval, DecideError, NewApproval};
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
+pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry};
+pub use commands::{CallReport, TurnReport};
 pub use database::{Database, DatabaseError};
 pub use history::{Exchange, HistoryEntry};
+pub use kv::KvOp;
+pub use operations::{Earlier, NewOperation};
 pub use policies::ProfilePolicy;
 pub use reviews::{Asked, NewReview};
 pub use rows::RowLimits;
+pub use secrets::SealedSecret;
 pub use signals::Signals;
 pub use steps::{NewStep, OpenCall, Progress};
 pub use tasks::{NewTask, TaskChange};
@@ -45,6 +58,8 @@ pub struct Store {
     signals: Signals,
     sql_key: Arc<[u8]>,
     sql_deadline: std::time::Duration,
+    repair: Arc<database::Repair>,
+    scrubber: Scrubber,
 }
 
 /// Why something could not be read or written.
@@ -59,6 +74,9 @@ pub enum StoreError {
     /// A stored value is not what this version writes.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),
+    /// The agent's login does not let us in, and could not be made anew.
+    #[error("the agent's login to the database cannot be used")]
+    AgentLogin(#[source] Box<logins::LoginError>),
     /// The database refused or was not there.
     #[error("the database did not do what was asked")]
     Database(#[source] sqlx::Error),
@@ -75,9 +93,31 @@ impl From<sqlx::Error> for StoreError {
 }
 
 impl Store {
+    /// The same database, which from now on keeps no value that `scrubber` hides.
+    pub fn hiding(mut self, scrubber: Scrubber) -> Self {
+        self.scrubber = scrubber;
+        self
+    }
+
+    /// Text as it may be kept and shown: see [`clean`].
+    fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        clean(&self.scrubber, text)
+    }
+
     /// Where commits are announced.
     pub fn signals(&self) -> &Signals {
         &self.signals
+    }
+
+    /// A key for one purpose, the same after a restart, that nobody can compute who does not know the server's own.
+    pub fn derived_key(&self, purpose: &str) -> [u8; 32] {
+        use sha2::{Digest, Sha256};
+        let mut hash = Sha256::new();
+        hash.update(&self.sql_key);
+        hash.update(b"derived\0");
+        hash.update(purpose);
+        hash.update(&self.sql_key);
+        hash.finalize().into()
     }
 
     /// Completes when the database answers.
@@ -97,8 +137,17 @@ impl Store {
 }
 
 /// Text as Postgres can hold it: zero characters are replaced.
-fn storable(text: &str) -> std::borrow::Cow<'_, str> {
+fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}").into() } else { text.into() }
+}
+
+/// Text as it may be kept: without zero characters, which Postgres cannot hold, and without the values of secrets, whatever way they
+/// came in.
+fn clean<'t>(scrubber: &Scrubber, text: &'t str) -> Cow<'t, str> {
+    match storable(text) {
+        Cow::Borrowed(text) => scrubber.clean(text),
+        Cow::Owned(text) => Cow::Owned(scrubber.clean(&text).into_owned()),
+    }
 }
 
 /// Reads a stored word back into its type.

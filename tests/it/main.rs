@@ -11,6 +11,7 @@ mod chat;
 mod doors;
 mod kill;
 mod law;
+mod powers;
 mod recovery;
 mod sql;
 mod tasks;
