@@ -186,6 +186,34 @@ async fn the_governor_is_asked_once_about_what_does_more_than_read() {
 }
 
 #[tokio::test]
+async fn what_the_governor_calls_systemic_is_asked_even_where_the_mode_allows_it() {
+    let app = TestApp::start().await;
+    govern(&app).await;
+    let systemic = LOW.replace("local", "systemic");
+    let make = || call("execute_sql", json!({"query": "CREATE TABLE notes (body text)"}));
+    app.script([make(), text(&systemic)]);
+    let mut client = app.connect().await;
+    client.say("keep notes").await;
+    let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
+    assert_eq!(asking["why"], "The governor says of this call of `execute_sql` that it reaches further than what it names.");
+    assert_eq!(asking["what"], json!(["Makes the table `notes`."]));
+    app.script([text("done")]);
+    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.turn().await;
+    assert_eq!(app.count("SELECT count(*) FROM agent.notes").await, 0, "the table is there");
+
+    // A model that gives no answer that can be read is no way around it.
+    app.script([call("execute_sql", json!({"query": "INSERT INTO notes VALUES ('a')"})), text("fine"), text("{\"risk\": 1}")]);
+    client.say("note a").await;
+    let asking = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
+    assert!(asking["why"].as_str().unwrap().starts_with("The governor says"), "{asking}");
+    app.script([count_to(1), text("well")]);
+    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.turn().await;
+    assert_eq!(app.script.left(), 0, "what only reads is not reviewed");
+}
+
+#[tokio::test]
 async fn without_the_governor_no_second_model_is_asked() {
     let app = TestApp::start().await;
     app.script([call("manage_tasks", json!({"action": "create", "title": "Water the plants"})), text("Noted.")]);
