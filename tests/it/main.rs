@@ -11,6 +11,7 @@ mod chat;
 mod doors;
 mod host_sql;
 mod kill;
+mod law;
 mod operations;
 mod powers;
 mod recovery;
