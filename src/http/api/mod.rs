@@ -5,6 +5,7 @@ mod approvals;
 mod capabilities;
 mod folder;
 mod install;
+mod law;
 mod reply;
 mod secrets;
 mod turns;
@@ -42,6 +43,11 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/capabilities/{name}/enable", post(capabilities::enable))
         .route("/shipped", get(install::shipped))
         .route("/shipped/{name}/install", post(install::install))
+        .route("/policy/{profile}", get(law::policy).put(law::set_policy))
+        .route("/policy/{profile}/rules/{tool}", put(law::set_rule))
+        .route("/rates", get(law::rates))
+        .route("/rates/{model}", put(law::set_rate))
+        .route("/usage", get(law::usage))
         .fallback(async || Refusal::unknown("there is nothing here; docs/api.md lists what there is"))
         .method_not_allowed_fallback(async || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
