@@ -5,12 +5,15 @@
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
+mod api;
 mod approvals;
 mod capabilities;
 mod chat;
+mod cli;
 mod doors;
 mod kill;
 mod recovery;
+mod secrets;
 mod sql;
 mod tasks;
 mod tour;
