@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use level3::clock::{SystemClock, SystemRandom};
 use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, TestCase, ToolCallId};
 use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
-use level3::sandbox::{Checked, Limits, Sandbox};
+use level3::sandbox::{Checked, Limits, Nothing, Sandbox};
 use serde_json::{Value, json};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store};
@@ -71,7 +71,7 @@ async fn at_once(sandbox: &Sandbox, count: usize) {
     let draft = draft(&source);
     let capability = version(&draft, sandbox.check(&draft).await.unwrap());
     let (permits, params): (Vec<_>, _) = ((0..count).map(|_| permit()).collect(), json!({"n": 4}));
-    let calls = permits.iter().map(|permit| sandbox.call(permit, &capability, &params));
+    let calls = permits.iter().map(|permit| sandbox.call(permit, &capability, &params, Arc::new(Nothing)));
     assert!(futures::future::join_all(calls).await.iter().all(|outcome| outcome.result == "8"));
 }
 
@@ -119,11 +119,11 @@ fn version(draft: &Draft, checked: Checked) -> CapabilityVersion {
 
 /// From the draft, with one test of its own, to the result of the first call.
 async fn written(sandbox: &Sandbox, source: &str) -> Duration {
-    let tests = vec![TestCase { params: json!({"n": 4}), expect: Some(json!(8)) }];
+    let tests = vec![TestCase { params: json!({"n": 4}), expect: Some(json!(8)), answers: vec![] }];
     let draft = Draft { tests, ..draft(source) };
     let start = Instant::now();
     let capability = version(&draft, sandbox.check(&draft).await.unwrap());
-    let outcome = sandbox.call(&permit(), &capability, &json!({"n": 4})).await;
+    let outcome = sandbox.call(&permit(), &capability, &json!({"n": 4}), Arc::new(Nothing)).await;
     assert_eq!(outcome.result, "8");
     start.elapsed()
 }
@@ -139,7 +139,7 @@ async fn calls(sandbox: &Sandbox, capability: &CapabilityVersion) -> Vec<Duratio
     for _ in 0..2000 {
         let permit = permit();
         let start = Instant::now();
-        let outcome = sandbox.call(&permit, capability, &params).await;
+        let outcome = sandbox.call(&permit, capability, &params, Arc::new(Nothing)).await;
         times.push(start.elapsed());
         assert!(outcome.ok, "{}", outcome.result);
     }

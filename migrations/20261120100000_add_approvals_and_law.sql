@@ -136,13 +136,23 @@ BEGIN
         'outcome', jsonb_build_object('ok', p_ok, 'result', p_result, 'logs', p_logs)), p_at);
 END $$;
 
+-- What a token must be: only who reads server_keys can make one. It fits one fact under one lease in one transaction, and the text that
+-- is recorded as its outcome: nobody who came by it could say anything else with it.
+DROP FUNCTION sql_token(BIGINT, BIGINT, TEXT);
+CREATE FUNCTION sql_token(p_fact TEXT, p_fence BIGINT, p_text TEXT) RETURNS BYTEA
+LANGUAGE sql STABLE SET search_path = level3, pg_temp AS $$
+    SELECT sha256(value || convert_to(
+        concat_ws(':', p_fact, p_fence, pg_current_xact_id(), encode(sha256(convert_to(p_text, 'UTF8')), 'hex')), 'UTF8') || value)
+    FROM server_keys WHERE name = 'sql_token'
+$$;
+
 CREATE FUNCTION shared.end_sql_call(
     p_token BYTEA, p_turn BIGINT, p_fence BIGINT, p_call BIGINT, p_ok BOOLEAN, p_result TEXT,
     p_proposal_sha256 BYTEA, p_verdict TEXT, p_at TIMESTAMPTZ
 ) RETURNS BIGINT
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = level3, pg_temp AS $$
 BEGIN
-    IF p_token IS DISTINCT FROM sql_token(p_call, p_fence, pg_current_xact_id()::text) THEN
+    IF p_token IS DISTINCT FROM sql_token(concat_ws(':', 'call', p_call, p_ok, p_verdict), p_fence, p_result) THEN
         RAISE EXCEPTION 'the transaction of tool call % was changed by its statement', p_call USING ERRCODE = 'L3003';
     END IF;
     RETURN end_tool_call(p_turn, p_fence, p_call, p_ok, p_result, '[]', p_proposal_sha256, p_verdict, p_at);
@@ -184,13 +194,13 @@ CREATE FUNCTION shared.end_sql_operation(
 ) RETURNS BIGINT
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = level3, pg_temp AS $$
 BEGIN
-    IF p_token IS DISTINCT FROM sql_token(p_call, p_fence, pg_current_xact_id()::text) THEN
+    IF p_token IS DISTINCT FROM sql_token(concat_ws(':', 'operation', p_call, p_ordinal), p_fence, p_answer) THEN
         RAISE EXCEPTION 'the transaction of tool call % was changed by its statement', p_call USING ERRCODE = 'L3003';
     END IF;
     RETURN end_operation(p_turn, p_fence, p_call, p_ordinal, 'sql', 'T', p_request_sha256, p_request, 'done', p_answer, p_at);
 END $$;
 
-REVOKE ALL ON FUNCTION end_tool_call, end_operation, shared.end_sql_call, shared.end_sql_operation FROM PUBLIC;
+REVOKE ALL ON FUNCTION sql_token, end_tool_call, end_operation, shared.end_sql_call, shared.end_sql_operation FROM PUBLIC;
 
 -- What the agent may see of the audit, with what became of approvals.
 CREATE OR REPLACE VIEW shared.audit_entries AS

@@ -1,6 +1,7 @@
 // Tells a screen reader what came in: finished messages, failures and the state of the line, not each piece of text.
 
 import { oneLine } from "./format.js";
+import { plainVisible } from "./visible.js";
 
 const LONGEST = 600;
 
@@ -15,7 +16,10 @@ export function announcer(node) {
     for (const item of state.items.values()) {
       if (item.at <= seen) continue;
       if (item.kind === "assistant" && item.final) news.push(oneLine(item.content, LONGEST));
-      if (item.kind === "capability") news.push(`Capability ${item.name} version ${item.version} is live`);
+      if (item.kind === "capability")
+        news.push(`Capability ${item.name} version ${item.version} is ${item.enabled ? "live" : "disabled"}`);
+      if (item.kind === "approval" && item.shown && !item.decision)
+        news.push(oneLine(`Your approval is needed. ${plainVisible(item.shown.what.join(" "))}`, LONGEST));
       if (item.kind === "error") news.push(`Error: ${oneLine(item.content, LONGEST)}`);
       if (item.kind === "due") news.push("A task fell due");
     }

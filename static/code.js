@@ -30,7 +30,9 @@ export function chunks(text) {
   for (let start = 0; start < text.length;) {
     // A chunk ends with a line where there is one, so that no line is broken that was not.
     const newline = text.indexOf("\n", start + CHUNK_CHARS);
-    const end = newline !== -1 && newline < start + CHUNK_CHARS * 2 ? newline + 1 : start + CHUNK_CHARS;
+    let end = newline !== -1 && newline < start + CHUNK_CHARS * 2 ? newline + 1 : start + CHUNK_CHARS;
+    // Nor is a character broken that takes two code units.
+    if (text.codePointAt(end - 1) > 0xffff) end += 1;
     nodes.push(h("span", { class: "chunk" }, text.slice(start, end)));
     start = end;
   }

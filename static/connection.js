@@ -66,6 +66,17 @@ export class Connection {
     return this.send({ type: "stop" });
   }
 
+  /** Decides an approval: `decision` is `approve`, `always` or `deny`. False when the line is down; then nothing was decided. */
+  sendDecision(approval, decision, reason) {
+    const frame =
+      decision === "deny"
+        ? { type: "deny", approval, reason }
+        : { type: "approve", approval, always: decision === "always" };
+    const sent = this.send(frame);
+    if (sent) this.expectAnswer();
+    return sent;
+  }
+
   /** Asks for older frames. The server sends again what is known as well; the reducer passes over it. */
   loadEarlier() {
     const { historyAfter } = this.getState();

@@ -1,4 +1,6 @@
-// How tool calls, results and times are put into words and tables. Pure functions; nothing here touches the DOM.
+// How tool calls, results and approvals are put into words and tables. Pure functions; nothing here touches the DOM.
+
+import { localTime } from "./times.js";
 
 /** Text longer than this is shown cut, with a button for the rest. */
 export const SHOWN_CHARS = 4000;
@@ -143,27 +145,78 @@ export function sizeOf(characters) {
   return characters < 1_000_000 ? `${Math.round(characters / 1000)} kB` : `${(characters / 1_000_000).toFixed(1)} MB`;
 }
 
-/** An ISO 8601 time as a person reads it, in the local time zone; anything else as it is. */
-export function localTime(text) {
-  const at = new Date(text);
-  return Number.isNaN(at.getTime())
-    ? String(text)
-    : at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+const CHANNEL_WORDS = {
+  page: "on the page",
+  api: "over the command line or the API",
+  words: "by a word in the conversation",
+};
+
+/** The line that stands in the place of an approval once it is decided; `row` as `view.js` makes it. */
+export function decisionLine({ state, channel, decidedAt }) {
+  const when = decidedAt ? `, ${localTime(decidedAt)}` : "";
+  const how = CHANNEL_WORDS[channel] ? ` ${CHANNEL_WORDS[channel]}` : "";
+  switch (state) {
+    case "approved":
+      return `You approved this${how}${when}`;
+    case "denied":
+      return `You denied this${how}${when}`;
+    case "expired":
+      return `Nobody answered in time, so this was refused${when}`;
+    case "void":
+      return `This approval no longer counts${when}`;
+    default:
+      return `This approval is ${state}${when}`;
+  }
 }
 
-/** When `dueAt` (ISO 8601) is, seen from `now` (milliseconds): `{ text, overdue }`. */
-export function dueIn(dueAt, now) {
-  const at = Date.parse(dueAt);
-  if (Number.isNaN(at)) return { text: String(dueAt), overdue: false };
-  const seconds = Math.round((at - now) / 1000);
-  const size = Math.abs(seconds);
-  const amount =
-    size < 60
-      ? `${size} s`
-      : size < 3600
-        ? `${Math.round(size / 60)} min`
-        : size < 172_800
-          ? `${Math.round(size / 3600)} h`
-          : `${Math.round(size / 86_400)} days`;
-  return seconds < 0 ? { text: `due ${amount} ago`, overdue: true } : { text: `due in ${amount}`, overdue: false };
+/** The powers among `grants` that reach furthest, in a word or two each; the sentences beside them say how far exactly. */
+export function grantMarks(grants) {
+  if (grants === null || typeof grants !== "object") return [];
+  const marks = [];
+  if (Object.hasOwn(grants, "http")) marks.push(hostsOf(grants.http).some(isWide) ? "Network: many hosts" : "Network");
+  if (Object.hasOwn(grants, "secrets")) marks.push("Your secrets");
+  if (grants.sql?.access === "write") marks.push("Changes tables");
+  else if (Object.hasOwn(grants, "sql")) marks.push("Reads the database");
+  if (Object.hasOwn(grants, "tools")) marks.push("Calls other tools");
+  return marks;
+}
+
+function hostsOf(http) {
+  const hosts = Array.isArray(http?.hosts) ? http.hosts : [];
+  return hosts.map((entry) => String(typeof entry === "string" ? entry : (entry?.host ?? "")));
+}
+
+function isWide(host) {
+  return host.includes("*");
+}
+
+/** One line that says what an operation asked for. */
+export function operationLine({ power, request }) {
+  if (request === null || typeof request !== "object") return oneLine(String(request ?? ""), 200);
+  const { method, url, text, query, action, key, name, tool, ...rest } = request;
+  const first = [method, url, text ?? query, action, key, name ?? tool].filter((part) => typeof part === "string");
+  const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : "";
+  return oneLine([...first, power === "http" ? "" : more].filter(Boolean).join(" "), 200);
+}
+
+/** A count for a narrow column: 950, 34.1k, 2.2M. */
+export function compactNumber(number) {
+  if (number < 1000) return String(number);
+  const [size, sign] = number < 999_500 ? [1000, "k"] : [1_000_000, "M"];
+  return `${(number / size).toFixed(number / size < 99.95 ? 1 : 0)}${sign}`;
+}
+
+/** Millionths of a dollar as dollars; `null` is not zero but unknown. */
+export function costText(micros) {
+  if (micros === null || micros === undefined) return "unknown";
+  if (micros === 0) return "$0";
+  const dollars = micros / 1_000_000;
+  return dollars < 0.0001 ? "< $0.0001" : `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}`;
+}
+
+/** A day (`2026-11-20`) as a person reads it; it is a name, so no time zone moves it. */
+export function dayText(day) {
+  const at = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(at.getTime())) return String(day);
+  return at.toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
 }

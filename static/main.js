@@ -1,8 +1,12 @@
 // Puts the page together: the store, the connection, and the components that show the one and feed the other.
 
 import { announcer } from "./announcer.js";
+import { createApi } from "./api.js";
 import { Connection } from "./connection.js";
+import { createLists } from "./lists.js";
 import { loadOutbox, newId, saveOutbox } from "./outbox.js";
+import { waiting } from "./state-law.js";
+import { hasEnded } from "./state-parts.js";
 import { isBusy } from "./state.js";
 import { createStore } from "./store.js";
 import { capabilityList, rows, taskLists } from "./view.js";
@@ -44,14 +48,22 @@ const messages = part("l3-messages");
 const composer = part("l3-composer");
 const panel = part("l3-panel");
 
+const api = createApi();
+const lists = createLists({ api, dispatch: store.dispatch, opened: (kind) => panel.isOpen(kind) });
+panel.connect({ api, load: lists.load });
+
 store.subscribe((state) => {
   const list = rows(state);
-  header.data = state;
+  const waits = waiting(state).length;
+  document.title = waits > 0 ? "Approval needed · level3" : "level3";
+  header.data = { hello: state.hello, connection: state.connection, waits };
   banners.data = state;
   messages.data = { rows: list, hasEarlier: state.historyAfter > 0, greeting: greetingOf(state.hello) };
   composer.data = composerData(state, list.length === 0);
-  panel.data = { ...taskLists(state), capabilities: capabilityList(state) };
+  const { secrets, usage } = state.lists;
+  panel.data = { ...taskLists(state), capabilities: capabilityList(state), secrets, usage };
 });
+store.subscribe(lists.changed);
 store.subscribe(announcer(part("#announcer")));
 
 let keptOutbox = [];
@@ -81,7 +93,8 @@ function composerData(state, isEmpty) {
     state.hello?.model.kind === "tour" ? TOUR_SUGGESTIONS : isEmpty && state.hello ? FIRST_SUGGESTIONS : [];
   return {
     busy: isBusy(state),
-    stopping: turns.some((turn) => turn.stopping && !["completed", "aborted", "failed"].includes(turn.state)),
+    stopping: turns.some((turn) => turn.stopping && !hasEnded(turn)),
+    waits: waiting(state).length,
     connected: state.connection.status === "connected",
     suggestions,
   };
@@ -111,6 +124,11 @@ addEventListener("send-message", ({ detail: content }) => {
   messages.toEnd();
 });
 addEventListener("stop-turns", () => connection.sendStop() && store.dispatch({ type: "@stopping" }));
+addEventListener("decide", ({ detail: { approval, decision, reason } }) => {
+  if (connection.sendDecision(approval, decision, reason)) store.dispatch({ type: "@deciding", approval, decision });
+});
+addEventListener("show-approval", () => messages.toApproval());
+addEventListener("list-opened", ({ detail: kind }) => lists.load(kind));
 addEventListener("edit-message", ({ detail: id }) => {
   const entry = takeFromOutbox(id);
   if (entry) composer.write(entry.content);

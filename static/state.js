@@ -1,10 +1,18 @@
-// What the page knows, as one pure function: (state, action) → state. Imports nothing and touches no DOM.
+// What the page knows, as one pure function: (state, action) → state. Touches no DOM.
 //
 // An action is a frame of the server (`docs/protocol.md`) or one of the page's own, whose types start with `@`.
 // Recorded frames may come twice (after a reconnect) or late (after "show earlier"), so each is applied by its key and its
 // `seq`, never by the order of arrival. What the page shows is therefore the same after a reload.
 
-const ENDED = new Set(["completed", "aborted", "failed"]);
+import {
+  approvalChanged,
+  callClassified,
+  capabilityChanged,
+  deciding,
+  operationChanged,
+  undecided,
+} from "./state-law.js";
+import { hasEnded, isFinal, mapValues, putItem, withTurn } from "./state-parts.js";
 
 /** The state before anything is known. */
 export function initialState() {
@@ -21,7 +29,14 @@ export function initialState() {
     /** turn → { state, seq, order, origin, stopping } */
     turns: new Map(),
     tasks: new Map(),
+    /** name → { name, version, enabled, seq } */
     capabilities: new Map(),
+    /** tool call → its operations, in order: { ordinal, power, request, state, seq } */
+    operations: new Map(),
+    /** tool call → what a second model said of it */
+    classified: new Map(),
+    /** What the panel asked for: kind → { entries, error }. Never a secret's value. */
+    lists: {},
     /** Messages without an acknowledgement: { id, content, status: "sending" | "refused", error }. */
     outbox: [],
     /** Whether the model failed the newest turn that says so, and that frame's `seq`. */
@@ -32,15 +47,10 @@ export function initialState() {
   };
 }
 
-/** True while a turn is queued or running. */
+/** True while a turn is queued, running or waiting for a person. */
 export function isBusy(state) {
-  for (const turn of state.turns.values()) if (!ENDED.has(turn.state)) return true;
+  for (const turn of state.turns.values()) if (!hasEnded(turn)) return true;
   return false;
-}
-
-/** True when the turn is over. */
-export function hasEnded(turn) {
-  return turn !== undefined && ENDED.has(turn.state);
 }
 
 /** The state after `action`. Unknown types change nothing, so a newer server can say more. */
@@ -65,6 +75,8 @@ const HANDLERS = {
   "@outbox": (state, { entries }) => ({ ...state, outbox: entries }),
   "@dismiss": (state, { key }) => ({ ...state, notices: state.notices.filter((notice) => notice.key !== key) }),
   "@stopping": (state) => stopping(state),
+  "@deciding": (state, { approval, decision }) => deciding(state, approval, decision),
+  "@list": (state, { kind, entries, error }) => listed(state, kind, entries, error),
   hello: (state, frame) => greeted(state, frame),
   turn: (state, frame) => turnChanged(state, frame),
   delta: (state, frame) => textWritten(state, frame),
@@ -73,14 +85,18 @@ const HANDLERS = {
   tool_result: (state, frame) => callEnded(state, frame),
   error: (state, frame) => failed(state, frame),
   task: (state, frame) => taskChanged(state, frame),
-  capability: (state, frame) => capabilityLive(state, frame),
+  capability: (state, frame) => capabilityChanged(state, frame),
+  approval: (state, frame) => approvalChanged(state, frame),
+  classified: (state, frame) => callClassified(state, frame),
+  operation: (state, frame) => operationChanged(state, frame),
 };
 
 function connectionChanged(state, connection) {
   const lost = state.connection.status === "connected" && connection.status !== "connected";
   // What is written while the line is down never arrives; the text says so instead of closing the gap silently.
   const streams = lost ? mapValues(state.streams, (stream) => ({ ...stream, gap: true })) : state.streams;
-  return { ...state, connection, streams };
+  const next = { ...state, connection, streams };
+  return lost ? undecided(next) : next;
 }
 
 function greeted(state, hello) {
@@ -93,42 +109,19 @@ function greeted(state, hello) {
 function turnChanged(state, frame) {
   let next = state;
   if (frame.state === "queued") {
-    next = putItem(next, frame, `turn:${frame.turn}`, {
-      kind: frame.origin === "task" ? "due" : "user",
-      content: frame.content ?? "",
-      clientId: frame.id,
-    });
+    next = queued(next, frame);
     if (frame.id !== undefined) next = { ...next, outbox: next.outbox.filter((entry) => entry.id !== frame.id) };
-  } else if (ENDED.has(frame.state) && (frame.state !== "completed" || frame.reason)) {
+  } else if (isFinal(frame.state) && (frame.state !== "completed" || frame.reason)) {
     next = putItem(next, frame, `end:${frame.turn}`, { kind: "end", state: frame.state, content: frame.reason ?? "" });
   }
   return withTurn(next, frame, frame.state);
 }
 
-/** Notes a turn's new state, unless something later about it is known already. */
-function withTurn(state, frame, turnState) {
-  const known = state.turns.get(frame.turn);
-  const order = Math.min(frame.seq ?? Infinity, known?.order ?? Infinity);
-  const turn = { ...known, order };
-  if (turnState !== undefined && !(known?.seq > frame.seq)) {
-    turn.state = turnState;
-    turn.seq = frame.seq;
-  }
-  if (turn.state === undefined) turn.state = "running";
-  const next = { ...state, turns: new Map(state.turns).set(frame.turn, turn) };
-  return hasEnded(turn) ? endStreams(next, frame.turn, turn.state) : next;
-}
-
-function endStreams(state, turn, turnState) {
-  let streams = state.streams;
-  for (const [key, stream] of state.streams) {
-    if (stream.turn !== turn || stream.ended) continue;
-    streams = streams === state.streams ? new Map(streams) : streams;
-    // A completed turn recorded all it said. Text of one that was cut off stays in sight, marked as not kept.
-    if (turnState === "completed" || stream.text.trim() === "") streams.delete(key);
-    else streams.set(key, { ...stream, ended: true });
-  }
-  return streams === state.streams ? state : { ...state, streams };
+function queued(state, frame) {
+  const said = { kind: frame.origin === "task" ? "due" : "user", content: frame.content ?? "", clientId: frame.id };
+  if (frame.origin !== undefined) return putItem(state, frame, `turn:${frame.turn}`, said);
+  // Without an origin the turn is not new: it waited, and goes on. A message that decided it is shown, a button is not.
+  return frame.content === undefined ? state : putItem(state, frame, `decided:${frame.seq}`, said);
 }
 
 function textWritten(state, frame) {
@@ -195,6 +188,8 @@ function failed(state, frame) {
     const refuse = (entry) => (entry.id === frame.id ? { ...entry, status: "refused", error: frame.content } : entry);
     return { ...state, outbox: state.outbox.map(refuse) };
   }
+  // A refused decision names no approval, so all that are under way may be tried again.
+  state = undecided(state);
   if (state.notices.at(-1)?.content === frame.content) return state;
   const noticeCount = state.noticeCount + 1;
   return {
@@ -211,26 +206,12 @@ function taskChanged(state, frame) {
   return { ...state, tasks: new Map(state.tasks).set(task.id, task) };
 }
 
-function capabilityLive(state, frame) {
-  const { name, version } = frame;
-  const next = putItem(state, frame, `capability:${name}:${version}`, { kind: "capability", name, version });
-  if ((state.capabilities.get(name)?.version ?? 0) >= version) return next;
-  return { ...next, capabilities: new Map(state.capabilities).set(name, { name, version }) };
+/** The server's answer to what the panel asked for; with an `error` the entries known before stay. */
+function listed(state, kind, entries, error) {
+  const known = state.lists[kind];
+  return { ...state, lists: { ...state.lists, [kind]: { entries: entries ?? known?.entries, error } } };
 }
 
 function stopping(state) {
   return { ...state, turns: mapValues(state.turns, (turn) => (hasEnded(turn) ? turn : { ...turn, stopping: true })) };
-}
-
-/** Adds an item under `key`; the same frame again leaves what is there. Fields that came earlier (an outcome) are kept. */
-function putItem(state, frame, key, fields) {
-  const known = state.items.get(key);
-  if (known && (known.kind !== "tool" || known.called)) return state;
-  const item = { key, at: frame.seq ?? state.lastSeq + 0.5, turn: frame.turn, ...fields };
-  if (known?.outcome) item.outcome = known.outcome;
-  return { ...state, items: new Map(state.items).set(key, item) };
-}
-
-function mapValues(map, change) {
-  return new Map([...map].map(([key, value]) => [key, change(value)]));
 }

@@ -1,6 +1,7 @@
 // What is shown, computed from the state: rows of the message list and entries of the side panel. Pure, like the reducer.
 
-import { hasEnded } from "./state.js";
+import { waiting } from "./state-law.js";
+import { hasEnded } from "./state-parts.js";
 
 /**
  * The rows of the message list, in order. Rows are flat objects; two rows that are equal field by field look the same.
@@ -40,12 +41,12 @@ function activeTurn(state) {
 function isShowingWork(state, turn) {
   for (const stream of state.streams.values()) if (stream.turn === turn && stream.text.trim() !== "") return true;
   for (const item of state.items.values()) if (item.turn === turn && item.kind === "tool" && !item.outcome) return true;
-  return false;
+  return waiting(state).some((item) => item.turn === turn);
 }
 
 function placeItems(state) {
   const items = [...state.items.values()].sort((a, b) => a.at - b.at);
-  const active = activeTurn(state);
+  const context = { state, active: activeTurn(state), waits: new Set(waiting(state).map((item) => item.call)) };
   const keys = new Set();
   let group;
   return items.map((item) => {
@@ -53,14 +54,22 @@ function placeItems(state) {
     // What belongs to no turn stands with the turn that was at work when it happened.
     const own = item.turn === undefined ? (group ?? item.at) : (turn?.order ?? item.at);
     if (item.kind !== "user" && item.kind !== "due") group = own;
-    const row = rowOf(item, turn, active);
+    const row = rowOf(item, turn, context);
     if (keys.has(row.key)) row.key = item.key;
     keys.add(row.key);
-    return { group: own, at: item.at, row };
+    return { group: own, at: placeOf(item, state), row };
   });
 }
 
-function rowOf(item, turn, active) {
+/** An approval stands below the call it is about, also when other calls of the same step came in between. */
+function placeOf(item, state) {
+  if (item.kind !== "approval") return item.at;
+  const call = state.items.get(`call:${item.call}`);
+  return call ? call.at + 0.25 : item.at;
+}
+
+function rowOf(item, turn, context) {
+  const { state, active } = context;
   const { key, kind } = item;
   switch (kind) {
     case "user": {
@@ -72,19 +81,51 @@ function rowOf(item, turn, active) {
       const textKey = item.streamKey ? `text:${item.streamKey}` : key;
       return { key: textKey, kind, content: item.content, final: item.final, streaming: false, partial: false };
     }
-    case "tool": {
-      const { name, args, outcome } = item;
-      const lost = outcome === undefined && hasEnded(turn);
-      const state = outcome ? (outcome.ok ? "ok" : "failed") : lost ? "failed" : "running";
-      return { key, kind, name, args, outcome, state, lost, called: item.called === true };
-    }
+    case "tool":
+      return toolRow(item, turn, context);
+    case "approval":
+      return approvalRow(item, turn, state);
     case "end":
       return { key, kind, state: item.state, content: item.content };
     case "capability":
-      return { key, kind, name: item.name, version: item.version };
+      return { key, kind, name: item.name, version: item.version, enabled: item.enabled };
     default:
       return { key, kind, content: item.content };
   }
+}
+
+function toolRow({ key, name, args, outcome, called }, turn, { state, waits }) {
+  const lost = outcome === undefined && hasEnded(turn);
+  const call = Number(key.slice("call:".length));
+  const open = lost ? "failed" : waits.has(call) ? "waiting" : "running";
+  return {
+    key,
+    kind: "tool",
+    name,
+    args,
+    outcome,
+    state: outcome ? (outcome.ok ? "ok" : "failed") : open,
+    lost,
+    called: called === true,
+    operations: state.operations.get(call),
+    classified: state.classified.get(call),
+  };
+}
+
+function approvalRow({ key, id, shown, expiresAt, decision, sending }, turn, state) {
+  return {
+    key,
+    kind: "approval",
+    id,
+    shown,
+    expiresAt,
+    state: decision?.state ?? (hasEnded(turn) ? "void" : "pending"),
+    channel: decision?.channel,
+    reason: decision?.reason,
+    decidedAt: decision?.at,
+    sending,
+    connected: state.connection.status === "connected",
+  };
 }
 
 function placeStreams(state) {
@@ -114,7 +155,8 @@ export function taskLists(state) {
   return { open, closed };
 }
 
-/** Capabilities by name. */
+/** Capabilities by name: what the server listed, or what frames said while there is no list. */
 export function capabilityList(state) {
-  return [...state.capabilities.values()].sort((a, b) => a.name.localeCompare(b.name));
+  const heard = [...state.capabilities.values()].map(({ name, version, enabled }) => ({ name, version, enabled }));
+  return (state.lists.capabilities?.entries ?? heard).toSorted((a, b) => a.name.localeCompare(b.name));
 }

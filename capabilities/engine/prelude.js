@@ -1,11 +1,23 @@
 // What a capability finds in its global scope beyond ECMAScript. Runs once, before the engine is snapshotted.
-// `host` has the functions of shim.c; each throws when its power was not granted.
+// `host` has the functions of shim.c. Those of log, clock and random throw when their power was not granted; the others may be
+// called only after `need`.
 (function (host) {
   'use strict';
   // A capability may overwrite the global ones.
-  const { stringify } = JSON;
+  const { parse, stringify } = JSON;
   const { max, min, ceil } = Math;
-  const RealDate = Date;
+  const { isArray } = Array;
+  const { freeze, keys, create } = Object;
+  const { apply } = Reflect;
+  const { iterator } = Symbol;
+  const { isView } = ArrayBuffer;
+  const RealDate = Date, RealError = Error, RealTypeError = TypeError, RealPromise = Promise;
+  const Bytes = Uint8Array, Buffer = ArrayBuffer, Address = URL, Query = URLSearchParams;
+  const method = (function_) => Function.prototype.call.bind(function_);
+  const shift = method(Array.prototype.shift), splice = method(Array.prototype.splice);
+  const toLowerCase = method(String.prototype.toLowerCase), toUpperCase = method(String.prototype.toUpperCase);
+  const trim = method(String.prototype.trim);
+  const toBase64 = method(Uint8Array.prototype.toBase64), fromBase64 = Uint8Array.fromBase64.bind(Uint8Array);
   const define = (name, value) =>
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 
@@ -27,7 +39,7 @@
   });
 
   // ---- clock: timers. Due ones run one at a time, in the order of their moments, each followed by its microtasks.
-  let timers = [];
+  const timers = [];
   let lastTimer = 0;
   const addTimer = (callback, delay, values, repeat) => {
     if (typeof callback !== 'function') throw new TypeError('a timer needs a function');
@@ -39,23 +51,32 @@
   const insertTimer = (timer) => {
     let place = timers.length;
     while (place > 0 && timers[place - 1].at > timer.at) place--;
-    timers.splice(place, 0, timer);
+    splice(timers, place, 0, timer);
   };
-  const clearTimer = (id) => { timers = timers.filter((timer) => timer.id !== id); };
-  const nextTimer = () => {
-    if (timers.length === 0) return false;
-    const wait = timers[0].at - host.now();
-    if (wait > 0) host.sleep(ceil(wait));
-    const timer = timers.shift();
+  const clearTimer = (id) => {
+    for (let i = 0; i < timers.length; i++) if (timers[i].id === id) return void splice(timers, i, 1);
+  };
+  // What the engine does when no microtask is left: the next timer, or the next end of an operation, whichever comes first.
+  const next = () => {
+    const wait = timers.length === 0 ? -1 : max(0, ceil(timers[0].at - host.now()));
+    if (underWay > 0) {
+      const ended = host.wait(wait);
+      if (ended) return settle(ended[0], ended[1], ended[2]);
+    } else {
+      if (wait < 0) return false;
+      if (wait > 0) host.sleep(wait);
+    }
+    if (wait < 0) return true;
+    const timer = shift(timers);
     if (timer.every) insertTimer({ ...timer, at: timer.at + timer.every });
-    timer.callback(...timer.values);
+    apply(timer.callback, undefined, timer.values);
     return true;
   };
   define('setTimeout', (callback, delay, ...values) => addTimer(callback, delay, values, false));
   define('setInterval', (callback, delay, ...values) => addTimer(callback, delay, values, true));
   define('clearTimeout', clearTimer);
   define('clearInterval', clearTimer);
-  define('queueMicrotask', (callback) => { Promise.resolve().then(callback); });
+  define('queueMicrotask', async (callback) => { await undefined; callback(); });
 
   // ---- random
   const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -74,9 +95,9 @@
 
   // ---- text
   const bytesOf = (data) =>
-    data instanceof Uint8Array ? data
-      : ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-      : new Uint8Array(data);
+    data instanceof Bytes ? data
+      : isView(data) ? new Bytes(data.buffer, data.byteOffset, data.byteLength)
+      : new Bytes(data);
   define('TextEncoder', class TextEncoder {
     get encoding() { return 'utf-8'; }
     encode(text = '') { return host.utf8Encode(String(text)); }
@@ -121,8 +142,195 @@
   };
   define('structuredClone', (value) => clone(value, new Map()));
 
-  // ---- what is not here, in words
-  define('fetch', async () => { throw new Error('network access is not available to capabilities in this version'); });
+  // ---- what reaches outside. Nothing here awaits: a promise is settled straight from the operation's end, so that code which
+  // overwrote parts of Promise breaks only its own.
+  const bits = { http: 8, sql: 16, kv: 32, secrets: 64, tools: 128 };
+  const need = (power, purpose, settings) => {
+    const denied = host.denied();
+    if (!(denied & bits[power])) return;
+    const others = ~denied & 0xf8 ? ' beside those it has' : '';
+    const grants = stringify({ [power]: settings });
+    throw new RealTypeError(`this capability was not granted \`${power}\`; to ${purpose}, write it again with grants ${grants}${others}`);
+  };
+  const pending = create(null); // number → what to do at the end
+  let underWay = 0;
+  const start = (prepare, power, read, failed = (message) => message) => new RealPromise((resolve, reject) => {
+    const error = new RealError(''); // made here, so that it has the place of the call
+    const id = host[power](stringify(prepare()));
+    pending[id] = { resolve, reject, read, failed, error };
+    underWay++;
+  });
+  const settle = (id, ok, value) => {
+    const { resolve, reject, read, failed, error } = pending[id];
+    delete pending[id];
+    underWay--;
+    try {
+      if (ok) resolve(read(value));
+      else {
+        error.message = failed(value);
+        reject(error);
+      }
+    } catch (unreadable) { reject(unreadable); }
+    return true;
+  };
+
+  // ---- http: fetch
+  class Headers {
+    #names = [];
+    #values = [];
+    constructor(init) {
+      if (init === undefined || init === null) return;
+      if (typeof init !== 'object') throw new RealTypeError('headers are an object, an array of pairs, or Headers');
+      if (#names in init) {
+        for (let i = 0; i < init.#names.length; i++) this.#add(init.#names[i], init.#values[i]);
+      } else if (isArray(init)) {
+        for (let i = 0; i < init.length; i++) this.#add(init[i][0], init[i][1]);
+      } else if (typeof init[iterator] === 'function') {
+        for (const pair of init) this.#add(pair[0], pair[1]);
+      } else {
+        const names = keys(init);
+        for (let i = 0; i < names.length; i++) this.#add(names[i], init[names[i]]);
+      }
+    }
+    #add(name, value) {
+      const place = this.#names.length;
+      this.#names[place] = toLowerCase(trim(`${name}`));
+      this.#values[place] = trim(`${value}`);
+    }
+    #drop(name) {
+      const names = this.#names, values = this.#values;
+      this.#names = [];
+      this.#values = [];
+      for (let i = 0; i < names.length; i++) if (names[i] !== name) this.#add(names[i], values[i]);
+    }
+    // One pair for each name.
+    #joined() {
+      const pairs = [], places = create(null);
+      for (let i = 0; i < this.#names.length; i++) {
+        const name = this.#names[i], place = places[name];
+        if (place === undefined) pairs[places[name] = pairs.length] = [name, this.#values[i]];
+        else pairs[place][1] += `, ${this.#values[i]}`;
+      }
+      return pairs;
+    }
+    append(name, value) { this.#add(name, value); }
+    set(name, value) { this.delete(name); this.#add(name, value); }
+    delete(name) { this.#drop(toLowerCase(trim(`${name}`))); }
+    get(name) {
+      name = toLowerCase(trim(`${name}`));
+      const pairs = this.#joined();
+      for (let i = 0; i < pairs.length; i++) if (pairs[i][0] === name) return pairs[i][1];
+      return null;
+    }
+    has(name) { return this.get(name) !== null; }
+    getSetCookie() { return this.#values.filter((_, place) => this.#names[place] === 'set-cookie'); }
+    forEach(callback, self) {
+      const pairs = this.#joined();
+      for (let i = 0; i < pairs.length; i++) apply(callback, self, [pairs[i][1], pairs[i][0], this]);
+    }
+    *entries() { yield* this.#joined(); }
+    *keys() { for (const pair of this.#joined()) yield pair[0]; }
+    *values() { for (const pair of this.#joined()) yield pair[1]; }
+    [iterator]() { return this.entries(); }
+    static pairs(headers) {
+      const pairs = [];
+      for (let i = 0; i < headers.#names.length; i++) pairs[i] = [headers.#names[i], headers.#values[i]];
+      return pairs;
+    }
+  }
+  const { pairs: pairsOf } = Headers;
+  delete Headers.pairs;
+
+  class Response {
+    #body; // text or bytes
+    constructor(body = '', { status = 200, statusText = '', headers, url = '' } = {}) {
+      this.#body = typeof body === 'string' ? body : bytesOf(body);
+      this.headers = new Headers(headers);
+      this.status = status;
+      this.statusText = statusText;
+      this.url = url;
+    }
+    get ok() { return this.status >= 200 && this.status < 300; }
+    get bodyUsed() { return false; } // it may be read as often as one likes
+    #text() { return typeof this.#body === 'string' ? this.#body : host.utf8Decode(this.#body); }
+    #bytes() { return typeof this.#body === 'string' ? host.utf8Encode(this.#body) : new Bytes(this.#body); }
+    async text() { return this.#text(); }
+    async json() { return parse(this.#text()); }
+    async bytes() { return this.#bytes(); }
+    async arrayBuffer() { return this.#bytes().buffer; }
+    clone() { return this; }
+  }
+  define('Headers', Headers);
+  define('Response', Response);
+
+  const withBody = (request, headers, body) => {
+    const type = (what) => { if (!headers.has('content-type')) headers.append('content-type', what); };
+    if (typeof body === 'string') {
+      type('text/plain;charset=UTF-8');
+      request.body = body;
+    } else if (isView(body) || body instanceof Buffer) {
+      request.body_base64 = toBase64(bytesOf(body));
+    } else if (body instanceof Query) {
+      type('application/x-www-form-urlencoded;charset=UTF-8');
+      request.body = `${body}`;
+    } else {
+      throw new RealTypeError('a body is a string, a Uint8Array, an ArrayBuffer or URLSearchParams; give an object as JSON.stringify(object)');
+    }
+  };
+  // The address as `grants` has it: https and its port go without saying.
+  const hostOf = (url) => {
+    try {
+      const { protocol, host: place } = new Address(url);
+      if (place) return { place, host: protocol === 'https:' ? place : `${protocol}//${place}` };
+    } catch { /* no address */ }
+    return { place: 'a host', host: 'api.example.com' };
+  };
+  define('fetch', (input, init = {}) => start(() => {
+    const url = typeof input === 'object' && input !== null && typeof input.url === 'string' ? input.url : `${input}`;
+    const { place, host: granted } = hostOf(url);
+    need('http', `reach ${place}`, { hosts: [granted] });
+    const method = toUpperCase(`${init.method ?? 'GET'}`), headers = new Headers(init.headers), request = { method, url };
+    if (init.body !== undefined && init.body !== null) {
+      if (method === 'GET' || method === 'HEAD') throw new RealTypeError(`a request with ${method} has no body; give a method, like POST`);
+      withBody(request, headers, init.body);
+    }
+    request.headers = pairsOf(headers);
+    return request;
+  }, 'http', (answer) => {
+    const { status, status_text: statusText, url, headers, body, body_base64: bytes } = parse(answer);
+    return new Response(bytes === undefined ? body : fromBase64(bytes), { status, statusText, url, headers });
+  }));
+
+  // ---- sql, kv, secrets, tools
+  const kv = (prepare) => start(() => {
+    need('kv', 'keep values between calls', {});
+    return prepare();
+  }, 'kv', parse);
+  define('host', freeze({
+    sql: (text, params = []) => start(() => {
+      need('sql', 'run SQL', { access: 'read' });
+      if (!isArray(params)) throw new RealTypeError('host.sql(text, params): params is an array, one value for each $1, $2 …');
+      return { text: `${text}`, params };
+    }, 'sql', parse),
+    kv: freeze({
+      get: (key) => kv(() => ({ do: 'get', key: `${key}` })),
+      set: (key, value = null) => kv(() => ({ do: 'set', key: `${key}`, value })),
+      delete: (key) => kv(() => ({ do: 'delete', key: `${key}` })),
+      list: (prefix = '') => kv(() => ({ do: 'list', prefix: `${prefix}` })),
+    }),
+    call: (tool, params = {}) => start(() => {
+      need('tools', `call ${tool}`, { names: [`${tool}`] });
+      return { name: `${tool}`, params };
+    }, 'tools', (result) => {
+      try { return parse(result); } catch { return result; }
+    }, (failure) => {
+      try { return `${parse(failure).message ?? failure}`; } catch { return failure; }
+    }),
+    secret: (name) => {
+      need('secrets', `use ${name}`, { [name]: ['api.example.com'] });
+      return host.secret(`${name}`);
+    },
+  }));
 
   // Bits as in shim.c. What quickjs itself would answer without the power is made an error, too.
   const refuse = (denied) => {
@@ -139,5 +347,5 @@
     if (denied & 4) Math.random = not('random');
   };
 
-  return { nextTimer, refuse };
+  return { next, refuse };
 })

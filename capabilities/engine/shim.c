@@ -4,8 +4,8 @@
 // writes its source into `source_slot` by an active data segment. `run` then does the rest. Every call has an instance
 // of its own, so nothing here is ever freed at the end of a call.
 //
-// To add a power: an IMPORT and a bit here, a function in `host_functions`, its face in prelude.js, and an entry in the
-// table of src/sandbox/powers.rs.
+// To add a power: an IMPORT and a bit here, a function in `host_functions`, its face in prelude.js, a file in src/sandbox/host,
+// and an entry in the table of src/sandbox/powers.rs.
 
 #include "quickjs/quickjs.c"
 
@@ -19,9 +19,21 @@ IMPORT("log", "log") void host_log(uint32_t level, const char *text, uint32_t le
 IMPORT("clock", "now") uint64_t host_now(void);
 IMPORT("clock", "sleep") void host_sleep(uint64_t milliseconds);
 IMPORT("random", "random") uint64_t host_random(void);
+// What takes time is started, and goes on by itself: the number it has is told by `wait` when it is finished.
+IMPORT("http", "start") uint32_t host_http(const char *request, uint32_t length);
+IMPORT("sql", "start") uint32_t host_sql(const char *request, uint32_t length);
+IMPORT("kv", "start") uint32_t host_kv(const char *request, uint32_t length);
+IMPORT("tools", "start") uint32_t host_tools(const char *request, uint32_t length);
 
-// Bits of `source_slot.denied`, in the order of the table in src/sandbox/powers.rs. The import of a power that was not
-// granted is bound to a function that traps; the bit is what lets JavaScript hear a sentence instead.
+typedef struct { uint8_t is_some; uint32_t id; uint8_t ok; char *text; uint32_t length; } Completion; // option<completion>
+IMPORT("operations", "wait") void host_wait(uint64_t milliseconds, Completion *completion);
+
+typedef struct { uint8_t is_error; char *text; uint32_t length; } Reference; // result<string, string>
+IMPORT("secrets", "reference") void host_secret(const char *name, uint32_t length, Reference *reference);
+
+// Bits of `source_slot.denied`, in the order of `Power` in src/domain/grants.rs. The import of a power that was not
+// granted is bound to a function that traps; the bit is what lets JavaScript hear a sentence instead. Those of the powers
+// that reach outside are read by prelude.js, which knows what the capability wanted.
 enum { LOG = 1, CLOCK = 2, RANDOM = 4 };
 
 // ---- what the component writes before the first call
@@ -46,8 +58,8 @@ typedef struct { uint32_t is_error, text, length; } Answer; // result<string, st
 
 static JSRuntime *runtime;
 static JSContext *context;
-static JSValue next_timer;  // prelude: waits for the next timer and runs it; false when there is none
-static JSValue refuse;      // prelude: takes away what needs a power that was not granted
+static JSValue next;        // prelude: waits for the next timer or operation and deals with it; false when there is none
+static JSValue refuse;      // prelude: takes away what quickjs itself gives without the power
 static const char *phase;   // what INSPECT was doing when it failed
 static Answer answer;
 
@@ -152,6 +164,54 @@ static JSValue js_utf8_decode(JSContext *c, JSValueConst this, int argc, JSValue
     return JS_NewStringLen(c, (char *)bytes, length);
 }
 
+// ---- what reaches outside: the prelude asks `denied` first
+
+static JSValue js_denied(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+    return JS_NewUint32(c, source_slot.denied);
+}
+
+enum { HTTP, SQL, KV, TOOLS };
+static uint32_t (*const starts[])(const char *, uint32_t) = { host_http, host_sql, host_kv, host_tools };
+
+static JSValue js_start(JSContext *c, JSValueConst this, int argc, JSValueConst *argv, int power) {
+    size_t length;
+    const char *request = JS_ToCStringLen(c, &length, argv[0]);
+    if (!request) return JS_EXCEPTION;
+    uint32_t id = starts[power](request, length);
+    JS_FreeCString(c, request);
+    return JS_NewUint32(c, id);
+}
+
+// Waits so many milliseconds, without end when negative. Gives [id, ok, value], or undefined when the time is over.
+static JSValue js_wait(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+    int64_t milliseconds;
+    if (JS_ToInt64(c, &milliseconds, argv[0])) return JS_EXCEPTION;
+    Completion completion;
+    host_wait(milliseconds < 0 ? UINT64_MAX : milliseconds, &completion);
+    if (!completion.is_some) return JS_UNDEFINED;
+    JSValue value = JS_NewStringLen(c, completion.text, completion.length);
+    if (completion.length) free(completion.text);
+    if (JS_IsException(value)) return value;
+    JSValue ended[] = { JS_NewUint32(c, completion.id), JS_NewBool(c, completion.ok), value };
+    return JS_NewArrayFrom(c, countof(ended), ended);
+}
+
+static JSValue js_secret(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+    size_t length;
+    const char *name = JS_ToCStringLen(c, &length, argv[0]);
+    if (!name) return JS_EXCEPTION;
+    Reference reference;
+    host_secret(name, length, &reference);
+    JS_FreeCString(c, name);
+    JSValue text = JS_NewStringLen(c, reference.text, reference.length);
+    if (reference.length) free(reference.text);
+    if (!reference.is_error || JS_IsException(text)) return text;
+    JSValue error = JS_NewError(c);
+    if (JS_IsException(error)) return error;
+    JS_DefinePropertyValueStr(c, error, "message", text, JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+    return JS_Throw(c, error);
+}
+
 static const JSCFunctionListEntry host_functions[] = {
     JS_CFUNC_DEF("log", 2, js_log),
     JS_CFUNC_DEF("now", 0, js_now),
@@ -159,6 +219,13 @@ static const JSCFunctionListEntry host_functions[] = {
     JS_CFUNC_DEF("random", 1, js_random),
     JS_CFUNC_DEF("utf8Encode", 1, js_utf8_encode),
     JS_CFUNC_DEF("utf8Decode", 1, js_utf8_decode),
+    JS_CFUNC_DEF("denied", 0, js_denied),
+    JS_CFUNC_MAGIC_DEF("http", 1, js_start, HTTP),
+    JS_CFUNC_MAGIC_DEF("sql", 1, js_start, SQL),
+    JS_CFUNC_MAGIC_DEF("kv", 1, js_start, KV),
+    JS_CFUNC_MAGIC_DEF("tools", 1, js_start, TOOLS),
+    JS_CFUNC_DEF("wait", 1, js_wait),
+    JS_CFUNC_DEF("secret", 1, js_secret),
 };
 
 // ---- start
@@ -194,7 +261,7 @@ EXPORT("wizer-initialize") void initialize(void) {
     JS_SetPropertyFunctionList(context, host, host_functions, countof(host_functions));
     JSValue prelude = must(JS_Eval(context, prelude_source, prelude_length, "<prelude>", JS_EVAL_TYPE_GLOBAL));
     JSValue hooks = must(JS_Call(context, prelude, JS_UNDEFINED, 1, &host));
-    next_timer = must(JS_GetPropertyStr(context, hooks, "nextTimer"));
+    next = must(JS_GetPropertyStr(context, hooks, "next"));
     refuse = must(JS_GetPropertyStr(context, hooks, "refuse"));
 }
 
@@ -204,7 +271,7 @@ static int begin(void) {
     context->time_origin = js__now_ms();
     context->random_state = source_slot.denied & RANDOM ? 1 : host_random();
     if (!context->random_state) context->random_state = 1; // the generator's one fixed point
-    if (!source_slot.denied) return 0;
+    if (!(source_slot.denied & (CLOCK | RANDOM))) return 0;
     JSValue bits = JS_NewUint32(context, source_slot.denied);
     JSValue done = JS_Call(context, refuse, JS_UNDEFINED, 1, &bits);
     return JS_IsException(done) ? -1 : 0;
@@ -237,7 +304,7 @@ static Answer *answer_exception(void) {
     return answer_with(true, json);
 }
 
-// Runs microtasks and timers until the promise is settled. Gives its value, or an exception.
+// Runs microtasks, timers and ends of operations until the promise is settled. Gives its value, or an exception.
 static JSValue settle(JSValue promise) {
     for (;;) {
         JSContext *c;
@@ -250,7 +317,7 @@ static JSValue settle(JSValue promise) {
         case JS_PROMISE_PENDING: break;
         default: return promise; // not a promise at all
         }
-        JSValue ran = JS_Call(context, next_timer, JS_UNDEFINED, 0, NULL);
+        JSValue ran = JS_Call(context, next, JS_UNDEFINED, 0, NULL);
         if (JS_IsException(ran)) return ran;
         if (!JS_ToBool(context, ran))
             return JS_ThrowTypeError(context, "the promise can never settle: no timer is running and nothing else is pending");

@@ -26,6 +26,10 @@ pub struct TestCase {
     /// The result expected, compared as JSON; when absent the call only has to succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Value>,
+    /// What its operations get (requests, SQL, values kept, calls of tools), in the order they are started: `{"ok": …}` with the
+    /// answer, or `{"error": "message"}`. A test reaches nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Value>,
 }
 
 /// A capability as its author handed it in, before any check.
@@ -70,7 +74,7 @@ pub struct CapabilityVersion {
     pub component: Vec<u8>,
     /// sha256 of `component`, in hexadecimal.
     pub sha256: String,
-    /// Which engine it was made for, for example `level3-js-engine-v1`; empty for components that bring their own code.
+    /// Which engine it was made for, for example `level3-js-engine-v2`; empty for components that bring their own code.
     pub engine: String,
 }
 

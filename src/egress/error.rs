@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use crate::telemetry::Scrubber;
+
 /// A request that was refused or failed. No sentence holds the value of a secret.
 #[derive(Debug)]
 pub struct EgressError {
@@ -182,4 +184,33 @@ pub enum Problem {
         #[source]
         source: hyper::Error,
     },
+}
+
+impl Problem {
+    /// The problem without the values these scrubbers know.
+    pub(super) fn without(mut self, scrubbers: &[Scrubber]) -> Self {
+        let clean = |text: &mut String| {
+            for scrubber in scrubbers {
+                *text = scrubber.clean(text).into_owned();
+            }
+        };
+        match &mut self {
+            Self::NotGranted { method, place, grant } => [method, place, grant].into_iter().for_each(clean),
+            Self::Packed { host, coding } => [host, coding].into_iter().for_each(clean),
+            Self::Url { url: text, .. }
+            | Self::Method(text)
+            | Self::Header { name: text, .. }
+            | Self::Secret { host: text, .. }
+            | Self::NotPublic { host: text, .. }
+            | Self::NoAddress { host: text }
+            | Self::Lookup { host: text, .. }
+            | Self::Connect { host: text, .. }
+            | Self::Tls { host: text, .. }
+            | Self::BadRedirect { host: text }
+            | Self::ResponseTooLarge { host: text, .. }
+            | Self::Broken { host: text, .. } => clean(text),
+            Self::RequestTooLarge { .. } | Self::NoRoots | Self::Redirects(_) | Self::Slow(_) => {}
+        }
+        self
+    }
 }

@@ -6,6 +6,7 @@
 
 mod connect;
 mod error;
+mod incoming;
 mod outgoing;
 mod placeholders;
 mod resolve;
@@ -17,10 +18,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full};
+use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
-use hyper::header::{CONTENT_ENCODING, HeaderMap, LOCATION, TRANSFER_ENCODING};
+use hyper::header::LOCATION;
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use tokio_util::task::AbortOnDropHandle;
@@ -142,10 +143,13 @@ impl Egress {
         grants: &BTreeSet<HttpGrant>,
         secrets: &Placeholders,
     ) -> Result<Response, EgressError> {
-        let sent = AtomicBool::new(false);
-        let whole = self.0.limits.whole;
-        let outcome = tokio::time::timeout(whole, self.0.follow(request, grants, &secrets.ready(), &sent)).await;
-        let outcome = outcome.unwrap_or(Err(Problem::Slow(whole)));
+        let (sent, exchange, whole) = (AtomicBool::new(false), secrets.ready(), self.0.limits.whole);
+        let outcome = tokio::time::timeout(whole, self.0.follow(request, grants, &exchange, &sent)).await;
+        let outcome = outcome.unwrap_or(Err(Problem::Slow(whole))).map_err(|problem| {
+            // A peer has a say in some of the words: in the host it redirects to, for example.
+            let scrubbers = [self.0.scrubber.clone(), exchange.scrubber(&exchange.all())];
+            problem.without(&scrubbers)
+        });
         match &outcome {
             Ok(response) => {
                 tracing::debug!(call = %permit.call(), status = response.status, url = response.url, "request answered")
@@ -170,7 +174,7 @@ impl Inner {
             let secrets = outgoing.secrets();
             used.extend(&secrets);
             let real = outgoing.real(exchange);
-            self.granted(&outgoing, &real, grants, exchange)?;
+            granted(&outgoing, &real, grants)?;
             let addresses = self.checked(&real, &secrets, exchange).await?;
             let request = outgoing.filled(&real, exchange)?;
             let connection = connect::connect(&addresses, &real, &self.tls, self.limits.connect).await?;
@@ -186,31 +190,11 @@ impl Inner {
                 }
                 _ => {
                     let scrubbers = [self.scrubber.clone(), exchange.scrubber(&used)];
-                    return self.read(response, host, outgoing.shown(), &scrubbers).await;
+                    return incoming::read(response, host, outgoing.shown(), &scrubbers, self.limits.response_body).await;
                 }
             }
         }
         Err(Problem::Redirects(self.limits.redirects))
-    }
-
-    /// What is asked for must be granted both as the guest wrote it and as it is sent.
-    fn granted(
-        &self,
-        outgoing: &Outgoing,
-        real: &Url,
-        grants: &BTreeSet<HttpGrant>,
-        exchange: &Exchange<'_>,
-    ) -> Result<(), Problem> {
-        let method = outgoing.method.as_str();
-        if [outgoing.shown(), real].iter().all(|url| grants.iter().any(|grant| grant.allows(method, url))) {
-            return Ok(());
-        }
-        let shown = outgoing.shown();
-        let origin = shown.origin().ascii_serialization();
-        let place = format!("{origin}{}", shown.path());
-        let place = exchange.scrubber(&outgoing.secrets()).clean(&self.scrubber.clean(&place)).into_owned();
-        let grant = origin.strip_prefix("https://").unwrap_or(&origin).to_owned();
-        Err(Problem::NotGranted { method: method.to_owned(), place, grant })
     }
 
     /// The addresses to connect to, when the host may be reached, and may be told these secrets.
@@ -232,38 +216,6 @@ impl Inner {
             _ => Ok(found.addresses),
         }
     }
-
-    async fn read(
-        &self,
-        response: hyper::Response<Incoming>,
-        host: &str,
-        url: &Url,
-        scrubbers: &[Scrubber],
-    ) -> Result<Response, Problem> {
-        let (head, mut incoming) = response.into_parts();
-        if let Some(coding) = coding(&head.headers) {
-            return Err(Problem::Packed { host: host.to_owned(), coding });
-        }
-        let mut body = Vec::new();
-        while let Some(frame) = incoming.frame().await {
-            let frame = frame.map_err(|source| Problem::Broken { host: host.to_owned(), source })?;
-            let Some(data) = frame.data_ref() else { continue };
-            if body.len() + data.len() > self.limits.response_body {
-                return Err(Problem::ResponseTooLarge { host: host.to_owned(), most: self.limits.response_body });
-            }
-            body.extend_from_slice(data);
-        }
-        let text = |bytes: &[u8]| String::from_utf8_lossy(&clean(scrubbers, bytes)).into_owned();
-        let reason = head.extensions.get::<hyper::ext::ReasonPhrase>().map(hyper::ext::ReasonPhrase::as_bytes);
-        let reason = reason.or(head.status.canonical_reason().map(str::as_bytes)).unwrap_or_default();
-        Ok(Response {
-            status: head.status.as_u16(),
-            status_text: text(reason),
-            url: text(url.as_str().as_bytes()),
-            headers: head.headers.iter().map(|(name, value)| (text(name.as_str().as_bytes()), text(value.as_bytes()))).collect(),
-            body: clean(scrubbers, &body),
-        })
-    }
 }
 
 /// Sends on a connection of its own and waits for the head. The body comes as long as the handle lives.
@@ -283,22 +235,22 @@ where
     Ok((sender.send_request(request).await?, connection))
 }
 
+/// What is asked for must be granted both as the guest wrote it and as it is sent.
+fn granted(outgoing: &Outgoing, real: &Url, grants: &BTreeSet<HttpGrant>) -> Result<(), Problem> {
+    let method = outgoing.method.as_str();
+    if [outgoing.shown(), real].iter().all(|url| grants.iter().any(|grant| grant.allows(method, url))) {
+        return Ok(());
+    }
+    let shown = outgoing.shown();
+    let origin = shown.origin().ascii_serialization();
+    let place = format!("{origin}{}", shown.path());
+    let grant = origin.strip_prefix("https://").unwrap_or(&origin).to_owned();
+    Err(Problem::NotGranted { method: method.to_owned(), place, grant })
+}
+
 fn is_redirect(status: hyper::StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// The name of a coding that hides the body from the scrubber.
-fn coding(headers: &HeaderMap) -> Option<String> {
-    let codings = headers.get_all(CONTENT_ENCODING).iter().chain(headers.get_all(TRANSFER_ENCODING));
-    let names = codings.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
-    let mut names = names.map(|name| String::from_utf8_lossy(name).trim().to_ascii_lowercase());
-    names.find(|name| !matches!(name.as_str(), "" | "identity" | "chunked")).map(|name| name.chars().take(40).collect())
-}
-
-fn clean(scrubbers: &[Scrubber], bytes: &[u8]) -> Vec<u8> {
-    let clean = |bytes: Vec<u8>, scrubber: &Scrubber| match scrubber.clean_bytes(&bytes) {
-        std::borrow::Cow::Owned(clean) => clean,
-        std::borrow::Cow::Borrowed(_) => bytes,
-    };
-    scrubbers.iter().fold(bytes.to_vec(), clean)
-}
+#[cfg(test)]
+mod tests;

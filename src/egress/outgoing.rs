@@ -65,19 +65,16 @@ impl Outgoing {
     pub(super) fn new(request: Request, exchange: &Exchange<'_>, most_body: usize) -> Result<Self, Problem> {
         let method = method(&request.method)?;
         let url = address(&request.url)?;
-        let mut headers = headers(&request.headers, exchange)?;
-        let mut set = |name: HeaderName, value: &str, replace: bool| {
-            if replace {
-                headers.retain(|header| header.name != name);
-            }
+        let mut written = request.headers;
+        if let Some(key) = request.idempotency_key {
+            written.retain(|(name, _)| !name.eq_ignore_ascii_case(IDEMPOTENCY_KEY.as_str()));
+            written.push((IDEMPOTENCY_KEY.to_string(), key));
+        }
+        let mut headers = headers(&written, exchange)?;
+        for (name, value) in [(header::USER_AGENT, concat!("level3/", env!("CARGO_PKG_VERSION"))), (header::ACCEPT, "*/*")] {
             if !headers.iter().any(|header| header.name == name) {
                 headers.push(Header { name, value: value.into(), secrets: Used::new() });
             }
-        };
-        set(header::USER_AGENT, concat!("level3/", env!("CARGO_PKG_VERSION")), false);
-        set(header::ACCEPT, "*/*", false);
-        if let Some(key) = &request.idempotency_key {
-            set(IDEMPOTENCY_KEY, key, true);
         }
         let content_type = headers.iter().find(|header| header.name == header::CONTENT_TYPE).map(|header| &*header.value);
         let place = Place::in_body(content_type.unwrap_or_default());
@@ -135,11 +132,12 @@ impl Outgoing {
             .body(Full::new(bytes.unwrap_or_default()))
             .map_err(|_| unusable())?;
         for header in &self.headers {
-            let value = HeaderValue::from_bytes(&exchange.fill_header(&header.value)).map_err(|_| Problem::Secret {
+            let mut value = HeaderValue::from_bytes(&exchange.fill_header(&header.value)).map_err(|_| Problem::Secret {
                 name: header.secrets.iter().map(|secret| exchange.name(*secret)).collect::<Vec<_>>().join(", "),
                 host: host.to_owned(),
                 why: "its value holds characters no header can carry",
             })?;
+            value.set_sensitive(!header.secrets.is_empty());
             request.headers_mut().append(header.name.clone(), value);
         }
         Ok(request)
@@ -178,7 +176,9 @@ impl Outgoing {
             }
         }
         // A peer that knows the value may lead it on, for example out of `?next=`.
-        let url_secrets = exchange.values_in(url.as_str());
+        // Parsing makes hosts small and takes line ends out, so both forms are searched.
+        let mut url_secrets = exchange.values_in(url.as_str());
+        url_secrets.extend(exchange.values_in(location));
         Ok(Self { method, url, url_secrets, url_is_guests: false, headers, body })
     }
 }

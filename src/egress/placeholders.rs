@@ -113,6 +113,11 @@ impl Exchange<'_> {
         self.fill(value.as_bytes(), Place::Plain).into_owned()
     }
 
+    /// Every secret of the call.
+    pub(super) fn all(&self) -> Used {
+        (0..self.all.secrets.len()).collect()
+    }
+
     pub(super) fn name(&self, secret: usize) -> &str {
         &self.all.secrets[secret].name
     }

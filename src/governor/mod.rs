@@ -2,6 +2,7 @@
 
 mod budget;
 mod policy;
+pub mod sql;
 
 use std::collections::{BTreeMap, BTreeSet};
 

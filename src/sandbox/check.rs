@@ -10,7 +10,7 @@ use crate::domain::{Draft, Language, NAME_RULE, valid_name};
 
 use super::component::{Bytes, LoadError, Loaded};
 use super::error::{CheckErrorKind, FailedTest};
-use super::{CheckError, Inner, MAX_SOURCE_BYTES, Sandbox, schema, wat};
+use super::{CallError, CheckError, Inner, MAX_SOURCE_BYTES, Sandbox, TestResult, explain, schema, wat};
 
 /// How many tests a draft may bring.
 const MAX_TESTS: usize = 50;
@@ -28,18 +28,6 @@ pub struct Checked {
     pub engine: String,
     /// What the draft's own tests gave, in their order.
     pub tests: Vec<TestResult>,
-}
-
-/// A test that held.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct TestResult {
-    /// The arguments.
-    pub params: Value,
-    /// What the call gave, as the model would read it.
-    pub result: String,
-    /// What it logged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub logs: Vec<String>,
 }
 
 /// A component that was built and not yet tried.
@@ -110,75 +98,35 @@ impl Inner {
     pub(super) async fn tests(&self, draft: &Draft, loaded: &Loaded, limit: Duration) -> Result<Vec<TestResult>, CheckError> {
         let start = Instant::now();
         let mut results = Vec::with_capacity(draft.tests.len());
-        for case in 0..draft.tests.len() {
+        for (before, case) in draft.tests.iter().enumerate() {
             if start.elapsed() > limit {
-                let message = format!("the first {case} tests took more than {limit:?} together; keep fewer, or smaller ones");
+                let message = format!("the first {before} tests took more than {limit:?} together; keep fewer, or smaller ones");
                 return Err(CheckError::new(CheckErrorKind::TestFailed, message));
             }
-            results.push(self.test(draft, loaded, case).await?);
+            let result = self.trial(loaded, &draft.parameters, case).await;
+            if !result.ok {
+                return Err(test_failed(draft, before + 1, result));
+            }
+            results.push(result);
         }
         Ok(results)
     }
-
-    async fn test(&self, draft: &Draft, loaded: &Loaded, case: usize) -> Result<TestResult, CheckError> {
-        let test = &draft.tests[case];
-        let call = format!("test {} of {}: {}({})", case + 1, draft.tests.len(), draft.name, test.params);
-        let failed = |message: String, got: Option<Value>, logs: Vec<String>| CheckError {
-            test: Some(Box::new(FailedTest { case: case + 1, expected: test.expect.clone(), got, logs })),
-            ..CheckError::new(CheckErrorKind::TestFailed, message)
-        };
-        if let Err(error) = schema::validate(&draft.parameters, &test.params) {
-            return Err(failed(format!("{call} does not fit the parameters: {error}"), None, Vec::new()));
-        }
-        let ran = self.run(loaded, &test.params).await;
-        match (ran.result, &test.expect) {
-            (Err(error), _) => Err(failed(format!("{call} failed: {error}"), None, ran.logs).at(error.place())),
-            (Ok(result), Some(expected)) if !same(&result, expected) => {
-                // What a function gives that takes its arguments one by one.
-                let hint = if result == "null" { "; the function takes ONE object: read arguments as params.x" } else { "" };
-                let message = format!("{call} gave {result}, but {expected} was expected; correct the code or the test{hint}");
-                Err(failed(super::explain::clip(&message), Some(json_of(result)), ran.logs))
-            }
-            (Ok(result), _) => Ok(TestResult { params: test.params.clone(), result, logs: ran.logs }),
-        }
-    }
 }
 
-fn json_of(result: String) -> Value {
-    serde_json::from_str(&result).unwrap_or(Value::String(result))
-}
-
-/// True when a caller could not tell the result from the expected one: the same text, or the same JSON, where 1 is 1.0.
-fn same(result: &str, expected: &Value) -> bool {
-    expected.as_str() == Some(result) || serde_json::from_str(result).is_ok_and(|result| equal(&result, expected))
-}
-
-fn equal(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+fn test_failed(draft: &Draft, case: usize, test: TestResult) -> CheckError {
+    let call = format!("test {case} of {}: {}({})", draft.tests.len(), draft.name, test.params);
+    let place = test.error.as_ref().and_then(CallError::place);
+    let message = match (&test.error, &test.result, &test.expected) {
+        (Some(CallError::InvalidArguments(error)), ..) => format!("{call} does not fit the parameters: {error}"),
+        (Some(error), ..) => format!("{call} failed: {error}"),
+        (None, result, expected) => {
+            let (result, expected) = (result.as_deref().unwrap_or_default(), expected.clone().unwrap_or_default());
+            // What a function gives that takes its arguments one by one.
+            let hint = if result == "null" { "; the function takes ONE object: read arguments as params.x" } else { "" };
+            explain::clip(&format!("{call} gave {result}, but {expected} was expected; correct the code or the test{hint}"))
         }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len() && left.iter().all(|(key, value)| right.get(key).is_some_and(|other| equal(value, other)))
-        }
-        _ => left == right,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn results_are_compared_as_a_caller_would_see_them() {
-        assert!(same("XIV", &json!("XIV")));
-        assert!(same("1.0", &json!(1)));
-        assert!(same(r#"{"b":[1,null],"a":2}"#, &json!({"a": 2.0, "b": [1, null]})));
-        assert!(same("42", &json!("42")));
-        assert!(!same("XV", &json!("XIV")));
-        assert!(!same(r#"{"a":2}"#, &json!({"a": 2, "b": 3})));
-        assert!(!same("[1,2]", &json!([2, 1])));
-    }
+    };
+    let got = test.result.map(|result| serde_json::from_str(&result).unwrap_or(Value::String(result)));
+    let failed = FailedTest { case, expected: test.expected, got, logs: test.logs };
+    CheckError { test: Some(Box::new(failed)), ..CheckError::new(CheckErrorKind::TestFailed, message) }.at(place)
 }

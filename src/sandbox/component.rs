@@ -25,8 +25,18 @@ pub(super) struct Bytes<'a> {
     pub(super) language: Language,
 }
 
+impl Bytes<'_> {
+    fn key(&self) -> Key {
+        (self.sha256.to_owned(), self.grants.clone(), self.language)
+    }
+}
+
 /// A component ready to be instantiated.
-pub(super) struct Loaded(pub(super) CapabilityPre<State>);
+pub(super) struct Loaded {
+    pub(super) component: CapabilityPre<State>,
+    /// What it was granted, and so linked with.
+    pub(super) grants: Arc<Grants>,
+}
 
 /// Why a component cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -85,10 +95,19 @@ impl Components {
 }
 
 impl Inner {
+    /// The component, when it is kept in memory.
+    pub(super) fn kept(&self, bytes: Bytes<'_>) -> Option<Arc<Loaded>> {
+        self.components.get(&bytes.key())
+    }
+
+    /// Keeps it as what these bytes stand for.
+    pub(super) fn keep(&self, bytes: Bytes<'_>, loaded: &Arc<Loaded>) {
+        self.components.put(bytes.key(), loaded);
+    }
+
     /// Gives the component ready to run, compiled now if it was not before.
     pub(super) async fn load(&self, bytes: Bytes<'_>) -> Result<Arc<Loaded>, LoadError> {
-        let key = (bytes.sha256.to_owned(), bytes.grants.clone(), bytes.language);
-        if let Some(loaded) = self.components.get(&key) {
+        if let Some(loaded) = self.kept(bytes) {
             return Ok(loaded);
         }
         if hex::encode(Sha256::digest(bytes.component)) != bytes.sha256 {
@@ -99,7 +118,7 @@ impl Inner {
         // Milliseconds for JavaScript, but anything for a component somebody wrote.
         let compiled = tokio::task::spawn_blocking(move || compile(&engine, &javascript, &component, &grants, language));
         let loaded = Arc::new(compiled.await.map_err(|error| LoadError::Invalid(error.to_string()))??);
-        self.components.put(key, &loaded);
+        self.keep(bytes, &loaded);
         Ok(loaded)
     }
 }
@@ -114,7 +133,7 @@ fn compile(
     let invalid = |error: wasmtime::Error| LoadError::Invalid(format!("{error:#}"));
     let component = Component::new(engine, bytes).map_err(invalid)?;
     let mut allowed: Vec<_> =
-        INTERFACES.iter().filter(|interface| grants.has(interface.power)).map(|interface| interface.import()).collect();
+        INTERFACES.iter().filter(|interface| interface.is_for(grants)).map(|interface| interface.import()).collect();
     let mut linker = host::linker(engine, grants).map_err(invalid)?;
     if language == Language::JavaScript {
         linker.root().module(ENGINE_NAME, javascript).map_err(invalid)?;
@@ -131,5 +150,6 @@ fn compile(
         return Err(LoadError::NotGranted { imports, allowed });
     }
     let linked = linker.instantiate_pre(&component).map_err(invalid)?;
-    CapabilityPre::new(linked).map(Loaded).map_err(|_| LoadError::NoRun)
+    let component = CapabilityPre::new(linked).map_err(|_| LoadError::NoRun)?;
+    Ok(Loaded { component, grants: Arc::new(grants.clone()) })
 }

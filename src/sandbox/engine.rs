@@ -2,7 +2,7 @@
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
-use super::{Limits, SandboxError};
+use super::{DEPTHS, Limits, SandboxError};
 
 /// quickjs-ng and the prelude, started and snapshotted; made by `capabilities/engine/build.sh`.
 pub(super) const JAVASCRIPT: &[u8] = include_bytes!("../../capabilities/engine/engine.wasm");
@@ -71,7 +71,7 @@ fn config(limits: &Limits, way: Reservation) -> Config {
 }
 
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
-    let calls = limits.concurrent;
+    let calls = limits.concurrent * DEPTHS as u32;
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(calls)
         .total_core_instances(calls * MODULES)

@@ -140,3 +140,9 @@ impl CallError {
         }
     }
 }
+
+impl Serialize for CallError {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}

@@ -15,8 +15,15 @@ const UNKNOWN: &[(&[&str], &str)] = &[
     ),
     (
         &["window", "document", "navigator", "localStorage", "alert", "XMLHttpRequest", "WebSocket"],
-        "This is not a browser: there is no page and no network.",
+        "This is not a browser: there is no page. Requests go through fetch, where `http` was granted.",
     ),
+    (
+        &["AbortController", "AbortSignal"],
+        "Requests cannot be given up here: they end by themselves at the call's deadline, so leave the signal out.",
+    ),
+    (&["Request"], "Give fetch the address and the options: `fetch(url, { method, headers, body })`."),
+    (&["FormData", "Blob", "File", "ReadableStream"], "A body is a string, a Uint8Array, an ArrayBuffer or URLSearchParams."),
+    (&["kv", "sql", "secret", "secrets"], "It is part of `host`: host.kv.get(key), host.sql(text, params), host.secret(name)."),
     (&["Intl"], "The engine has no Intl: format numbers and dates in your own code; the time zone is UTC."),
 ];
 

@@ -1,6 +1,7 @@
 //! Drafts in JavaScript: does it parse, does it load, and where is the function.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -11,7 +12,7 @@ use super::check::Component;
 use super::component::Bytes;
 use super::error::CheckErrorKind;
 use super::template::Kind;
-use super::{CallError, CheckError, ENGINE_NAME, Inner, explain};
+use super::{CallError, CheckError, ENGINE_NAME, Inner, Nothing, explain};
 
 /// Exported name → `function`, `value` or `undefined`.
 type Exports = BTreeMap<String, String>;
@@ -77,7 +78,8 @@ impl Inner {
         let sha256 = super::check::sha256(&component);
         let bytes = Bytes { component: &component, sha256: &sha256, grants: &draft.grants, language: Language::JavaScript };
         let loaded = self.load(bytes).await.map_err(|error| failed(CallError::Unusable(error.to_string())))?;
-        let answered = self.answer(&loaded, &json!({ "source": source }).to_string()).await;
+        let terms = self.terms_of_trial(Arc::new(Nothing));
+        let answered = self.answer(&loaded, &json!({ "source": source }).to_string(), &terms).await;
         match answered.answer.map_err(failed)? {
             Ok(exports) => serde_json::from_str(&exports).map_err(|error| failed(CallError::Unusable(error.to_string()))),
             Err(thrown) => {

@@ -12,12 +12,15 @@ mod explain;
 mod host;
 mod javascript;
 mod powers;
+mod reach;
 mod run;
 mod schema;
+mod stored;
 mod template;
 #[cfg(test)]
 mod tests;
 mod ticker;
+mod trials;
 mod wat;
 
 use std::path::Path;
@@ -31,12 +34,17 @@ use crate::clock::{Clock, Random};
 use crate::domain::{CapabilityVersion, Outcome};
 use crate::governor::Permit;
 
-pub use check::{Checked, TestResult};
+pub use check::Checked;
 pub use error::{CallError, CheckError, SandboxError};
+pub use reach::{HttpAnswer, HttpRequest, KvRequest, Nothing, Operation, Reach, Refused, Request};
+pub use trials::TestResult;
 
 /// The engine JavaScript capabilities are made for, as kept with each version. A component made for one engine runs on
 /// no other: the name changes when the contract between component and engine does.
-pub const ENGINE_NAME: &str = "level3-js-engine-v1";
+pub const ENGINE_NAME: &str = "level3-js-engine-v2";
+
+/// How deep calls may be nested: a capability that a turn calls, one that this one calls, and one that that one calls.
+pub const DEPTHS: usize = 3;
 
 /// How many bytes of source a capability may have.
 pub const MAX_SOURCE_BYTES: usize = 200 * 1024;
@@ -48,12 +56,22 @@ pub struct Limits {
     pub memory_bytes: usize,
     /// Wall clock time of one call, waiting included.
     pub deadline: Duration,
+    /// The same for a call with a power that waits on the outside.
+    pub reaching_deadline: Duration,
     /// Size of a result, in bytes.
     pub output_bytes: usize,
     /// Size of everything one call logs, in bytes.
     pub log_bytes: usize,
-    /// How many calls run at once; more wait for their turn.
+    /// How many calls run at once, at each depth of calls within calls; more wait for their turn.
     pub concurrent: u32,
+    /// How many operations of one call are done at once; more wait.
+    pub operations_at_once: usize,
+    /// How many operations one call may start.
+    pub operations: u32,
+    /// Size of what one operation asks for, in bytes.
+    pub request_bytes: usize,
+    /// Size of what one operation answers, in bytes.
+    pub answer_bytes: usize,
 }
 
 impl Default for Limits {
@@ -61,9 +79,14 @@ impl Default for Limits {
         Self {
             memory_bytes: 64 << 20,
             deadline: Duration::from_secs(10),
+            reaching_deadline: Duration::from_secs(30),
             output_bytes: 256 << 10,
             log_bytes: 16 << 10,
             concurrent: 32,
+            operations_at_once: 8,
+            operations: 64,
+            request_bytes: 256 << 10,
+            answer_bytes: 1 << 20,
         }
     }
 }
@@ -78,7 +101,8 @@ struct Inner {
     ticker: ticker::Ticker,
     templates: template::Templates,
     components: component::Components,
-    slots: Semaphore,
+    /// For each depth of calls within calls.
+    slots: [Semaphore; DEPTHS],
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     limits: Limits,
@@ -99,7 +123,7 @@ impl Sandbox {
             javascript,
             templates: template::Templates::default(),
             components: component::Components::default(),
-            slots: Semaphore::new(limits.concurrent as usize),
+            slots: std::array::from_fn(|_| Semaphore::new(limits.concurrent as usize)),
             clock,
             random,
             limits,
@@ -115,17 +139,45 @@ impl Sandbox {
     }
 
     /// Calls a capability: validates the arguments, runs it in a fresh instance, and gives what the model reads. A result
-    /// that is a string is handed on as it is, any other as compact JSON; a failure as JSON of [`CallError`].
-    pub async fn call(&self, permit: &Permit, capability: &CapabilityVersion, params: &Value) -> Outcome {
+    /// that is a string is handed on as it is, any other as compact JSON; a failure as JSON of [`CallError`]. What it does outside
+    /// is done by `reach`, and only what it was granted; when the call has ended, nothing of it is under way any more.
+    pub async fn call(&self, permit: &Permit, capability: &CapabilityVersion, params: &Value, reach: Arc<dyn Reach>) -> Outcome {
         tracing::debug!(call = %permit.call(), capability = %capability.name, version = capability.version, "capability called");
-        let ran = match self.validate_params(capability, params) {
-            Ok(()) => self.load_and_run(capability, params).await,
+        let terms = self.0.terms(&capability.grants, reach);
+        self.outcome(capability, params, &terms).await
+    }
+
+    /// Calls a capability without effects: it reaches nothing. For drafts, and for calls tried again.
+    pub async fn try_call(&self, capability: &CapabilityVersion, params: &Value) -> Outcome {
+        self.outcome(capability, params, &self.0.terms_of_trial(Arc::new(Nothing))).await
+    }
+
+    async fn outcome(&self, capability: &CapabilityVersion, params: &Value, terms: &run::Terms) -> Outcome {
+        let ready = match self.validate_params(capability, params) {
+            Ok(()) => self.0.stored(capability).await,
+            Err(error) => Err(error),
+        };
+        let ran = match ready {
+            Ok(loaded) => self.0.run(&loaded, params, terms).await,
             Err(error) => run::Ran::failed(error),
         };
         match ran.result {
             Ok(result) => Outcome { ok: true, result, logs: ran.logs },
             Err(error) => Outcome { ok: false, result: error.to_json().to_string(), logs: ran.logs },
         }
+    }
+
+    /// Runs the tests kept with a version, which reach nothing but their own answers.
+    ///
+    /// # Errors
+    /// [`CallError::Unusable`], when it cannot be loaded.
+    pub async fn run_tests(&self, version: &CapabilityVersion) -> Result<Vec<TestResult>, CallError> {
+        let loaded = self.0.stored(version).await?;
+        let mut results = Vec::with_capacity(version.tests.len());
+        for case in &version.tests {
+            results.push(self.0.trial(&loaded, &version.parameters, case).await);
+        }
+        Ok(results)
     }
 
     /// Forgets every compiled capability; each is compiled again when it is next needed.
@@ -138,29 +190,6 @@ impl Sandbox {
     /// # Errors
     /// [`CallError::Unusable`], with what is wrong with it.
     pub async fn load(&self, capability: &CapabilityVersion) -> Result<(), CallError> {
-        self.loaded(capability).await.map(drop)
-    }
-
-    async fn loaded(&self, capability: &CapabilityVersion) -> Result<Arc<component::Loaded>, CallError> {
-        if !capability.engine.is_empty() && capability.engine != ENGINE_NAME {
-            return Err(CallError::Unusable(format!(
-                "it was made for {}, and this server has {ENGINE_NAME}; write it again with write_capability",
-                capability.engine
-            )));
-        }
-        let bytes = component::Bytes {
-            component: &capability.component,
-            sha256: &capability.sha256,
-            grants: &capability.grants,
-            language: capability.language,
-        };
-        self.0.load(bytes).await.map_err(|error| CallError::Unusable(error.to_string()))
-    }
-
-    async fn load_and_run(&self, capability: &CapabilityVersion, params: &Value) -> run::Ran {
-        match self.loaded(capability).await {
-            Ok(loaded) => self.0.run(&loaded, params).await,
-            Err(error) => run::Ran::failed(error),
-        }
+        self.0.stored(capability).await.map(drop)
     }
 }

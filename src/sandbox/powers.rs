@@ -1,13 +1,15 @@
 //! The powers as component text: what an engine imports for each, and what its WIT interface looks like.
 //!
-//! To add a power: a variant of [`Power`], a file in `capabilities/wit`, an arm in `linker` of `host.rs`, an entry here, and its
-//! face in `capabilities/engine` (shim.c, prelude.js). The order here is the order of the bits in shim.c.
+//! To add a power: a variant of [`Power`], a file in `capabilities/wit`, a file and an arm of `linker` in `host`, an entry here, and
+//! its face in `capabilities/engine` (shim.c, prelude.js). The bits of what was denied are in the order of [`Power::ALL`].
 
-use crate::domain::Power;
+use crate::domain::{Grants, Power};
 
-/// One power.
+/// One WIT interface.
 pub(super) struct Interface {
-    pub(super) power: Power,
+    pub(super) name: &'static str,
+    /// It is imported when any of these was granted.
+    pub(super) powers: &'static [Power],
     /// The types its functions use, as items of an instance type.
     pub(super) types: &'static str,
     pub(super) functions: &'static [Function],
@@ -20,20 +22,51 @@ pub(super) struct Function {
     pub(super) core: &'static str,
     /// Its type as a component function.
     pub(super) typed: &'static str,
-    /// How many core parameters it has, when it passes strings and so needs the engine's memory.
+    /// How many core parameters it has, when it passes more than numbers and so needs the engine's memory.
     pub(super) strings: Option<u32>,
 }
 
 impl Interface {
     /// The name of the import.
     pub(super) fn import(&self) -> String {
-        format!("level3:capability/{}@0.1.0", self.power)
+        format!("level3:capability/{}@0.1.0", self.name)
     }
+
+    /// True when a component with these grants imports it.
+    pub(super) fn is_for(&self, grants: &Grants) -> bool {
+        self.powers.iter().any(|power| grants.has(*power))
+    }
+}
+
+/// The powers whose operations take time.
+const TAKE_TIME: &[Power] = &[Power::Http, Power::Sql, Power::Kv, Power::Tools];
+
+/// True when one with these grants may wait on the outside.
+pub(super) fn take_time(grants: &Grants) -> bool {
+    TAKE_TIME.iter().any(|power| grants.has(*power))
+}
+
+/// What was not granted, as the engine reads it: a bit for each power, the first of [`Power::ALL`] lowest.
+pub(super) fn denied(grants: &Grants) -> u8 {
+    let places = Power::ALL.iter().enumerate().filter(|(_, power)| !grants.has(**power));
+    places.fold(0, |bits, (place, _)| bits | 1 << place)
+}
+
+const START: &[Function] = &[Function {
+    name: "start",
+    core: "(param i32 i32) (result i32)",
+    typed: r#"(param "request" string) (result u32)"#,
+    strings: Some(2),
+}];
+
+const fn started_by(name: &'static str, powers: &'static [Power]) -> Interface {
+    Interface { name, powers, types: "", functions: START }
 }
 
 pub(super) const INTERFACES: &[Interface] = &[
     Interface {
-        power: Power::Log,
+        name: "log",
+        powers: &[Power::Log],
         types: r#"(type $words (enum "debug" "info" "warn" "error")) (export "level" (type $level (eq $words)))"#,
         functions: &[Function {
             name: "log",
@@ -43,7 +76,8 @@ pub(super) const INTERFACES: &[Interface] = &[
         }],
     },
     Interface {
-        power: Power::Clock,
+        name: "clock",
+        powers: &[Power::Clock],
         types: "",
         functions: &[
             Function { name: "now", core: "(result i64)", typed: "(result u64)", strings: None },
@@ -51,8 +85,36 @@ pub(super) const INTERFACES: &[Interface] = &[
         ],
     },
     Interface {
-        power: Power::Random,
+        name: "random",
+        powers: &[Power::Random],
         types: "",
         functions: &[Function { name: "random", core: "(result i64)", typed: "(result u64)", strings: None }],
+    },
+    started_by("http", &[Power::Http]),
+    started_by("sql", &[Power::Sql]),
+    started_by("kv", &[Power::Kv]),
+    Interface {
+        name: "secrets",
+        powers: &[Power::Secrets],
+        types: "",
+        functions: &[Function {
+            name: "reference",
+            core: "(param i32 i32 i32)",
+            typed: r#"(param "name" string) (result (result string (error string)))"#,
+            strings: Some(3),
+        }],
+    },
+    started_by("tools", &[Power::Tools]),
+    Interface {
+        name: "operations",
+        powers: TAKE_TIME,
+        types: r#"(type $fields (record (field "id" u32) (field "ok" bool) (field "value" string)))
+            (export "completion" (type $completion (eq $fields)))"#,
+        functions: &[Function {
+            name: "wait",
+            core: "(param i64 i32)",
+            typed: r#"(param "milliseconds" u64) (result (option $completion))"#,
+            strings: Some(2),
+        }],
     },
 ];

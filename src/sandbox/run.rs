@@ -1,15 +1,21 @@
 //! One call: a slot, a fresh instance, a deadline, and what came of it.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
 use wasmtime::{Store, Trap, UpdateDeadline};
 
+use crate::domain::Grants;
+
 use super::component::Loaded;
 use super::error::Place;
-use super::host::{Logs, MemoryLimit, State};
-use super::{CallError, Inner, explain};
+use super::host::{Logs, MemoryLimit, Operations, State, TooManyOperations};
+use super::reach::Reach;
+use super::{CallError, DEPTHS, Inner, explain, powers};
 
 /// What came of a call.
 pub(super) struct Ran {
@@ -31,14 +37,37 @@ pub(super) struct Answered {
     memory_refused: bool,
 }
 
+/// Under which terms an instance runs.
+pub(super) struct Terms {
+    reach: Arc<dyn Reach>,
+    deadline: Duration,
+    depth: usize,
+}
+
+/// Why the host ended a call.
 #[derive(Debug, thiserror::Error)]
-#[error("the call's deadline has passed")]
-struct DeadlinePassed;
+enum Stopped {
+    #[error("the call's deadline has passed")]
+    DeadlinePassed,
+    #[error("the call's deadline has passed, and the code had ended before")]
+    LeftUnderWay,
+}
 
 impl Inner {
+    /// The terms of a call.
+    pub(super) fn terms(&self, grants: &Grants, reach: Arc<dyn Reach>) -> Terms {
+        let deadline = if powers::take_time(grants) { self.limits.reaching_deadline } else { self.limits.deadline };
+        Terms { deadline, depth: reach.depth(), reach }
+    }
+
+    /// The terms of a call that has no effects, so waits for nothing outside.
+    pub(super) fn terms_of_trial(&self, reach: Arc<dyn Reach>) -> Terms {
+        Terms { deadline: self.limits.deadline, depth: 0, reach }
+    }
+
     /// Calls a capability with parameters that fit its schema.
-    pub(super) async fn run(&self, loaded: &Loaded, params: &Value) -> Ran {
-        let answered = self.answer(loaded, &params.to_string()).await;
+    pub(super) async fn run(&self, loaded: &Loaded, params: &Value, terms: &Terms) -> Ran {
+        let answered = self.answer(loaded, &params.to_string(), terms).await;
         let result = answered.answer.and_then(|answer| match answer {
             Ok(json) => self.result(json),
             Err(json) => Err(self.thrown(&json, answered.memory_refused)),
@@ -47,27 +76,37 @@ impl Inner {
     }
 
     /// Runs one instance to its end.
-    pub(super) async fn answer(&self, loaded: &Loaded, params: &str) -> Answered {
-        let slot = self.slots.acquire().await;
-        let running = self.ticker.running();
-        let mut store = self.store();
-        let call = async {
-            let instance = loaded.0.instantiate_async(&mut store).await?;
-            instance.call_run(&mut store, params).await
+    pub(super) async fn answer(&self, loaded: &Loaded, params: &str, terms: &Terms) -> Answered {
+        let Some(slots) = self.slots.get(terms.depth) else {
+            let error = CallError::Limit(format!("not called: calls within calls may be {DEPTHS} deep, and this is one more"));
+            return Answered { answer: Err(error), logs: Vec::new(), memory_refused: false };
         };
+        let slot = slots.acquire().await;
+        let running = self.ticker.running();
+        let (operations, doing) = match powers::take_time(&loaded.grants) {
+            true => Some(Operations::new(Arc::clone(&terms.reach), &self.limits)).unzip(),
+            false => (None, None),
+        };
+        let mut store = self.store(loaded, terms, operations);
         // The epochs stop code that computes, this stops code that waits.
-        let ended = tokio::time::timeout(self.limits.deadline, call).await;
-        let answer = ended.unwrap_or_else(|_| Err(DeadlinePassed.into()));
-        let state = store.into_data();
+        let ended = tokio::time::timeout(terms.deadline, call(&mut store, loaded, params, doing)).await;
+        let answer = ended.unwrap_or_else(|_| match &store.data().operations {
+            Some(operations) if operations.is_closed() => Err(Stopped::LeftUnderWay.into()),
+            _ => Err(Stopped::DeadlinePassed.into()),
+        });
+        let mut state = store.into_data();
+        for failure in state.operations.iter_mut().flat_map(Operations::unheard_failures) {
+            state.logs.add("warning: ", &format!("an operation that was not awaited failed: {}", explain::clip(&failure)));
+        }
         drop((running, slot));
         Answered {
-            answer: answer.map_err(|error| self.stopped(&error, state.memory.refused)),
+            answer: answer.map_err(|error| self.stopped(&error, state.memory.refused, terms.deadline)),
             logs: state.logs.into_entries(),
             memory_refused: state.memory.refused,
         }
     }
 
-    fn store(&self) -> Store<State> {
+    fn store(&self, loaded: &Loaded, terms: &Terms, operations: Option<Operations>) -> Store<State> {
         let mut store = Store::new(
             &self.engine,
             State {
@@ -75,13 +114,16 @@ impl Inner {
                 random: self.random.clone(),
                 logs: Logs::new(self.limits.log_bytes),
                 memory: MemoryLimit { bytes: self.limits.memory_bytes, refused: false },
+                grants: Arc::clone(&loaded.grants),
+                reach: Arc::clone(&terms.reach),
+                operations,
             },
         );
         store.limiter(|state| &mut state.memory);
         store.set_epoch_deadline(1);
-        let end = Instant::now() + self.limits.deadline;
+        let end = Instant::now() + terms.deadline;
         store.epoch_deadline_callback(move |_| {
-            if Instant::now() >= end { Err(DeadlinePassed.into()) } else { Ok(UpdateDeadline::Yield(1)) }
+            if Instant::now() >= end { Err(Stopped::DeadlinePassed.into()) } else { Ok(UpdateDeadline::Yield(1)) }
         });
         store
     }
@@ -124,12 +166,23 @@ impl Inner {
     }
 
     /// Reads why the host stopped it.
-    fn stopped(&self, error: &wasmtime::Error, memory_refused: bool) -> CallError {
-        if error.is::<DeadlinePassed>() {
-            return CallError::Limit(format!(
-                "stopped after {:?}: it did not finish in time; look for an endless loop, a promise that waits forever, or do less per call",
-                self.limits.deadline
-            ));
+    fn stopped(&self, error: &wasmtime::Error, memory_refused: bool, deadline: Duration) -> CallError {
+        match error.downcast_ref() {
+            Some(Stopped::DeadlinePassed) => {
+                return CallError::Limit(format!(
+                    "stopped after {deadline:?}: it did not finish in time; look for an endless loop, a promise that waits forever, or do less per call"
+                ));
+            }
+            Some(Stopped::LeftUnderWay) => {
+                return CallError::Limit(format!(
+                    "stopped after {deadline:?}: it had ended, but an operation it had started was still under way and did not finish \
+                     in time; `await` each one"
+                ));
+            }
+            None => {}
+        }
+        if let Some(error) = error.downcast_ref::<TooManyOperations>() {
+            return CallError::Limit(error.to_string());
         }
         match error.downcast_ref::<Trap>() {
             _ if memory_refused => self.memory_exceeded(),
@@ -145,6 +198,37 @@ impl Inner {
         let limit = self.limits.memory_bytes >> 20;
         CallError::Limit(format!("stopped: it needs more than {limit} MiB of memory; keep less data at once"))
     }
+}
+
+/// Runs the guest while its operations are done beside it, then waits for those it left.
+async fn call(
+    store: &mut Store<State>,
+    loaded: &Loaded,
+    params: &str,
+    doing: Option<BoxFuture<'static, ()>>,
+) -> wasmtime::Result<Result<String, String>> {
+    let guest = async {
+        let instance = loaded.component.instantiate_async(&mut *store).await?;
+        instance.call_run(&mut *store, params).await
+    };
+    let Some(doing) = doing else { return guest.await };
+    let mut doing = doing.fuse();
+    let answer = {
+        let mut guest = std::pin::pin!(guest);
+        std::future::poll_fn(|context| {
+            let polled = guest.as_mut().poll(context);
+            if polled.is_pending() {
+                let _ = doing.poll_unpin(context);
+            }
+            polled
+        })
+        .await
+    };
+    if let Some(operations) = &store.data().operations {
+        operations.close();
+    }
+    doing.await;
+    answer
 }
 
 /// The first place inside the capability's own source that a stack names, as in `at f (capability.js:2:13)`.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::domain::Grants;
 
 use super::ENGINE_NAME;
-use super::powers::{Function, INTERFACES, Interface};
+use super::powers::{self, Function, INTERFACES, Interface};
 
 /// What the engine does when `run` is called; shim.c has the same numbers.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +48,7 @@ impl Template {
     fn new(grants: &Grants) -> Result<Self, String> {
         let bytes = wat::parse_str(text(grants)).map_err(|error| error.to_string())?;
         let section = section_with(&bytes, MARKER.as_bytes()).ok_or("the template has no place for the source")?;
-        let denied = INTERFACES.iter().enumerate().filter(|(_, interface)| !grants.has(interface.power));
-        Ok(Self {
-            before: bytes[..section.start].to_vec(),
-            after: bytes[section.end..].to_vec(),
-            denied: denied.fold(0, |bits, (place, _)| bits | 1 << place),
-        })
+        Ok(Self { before: bytes[..section.start].to_vec(), after: bytes[section.end..].to_vec(), denied: powers::denied(grants) })
     }
 
     /// The component of this source.
@@ -78,12 +73,17 @@ fn source_module(kind: Kind, denied: u8, source: &str) -> Vec<u8> {
     let mut data = vec![1, 0x00, 0x23, 0, 0x0b]; // one active segment at the value of global 0
     push_leb(&mut data, source.len() + 8);
     data.extend_from_slice(&[kind as u8, denied, 0, 0]);
-    data.extend_from_slice(&u32::try_from(source.len()).unwrap_or(u32::MAX).to_le_bytes());
-    data.extend_from_slice(source.as_bytes());
+    data.extend_from_slice(&segment(source));
     let mut module = b"\0asm\x01\0\0\0".to_vec();
     push_section(&mut module, 2, &imports);
     push_section(&mut module, 11, &data);
     module
+}
+
+/// The source with its length before it, as every engine's component has it somewhere.
+pub(super) fn segment(source: &str) -> Vec<u8> {
+    let length = u32::try_from(source.len()).unwrap_or(u32::MAX).to_le_bytes();
+    [&length[..], source.as_bytes()].concat()
 }
 
 fn push_section(bytes: &mut Vec<u8>, id: u8, content: &[u8]) {
@@ -126,14 +126,14 @@ fn section_with(bytes: &[u8], needle: &[u8]) -> Option<std::ops::Range<usize>> {
 /// The component as text. Strings that cross need the engine's memory, and the engine needs its imports first: such
 /// functions go through a table that is filled once the engine is there.
 fn text(grants: &Grants) -> String {
-    let granted = |interface: &&Interface| grants.has(interface.power);
+    let granted = |interface: &&Interface| interface.is_for(grants);
     let mut wat = format!("(component\n(import \"{ENGINE_NAME}\" (core module $engine {ENGINE_EXPORTS}");
     for (interface, function) in functions(INTERFACES.iter()) {
         let _ = writeln!(wat, "(import \"{}\" \"{}\" (func {}))", interface.import(), function.name, function.core);
     }
     wat.push_str("))\n");
     for interface in INTERFACES.iter().filter(granted) {
-        let _ = write!(wat, "(import \"{}\" (instance ${} {}", interface.import(), interface.power, interface.types);
+        let _ = write!(wat, "(import \"{}\" (instance ${} {}", interface.import(), interface.name, interface.types);
         for function in interface.functions {
             let _ = write!(wat, " (export \"{}\" (func {}))", function.name, function.typed);
         }
@@ -166,11 +166,11 @@ fn functions<'a>(interfaces: impl Iterator<Item = &'a Interface>) -> impl Iterat
 /// Functions that stand in: for what was not granted, a trap; for what needs the memory, a jump through the table.
 fn push_substitutes(wat: &mut String, grants: &Grants, late: &[(&Interface, &Function)]) {
     let _ = writeln!(wat, "(core module $substitutes (table (export \"table\") {0} {0} funcref)", late.len());
-    for (interface, function) in functions(INTERFACES.iter().filter(|interface| !grants.has(interface.power))) {
-        let _ = writeln!(wat, "(func (export \"{}.{}\") {} unreachable)", interface.power, function.name, function.core);
+    for (interface, function) in functions(INTERFACES.iter().filter(|interface| !interface.is_for(grants))) {
+        let _ = writeln!(wat, "(func (export \"{}.{}\") {} unreachable)", interface.name, function.name, function.core);
     }
     for (place, (interface, function)) in late.iter().enumerate() {
-        let _ = write!(wat, "(func (export \"{}.{}\") {}", interface.power, function.name, function.core);
+        let _ = write!(wat, "(func (export \"{}.{}\") {}", interface.name, function.name, function.core);
         for parameter in 0..function.strings.unwrap_or_default() {
             let _ = write!(wat, " local.get {parameter}");
         }
@@ -184,9 +184,9 @@ fn push_engine(wat: &mut String, grants: &Grants) {
     for interface in INTERFACES {
         let _ = write!(with, "(with \"{}\" (instance", interface.import());
         for function in interface.functions {
-            let name = format!("{}.{}", interface.power, function.name);
-            if grants.has(interface.power) && function.strings.is_none() {
-                let lower = format!("(core func ${name} (canon lower (func ${} \"{}\")))", interface.power, function.name);
+            let name = format!("{}.{}", interface.name, function.name);
+            if interface.is_for(grants) && function.strings.is_none() {
+                let lower = format!("(core func ${name} (canon lower (func ${} \"{}\")))", interface.name, function.name);
                 let _ = writeln!(wat, "{lower}");
                 let _ = write!(with, " (export \"{}\" (func ${name}))", function.name);
             } else {
@@ -205,9 +205,9 @@ fn push_late(wat: &mut String, late: &[(&Interface, &Function)]) {
     }
     let (mut imports, mut elements, mut with) = (String::new(), String::new(), String::new());
     for (interface, function) in late {
-        let name = format!("{}.{}", interface.power, function.name);
+        let name = format!("{}.{}", interface.name, function.name);
         let memory = "(memory (core memory $e \"memory\")) (realloc (core func $e \"cabi_realloc\"))";
-        let _ = writeln!(wat, "(core func ${name} (canon lower (func ${} \"{}\") {memory}))", interface.power, function.name);
+        let _ = writeln!(wat, "(core func ${name} (canon lower (func ${} \"{}\") {memory}))", interface.name, function.name);
         let _ = write!(imports, "(import \"\" \"{name}\" (func ${name} {}))", function.core);
         let _ = write!(elements, " ${name}");
         let _ = write!(with, "(export \"{name}\" (func ${name}))");
@@ -230,13 +230,13 @@ mod tests {
         let (short, long) = (template.component(Kind::Run, "x"), template.component(Kind::Run, &"x".repeat(100_001)));
         assert!(short.len() < 3000, "{}", short.len());
         assert!((100_000..100_010).contains(&(long.len() - short.len())));
-        assert_eq!(template.denied, 0);
+        assert_eq!(template.denied, 0b1111_1000);
     }
 
     #[test]
     fn without_grants_nothing_of_the_host_is_imported() {
         let template = Template::new(&Grants::none()).unwrap();
-        assert_eq!(template.denied, 0b111);
+        assert_eq!(template.denied, 0b1111_1111);
         let text = text(&Grants::none());
         let engine_type = text.find("(core module $substitutes").unwrap();
         assert!(!text[..engine_type].contains("(instance $"), "{text}");

@@ -49,10 +49,9 @@ impl Unit {
         draft: &Draft,
         built: Built<'_>,
     ) -> Result<i32, StoreError> {
-        // Two turns may write the same name at once: the second waits here for the first.
-        query!("SELECT pg_advisory_xact_lock(hashtextextended('capability ' || $1, 0))", draft.name)
-            .fetch_one(&mut *self.tx)
-            .await?;
+        // Two turns may write the same name at once: the second waits here for the first. A lock on a table of ours, since any login
+        // can hold an advisory one.
+        query!("LOCK TABLE capability_versions IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
         let version = query_scalar!(
             r#"INSERT INTO capability_versions
                  (name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at)

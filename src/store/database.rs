@@ -1,6 +1,7 @@
 //! Opens the database: an embedded Postgres or the operator's own, the two logins, the migrations, the pools.
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
@@ -19,6 +20,8 @@ const START_WAIT: Duration = Duration::from_secs(30);
 const SQL_DEADLINE: Duration = Duration::from_secs(20);
 /// How long an idle connection is taken to be alive without asking.
 const FRESH: Duration = Duration::from_secs(1);
+/// How long a statement of the agent waits for a connection while others use them all; shorter than the deadline.
+const AGENT_WAIT: Duration = Duration::from_secs(10);
 const APP_CONNECTIONS: u32 = 16;
 const AGENT_CONNECTIONS: u32 = 8;
 /// The name of the database inside an embedded Postgres.
@@ -30,6 +33,19 @@ pub struct Database {
     admin: PgConnectOptions,
     name: String,
     create: bool,
+}
+
+/// What it takes to make the agent's login anew while the server runs.
+pub(super) struct Repair {
+    admin: PgConnectOptions,
+    name: String,
+}
+
+impl Repair {
+    /// Puts both logins back to what they were made as: password, settings, rights.
+    pub(super) async fn run(&self) -> Result<(), LoginError> {
+        logins::prepare(&self.admin, &self.name, false).await.map(|_| ())
+    }
 }
 
 /// Why the database cannot be used; each says what to do.
@@ -104,9 +120,10 @@ impl Database {
             .await?;
         migrate(&pool).await?;
         let sql_key = sql_key(&pool, random).await?;
+        let repair = Arc::new(Repair { admin: self.admin.clone(), name: self.name.clone() });
         let agent = PgPoolOptions::new()
             .max_connections(AGENT_CONNECTIONS)
-            .acquire_timeout(Duration::from_secs(30))
+            .acquire_timeout(AGENT_WAIT)
             .idle_timeout(Duration::from_secs(60))
             // A call leaves nothing behind for the next: no settings, no prepared statements, no listeners, no locks.
             .after_release(|connection, _| {
@@ -116,7 +133,7 @@ impl Database {
                 })
             })
             .connect_lazy_with(agent.disable_statement_logging().statement_cache_capacity(0));
-        Ok(Store { pool, agent, signals: Signals::new(), sql_key: sql_key.into(), sql_deadline: SQL_DEADLINE })
+        Ok(Store { pool, agent, signals: Signals::new(), sql_key: sql_key.into(), sql_deadline: SQL_DEADLINE, repair })
     }
 
     /// Stops the embedded Postgres; does nothing to the operator's own.

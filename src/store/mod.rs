@@ -10,7 +10,9 @@ mod database;
 pub mod embedded;
 mod events;
 mod history;
+mod kv;
 pub mod logins;
+mod operations;
 mod policies;
 mod reviews;
 mod rows;
@@ -32,6 +34,8 @@ pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry}
 pub use commands::{CallReport, TurnReport};
 pub use database::{Database, DatabaseError};
 pub use history::{Exchange, HistoryEntry};
+pub use kv::KvOp;
+pub use operations::{Earlier, NewOperation};
 pub use policies::ProfilePolicy;
 pub use reviews::{Asked, NewReview};
 pub use rows::RowLimits;
@@ -51,6 +55,7 @@ pub struct Store {
     signals: Signals,
     sql_key: Arc<[u8]>,
     sql_deadline: std::time::Duration,
+    repair: Arc<database::Repair>,
 }
 
 /// Why something could not be read or written.
@@ -65,6 +70,9 @@ pub enum StoreError {
     /// A stored value is not what this version writes.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),
+    /// The agent's login does not let us in, and could not be made anew.
+    #[error("the agent's login to the database cannot be used")]
+    AgentLogin(#[source] Box<logins::LoginError>),
     /// The database refused or was not there.
     #[error("the database did not do what was asked")]
     Database(#[source] sqlx::Error),

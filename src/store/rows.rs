@@ -1,7 +1,7 @@
 //! Rows of any statement as JSON, from Postgres' own text form: exact for every type, without knowing each one's binary layout.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use sqlx::postgres::{PgRow, PgTypeInfo, PgTypeKind};
 use sqlx::{Column, Row, TypeInfo, ValueRef};
 
@@ -51,6 +51,21 @@ impl Collector {
         self.json.push_str(&json);
         self.shown += 1;
         Ok(())
+    }
+
+    /// What to tell a reader who needs all of it, when there is more than the limits allow.
+    pub(super) fn too_much(&self) -> Option<Value> {
+        let RowLimits { rows, bytes, .. } = self.limits;
+        (self.shown < self.total || self.json.len() > bytes).then(|| {
+            json!({
+                "error": "too_much",
+                "message": format!(
+                    "the result has {} rows and does not fit into {rows} rows and {bytes} bytes; nothing of the statement was kept; \
+                     ask for it in pages with LIMIT and OFFSET, or name fewer columns",
+                    self.total
+                ),
+            })
+        })
     }
 
     /// The rows as a JSON array; where some were left out, an object that says so beside them.

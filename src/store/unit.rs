@@ -66,6 +66,11 @@ impl Unit {
         Ok(sequence)
     }
 
+    /// Keeps the event of something a function in the database recorded, to be announced after the commit.
+    pub(super) fn note(&mut self, record: EventRecord) {
+        self.records.push(record);
+    }
+
     /// Makes sure the turn is still held under this lease, and keeps it so until the transaction ends.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The forms a value is commonly written in: as JSON, HTML, in addresses, as base64 and hex.
+//! The forms a value is commonly written in: as JSON, HTML, in addresses and names of hosts, as base64 and hex.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,6 +24,8 @@ pub(super) fn of(value: &str) -> BTreeSet<Vec<u8>> {
         forms.insert(form.into_bytes());
     };
     add(value.to_owned());
+    // As the name of a host, which is read in small letters.
+    add(value.to_ascii_lowercase());
     for json in json(value) {
         add(self::json(&json).swap_remove(0));
         add(json);

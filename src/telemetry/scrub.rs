@@ -215,6 +215,11 @@ mod tests {
     }
 
     #[test]
+    fn a_value_in_small_letters_as_in_the_name_of_a_host_is_hidden() {
+        assert_eq!(scrubber(&[("K", "AbC-123")]).clean("https://abc-123.example/"), "https://[secret K].example/");
+    }
+
+    #[test]
     fn of_overlapping_secrets_nothing_stays() {
         let scrubber = scrubber(&[("ONE", "abcdefgh"), ("TWO", "fghijklmnop")]);
         assert_eq!(scrubber.clean("-abcdefghijklmnop-"), "-[secret TWO]-");

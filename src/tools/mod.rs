@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::domain::{Effect, Mode, Outcome, ToolSpec};
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Nothing, Sandbox};
 use crate::store::{CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, RowLimits, Store, StoreError};
 
 use prepare::{Action, ExecuteSql, Restart, RestartMode, Unprepared};
@@ -182,7 +182,7 @@ impl Tools {
         match action {
             Action::Sql(ExecuteSql { query }) => {
                 let end = record.end(Outcome::ok(""));
-                self.store.run_agent_sql(lease, &query, RowLimits::default(), end, record.now).await?;
+                self.store.run_agent_sql(lease, &query, &[], RowLimits::default(), end, record.now).await?;
             }
             Action::Tasks(request) => manage_tasks::run(&record, request).await?,
             Action::Write(written) => write_capability::run(&record, &self.sandbox, *written).await?,
@@ -193,7 +193,7 @@ impl Tools {
                 return Ok(Ran::Restart);
             }
             Action::Call(capability) => {
-                let outcome = self.sandbox.call(permit, &capability, &arguments).await;
+                let outcome = self.sandbox.call(permit, &capability, &arguments, Arc::new(Nothing)).await;
                 record.outcome(outcome).await?;
             }
         }

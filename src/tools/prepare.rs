@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::manage_tasks::ManageTasks;
 use super::write_capability::{self, WriteCapability};
 use super::{Tools, arguments};
-use crate::domain::{CapabilityVersion, Draft, Effect, Outcome};
+use crate::domain::{CapabilityVersion, Draft, Effect, Outcome, TaskId};
 use crate::sandbox::Checked;
 use crate::store::StoreError;
 
@@ -97,6 +97,9 @@ impl Tools {
             "manage_tasks" => {
                 let request: ManageTasks = read(given)?;
                 let effect = request.effect();
+                if effect == Effect::Delete && !self.has_task(request.id_and_action().0).await? {
+                    return Ok(prepared(Action::Tasks(request), Effect::Read)); // it will be told so
+                }
                 prepared(Action::Tasks(request), effect)
             }
             "restart" => prepared(Action::Restart(read::<Restart>(given)?.mode), Effect::Restart),
@@ -111,6 +114,11 @@ impl Tools {
                 Prepared { action: Action::Call(Box::new(live)), effects: [Effect::Call].into(), version }
             }
         })
+    }
+
+    async fn has_task(&self, id: Option<i64>) -> Result<bool, StoreError> {
+        let Some(id) = id else { return Ok(false) };
+        Ok(self.store.begin(self.clock.now()).await?.task(TaskId(id)).await?.is_some())
     }
 
     async fn prepare_writing(&self, request: WriteCapability) -> Result<Prepared, Unprepared> {

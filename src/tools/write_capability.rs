@@ -109,7 +109,7 @@ pub(super) fn known_tools(draft: &Draft) -> Result<(), Unprepared> {
 pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, written: Written) -> Result<(), StoreError> {
     let Written { draft, checked, .. } = written;
     // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant.
-    let trial = if draft.tests.is_empty() { Some(try_once(record, sandbox, &draft, &checked).await) } else { None };
+    let trial = if draft.tests.is_empty() { Some(try_once(sandbox, &draft, &checked).await) } else { None };
     let mut unit = record.store.begin(record.now).await?;
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
     let version = unit.install_capability(record.lease.conversation, &draft, built).await?;
@@ -127,7 +127,7 @@ pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, written: Writt
 }
 
 /// Calls the checked draft once and says what came of it, for the model to judge.
-async fn try_once(record: &Recorder<'_>, sandbox: &Sandbox, draft: &Draft, checked: &Checked) -> Value {
+async fn try_once(sandbox: &Sandbox, draft: &Draft, checked: &Checked) -> Value {
     let params = sample(&draft.parameters);
     let version = CapabilityVersion {
         name: draft.name.clone(),
@@ -142,7 +142,7 @@ async fn try_once(record: &Recorder<'_>, sandbox: &Sandbox, draft: &Draft, check
         sha256: checked.sha256.clone(),
         engine: checked.engine.clone(),
     };
-    let outcome = sandbox.call(record.permit, &version, &params).await;
+    let outcome = sandbox.try_call(&version, &params).await;
     let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
     if outcome.ok && outcome.result == "null" {
         trial["note"] = json!("The result was null. Is that meant? The function takes ONE object: read arguments as params.x.");

@@ -7,7 +7,7 @@ const SEND_ICON = "M10 16V4M5 9l5-5 5 5";
 const STOP_ICON = "M6 6h8v8H6z";
 const DRAFT_KEY = "level3.draft";
 
-/** `<l3-composer>`: `data = { busy, stopping, connected, suggestions }`; sends `send-message` (detail: the text) and `stop-turns`. */
+/** `<l3-composer>`: `data = { busy, stopping, waits, connected, suggestions }`; sends `send-message` (detail: the text) and `stop-turns`. */
 export class Composer extends HTMLElement {
   connectedCallback() {
     this.text = h("textarea", {
@@ -104,6 +104,15 @@ export class Composer extends HTMLElement {
   explain() {
     if (!this.shown) return;
     const writes = this.text.value !== "";
+    this.hint.classList.toggle("waiting", this.shown.waits > 0);
+    if (this.shown.waits > 0) {
+      this.say(
+        this.shown.waits === 1
+          ? "Messages here wait for your approval above. CONFIRMAR or CANCELAR (yes or no) decides it as well."
+          : "Messages here wait for your approvals above.",
+      );
+      return;
+    }
     if (this.shown.busy && writes) this.say("A turn is at work. What you send now waits its turn.");
     else if (writes) this.say("Enter sends, Shift + Enter starts a new line.");
     else this.say("Answers can be wrong. What is done is on record.");

@@ -10,7 +10,7 @@ const CONNECTION_WORDS = {
 };
 const PANEL_ICON = "M3 4h14v12H3zM12.5 4v12";
 
-/** `<l3-header>`: `data = { hello, connection }`; sends `panel-toggle` and `retry`. */
+/** `<l3-header>`: `data = { hello, connection, waits }`; sends `panel-toggle`, `retry` and `show-approval`. */
 export class Header extends HTMLElement {
   connectedCallback() {
     this.setAttribute("role", "banner");
@@ -21,6 +21,18 @@ export class Header extends HTMLElement {
       { class: "connection", "data-testid": "connection", role: "status" },
       h("span", { class: "dot" }),
       this.words,
+    );
+    this.waits = h(
+      "button",
+      {
+        type: "button",
+        class: "waits",
+        "data-testid": "waits",
+        hidden: true,
+        onclick: () => this.say("show-approval"),
+      },
+      h("span", { class: "waits-long" }, "Waiting for your approval"),
+      h("span", { class: "waits-short", "aria-hidden": "true" }, "Approve?"),
     );
     this.retry = h(
       "button",
@@ -36,20 +48,22 @@ export class Header extends HTMLElement {
         "aria-expanded": "false",
         onclick: () => this.say("panel-toggle"),
       },
-      icon(PANEL_ICON, "Tasks and capabilities"),
+      icon(PANEL_ICON, "Tasks, capabilities, secrets and usage"),
     );
     const mark = h("span", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
     this.append(
       h("h1", {}, mark, "level3"),
       this.model,
       h("span", { class: "space" }),
+      this.waits,
       this.retry,
       this.connection,
       this.toggle,
     );
   }
 
-  set data({ hello, connection }) {
+  set data({ hello, connection, waits }) {
+    this.waits.hidden = waits === 0;
     if (hello && !sameFields(this.shownModel, hello.model)) {
       this.shownModel = hello.model;
       const { kind, provider, name } = hello.model;

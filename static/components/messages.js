@@ -1,13 +1,15 @@
 // The conversation: one element a row, kept in step with the state, and the scrolling around it.
 
 import { h, icon, keyed } from "../dom.js";
+import "./approval.js";
 import "./message.js";
 import "./note.js";
 import "./tool-card.js";
 
-const ELEMENTS = { user: "l3-user", assistant: "l3-assistant", tool: "l3-tool" };
+const ELEMENTS = { user: "l3-user", assistant: "l3-assistant", tool: "l3-tool", approval: "l3-approval" };
 /** Closer to the end than this counts as "at the end". */
 const NEAR_END_PX = 60;
+const TOP_MARGIN_PX = 12;
 const DOWN_ICON = "M10 4v12M5 11l5 5 5-5";
 
 /** `<l3-messages>`: `data = { rows, hasEarlier, greeting }`; sends `load-earlier`. */
@@ -54,13 +56,39 @@ export class Messages extends HTMLElement {
     keyed(this.list, rows, (row) => document.createElement(ELEMENTS[row.kind] ?? "l3-note"));
     this.earlier.hidden = !hasEarlier;
     this.showGreeting(rows.length === 0 ? greeting : undefined);
+    const fresh = this.freshApproval(rows);
     if (this.sticks || wasEmpty) {
       this.toEnd();
+      // What is asked is read from its beginning.
+      if (fresh && fresh.offsetHeight > this.scroller.clientHeight - TOP_MARGIN_PX) this.toRow(fresh);
       return;
     }
     // Rows may have come in above: what is in sight stays where it is.
     if (anchor?.isConnected) this.scroller.scrollTop += anchor.getBoundingClientRect().top - anchorTop;
     if (last !== this.lastKey) this.newer.hidden = false;
+  }
+
+  /** The element of an approval that waits and was not there before. */
+  freshApproval(rows) {
+    const waits = rows.filter((row) => row.kind === "approval" && row.state === "pending");
+    const fresh = waits.find((row) => !this.knownApprovals?.has(row.key));
+    this.knownApprovals = new Set(waits.map((row) => row.key));
+    return fresh && this.list.keyedNodes.get(fresh.key);
+  }
+
+  /** Goes to the first approval that waits. */
+  toApproval() {
+    const card = this.list.querySelector("l3-approval[data-state=pending]");
+    if (!card) return;
+    this.toRow(card);
+    // The heading, never a button: a key pressed now must not decide anything.
+    card.heading?.focus({ preventScroll: true });
+  }
+
+  toRow(row) {
+    this.sticks = false;
+    const top = row.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top;
+    this.scroller.scrollTop += top - TOP_MARGIN_PX;
   }
 
   showGreeting(text) {

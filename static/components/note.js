@@ -37,10 +37,16 @@ const MAKERS = {
     h("div", { class: "note-text" }, cutText(content, plain)),
     dismissButton(key),
   ],
-  capability: ({ name, version }) => [
+  capability: ({ name, version, enabled }) => [
     "Capability",
     icon(SPARK),
-    h("div", { class: "note-text" }, "Capability ", h("code", {}, name), ` v${version} is live`),
+    h(
+      "div",
+      { class: "note-text" },
+      "Capability ",
+      h("code", {}, name),
+      ` v${version} is ${enabled ? "live" : "disabled"}`,
+    ),
   ],
   working: ({ stopping }) => [
     "",

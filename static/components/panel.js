@@ -1,42 +1,49 @@
-// The side panel: tasks and capabilities, as far as the frames seen by this page tell.
+// The side panel: tasks, as far as the frames seen by this page tell; capabilities, secrets and usage, as the server lists them.
 
 import { h, icon, keyed } from "../dom.js";
-import { dueIn } from "../format.js";
+import { dueIn } from "../times.js";
+import { capabilitySection } from "./panel-capabilities.js";
+import { secretSection } from "./panel-secrets.js";
+import { usageSection } from "./panel-usage.js";
 
 const CLOSE = "M5 5l10 10M15 5L5 15";
 const CLOSED_SHOWN = 5;
 const STATUS_WORDS = { in_progress: "in progress", done: "done", cancelled: "given up" };
 
-/** `<l3-panel>`: `data = { open, closed, capabilities }`; sends `panel-toggle`. Due times are kept fresh by itself. */
+/**
+ * `<l3-panel>`: `data = { open, closed, capabilities, secrets, usage }`; sends `panel-toggle` and `list-opened`. Due times are kept fresh
+ * by itself. `connect` comes first.
+ */
 export class Panel extends HTMLElement {
   connectedCallback() {
     this.setAttribute("role", "complementary");
-    this.setAttribute("aria-label", "Tasks and capabilities");
+    this.setAttribute("aria-label", "Tasks, capabilities, secrets and usage");
     const close = h("button", { type: "button", class: "icon-button panel-close" }, icon(CLOSE, "Close"));
     close.addEventListener("click", () => this.dispatchEvent(new CustomEvent("panel-toggle", { bubbles: true })));
     this.tasks = h("div", { class: "tasks", role: "list" });
     this.noTasks = h("p", { class: "none" }, "Nothing to do. A task with a due time wakes the assistant by itself.");
-    this.capabilities = h("ul", { class: "capabilities" });
-    this.noCapabilities = h("p", { class: "none" }, "None yet. The assistant writes one when it needs it.");
-    this.append(
-      close,
-      h("section", { "data-testid": "tasks" }, h("h2", {}, "Tasks"), this.tasks, this.noTasks),
-      h(
-        "section",
-        { "data-testid": "capabilities" },
-        h("h2", {}, "Capabilities"),
-        this.capabilities,
-        this.noCapabilities,
-      ),
-    );
+    this.append(close, h("section", { "data-testid": "tasks" }, h("h2", {}, "Tasks"), this.tasks, this.noTasks));
     this.timer = setInterval(() => this.refreshTimes(), 1000);
+  }
+
+  /** Adds the sections that ask the server: `api` as in `api.js`; `load(kind)` asks for a list again. */
+  connect({ api, load }) {
+    this.capabilities = capabilitySection(api);
+    this.secrets = secretSection(api, () => load("secrets"));
+    this.usage = usageSection();
+    this.append(this.capabilities.node, this.secrets.node, this.usage.node);
+  }
+
+  /** Whether a person looks at the list of this kind. */
+  isOpen(kind) {
+    return this[kind].node.open === true;
   }
 
   disconnectedCallback() {
     clearInterval(this.timer);
   }
 
-  set data({ open, closed, capabilities }) {
+  set data({ open, closed, capabilities, secrets, usage }) {
     const tasks = [...open, ...closed.slice(0, CLOSED_SHOWN)];
     const rows = tasks.map(({ id, title, details, status, due_at }) => ({
       key: id,
@@ -48,13 +55,9 @@ export class Panel extends HTMLElement {
     }));
     keyed(this.tasks, rows, () => document.createElement("l3-task"));
     this.noTasks.hidden = tasks.length > 0;
-    keyed(
-      this.capabilities,
-      capabilities.map(({ name, version }) => ({ key: `${name} ${version}`, name, version })),
-      ({ name, version }) =>
-        h("li", { "data-capability": name }, h("code", {}, name), h("span", { class: "version" }, `v${version}`)),
-    );
-    this.noCapabilities.hidden = capabilities.length > 0;
+    this.capabilities.show(capabilities);
+    this.secrets.show(secrets);
+    this.usage.show(usage);
   }
 
   refreshTimes() {

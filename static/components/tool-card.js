@@ -3,11 +3,18 @@
 
 import { chunks, codeBlock } from "../code.js";
 import { h, icon } from "../dom.js";
-import { argumentParts, failureLine, resultView, SHOWN_ROWS, summarize } from "../format.js";
+import { exactNodes } from "../exact.js";
+import { argumentParts, failureLine, operationLine, resultView, SHOWN_ROWS, summarize } from "../format.js";
 import { cutText } from "./cut-text.js";
 
-const STATE_WORDS = { running: "Running", ok: "Done", failed: "Failed" };
+const STATE_WORDS = { running: "Running", waiting: "Waits for you", ok: "Done", failed: "Failed" };
 const ARROW = "M7.5 5l5 5-5 5";
+const OPERATION_WORDS = {
+  intended: "about to happen",
+  done: "done",
+  failed: "failed",
+  unknown: "unknown: may or may not have happened",
+};
 const LOST = "The turn ended before this call had an outcome.";
 
 /** `<l3-tool>`: `data` is a row of kind `tool`. */
@@ -22,6 +29,12 @@ export class ToolCard extends HTMLElement {
     this.state.textContent = STATE_WORDS[row.state];
     this.failure.hidden = row.state !== "failed";
     this.failure.textContent = row.state !== "failed" ? "" : row.lost ? LOST : failureLine(row.outcome.result);
+    const unknown = row.operations?.filter((operation) => operation.state === "unknown").length ?? 0;
+    this.unknown.hidden = unknown === 0;
+    this.unknown.textContent =
+      unknown === 1
+        ? "One thing this call asked for may or may not have happened. It is not repeated by itself."
+        : `${unknown} things this call asked for may or may not have happened. They are not repeated by themselves.`;
     if (this.card.open) this.fill();
     else this.filled = false;
   }
@@ -33,15 +46,16 @@ export class ToolCard extends HTMLElement {
     this.said = h("span", { class: "tool-said", dir: "auto" });
     this.state = h("span", { class: "tool-state" });
     this.failure = h("p", { class: "tool-failure", "data-testid": "tool-failure", hidden: true });
+    this.unknown = h("p", { class: "tool-unknown", "data-testid": "tool-unknown", hidden: true });
     this.body = h("div", { class: "tool-body" });
     const summary = h("summary", {}, icon(ARROW), this.name, this.said, this.state);
     this.card = h("details", {}, summary, this.body);
     this.card.addEventListener("toggle", () => this.card.open && !this.filled && this.fill());
-    this.append(this.card, this.failure);
+    this.append(this.card, this.failure, this.unknown);
   }
 
   fill() {
-    const { args, outcome } = this.row;
+    const { args, outcome, operations, classified } = this.row;
     this.filled = true;
     const parts = argumentParts(args).map(({ label, text, language }) =>
       section(
@@ -49,6 +63,8 @@ export class ToolCard extends HTMLElement {
         cutText(text, (shown) => codeBlock(shown, language)),
       ),
     );
+    if (classified) parts.push(classifiedLine(classified));
+    if (operations) parts.push(section("what it did outside its sandbox", operationList(operations)));
     if (outcome) {
       parts.push(section(outcome.ok ? "result" : "error", resultNodes(outcome.result), outcome.ok ? "" : "failed"));
       if (outcome.logs.length > 0)
@@ -65,6 +81,31 @@ export class ToolCard extends HTMLElement {
 
 function section(label, nodes, extra = "") {
   return h("section", { class: `tool-part ${extra}` }, h("h3", {}, label), nodes);
+}
+
+function classifiedLine({ complexity, risk, impact, confirm }) {
+  const asked = confirm ? "; a person should see it first" : "";
+  return h(
+    "p",
+    { class: "classified", "data-testid": "classified" },
+    `A second model called it: complexity ${complexity}, risk ${risk}, impact ${impact}${asked}.`,
+  );
+}
+
+function operationList(operations) {
+  return h(
+    "ol",
+    { class: "operations", "data-testid": "operations" },
+    operations.map((operation) =>
+      h(
+        "li",
+        { "data-state": operation.state, title: JSON.stringify(operation.request) },
+        h("span", { class: "operation-power" }, operation.power),
+        h("code", { dir: "ltr" }, exactNodes(operationLine(operation))),
+        h("span", { class: "operation-state" }, OPERATION_WORDS[operation.state] ?? String(operation.state)),
+      ),
+    ),
+  );
 }
 
 function resultNodes(result) {

@@ -82,7 +82,7 @@ async fn each_check_fails_with_its_own_error_and_keeps_nothing() {
         with(&|w| w["parameters_schema"] = json!({"type": "object", "properties": {"n": {"type": "nonsense"}}})),
         with(&|w| w["tests"] = json!([{"params": {"n": 2}, "expect": 5}])),
         with(&|w| w["name"] = json!("restart")),
-        with(&|w| w["grants"] = json!({"http": {"hosts": ["example.com"]}})),
+        with(&|w| w["grants"] = json!({"network": {}})),
     ];
     app.script([calls(&asked), text("nothing worked")]);
     let frames = app.connect().await.ask("try").await;

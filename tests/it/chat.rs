@@ -9,7 +9,7 @@ async fn what_is_no_frame_is_answered_with_what_is_wrong() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
     for (frame, expected) in [
-        (json!({"type": "dance"}), "unknown variant `dance`, expected one of `message`, `stop`, `resume`"),
+        (json!({"type": "dance"}), "unknown variant `dance`, expected one of `message`, `stop`, `approve`, `deny`, `resume`"),
         (json!({"type": "message"}), "missing field `content`"),
         (json!([1]), "not a frame of the protocol"),
     ] {

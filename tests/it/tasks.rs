@@ -30,7 +30,12 @@ async fn a_task_is_made_read_changed_completed_and_deleted() {
         ]),
         text("done"),
     ]);
-    let frames = app.connect().await.ask("tasks").await;
+    let mut client = app.connect().await;
+    client.say("tasks").await;
+    // Deleting is for a person to decide.
+    let mut frames = client.until(|frame| frame["type"] == "approval").await;
+    client.send(json!({"type": "approve", "approval": frames.last().unwrap()["id"]})).await;
+    frames.extend(client.turn().await);
     let results: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").map(result).collect();
     assert_eq!(results[0]["due_at"], "2026-11-21T08:00:00Z");
     assert_eq!((&results[1]["title"], &results[1]["status"]), (&json!("Water the plants"), &json!("pending")));

@@ -134,6 +134,30 @@ test("messages_are_sent_again_under_the_same_id_until_they_are_acknowledged", ()
   assert.equal(socket().sent.length, 1, "only the resume");
 });
 
+test("a_decision_goes_out_only_over_an_open_line_and_is_not_kept_for_later", () => {
+  const { connection, socket, timers } = setUp();
+  assert.equal(connection.sendDecision(5, "approve"), false);
+  socket().says(hello());
+  assert.equal(connection.sendDecision(5, "approve"), true);
+  assert.equal(connection.sendDecision(6, "always"), true);
+  assert.equal(connection.sendDecision(7, "deny", "too wide"), true);
+  assert.equal(connection.sendDecision(8, "deny"), true);
+  assert.deepEqual(
+    socket().sent.filter(({ type }) => type === "approve" || type === "deny"),
+    [
+      { type: "approve", approval: 5, always: false },
+      { type: "approve", approval: 6, always: true },
+      { type: "deny", approval: 7, reason: "too wide" },
+      { type: "deny", approval: 8 },
+    ],
+  );
+  assert.equal(timers.size, 1, "a line that is silent now is given up");
+  socket().ends();
+  connection.open();
+  socket().says(hello());
+  assert.ok(!socket().sent.some(({ type }) => type === "approve" || type === "deny"));
+});
+
 test("pauses_grow_to_a_limit_and_are_jittered", () => {
   const pauses = Array.from({ length: 20 }, (_, index) => pauseFor(index + 1, 0.999999));
   assert.ok(pauses.every((pause, index) => index === 0 || pause >= pauses[index - 1]));

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { argumentParts, dueIn, failureLine, oneLine, resultView, summarize } = await load("format.js");
+const { argumentParts, failureLine, oneLine, resultView, summarize } = await load("format.js");
+const { dueIn } = await load("times.js");
 const { isInlineImage, safeHref } = await load("links.js");
 
 test("each_tool_is_summed_up_in_its_own_words", () => {

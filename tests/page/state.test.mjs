@@ -291,7 +291,7 @@ test("an_older_frame_about_a_task_or_capability_does_not_undo_a_newer_one", () =
   const [v1, v2] = [s.capability("c", 1), s.capability("c", 2)];
   const state = after([HELLO, newTask, oldTask, v2, v1]);
   assert.equal(taskLists(state).closed[0].title, "new");
-  assert.deepEqual(capabilityList(state), [{ name: "c", version: 2 }]);
+  assert.deepEqual(capabilityList(state), [{ name: "c", version: 2, enabled: true }]);
 });
 
 test("a_server_with_another_past_starts_the_page_over_but_keeps_the_outbox", () => {
@@ -310,6 +310,6 @@ test("a_server_with_another_past_starts_the_page_over_but_keeps_the_outbox", () 
 test("frames_of_other_conversations_and_of_unknown_types_change_nothing", () => {
   const state = after([HELLO]);
   assert.equal(reduce(state, { ...stream().queued(1, "x"), conversation: 2 }), state);
-  assert.equal(reduce(state, { type: "approval", conversation: 1, seq: 3 }), state);
+  assert.equal(reduce(state, { type: "prophecy", conversation: 1, seq: 3 }), state);
   assert.equal(reduce(state, { type: "constructor" }), state);
 });

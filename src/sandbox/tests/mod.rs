@@ -3,8 +3,13 @@
 mod calls;
 mod checks;
 mod examples;
+mod operations;
+mod powers;
+mod refusals;
 mod safety;
+mod scripted;
 mod stored;
+mod trials;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +19,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::{CheckError, Checked, Limits, Sandbox};
+use super::{CheckError, Checked, Limits, Nothing, Reach, Sandbox};
 use crate::clock::{ManualClock, SeededRandom};
 use crate::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, Outcome, TestCase, ToolCallId};
 use crate::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
@@ -57,6 +62,10 @@ fn permit() -> Permit {
     }
 }
 
+fn nothing() -> Arc<dyn Reach> {
+    Arc::new(Nothing)
+}
+
 /// A draft of the capability `probe` that takes any arguments.
 fn draft(source: &str) -> Draft {
     Draft {
@@ -71,7 +80,7 @@ fn draft(source: &str) -> Draft {
 }
 
 fn test(params: Value, expect: Value) -> TestCase {
-    TestCase { params, expect: Some(expect) }
+    TestCase { params, expect: Some(expect), answers: vec![] }
 }
 
 /// The version a draft becomes.
@@ -96,7 +105,7 @@ async fn built(sandbox: &Sandbox, draft: &Draft) -> CapabilityVersion {
 }
 
 async fn call(caller: &Sandbox, source: &str, params: Value) -> Outcome {
-    caller.call(&permit(), &built(sandbox(), &draft(source)).await, &params).await
+    caller.call(&permit(), &built(sandbox(), &draft(source)).await, &params, nothing()).await
 }
 
 /// The result of a call that must succeed.

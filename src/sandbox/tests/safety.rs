@@ -140,12 +140,12 @@ async fn a_call_beside_a_spinner_goes_on() {
     let spinner = built(sandbox(), &draft("export default () => { for (;;) {} }")).await;
     let small = built(sandbox(), &draft("export default () => 1")).await;
     let (first, second, params) = (permit(), permit(), json!({}));
-    let mut spinning = std::pin::pin!(sandbox().call(&first, &spinner, &params));
+    let mut spinning = std::pin::pin!(sandbox().call(&first, &spinner, &params, nothing()));
     for _ in 0..3 {
         tokio::select! {
             biased;
             outcome = &mut spinning => panic!("the spinner ended first: {}", outcome.result),
-            outcome = sandbox().call(&second, &small, &params) => assert_eq!(outcome.result, "1"),
+            outcome = sandbox().call(&second, &small, &params, nothing()) => assert_eq!(outcome.result, "1"),
         }
     }
 }
@@ -157,7 +157,7 @@ async fn more_calls_than_slots_wait_their_turn() {
         built(&sandbox, &draft("export default (p) => { let s = 0; for (let i = 0; i < 100000; i++) s += i; return p.n }")).await;
     let calls = (0..20).map(|n| {
         let (sandbox, capability) = (&sandbox, &capability);
-        async move { sandbox.call(&permit(), capability, &json!({ "n": n })).await.result }
+        async move { sandbox.call(&permit(), capability, &json!({ "n": n }), nothing()).await.result }
     });
     let results = futures::future::join_all(calls).await;
     assert_eq!(results, (0..20).map(|n: i32| n.to_string()).collect::<Vec<_>>());
@@ -170,8 +170,8 @@ async fn a_call_that_is_dropped_frees_its_slot() {
     let quick = built(&sandbox, &draft("export default () => 1")).await;
     for _ in 0..50 {
         let (permit, params) = (permit(), json!({}));
-        let call = std::pin::pin!(sandbox.call(&permit, &waiting, &params));
+        let call = std::pin::pin!(sandbox.call(&permit, &waiting, &params, nothing()));
         assert!(futures::poll!(call).is_pending());
     }
-    assert_eq!(sandbox.call(&permit(), &quick, &json!({})).await.result, "1");
+    assert_eq!(sandbox.call(&permit(), &quick, &json!({}), nothing()).await.result, "1");
 }

@@ -15,7 +15,7 @@ async fn a_component_in_wat_runs() {
     let draft = Draft { tests: vec![test(json!({"a": [1, "é"]}), json!({"a": [1, "é"]}))], ..wat(ECHO) };
     let capability = built(sandbox(), &draft).await;
     assert_eq!(capability.engine, "");
-    assert_eq!(sandbox().call(&permit(), &capability, &json!({"b": 2})).await.result, r#"{"b":2}"#);
+    assert_eq!(sandbox().call(&permit(), &capability, &json!({"b": 2}), nothing()).await.result, r#"{"b":2}"#);
 }
 
 #[tokio::test]
@@ -39,10 +39,46 @@ async fn wat_may_import_what_was_granted_and_nothing_else() {
     let error = refused(&Draft { grants: Grants::none(), ..wat(&source) }).await;
     assert_eq!(error.kind, CheckErrorKind::ImportError);
     assert!(error.message.contains("imports level3:capability/clock@0.1.0, which it was not granted"), "{error}");
-    for import in [r#"(import "wasi:cli/environment@0.2.0" (instance))"#, r#"(import "level3-js-engine-v1" (core module))"#] {
+    for import in [r#"(import "wasi:cli/environment@0.2.0" (instance))"#, r#"(import "level3-js-engine-v2" (core module))"#] {
         let error = refused(&wat(&ECHO.replacen("(component", &format!("(component {import}"), 1))).await;
         assert_eq!(error.kind, CheckErrorKind::ImportError, "{error}");
     }
+}
+
+fn wasm(bytes: &[u8]) -> Draft {
+    use base64::Engine as _;
+    let source = base64::engine::general_purpose::STANDARD.encode(bytes);
+    Draft { language: Language::Wasm, ..draft(&source) }
+}
+
+#[tokio::test]
+async fn a_component_in_bytes_runs() {
+    let bytes = ::wat::parse_str(ECHO).unwrap();
+    let capability = built(sandbox(), &Draft { tests: vec![test(json!({"a": 1}), json!({"a": 1}))], ..wasm(&bytes) }).await;
+    assert_eq!(capability.component, bytes);
+    assert_eq!(sandbox().call(&permit(), &capability, &json!({"b": 2}), nothing()).await.result, r#"{"b":2}"#);
+}
+
+#[tokio::test]
+async fn faults_in_bytes_are_named() {
+    let bytes = |text: &str| ::wat::parse_str(text).unwrap();
+    let not_base64 = Draft { language: Language::Wasm, ..draft("(component)") };
+    for (draft, kind, words) in [
+        (not_base64, CheckErrorKind::SyntaxError, "the component's bytes in base64"),
+        (wasm(b""), CheckErrorKind::SyntaxError, "no WebAssembly component"),
+        (wasm(b"MZ\x90"), CheckErrorKind::SyntaxError, "no WebAssembly component"),
+        (wasm(&bytes("(module)")), CheckErrorKind::SyntaxError, "a core module must be made into one"),
+        (wasm(&bytes(ECHO)[..100]), CheckErrorKind::ImportError, "not a valid component"),
+        (wasm(&bytes("(component)")), CheckErrorKind::MissingFunction, "does not export `run`"),
+    ] {
+        let error = refused(&draft).await;
+        assert!(error.kind == kind && error.message.contains(words), "{words}: {error}");
+    }
+    let clock = r#"(component (import "level3:capability/clock@0.1.0" (instance (export "now" (func (result u64)))))"#;
+    let importing = wasm(&bytes(&ECHO.replacen("(component", clock, 1)));
+    built(sandbox(), &importing).await;
+    let error = refused(&Draft { grants: Grants::none(), ..importing }).await;
+    assert!(error.message.contains("imports level3:capability/clock@0.1.0, which it was not granted"), "{error}");
 }
 
 #[tokio::test]
@@ -57,7 +93,7 @@ async fn harm_in_wat_fails_only_its_call() {
         let source = ECHO.replacen(";; where the answer is", body, 1);
         assert_ne!(source, ECHO);
         let capability = built(sandbox(), &wat(&source)).await;
-        let outcome = impatient().call(&permit(), &capability, &json!({})).await;
+        let outcome = impatient().call(&permit(), &capability, &json!({}), nothing()).await;
         assert!(!outcome.ok && outcome.result.contains(words), "{body}: {}", outcome.result);
     }
 }
@@ -80,18 +116,19 @@ async fn the_imports_of_a_component_are_its_grants() {
         let component = wasmtime::component::Component::new(engine, &checked.component).unwrap();
         component.component_type().imports(engine).map(|(name, _)| name.to_owned()).collect()
     };
-    assert_eq!(imports(Grants::none()).await, ["level3-js-engine-v1"]);
+    assert_eq!(imports(Grants::none()).await, ["level3-js-engine-v2"]);
     let log: Grants = serde_json::from_value(json!({"log": {}})).unwrap();
-    assert_eq!(imports(log).await, ["level3-js-engine-v1", "level3:capability/log@0.1.0"]);
+    assert_eq!(imports(log).await, ["level3-js-engine-v2", "level3:capability/log@0.1.0"]);
     assert_eq!(imports(Grants::harmless()).await.len(), 4);
 }
 
 #[tokio::test]
 async fn a_component_that_imports_more_than_its_row_grants_is_refused() {
     let capability = built(sandbox(), &draft("export default () => 1")).await;
-    let outcome = sandbox().call(&permit(), &CapabilityVersion { grants: Grants::none(), ..capability }, &json!({})).await;
+    let outcome =
+        sandbox().call(&permit(), &CapabilityVersion { grants: Grants::none(), ..capability }, &json!({}), nothing()).await;
     assert!(!outcome.ok);
-    assert!(outcome.result.contains("which it was not granted; it may import: level3-js-engine-v1"), "{}", outcome.result);
+    assert!(outcome.result.contains("which it was not granted; it may import: level3-js-engine-v2"), "{}", outcome.result);
 }
 
 #[tokio::test]
@@ -99,23 +136,56 @@ async fn damaged_bytes_are_refused() {
     let mut capability = built(sandbox(), &draft("export default () => 'damaged'")).await;
     let fresh = open(Limits::default());
     *capability.component.last_mut().unwrap() ^= 1;
-    let outcome = fresh.call(&permit(), &capability, &json!({})).await;
+    let outcome = fresh.call(&permit(), &capability, &json!({}), nothing()).await;
     assert!(!outcome.ok);
     let error: Value = serde_json::from_str(&outcome.result).unwrap();
     assert_eq!(error["error"], "capability_unusable");
     assert!(error["message"].as_str().unwrap().contains("damaged"), "{error}");
 }
 
+/// A version as it would lie in a database that an older server has written.
+async fn of_an_older_engine(source: &str) -> CapabilityVersion {
+    with_bytes(built(sandbox(), &draft(source)).await, b"level3-js-engine-v2", b"level3-js-engine-v0")
+}
+
+/// The version with a part of its component exchanged.
+fn with_bytes(new: CapabilityVersion, old_bytes: &[u8], new_bytes: &[u8]) -> CapabilityVersion {
+    let mut component = new.component.clone();
+    let place = component.windows(old_bytes.len()).position(|bytes| bytes == old_bytes).unwrap();
+    component[place..place + old_bytes.len()].copy_from_slice(new_bytes);
+    let sha256 =
+        hex::encode(sha2::Digest::finalize(sha2::Digest::chain_update(<sha2::Sha256 as sha2::Digest>::new(), &component)));
+    CapabilityVersion { engine: "level3-js-engine-v0".into(), component, sha256, ..new }
+}
+
 #[tokio::test]
-async fn a_component_for_another_engine_is_refused_with_the_way_out() {
-    let capability = built(sandbox(), &draft("export default () => 1")).await;
-    let other = CapabilityVersion { engine: "level3-js-engine-v0".into(), ..capability };
-    let outcome = sandbox().call(&permit(), &other, &json!({})).await;
-    assert!(
-        outcome.result.contains("made for level3-js-engine-v0") && outcome.result.contains("write it again"),
-        "{}",
-        outcome.result
-    );
+async fn a_component_for_another_engine_is_made_again_from_its_source() {
+    let old = of_an_older_engine("export default (p) => p.n + 1").await;
+    for n in 0..2 {
+        let outcome = sandbox().call(&permit(), &old, &json!({ "n": n }), nothing()).await;
+        assert_eq!(outcome.result, (n + 1).to_string());
+    }
+    sandbox().load(&old).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_cannot_be_made_again_is_refused_with_the_way_out() {
+    let old = of_an_older_engine("export default () => 'old'").await;
+    let broken = with_bytes(old.clone(), b"'old'", b"'old;");
+    let broken = CapabilityVersion { source: "export default () => 'old;".into(), ..broken };
+    for (changed, words) in [
+        (CapabilityVersion { source: "export default () => 'other'".into(), ..old.clone() }, "not the one its component"),
+        (CapabilityVersion { source: "export default ()".into(), ..old.clone() }, "not the one its component"),
+        (broken, "unexpected"),
+        (CapabilityVersion { sha256: "0".repeat(64), ..old.clone() }, "damaged"),
+        (CapabilityVersion { language: Language::Wat, ..old.clone() }, "not JavaScript"),
+    ] {
+        let outcome = sandbox().call(&permit(), &changed, &json!({}), nothing()).await;
+        assert!(!outcome.ok, "{}", outcome.result);
+        for said in [words, "made for level3-js-engine-v0", "write it again with write_capability"] {
+            assert!(outcome.result.contains(said), "{said}: {}", outcome.result);
+        }
+    }
 }
 
 #[tokio::test]
@@ -126,5 +196,5 @@ async fn compiled_components_are_kept_up_to_a_number() {
         built(&sandbox, &draft(&format!("export default () => {n}"))).await;
     }
     assert_eq!(sandbox.0.components.count(), 64);
-    assert_eq!(sandbox.call(&permit(), &first, &json!({})).await.result, "0");
+    assert_eq!(sandbox.call(&permit(), &first, &json!({}), nothing()).await.result, "0");
 }

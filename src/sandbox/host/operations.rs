@@ -1,0 +1,152 @@
+//! What a call has started outside and not yet heard of. Operations are done side by side, a few at a time, while the guest
+//! computes or waits; they are polled within the call, so none goes on after it.
+
+use std::sync::Arc;
+
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
+use wasmtime::Result;
+
+use crate::domain::Grants;
+
+use super::super::Limits;
+use super::super::reach::{Operation, Reach, Refused, Request};
+use super::State;
+use super::bindings::level3::capability::operations::{self, Completion};
+
+/// The operations of one call, as its instance sees them.
+pub(in crate::sandbox) struct Operations {
+    limits: Limits,
+    started: u32,
+    /// Started, and their end not yet told.
+    open: u32,
+    /// To whoever does them; closed when the guest has ended.
+    queue: UnboundedSender<Operation>,
+    ended: UnboundedSender<Completion>,
+    told: UnboundedReceiver<Completion>,
+}
+
+/// The guest went on starting operations long after they were refused.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped: it started more than {0} operations")]
+pub(in crate::sandbox) struct TooManyOperations(u32);
+
+impl Operations {
+    /// Gives the guest's side, and the future that does what it starts. This one ends when the first is closed and everything is done.
+    pub(in crate::sandbox) fn new(reach: Arc<dyn Reach>, limits: &Limits) -> (Self, BoxFuture<'static, ()>) {
+        let ((queue, queued), (ended, told)) = (unbounded(), unbounded());
+        let (answers, at_once, most) = (ended.clone(), limits.operations_at_once, limits.answer_bytes);
+        let doing = queued
+            .map(move |operation: Operation| {
+                let id = operation.ordinal;
+                reach.perform(operation).map(move |answer| completion(id, answer.and_then(|answer| within(answer, most))))
+            })
+            .buffer_unordered(at_once)
+            .for_each(move |completion| {
+                // Nobody listens any more when the guest has ended.
+                let _ = answers.unbounded_send(completion);
+                std::future::ready(())
+            })
+            .boxed();
+        (Self { limits: *limits, started: 0, open: 0, queue, ended, told }, doing)
+    }
+
+    /// Starts nothing any more.
+    pub(in crate::sandbox) fn close(&self) {
+        self.queue.close_channel();
+    }
+
+    /// True when the guest has ended.
+    pub(in crate::sandbox) fn is_closed(&self) -> bool {
+        self.queue.is_closed()
+    }
+
+    /// Why operations failed whose end the guest never heard.
+    pub(in crate::sandbox) fn unheard_failures(&mut self) -> Vec<String> {
+        let ends = std::iter::from_fn(|| self.told.next().now_or_never().flatten());
+        ends.filter(|end| !end.ok).map(|end| end.value).collect()
+    }
+
+    fn start(&mut self, request: Result<Request, Refused>) -> Result<u32> {
+        let most = self.limits.operations;
+        self.started += 1;
+        self.open += 1;
+        // Each refusal takes a little of the host's memory until it is told.
+        if self.started > most.saturating_mul(2) {
+            return Err(TooManyOperations(most).into());
+        }
+        let ordinal = self.started;
+        let request = request.and_then(|request| match ordinal {
+            _ if ordinal <= most => Ok(request),
+            _ => Err(Refused(format!("a call may start {most} operations, and this is one more; do less per call"))),
+        });
+        match request {
+            Ok(request) => self.queue.unbounded_send(Operation { ordinal, request }).map_err(wasmtime::Error::new)?,
+            Err(refused) => self.ended.unbounded_send(completion(ordinal, Err(refused))).map_err(wasmtime::Error::new)?,
+        }
+        Ok(ordinal)
+    }
+}
+
+fn completion(id: u32, answer: Result<String, Refused>) -> Completion {
+    match answer {
+        Ok(value) => Completion { id, ok: true, value },
+        Err(Refused(value)) => Completion { id, ok: false, value },
+    }
+}
+
+fn within(answer: String, most: usize) -> Result<String, Refused> {
+    if answer.len() <= most {
+        return Ok(answer);
+    }
+    let size = answer.len();
+    Err(Refused(format!("the answer has {size} bytes and may have {most}; ask for less at once, for example one page")))
+}
+
+/// Reads an operation's JSON and compares it with the grants.
+pub(super) type Read = fn(&Grants, &str) -> Result<Request, Refused>;
+
+impl State {
+    /// Starts an operation. What is wrong with it is told as its end, like any other failure.
+    pub(super) fn start(&mut self, request: &str, read: Read) -> Result<u32> {
+        let grants = Arc::clone(&self.grants);
+        let operations =
+            self.operations.as_mut().ok_or_else(|| wasmtime::Error::msg("no power that has operations was granted"))?;
+        let (size, most) = (request.len(), operations.limits.request_bytes);
+        operations.start(match size <= most {
+            true => read(&grants, request),
+            false => Err(Refused(format!("the request has {size} bytes and may have {most}; send less at once"))),
+        })
+    }
+}
+
+impl operations::Host for State {
+    async fn wait(&mut self, milliseconds: u64) -> Result<Option<Completion>> {
+        let Some(mut operations) = self.operations.take() else { return Ok(None) };
+        let ended = match operations.open {
+            0 => None,
+            _ => tokio::select! {
+                biased;
+                ended = operations.told.next() => ended,
+                // Waiting for no time lets operations go on, too.
+                () = async { tokio::task::yield_now().await; self.wait_on_the_clock(milliseconds).await } => None,
+            },
+        };
+        operations.open -= u32::from(ended.is_some());
+        self.operations = Some(operations);
+        Ok(ended)
+    }
+}
+
+/// The grants with something added, as an author would write them.
+pub(super) fn written_with(grants: &Grants, add: impl FnOnce(&mut Grants)) -> String {
+    let mut wider = grants.clone();
+    add(&mut wider);
+    serde_json::Value::Object(wider.to_json()).to_string()
+}
+
+/// Reads a request's JSON.
+pub(super) fn json<'a, T: serde::Deserialize<'a>>(request: &'a str) -> Result<T, Refused> {
+    serde_json::from_str(request).map_err(|error| Refused(format!("this is no request: {error}")))
+}

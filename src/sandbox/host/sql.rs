@@ -1,0 +1,35 @@
+//! `sql`: statements on the agent's tables. What a statement may do is judged by whoever runs it, on its own database login.
+
+use serde::Deserialize;
+use serde_json::Value;
+use wasmtime::Result;
+
+use crate::domain::{Grants, SqlAccess};
+
+use super::super::reach::{Refused, Request};
+use super::State;
+use super::bindings::level3::capability::sql;
+use super::operations::{json, written_with};
+
+impl sql::Host for State {
+    fn start(&mut self, request: String) -> Result<u32> {
+        Self::start(self, &request, read)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    text: String,
+    #[serde(default)]
+    params: Vec<Value>,
+}
+
+fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
+    if grants.sql.is_none() {
+        let wider = written_with(grants, |grants| grants.sql = Some(SqlAccess::Read));
+        return Err(Refused(format!("this capability was not granted `sql`; to run SQL, write it again with grants {wider}")));
+    }
+    let Written { text, params } = json(request)?;
+    Ok(Request::Sql { text, params })
+}

@@ -1,0 +1,42 @@
+//! `tools`: calls of other tools.
+
+use serde::Deserialize;
+use serde_json::{Value, json as value};
+use wasmtime::Result;
+
+use crate::domain::Grants;
+
+use super::super::explain;
+use super::super::reach::{Refused, Request};
+use super::State;
+use super::bindings::level3::capability::tools;
+use super::operations::{json, written_with};
+
+impl tools::Host for State {
+    fn start(&mut self, request: String) -> Result<u32> {
+        Self::start(self, &request, read)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    #[serde(default)]
+    params: Option<Value>,
+}
+
+fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
+    let Written { name, params } = json(request)?;
+    if !grants.tools.contains(&name) {
+        let may: Vec<_> = grants.tools.iter().map(String::as_str).collect();
+        let (may, name) = (may.join(", "), explain::clip(&name));
+        let wider = written_with(grants, |grants| {
+            grants.tools.insert(name.clone());
+        });
+        return Err(Refused(format!(
+            "this capability was not granted the tool `{name}`; it may call: {may}. To call {name}, write it again with grants {wider}"
+        )));
+    }
+    Ok(Request::Tool { name, params: params.unwrap_or_else(|| value!({})) })
+}

@@ -1,0 +1,172 @@
+//! What a capability reaches outside the sandbox: operations, done for it by whoever calls it. The sandbox has compared each
+//! with the grants before it hands it on; how it is done, recorded and limited is for the caller to know.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What a capability reaches outside the sandbox; done for it by whoever calls it, under the permit of the call.
+pub trait Reach: Send + Sync {
+    /// Does one operation. The answer is JSON text for the guest, in the form that [`Request`] says. The future is polled only
+    /// while the call lives, and dropped at the call's deadline.
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>>;
+
+    /// A placeholder that stands for a secret's value until a request leaves.
+    ///
+    /// # Errors
+    /// When there is no such secret, in words for the capability's author.
+    fn secret(&self, name: &str) -> Result<String, Refused>;
+
+    /// How deep the call is nested in calls of other capabilities: 0 for one that a turn made itself. Calls of each depth have
+    /// room of their own, so that those which wait for others cannot keep these from running.
+    fn depth(&self) -> usize {
+        0
+    }
+}
+
+/// One operation of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// Counts from 1 in the order in which the call started its operations; the same for the same code and arguments.
+    pub ordinal: u32,
+    /// What is to be done.
+    pub request: Request,
+}
+
+/// What an operation does, and what it answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// `fetch`. Answers [`HttpAnswer::to_json`], whatever the status.
+    Http(HttpRequest),
+    /// `host.sql`. Answers an array of row objects, or `{"row_count": n}` for a change.
+    Sql {
+        /// One statement, with `$1`, `$2` … for the parameters.
+        text: String,
+        /// The parameters.
+        params: Vec<Value>,
+    },
+    /// `host.kv`. Answers as [`KvRequest`] says.
+    Kv(KvRequest),
+    /// `host.call`. Answers the tool's result as a model would read it, JSON or not; a failed outcome is [`Refused`] with its text.
+    Tool {
+        /// The tool's name.
+        name: String,
+        /// Its arguments.
+        params: Value,
+    },
+}
+
+/// One HTTP request; the sandbox has seen that a grant allows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// In capitals.
+    pub method: String,
+    /// Whole and in the one form that the `url` crate gives it.
+    pub url: String,
+    /// As the capability wrote them, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body's bytes.
+    pub body: Option<Vec<u8>>,
+}
+
+/// What came back for a [`HttpRequest`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpAnswer {
+    /// The status, for example 200.
+    pub status: u16,
+    /// Its words, for example `OK`.
+    pub status_text: String,
+    /// The address that answered, after redirects.
+    pub url: String,
+    /// Names in lower case; a name may come several times.
+    pub headers: Vec<(String, String)>,
+    /// The body's bytes.
+    pub body: Vec<u8>,
+}
+
+impl HttpAnswer {
+    /// `{"status": …, "status_text": …, "url": …, "headers": [[name, value], …], "body": …}`; with `body_base64` in place of `body`
+    /// where the bytes are not UTF-8.
+    pub fn to_json(&self) -> String {
+        use base64::Engine as _;
+        let Self { status, status_text, url, headers, body } = self;
+        let mut answer = json!({ "status": status, "status_text": status_text, "url": url, "headers": headers });
+        match std::str::from_utf8(body) {
+            Ok(text) => answer["body"] = json!(text),
+            Err(_) => answer["body_base64"] = json!(base64::engine::general_purpose::STANDARD.encode(body)),
+        }
+        answer.to_string()
+    }
+}
+
+/// One use of a capability's own values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum KvRequest {
+    /// Answers the value, or `null`.
+    Get {
+        /// The key.
+        key: String,
+    },
+    /// Keeps a value; answers `null`.
+    Set {
+        /// The key.
+        key: String,
+        /// The value, in place of any before.
+        #[serde(default)]
+        value: Value,
+    },
+    /// Answers whether there was one: `true` or `false`.
+    Delete {
+        /// The key.
+        key: String,
+    },
+    /// Answers the keys that begin so, in their order, as an array.
+    List {
+        /// How they begin; empty for all.
+        #[serde(default)]
+        prefix: String,
+    },
+}
+
+/// Why an operation was not done; the guest gets an Error with this message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+/// Reaches nothing: every operation is refused. For calls that must have no effect.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+impl Nothing {
+    fn refused() -> Refused {
+        Refused("nothing outside the sandbox is reached here: this is a check or a trial, which must have no effects".into())
+    }
+}
+
+impl Reach for Nothing {
+    fn perform(&self, _: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+        std::future::ready(Err(Self::refused())).boxed()
+    }
+
+    fn secret(&self, _: &str) -> Result<String, Refused> {
+        Err(Self::refused())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_is_not_text_travels_in_base64() {
+        let answer = |body: &[u8]| -> Value {
+            let answer = HttpAnswer { status: 200, body: body.to_vec(), ..HttpAnswer::default() };
+            serde_json::from_str(&answer.to_json()).unwrap()
+        };
+        assert_eq!(answer("grün".as_bytes())["body"], "grün");
+        assert_eq!(answer(&[0xff, 0])["body_base64"], "/wA=");
+        assert!(answer(&[0xff]).get("body").is_none());
+    }
+}

@@ -1,0 +1,156 @@
+//! Calls without effects: the tests of a capability. What they would reach is answered out of the test itself.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::domain::TestCase;
+
+use super::component::Loaded;
+use super::reach::{Operation, Reach, Refused, Request};
+use super::run::Ran;
+use super::{CallError, Inner, schema};
+
+/// What came of one test.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TestResult {
+    /// The arguments.
+    pub params: Value,
+    /// The result the author expected; absent when success is enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Value>,
+    /// What the call gave, as the model would read it; absent when it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// True when the result is the one expected.
+    pub ok: bool,
+    /// Why it has no result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<CallError>,
+    /// What it logged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<String>,
+}
+
+impl Inner {
+    /// Runs one test.
+    pub(super) async fn trial(&self, loaded: &Loaded, parameters: &Value, case: &TestCase) -> TestResult {
+        let ran = match schema::validate(parameters, &case.params) {
+            Ok(()) => {
+                let terms = self.terms_of_trial(Arc::new(Answers(Mutex::new(case.answers.iter().cloned().collect()))));
+                self.run(loaded, &case.params, &terms).await
+            }
+            Err(error) => Ran::failed(error),
+        };
+        let (result, error) = match ran.result {
+            Ok(result) => (Some(result), None),
+            Err(error) => (None, Some(error)),
+        };
+        let ok = result.as_ref().is_some_and(|result| case.expect.as_ref().is_none_or(|expected| same(result, expected)));
+        TestResult { params: case.params.clone(), expected: case.expect.clone(), result, ok, error, logs: ran.logs }
+    }
+}
+
+/// What the operations of a test get, in order.
+struct Answers(Mutex<VecDeque<Value>>);
+
+impl Reach for Answers {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+        let answer = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        std::future::ready(answered(&operation, answer)).boxed()
+    }
+
+    fn secret(&self, name: &str) -> Result<String, Refused> {
+        Ok(format!("the-secret-{name}-in-a-test"))
+    }
+}
+
+const FORM: &str = r#"{"ok": <what it answers>} or {"error": "message"}"#;
+
+fn answered(operation: &Operation, answer: Option<Value>) -> Result<String, Refused> {
+    let number = operation.ordinal;
+    let what = match &operation.request {
+        Request::Http(request) => format!("{} {}", request.method, request.url),
+        Request::Sql { text, .. } => format!("the SQL {text}"),
+        Request::Kv(_) => "a use of host.kv".to_owned(),
+        Request::Tool { name, .. } => format!("the call of {name}"),
+    };
+    let Some(answer) = answer else {
+        return Err(Refused(format!(
+            "a test reaches nothing outside, and operation {number} ({what}) has no answer left; give the test \
+             \"answers\": [{FORM}, …], one for each operation in order"
+        )));
+    };
+    let fields = answer.as_object().filter(|fields| fields.len() == 1);
+    let (ok, error) = (fields.and_then(|fields| fields.get("ok")), fields.and_then(|fields| fields.get("error")));
+    match (ok, error.and_then(Value::as_str), &operation.request) {
+        (Some(ok), _, Request::Http(request)) => http(ok, &request.url),
+        (Some(ok), _, Request::Tool { .. }) if ok.is_string() => Ok(ok.as_str().unwrap_or_default().to_owned()),
+        (Some(ok), ..) => Ok(ok.to_string()),
+        (None, Some(message), _) => Err(Refused(message.to_owned())),
+        (None, None, _) => {
+            Err(Refused(format!("the test's answer for operation {number} ({what}) must be {FORM}, not {answer}")))
+        }
+    }
+}
+
+/// A response as an author writes it: only the status has to be there, and a body that is no text is JSON.
+fn http(written: &Value, url: &str) -> Result<String, Refused> {
+    let Some(status) = written.get("status").filter(|status| status.is_u64()) else {
+        return Err(Refused(format!(
+            r#"what a test answers to fetch is {{"ok": {{"status": 200, "headers": {{"name": "value"}}, "body": <text or JSON>}}}}, not {written}"#
+        )));
+    };
+    let of = |name: &str| written.get(name).cloned();
+    let mut answer = json!({ "status": status, "status_text": of("status_text").unwrap_or_else(|| json!("")) });
+    answer["url"] = of("url").unwrap_or_else(|| json!(url));
+    answer["headers"] = match of("headers") {
+        Some(Value::Object(headers)) => headers.into_iter().map(|(name, value)| json!([name.to_lowercase(), value])).collect(),
+        other => other.unwrap_or_else(|| json!([])),
+    };
+    match (of("body_base64"), of("body")) {
+        (Some(bytes), _) => answer["body_base64"] = bytes,
+        (None, Some(text @ Value::String(_))) => answer["body"] = text,
+        (None, body) => answer["body"] = body.map_or_else(|| json!(""), |body| json!(body.to_string())),
+    }
+    Ok(answer.to_string())
+}
+
+/// True when a caller could not tell the result from the expected one: the same text, or the same JSON, where 1 is 1.0.
+fn same(result: &str, expected: &Value) -> bool {
+    expected.as_str() == Some(result) || serde_json::from_str(result).is_ok_and(|result| equal(&result, expected))
+}
+
+fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len() && left.iter().all(|(key, value)| right.get(key).is_some_and(|other| equal(value, other)))
+        }
+        _ => left == right,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn results_are_compared_as_a_caller_would_see_them() {
+        assert!(same("XIV", &json!("XIV")));
+        assert!(same("1.0", &json!(1)));
+        assert!(same(r#"{"b":[1,null],"a":2}"#, &json!({"a": 2.0, "b": [1, null]})));
+        assert!(same("42", &json!("42")));
+        assert!(!same("XV", &json!("XIV")));
+        assert!(!same(r#"{"a":2}"#, &json!({"a": 2, "b": 3})));
+        assert!(!same("[1,2]", &json!([2, 1])));
+    }
+}

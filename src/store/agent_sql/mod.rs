@@ -1,0 +1,332 @@
+//! The agent's own SQL: on its own login, one statement, in one transaction with its outcome.
+
+mod statement;
+mod told;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use sqlx::pool::PoolConnection;
+use sqlx::{PgPool, Postgres, Row};
+
+use self::statement::{Room, Statement};
+use self::told::{busy, cut, describe, ended_transaction, is_code, timed_out};
+use super::operations::shown;
+use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError};
+use crate::domain::{Event, EventRecord, OperationState, Outcome, SqlAccess, ToolCallId};
+
+/// What a capability's statement may give it.
+const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
+
+/// Why a statement did not come to an outcome.
+enum Failure {
+    /// The statement's own fault; what its author reads.
+    Statement(Value),
+    /// Its connection was ended. Nothing was kept, unless that happened in the very moment of the commit.
+    Cut,
+    /// Ours.
+    Store(StoreError),
+}
+
+impl<E: Into<StoreError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// What is recorded in the transaction of the statement.
+enum Seal<'a> {
+    /// The outcome of the agent's own call.
+    Call(&'a CallEnd<'a>),
+    /// An operation of a capability's call.
+    Operation(&'a NewOperation<'a>),
+    /// Nothing: the transaction is read-only and is rolled back.
+    Nothing,
+}
+
+/// What came of a statement: its result, and the number of the event by which it was recorded.
+type Sealed = (String, Option<i64>);
+
+impl Store {
+    /// Runs one statement of the agent and records the call's outcome in the same transaction: exactly once, whatever is killed when.
+    /// `params` stand in for `$1`, `$2`, …; `end.outcome` is replaced by what came of the statement.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an outcome, not an error.
+    pub async fn run_agent_sql(
+        &self,
+        lease: &Lease,
+        statement: &str,
+        params: &[Value],
+        limits: RowLimits,
+        end: CallEnd<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Outcome, StoreError> {
+        let failed = match Statement::new(statement, params, Room::Shown(limits)) {
+            Err(refusal) => refusal,
+            Ok(statement) => match self.run_sealed(lease, &statement, Seal::Call(&end), now).await? {
+                Ok((result, sequence)) => {
+                    let outcome = Outcome::ok(result);
+                    let (call, name) = (end.call, end.tool.to_owned());
+                    let event = Event::ToolCallEnded { turn: lease.turn, call, name, outcome: outcome.clone() };
+                    self.announce(lease, sequence, now, event);
+                    return Ok(outcome);
+                }
+                Err(error) => error,
+            },
+        };
+        let (outcome, call) = (Outcome::failed(failed.to_string()), end.call);
+        match self.end_call(lease, CallEnd { outcome: outcome.clone(), ..end }, now).await {
+            // Time was up, or the connection broke, in the very moment of the commit: what was recorded is what happened.
+            Err(StoreError::LostLease) => self.recorded_outcome(lease, call).await?.ok_or(StoreError::LostLease),
+            recorded => recorded.map(|()| outcome),
+        }
+    }
+
+    /// The outcome of a call of a turn that is still held; `None` when it has none, or the turn is held by another.
+    async fn recorded_outcome(&self, lease: &Lease, call: ToolCallId) -> Result<Option<Outcome>, StoreError> {
+        let row = sqlx::query!(
+            "SELECT c.state, m.content FROM tool_calls c JOIN messages m USING (tool_call_id) JOIN turns t ON t.turn_id = c.turn_id
+             WHERE c.tool_call_id = $1 AND t.turn_id = $2 AND t.fence = $3 AND t.state = 'running'",
+            call.0,
+            lease.turn.0,
+            lease.fence
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(row.map(|row| if row.state == "done" { Outcome::ok(row.content) } else { Outcome::failed(row.content) }))
+    }
+
+    /// Runs one statement for a capability. `params` stand in for `$1`, `$2`, …
+    ///
+    /// The answer is JSON: an array of row objects, or what was done, as `{"row_count": 1}`. A result that has more than 10,000 rows or
+    /// 1 MiB is an error, and so is everything that the statement did wrong; then nothing of it was kept. With [`SqlAccess::Read`] it can
+    /// change nothing and nothing is recorded; with [`SqlAccess::Write`] what came of it is recorded in the ledger, a success in the same
+    /// transaction, so that it happens exactly once.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before, or when the database is not there.
+    pub async fn run_operation_sql(
+        &self,
+        lease: &Lease,
+        operation: NewOperation<'_>,
+        text: &str,
+        params: &[Value],
+        access: SqlAccess,
+        now: DateTime<Utc>,
+    ) -> Result<Result<String, String>, StoreError> {
+        let seal = match access {
+            SqlAccess::Read => Seal::Nothing,
+            SqlAccess::Write => Seal::Operation(&operation),
+        };
+        let failed = match Statement::new(text, params, Room::Whole(WHOLE)) {
+            Err(refusal) => refusal,
+            Ok(statement) => match self.run_sealed(lease, &statement, seal, now).await? {
+                Ok((answer, sequence)) => {
+                    if let Some(sequence) = sequence {
+                        self.signals.announce(operation.recorded(lease, OperationState::Done, sequence, now));
+                    }
+                    return Ok(Ok(answer));
+                }
+                Err(error) => error,
+            },
+        };
+        let failed = failed.to_string();
+        if access == SqlAccess::Write {
+            let recorded = self.end_operation(lease, &operation, OperationState::Failed, Some(&failed), now).await;
+            if let Err(StoreError::LostLease) = recorded {
+                // Time was up, or the connection broke, in the very moment of the commit: what the ledger says is what happened.
+                return match self.earlier_operation(&operation).await? {
+                    Earlier::Done(answer) => Ok(answer),
+                    _ => Err(StoreError::LostLease),
+                };
+            }
+            recorded?;
+        }
+        Ok(Err(failed))
+    }
+
+    /// Runs a statement to its end, within the deadline. The inner error is what its author is told.
+    async fn run_sealed(
+        &self,
+        lease: &Lease,
+        statement: &Statement<'_>,
+        seal: Seal<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Result<Sealed, Value>, StoreError> {
+        match tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statement, seal, now)).await {
+            Ok(Ok(sealed)) => Ok(Ok(sealed)),
+            Ok(Err(Failure::Statement(error))) => Ok(Err(error)),
+            Ok(Err(Failure::Cut)) => Ok(Err(cut())),
+            Ok(Err(Failure::Store(error))) => Err(error),
+            Err(_) => Ok(Err(timed_out(self.sql_deadline.as_secs()))),
+        }
+    }
+
+    async fn run_in_transaction(
+        &self,
+        lease: &Lease,
+        statement: &Statement<'_>,
+        seal: Seal<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Sealed, Failure> {
+        let connection = self.agent_connection().await?;
+        let mut running = Running { connection: Some(connection), backend: None, pool: self.pool.clone() };
+        let connection = running.connection.as_mut().expect("it was just put there");
+        let begun = sqlx::raw_sql(seal.begin()).fetch_one(&mut **connection).await?;
+        let transaction: String = begun.try_get_unchecked(0)?;
+        running.backend = begun.try_get_unchecked::<String, _>(1)?.parse().ok();
+
+        let result = match statement.run(connection).await {
+            Ok(result) => result,
+            Err(Failure::Cut) => return Err(Failure::Cut),
+            Err(failure) => {
+                if sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.is_ok() {
+                    running.backend = None;
+                }
+                return Err(failure);
+            }
+        };
+        let sequence = match self.seal(connection, lease, seal, &transaction, &result, now).await {
+            Ok(sequence) => sequence,
+            Err(error) if is_code(&error, "L3003") => return Err(Failure::Statement(ended_transaction())),
+            Err(error) => {
+                return Err(match StoreError::from(error) {
+                    // Its own settings of timeouts, or another statement of the agent, kept the outcome from being recorded.
+                    StoreError::Database(error) => describe(error, "", 0),
+                    lost => Failure::Store(lost),
+                });
+            }
+        };
+        // Constraints that were deferred are checked here, and a violated one is the statement's fault as well.
+        let end = if sequence.is_some() { "COMMIT" } else { "ROLLBACK" };
+        sqlx::raw_sql(end).execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
+        running.backend = None;
+        Ok((result, sequence))
+    }
+
+    /// Records what came of the statement, in its transaction. Returns the event's number.
+    async fn seal(
+        &self,
+        connection: &mut PoolConnection<Postgres>,
+        lease: &Lease,
+        seal: Seal<'_>,
+        transaction: &str,
+        result: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Option<i64>, sqlx::Error> {
+        match seal {
+            Seal::Nothing => Ok(None),
+            Seal::Call(end) => {
+                let fact = format!("call:{}:t:{}", end.call.0, end.verdict);
+                sqlx::query_scalar!(
+                    "SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                    self.sql_token(&fact, lease.fence, transaction, result),
+                    lease.turn.0,
+                    lease.fence,
+                    end.call.0,
+                    true,
+                    result,
+                    &end.proposal_sha256[..],
+                    end.verdict,
+                    now
+                )
+                .fetch_one(&mut **connection)
+                .await
+            }
+            Seal::Operation(operation) => {
+                let fact = format!("operation:{}:{}", operation.call.0, operation.ordinal);
+                sqlx::query_scalar!(
+                    "SELECT shared.end_sql_operation($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                    self.sql_token(&fact, lease.fence, transaction, result),
+                    lease.turn.0,
+                    lease.fence,
+                    operation.call.0,
+                    operation.ordinal,
+                    &operation.request_sha256[..],
+                    shown(operation.request),
+                    result,
+                    now
+                )
+                .fetch_one(&mut **connection)
+                .await
+            }
+        }
+    }
+
+    /// What `sql_token` in the database computes too.
+    fn sql_token(&self, fact: &str, fence: i64, transaction: &str, text: &str) -> Vec<u8> {
+        let text = hex::encode(Sha256::digest(text));
+        let mut hash = Sha256::new();
+        hash.update(&self.sql_key);
+        hash.update(format!("{fact}:{fence}:{transaction}:{text}"));
+        hash.update(&self.sql_key);
+        hash.finalize().to_vec()
+    }
+
+    /// A clean connection on the agent's login. The agent can change its own password and its own defaults; where that keeps us out, the
+    /// login is made anew, once.
+    async fn agent_connection(&self) -> Result<PoolConnection<Postgres>, Failure> {
+        let error = match self.agent.acquire().await {
+            Ok(connection) => return Ok(connection),
+            Err(sqlx::Error::PoolTimedOut) => return Err(Failure::Statement(busy())),
+            Err(error) => error,
+        };
+        // Too many connections and a server that is going down or coming up are not the login's fault.
+        let code = error.as_database_error().and_then(|error| error.code()).unwrap_or_default().into_owned();
+        if code.is_empty() || code == "53300" || code.starts_with("57P") {
+            return Err(error.into());
+        }
+        tracing::warn!(%error, "the agent's login does not let us in; it is made anew");
+        self.repair.run().await.map_err(|error| StoreError::AgentLogin(Box::new(error)))?;
+        Ok(self.agent.acquire().await?)
+    }
+
+    fn announce(&self, lease: &Lease, sequence: Option<i64>, at: DateTime<Utc>, event: Event) {
+        if let Some(sequence) = sequence {
+            self.signals.announce(EventRecord { conversation: lease.conversation, sequence, at, event });
+        }
+    }
+}
+
+impl Seal<'_> {
+    /// Begins the transaction; asks for its id and for the process that serves it.
+    ///
+    /// A read-only transaction is a boundary here, although settings of a session are none. It was asked something before the statement
+    /// runs, and after that Postgres lets nothing make it writable again; its one statement cannot end it and go on, for it is only one;
+    /// and it is rolled back whatever came of it. What a rollback does not undo, the state of a sequence, a read-only transaction refuses.
+    fn begin(&self) -> &'static str {
+        match self {
+            Self::Call(_) | Self::Operation(_) => {
+                "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+                 SELECT pg_catalog.pg_current_xact_id()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
+            }
+            Self::Nothing => {
+                "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;
+                 SELECT ''::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
+            }
+        }
+    }
+}
+
+/// A connection in the middle of a statement. Dropped so, because the turn was stopped or time is up, the statement is ended at the
+/// server as well: dropping the future alone would leave it running.
+struct Running {
+    connection: Option<PoolConnection<Postgres>>,
+    backend: Option<i32>,
+    pool: PgPool,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let (Some(backend), Some(mut connection)) = (self.backend, self.connection.take()) else { return };
+        connection.close_on_drop();
+        let pool = self.pool.clone();
+        tokio::spawn(async move {
+            if let Err(error) = sqlx::query!("SELECT pg_terminate_backend($1)", backend).fetch_one(&pool).await {
+                tracing::warn!(%error, "could not end a statement of the agent at the server; its own timeout will");
+            }
+            drop(connection);
+        });
+    }
+}

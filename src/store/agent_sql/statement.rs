@@ -1,0 +1,219 @@
+//! One statement of the agent: looked at, prepared, run, and its rows collected.
+
+use futures::TryStreamExt;
+use serde_json::{Value, json};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::tokenizer::{Token, Tokenizer};
+use sqlx::postgres::{PgConnection, PgTypeInfo, PgTypeKind};
+use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr, Statement as _};
+
+use super::Failure;
+use super::told::{describe, refusal};
+use crate::store::RowLimits;
+use crate::store::rows::Collector;
+
+/// Statements that begin or end a transaction, or speak another protocol than question and answer.
+const REFUSED: &[&str] =
+    &["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE", "COPY", "DISCARD"];
+
+/// A statement with its parameters, and how much of its result is wanted.
+pub(super) struct Statement<'a> {
+    text: &'a str,
+    /// Its first word, in capitals.
+    first: String,
+    params: &'a [Value],
+    room: Room,
+}
+
+/// How much of a result there is room for.
+#[derive(Clone, Copy)]
+pub(super) enum Room {
+    /// What does not fit is left out, and that is said in the result.
+    Shown(RowLimits),
+    /// What does not fit is an error: the reader is a program, and takes what it gets for the whole.
+    Whole(RowLimits),
+}
+
+impl<'a> Statement<'a> {
+    /// Looks at a statement without running it; the error is what its author is told.
+    pub(super) fn new(text: &'a str, params: &'a [Value], room: Room) -> Result<Self, Value> {
+        if text.contains('\0') || params.iter().any(holds_zero) {
+            return Err(refusal("SQL and its parameters cannot hold zero characters; leave them out"));
+        }
+        Ok(Self { text, first: first_word(text)?, params, room })
+    }
+
+    /// Runs it, and gives its rows or what it did as JSON.
+    pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<String, Failure> {
+        // Postgres prepares one statement only, so this refuses a second one. It runs by the simple protocol afterwards, which gives
+        // every value in its text form; nothing ran in between, so it is parsed the same way again.
+        let prepared = (&mut *connection)
+            .prepare(AssertSqlSafe(self.text.to_owned()).into_sql_str())
+            .await
+            .map_err(|error| describe(error, self.text, 0))?;
+        if self.params.is_empty() {
+            return self.collect(connection, self.text.to_owned(), 0).await;
+        }
+        // The types are those that Postgres inferred: it infers the same ones for the same text again.
+        let types = match prepared.parameters() {
+            Some(Either::Left(types)) => types.to_vec(),
+            _ => Vec::new(),
+        };
+        if types.len() != self.params.len() {
+            return Err(Failure::Statement(refusal(&format!(
+                "the statement has {} parameters ($1, $2, …), and {} were given",
+                types.len(),
+                self.params.len()
+            ))));
+        }
+        drop(prepared);
+        let prepare = format!("{PREPARE}{}", self.text);
+        sqlx::raw_sql(AssertSqlSafe(prepare))
+            .execute(&mut *connection)
+            .await
+            .map_err(|error| describe(error, self.text, PREPARE.len()))?;
+        let literals: Vec<_> = self.params.iter().zip(&types).map(|(value, of)| literal(value, of)).collect();
+        let execute = format!("EXECUTE level3_statement({})", literals.join(", "));
+        self.collect(connection, execute, usize::MAX).await
+    }
+
+    /// `before`: how many characters of `sql` stand before the statement, for positions in errors.
+    async fn collect(&self, connection: &mut PgConnection, sql: String, before: usize) -> Result<String, Failure> {
+        let (Room::Shown(limits) | Room::Whole(limits)) = self.room;
+        let described = |error| describe(error, self.text, before);
+        let mut collector = None;
+        let mut changed = 0;
+        let mut results = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_many(&mut *connection);
+        while let Some(result) = results.try_next().await.map_err(described)? {
+            match result {
+                Either::Right(row) => collector.get_or_insert_with(|| Collector::new(limits)).add(&row).map_err(described)?,
+                Either::Left(done) => changed = done.rows_affected(),
+            }
+        }
+        drop(results);
+        Ok(match (collector, &*self.first) {
+            (Some(rows), _) => match (self.room, rows.too_much()) {
+                (Room::Whole(_), Some(told)) => return Err(Failure::Statement(told)),
+                _ => rows.finish(),
+            },
+            (None, "INSERT" | "UPDATE" | "DELETE" | "MERGE") => json!({ "row_count": changed }).to_string(),
+            (None, "SELECT" | "WITH" | "VALUES" | "TABLE" | "SHOW" | "EXPLAIN") if changed == 0 => "[]".to_owned(),
+            (None, "WITH") => json!({ "row_count": changed }).to_string(),
+            (None, other) => json!({ "done": other }).to_string(),
+        })
+    }
+}
+
+/// Stands before a statement with parameters.
+const PREPARE: &str = "PREPARE level3_statement AS ";
+
+/// The statement's first word, in capitals.
+fn first_word(statement: &str) -> Result<String, Value> {
+    let dialect = PostgreSqlDialect {};
+    // A text that the tokenizer cannot read goes on to Postgres, whose answer is better; the transaction's id is checked in any case.
+    let tokens = Tokenizer::new(&dialect, statement).tokenize().unwrap_or_default();
+    let word = tokens.iter().find_map(|token| match token {
+        Token::Word(word) => Some(word.value.to_ascii_uppercase()),
+        _ => None,
+    });
+    match word {
+        None if statement.trim().is_empty() => Err(refusal("the SQL text is empty; give one SQL statement")),
+        None => Ok(String::new()),
+        Some(word) if REFUSED.contains(&word.as_str()) => Err(refusal(&format!(
+            "{word} cannot be used here: each call is one statement in a transaction of its own, committed when it succeeds"
+        ))),
+        Some(word) => Ok(word),
+    }
+}
+
+fn holds_zero(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(holds_zero),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || holds_zero(value)),
+        _ => false,
+    }
+}
+
+/// A JSON value as a literal without a type of its own, so that it takes the type of the parameter it stands for.
+fn literal(value: &Value, of: &PgTypeInfo) -> String {
+    let text = match (value, of.kind()) {
+        (Value::Null, _) => return "NULL".to_owned(),
+        (Value::Array(items), PgTypeKind::Array(_)) => array(items),
+        _ => scalar(value),
+    };
+    // E'…' means the same whatever the session's settings are; in a plain literal they decide what a backslash means.
+    format!("E'{}'", text.replace('\\', r"\\").replace('\'', "''"))
+}
+
+/// The text from which Postgres reads a value: what stands in a string, and JSON for everything with parts.
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        // A whole number may have come as 3.0, which no integer column takes.
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 9e15 => format!("{float:.0}"),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// The text form of an array; the Postgres manual has it in "Array Input and Output Syntax".
+fn array(items: &[Value]) -> String {
+    let item = |item: &Value| match item {
+        Value::Null => "NULL".to_owned(),
+        Value::Array(items) => array(items),
+        other => format!("\"{}\"", scalar(other).replace('\\', r"\\").replace('"', "\\\"")),
+    };
+    format!("{{{}}}", items.iter().map(item).collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::{Postgres, Type};
+
+    use super::*;
+
+    #[test]
+    fn the_first_word_is_found_behind_comments_and_brackets() {
+        for (statement, word) in
+            [("select 1", "SELECT"), ("/* a */ -- b\n ( SELECT 1 )", "SELECT"), ("with x as (select 1) table x", "WITH")]
+        {
+            assert_eq!(first_word(statement).as_deref(), Ok(word), "{statement}");
+        }
+    }
+
+    #[test]
+    fn what_would_end_the_transaction_is_refused() {
+        for statement in
+            ["COMMIT", "/**/ commit and chain", "rollback", "END", "prepare transaction 'x'", "begin", "COPY t FROM STDIN"]
+        {
+            let refused = first_word(statement).unwrap_err();
+            assert_eq!(refused["error"], "refused", "{statement}");
+        }
+    }
+
+    #[test]
+    fn an_empty_query_says_what_to_give() {
+        assert_eq!(first_word("  ").unwrap_err()["message"], "the SQL text is empty; give one SQL statement");
+    }
+
+    #[test]
+    fn a_parameter_cannot_leave_its_quotes() {
+        let text = <str as Type<Postgres>>::type_info();
+        for (value, written) in [
+            (json!("it's"), "E'it''s'"),
+            (json!(r"\'; DROP TABLE t; --"), r"E'\\''; DROP TABLE t; --'"),
+            (json!(null), "NULL"),
+            (json!(3.0), "E'3'"),
+            (json!(0.5), "E'0.5'"),
+            (json!(true), "E'true'"),
+            (json!({"a": "'"}), r#"E'{"a":"''"}'"#),
+        ] {
+            assert_eq!(literal(&value, &text), written);
+        }
+        let texts = <[String] as Type<Postgres>>::type_info();
+        assert_eq!(literal(&json!(["a\"b\\", null, ["'"]]), &texts), r#"E'{"a\\"b\\\\",NULL,{"''"}}'"#);
+    }
+}

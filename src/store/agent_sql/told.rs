@@ -1,0 +1,91 @@
+//! What a model or a capability is told of a statement that came to nothing: always JSON, and always what to do instead.
+
+use serde_json::{Value, json};
+use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
+
+use super::Failure;
+use crate::store::StoreError;
+
+/// Objects that the agent may read and not change, and the tool that changes them.
+const READ_ONLY: [(&str, &str); 4] =
+    [("tasks", "manage_tasks"), ("capabilities", "write_capability"), ("messages", ""), ("conversations", "")];
+
+pub(super) fn refusal(message: &str) -> Value {
+    json!({ "error": "refused", "message": message })
+}
+
+pub(super) fn timed_out(seconds: u64) -> Value {
+    json!({ "error": "timeout", "message": format!("the statement ran longer than {seconds} s and was ended; nothing of it was kept") })
+}
+
+pub(super) fn busy() -> Value {
+    json!({ "error": "busy", "message": "other statements use all connections; nothing was run; try again, with shorter statements" })
+}
+
+pub(super) fn ended_transaction() -> Value {
+    refusal("the statement ended the transaction it ran in; what it did is not recorded")
+}
+
+pub(super) fn is_code(error: &sqlx::Error, code: &str) -> bool {
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some(code)
+}
+
+/// Says what Postgres said: message, code, position, detail, hint, and for what the agent may not do, what it may. `before` is how many
+/// characters of ours stood before the statement.
+pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Failure {
+    let Some(database) = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) else {
+        return match error {
+            // The connection broke: nothing of the transaction was kept. Whether the server is there, recording this will show.
+            sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => Failure::Cut,
+            other => Failure::Store(StoreError::Database(other)),
+        };
+    };
+    // The statement, another statement of the agent, or the server going down ended this connection.
+    if matches!(database.code(), "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25P04") {
+        return Failure::Cut;
+    }
+    let mut told = json!({ "error": "sql_error", "message": database.message(), "code": database.code() });
+    if let Some(PgErrorPosition::Original(position)) = database.position()
+        && let Some(position) = position.checked_sub(before)
+        && position > 0
+    {
+        told["position"] = json!(position);
+        told["near"] = json!(statement.chars().skip(position - 1).take(40).collect::<String>());
+    }
+    if let Some(detail) = database.detail() {
+        told["detail"] = json!(detail);
+    }
+    let hint = own_hint(database).or_else(|| database.hint().map(str::to_owned));
+    if let Some(hint) = hint {
+        told["hint"] = json!(hint);
+    }
+    Failure::Statement(told)
+}
+
+pub(super) fn cut() -> Value {
+    json!({ "error": "sql_error", "message": "the statement's connection was ended while it ran; nothing of it was kept" })
+}
+
+fn own_hint(error: &PgDatabaseError) -> Option<String> {
+    let about = error.message();
+    match error.code() {
+        "42501" | "55000" => {
+            let named = READ_ONLY.iter().find(|(object, _)| about.contains(object));
+            let instead = match named {
+                Some((object, "")) => format!("`{object}` can be read, not changed. "),
+                Some((object, tool)) => format!("`{object}` can be read here and is changed with the tool {tool}. "),
+                None => String::new(),
+            };
+            Some(format!("{instead}Make tables of your own; they go into the schema `agent`."))
+        }
+        "42601" if about.contains("multiple commands") => Some("Give one statement per call.".to_owned()),
+        "42601" if about.contains("wrong number of parameters") => Some("Give one parameter for each $1, $2, …".to_owned()),
+        "42P02" => Some(
+            "$1, $2, … stand for parameters; they can be used where a value can, in statements that read or change rows."
+                .to_owned(),
+        ),
+        "25006" => Some("Only reading was granted; changes need the grant `sql` with access `write`.".to_owned()),
+        "57014" => Some("The statement ran too long. Limit it, or do it in parts.".to_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,97 @@
+// What the page knows of the law: approvals, operations of capabilities, what a second model said. Pure, part of the reducer.
+
+import { hasEnded, putItem, withTurn } from "./state-parts.js";
+
+/** The approvals that wait for a person, the oldest first. */
+export function waiting(state) {
+  const pending = [...state.items.values()].filter(
+    (item) => item.kind === "approval" && !item.decision && !hasEnded(state.turns.get(item.turn)),
+  );
+  return pending.sort((a, b) => a.at - b.at);
+}
+
+/** An approval was asked for, or decided. The two may come in either order, and each more than once. */
+export function approvalChanged(state, frame) {
+  const key = `approval:${frame.id}`;
+  const known = state.items.get(key) ?? { key, kind: "approval", id: frame.id, call: frame.call, turn: frame.turn };
+  let item;
+  if (frame.state === "pending") {
+    if (known.shown) return state;
+    const { tool, arguments: args, what, why, can_always: canAlways, capability } = frame;
+    const shown = { tool, args, what: what ?? [], why: why ?? "", canAlways: canAlways === true, capability };
+    item = { ...known, at: frame.seq, shown, expiresAt: frame.expires_at };
+  } else {
+    if (known.decision) return state;
+    const { state: outcome, channel, reason, decided_at: at } = frame;
+    item = {
+      ...known,
+      at: known.at ?? frame.seq,
+      decision: { state: outcome, channel, reason, at },
+      sending: undefined,
+    };
+  }
+  return withTurn({ ...state, items: new Map(state.items).set(key, item) }, frame);
+}
+
+/** The person pressed a button; the server has not answered yet. `decision` is `approve`, `always` or `deny`. */
+export function deciding(state, approval, decision) {
+  const key = `approval:${approval}`;
+  const known = state.items.get(key);
+  if (!known || known.decision) return state;
+  return { ...state, items: new Map(state.items).set(key, { ...known, sending: decision }) };
+}
+
+/** Decisions under way may not have arrived: their buttons come back. */
+export function undecided(state) {
+  let items = state.items;
+  for (const [key, item] of state.items) {
+    if (!item.sending) continue;
+    items = items === state.items ? new Map(items) : items;
+    items.set(key, { ...item, sending: undefined });
+  }
+  return items === state.items ? state : { ...state, items };
+}
+
+/** A capability did something outside its sandbox, or is about to. */
+export function operationChanged(state, frame) {
+  const { call, ordinal, power, request, state: operationState, seq } = frame;
+  const known = state.operations.get(call) ?? [];
+  if (known.some((operation) => operation.ordinal === ordinal && operation.seq >= seq)) return state;
+  const rest = known.filter((operation) => operation.ordinal !== ordinal);
+  const list = [...rest, { ordinal, power, request, state: operationState, seq }].sort((a, b) => a.ordinal - b.ordinal);
+  return { ...state, operations: new Map(state.operations).set(call, list) };
+}
+
+/** A second model said what it thinks of a proposal. */
+export function callClassified(state, frame) {
+  if (state.classified.has(frame.call)) return state;
+  const { complexity, risk, impact, requires_confirmation: confirm } = frame;
+  const said = { complexity, risk, impact, confirm: confirm === true };
+  return { ...state, classified: new Map(state.classified).set(frame.call, said) };
+}
+
+/** A capability went live, or was disabled, enabled or rolled back. */
+export function capabilityChanged(state, frame) {
+  const { name, version, seq } = frame;
+  const enabled = frame.enabled !== false;
+  const next = putItem(state, frame, `capability:${seq}`, { kind: "capability", name, version, enabled });
+  if (state.capabilities.get(name)?.seq >= seq) return next;
+  const capabilities = new Map(state.capabilities).set(name, { name, version, enabled, seq });
+  return {
+    ...next,
+    capabilities,
+    lists: seq > state.lastSeq ? patched(state.lists, name, version, enabled) : state.lists,
+  };
+}
+
+/** The server's list with what a frame says; the rest of the entry comes when the list is asked for again. */
+function patched(lists, name, version, enabled) {
+  const entries = lists.capabilities?.entries;
+  if (!entries) return lists;
+  const known = entries.find((entry) => entry.name === name);
+  const rest = entries.filter((entry) => entry !== known);
+  return {
+    ...lists,
+    capabilities: { ...lists.capabilities, entries: [...rest, { ...known, name, version, enabled }] },
+  };
+}

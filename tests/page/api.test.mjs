@@ -1,0 +1,137 @@
+// What the panel asks of the HTTP interface, with a `fetch` of the test's own.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const { createApi } = await load("api.js");
+const { createLists } = await load("lists.js");
+
+function setUp(answers) {
+  const asked = [];
+  const fetch = async (path, { method, body }) => {
+    asked.push([method, path, body]);
+    const [status, answer] = answers[`${method} ${path}`] ?? [404, { error: "There is nothing here." }];
+    return { ok: status < 300, status, json: async () => (answer === undefined ? JSON.parse("") : answer) };
+  };
+  return { api: createApi(fetch), asked };
+}
+
+test("lists_are_read_bare_or_wrapped_and_a_state_says_whether_a_capability_is_enabled", async () => {
+  const { api } = setUp({
+    "GET /api/capabilities": [
+      200,
+      {
+        capabilities: [
+          { name: "a", state: "disabled" },
+          { name: "b", state: "installed" },
+        ],
+      },
+    ],
+    "GET /api/secrets": [200, [{ name: "K" }]],
+    "GET /api/usage": [200, { today: {} }],
+  });
+  assert.deepEqual(
+    (await api.list("capabilities")).map(({ name, enabled }) => [name, enabled]),
+    [
+      ["a", false],
+      ["b", true],
+    ],
+  );
+  assert.deepEqual(await api.list("secrets"), [{ name: "K" }]);
+  assert.deepEqual(await api.list("usage"), { today: {} });
+});
+
+test("changes_go_to_the_thing_by_its_name_and_an_empty_answer_is_enough", async () => {
+  const { api, asked } = setUp({
+    "PUT /api/secrets/API_KEY": [204, undefined],
+    "DELETE /api/secrets/API_KEY": [204, undefined],
+    "POST /api/capabilities/weather/disable": [200, { name: "weather" }],
+    "POST /api/capabilities/weather/enable": [200, { name: "weather" }],
+    "GET /api/capabilities/a%2Fb": [200, { source: "x" }],
+  });
+  await api.setSecret("API_KEY", "sesame");
+  await api.removeSecret("API_KEY");
+  await api.enable("weather", false);
+  await api.enable("weather", true);
+  assert.deepEqual(await api.capability("a/b"), { source: "x" });
+  assert.deepEqual(asked[0], ["PUT", "/api/secrets/API_KEY", '{"value":"sesame"}']);
+  assert.equal(asked[1][2], undefined);
+});
+
+test("a_refusal_is_said_in_the_servers_sentence_and_otherwise_in_one_of_the_pages", async () => {
+  const { api } = setUp({
+    "PUT /api/secrets/x": [400, { error: "A name is made of capital letters." }],
+    "GET /api/usage": [502, undefined],
+  });
+  await assert.rejects(api.setSecret("x", "v"), { message: "A name is made of capital letters." });
+  await assert.rejects(api.list("usage"), { message: "The server refused this (502)." });
+  const down = createApi(() => Promise.reject(new TypeError("Failed to fetch")));
+  await assert.rejects(down.list("usage"), { message: "The server cannot be reached." });
+});
+
+function lists({ open = [] } = {}) {
+  const loads = [];
+  const dispatched = [];
+  const api = { list: (kind) => new Promise((resolve, reject) => loads.push({ kind, resolve, reject })) };
+  return {
+    loads,
+    dispatched,
+    ...createLists({ api, dispatch: (action) => dispatched.push(action), opened: (kind) => open.includes(kind) }),
+  };
+}
+const connected = (fields = {}) => ({
+  connection: { status: "connected" },
+  capabilities: new Map(),
+  turns: new Map(),
+  ...fields,
+});
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("only_what_a_person_looks_at_is_asked_for", () => {
+  const closed = lists();
+  closed.changed(connected());
+  assert.deepEqual(
+    closed.loads.map(({ kind }) => kind),
+    ["capabilities"],
+  );
+  const open = lists({ open: ["secrets", "usage"] });
+  open.changed(connected());
+  assert.deepEqual(
+    open.loads.map(({ kind }) => kind),
+    ["capabilities", "secrets", "usage"],
+  );
+});
+
+test("a_list_is_asked_for_again_when_something_changed_and_not_before", async () => {
+  const { loads, changed, dispatched } = lists({ open: ["usage"] });
+  const state = connected();
+  for (let times = 0; times < 3; times++) changed(state);
+  assert.equal(loads.length, 2);
+  for (const { resolve } of loads) resolve([]);
+  await settled();
+  changed(state);
+  assert.equal(loads.length, 2, "what the answer itself changed is no reason");
+  changed({ ...state, turns: new Map([[1, { state: "completed" }]]) });
+  assert.deepEqual([loads.length, loads.at(-1).kind], [3, "usage"]);
+  changed({ ...state, connection: { status: "offline" } });
+  loads.at(-1).reject(new Error("gone"));
+  await settled();
+  assert.deepEqual(dispatched.at(-1), { type: "@list", kind: "usage", error: "gone" });
+  changed(state);
+  assert.equal(loads.length, 5, "after a break everything is asked for again");
+});
+
+test("changes_while_an_answer_is_under_way_are_one_more_question", async () => {
+  const { loads, load } = lists();
+  load("capabilities");
+  load("capabilities");
+  load("capabilities");
+  assert.equal(loads.length, 1);
+  loads[0].resolve([]);
+  await settled();
+  assert.equal(loads.length, 2);
+  loads[1].resolve([]);
+  await settled();
+  assert.equal(loads.length, 2);
+});
