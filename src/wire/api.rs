@@ -204,6 +204,21 @@ pub struct Changed {
     pub state: String,
 }
 
+/// `POST /api/capabilities/{name}/test`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// The capability.
+    pub name: String,
+    /// The version whose tests were run.
+    pub version: i32,
+    /// How many of its tests hold.
+    pub passed: usize,
+    /// How many do not.
+    pub failed: usize,
+    /// Each test as it came out: `params`, `ok`, and what there was of `expected`, `result`, `error`, `logs`.
+    pub results: Vec<Value>,
+}
+
 /// A capability as a folder: file name → its text; `capability.json` as the object it holds.
 pub type Folder = Map<String, Value>;
 

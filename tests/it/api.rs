@@ -207,6 +207,12 @@ async fn an_exported_capability_comes_in_again_through_the_same_checks() {
     assert_eq!((&turn["state"], &turn["approval"]), (&json!("completed"), &Value::Null), "{turn}");
     assert_eq!((&turn["results"][0]["tool"], &turn["results"][0]["ok"]), (&json!("write_capability"), &json!(true)), "{turn}");
     assert_eq!(get(&app, "/api/capabilities/welcome").await["version"], 1);
+    let (_, tested) = post(&app, "/api/capabilities/welcome/test", json!({})).await;
+    assert_eq!(
+        (&tested["passed"], &tested["failed"], &tested["results"][0]["ok"]),
+        (&json!(1), &json!(0), &json!(true)),
+        "{tested}"
+    );
     folder["capability.json"]["tests"] = json!([{"params": {}, "expect": "something else"}]);
     let (_, queued) = post(&app, "/api/capabilities/import", folder).await;
     let turn = get(&app, &format!("/api/turns/{}?wait=true", queued["turn"])).await;

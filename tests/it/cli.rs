@@ -134,6 +134,18 @@ async fn a_capability_goes_out_as_a_folder_and_comes_in_again() {
     std::fs::write(place.path().join("greet/source.js"), "export default () => {").unwrap();
     let broken = refused(level3(&app, &["capability", "import", folder]).await);
     assert!(broken.contains("line") || broken.contains("syntax") || broken.contains("expect"), "{broken}");
+    assert_eq!(done(level3(&app, &["capability", "test", "greet"]).await), "greet, version 3: 0 of its tests hold.\n");
+    let described = place.path().join("greet/capability.json");
+    let mut description: Value = serde_json::from_slice(&std::fs::read(&described).unwrap()).unwrap();
+    description["tests"] = json!([{"params": {}, "expect": "good day"}]);
+    std::fs::write(&described, description.to_string()).unwrap();
+    std::fs::write(place.path().join("greet/source.js"), "export default () => 'good day'").unwrap();
+    done(level3(&app, &["capability", "import", folder]).await);
+    assert_eq!(done(level3(&app, &["capability", "test", "greet"]).await), "greet, version 4: 1 of its tests hold.\n");
+    let expects = "UPDATE capability_versions SET tests = '[{\"params\": {}, \"expect\": \"bye\"}]' WHERE version = 4";
+    sqlx::query(expects).execute(&mut app.behind().await).await.unwrap();
+    let failing = level3(&app, &["capability", "test", "greet"]).await;
+    assert!(failing.code == 1 && failing.out.contains("good day") && failing.err.contains("1 of the tests"), "{failing:?}");
     let nowhere = level3(&app, &["capability", "import", "nowhere"]).await;
     assert!(nowhere.code == 2 && nowhere.err.contains("neither a folder"), "{nowhere:?}");
 }

@@ -38,6 +38,7 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/capabilities/{name}", get(capabilities::show))
         .route("/capabilities/{name}/diff", get(capabilities::diff))
         .route("/capabilities/{name}/export", get(capabilities::export))
+        .route("/capabilities/{name}/test", post(capabilities::test))
         .route("/capabilities/{name}/rollback", post(capabilities::roll_back))
         .route("/capabilities/{name}/disable", post(capabilities::disable))
         .route("/capabilities/{name}/enable", post(capabilities::enable))
