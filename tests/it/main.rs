@@ -12,6 +12,7 @@ mod chat;
 mod cli;
 mod doors;
 mod kill;
+mod powers;
 mod recovery;
 mod secrets;
 mod sql;

@@ -67,6 +67,25 @@ impl Client {
         self.turn().await
     }
 
+    /// Says something, approves whatever is asked, and returns the frames of the turn.
+    pub async fn allow(&mut self, content: &str) -> Vec<Value> {
+        self.say(content).await;
+        let mut frames = Vec::new();
+        loop {
+            let frame = self.frame().await;
+            if frame["type"] == "approval" && frame["state"] == "pending" {
+                self.send(json!({ "type": "approve", "approval": frame["id"] })).await;
+            }
+            let over = ends_turn(&frame);
+            if frame["type"] != "delta" {
+                frames.push(frame);
+            }
+            if over {
+                return frames;
+            }
+        }
+    }
+
     /// The code with which the server closes.
     pub async fn closed(&mut self) -> Option<u16> {
         loop {
@@ -109,4 +128,10 @@ pub fn kinds(frames: &[Value]) -> Vec<String> {
 /// The first frame of this type.
 pub fn of_type<'a>(frames: &'a [Value], kind: &str) -> &'a Value {
     frames.iter().find(|frame| frame["type"] == kind).unwrap_or_else(|| panic!("no `{kind}` among {frames:#?}"))
+}
+
+/// Whether each tool call succeeded, and what the model was told.
+pub fn results(frames: &[Value]) -> Vec<(bool, String)> {
+    let results = frames.iter().filter(|frame| frame["type"] == "tool_result");
+    results.map(|frame| (frame["ok"].as_bool().unwrap(), frame["result"].as_str().unwrap().to_owned())).collect()
 }

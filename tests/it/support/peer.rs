@@ -1,0 +1,98 @@
+//! A peer outside the house: an HTTP server on loopback that keeps what it was sent, and answers as a test wants.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+/// One request as it arrived.
+#[derive(Clone, Debug)]
+pub struct Arrived {
+    pub method: String,
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Arrived {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}
+
+/// Answers `/echo…` with everything it was sent, `/hang…` only after [`Peer::release`], `/to?URL` with a redirect there, and anything
+/// else with `{"ok": true}`.
+#[derive(Clone)]
+pub struct Peer {
+    pub address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    arrived: Mutex<Vec<Arrived>>,
+    came: Notify,
+    release: Notify,
+}
+
+impl Peer {
+    pub async fn start() -> Self {
+        let shared: Arc<Shared> = Arc::default();
+        let router = axum::Router::new().fallback(answer).with_state(Arc::clone(&shared));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { address, shared }
+    }
+
+    /// The grant that names it.
+    pub fn host(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn arrived(&self) -> Vec<Arrived> {
+        self.shared.arrived.lock().unwrap().clone()
+    }
+
+    /// Completes when so many requests have come in all.
+    pub async fn has(&self, count: usize) {
+        loop {
+            let next = self.shared.came.notified();
+            if self.arrived().len() >= count {
+                return;
+            }
+            tokio::time::timeout(std::time::Duration::from_secs(30), next).await.expect("a request comes");
+        }
+    }
+
+    /// Lets what hangs be answered.
+    pub fn release(&self) {
+        self.shared.release.notify_waiters();
+    }
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let body = String::from_utf8_lossy(&body).into_owned();
+    let path = uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    let arrived = Arrived { method: method.to_string(), path: path.clone(), headers: headers.clone(), body: body.clone() };
+    let released = shared.release.notified();
+    shared.arrived.lock().unwrap().push(arrived);
+    shared.came.notify_waiters();
+    if let Some(target) = path.strip_prefix("/to?") {
+        return (StatusCode::TEMPORARY_REDIRECT, [("location", target.to_owned())]).into_response();
+    }
+    if path.starts_with("/hang") {
+        released.await;
+    }
+    if path.starts_with("/echo") {
+        let headers: Vec<_> =
+            headers.iter().map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())])).collect();
+        return axum::Json(json!({ "path": path, "headers": headers, "body": body })).into_response();
+    }
+    axum::Json::<Value>(json!({ "ok": true })).into_response()
+}
