@@ -5,9 +5,11 @@
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
+mod api;
 mod approvals;
 mod capabilities;
 mod chat;
+mod cli;
 mod doors;
 mod host_sql;
 mod kill;
@@ -15,6 +17,7 @@ mod law;
 mod operations;
 mod powers;
 mod recovery;
+mod secrets;
 mod sql;
 mod sql_guard;
 mod sql_left_behind;
