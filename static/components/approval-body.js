@@ -34,7 +34,13 @@ function capabilityParts(capability) {
   const parts = [part("What it may do", grantNodes(grants, words))];
   if (differences.length > 0)
     parts.push(part("Recorded calls it would answer otherwise", differences.map(differenceNode)));
-  if (diff) parts.push(part(`What changes from version ${replaces}`, exactDiff(diff, "Changed lines")));
+  if (replaces !== null && replaces !== undefined)
+    parts.push(
+      part(
+        `What changes from version ${replaces}`,
+        diff ? exactDiff(diff, "Changed lines") : h("p", { class: "none" }, "The source stays as it is."),
+      ),
+    );
   const lines = source.split("\n").length;
   parts.push(
     part(

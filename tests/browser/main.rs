@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read CI and PATH themselves")]
 
+mod approvals;
 mod driver;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
