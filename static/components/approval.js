@@ -136,7 +136,7 @@ export class Approval extends HTMLElement {
     const open = !sending && connected;
     const armed = open && this.arming?.armed === true;
     for (const button of [this.approve, this.always]) if (button) button.disabled = !armed;
-    this.dataset.armed = String(armed);
+    this.dataset.armed = armed ? "true" : open ? this.arming?.reason : "false";
     this.deny.disabled = !open;
     this.reason.disabled = Boolean(sending);
     const said = sending

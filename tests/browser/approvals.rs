@@ -22,7 +22,7 @@ fn reaching(name: &str) -> Value {
 async fn read(page: &Page) {
     page.find(PENDING).await;
     page.run(&format!("document.querySelector('{PENDING}').scrollIntoView()")).await;
-    page.see("[data-testid=approval]", "Approve works").await;
+    page.find("[data-testid=approval]:not([data-armed=unread])").await;
     page.run("document.querySelector('[data-testid=approval-approve]').scrollIntoView({block: 'end'})").await;
     page.find("[data-testid=approval][data-armed=true]").await;
 }
