@@ -72,7 +72,7 @@ async fn main() {
     let data = DataFolder::take(&config.data_dir, &SystemRandom).unwrap();
     let database = Database::open(&config).await.unwrap();
     let models = Arc::new(ModelSource::fixed(Arc::new(Instantly)));
-    let outside = Outside { clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), models };
+    let outside = Outside { clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), models, scrubber: Default::default() };
     let listener = listen(config.listen).await.unwrap();
     let app = App::start(&config, data, &database, listener, outside).await.unwrap();
 

@@ -12,6 +12,7 @@ pub mod http;
 pub mod model;
 pub mod runner;
 pub mod sandbox;
+pub mod secrets;
 pub mod store;
 pub mod telemetry;
 pub mod tools;

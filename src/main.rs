@@ -1,27 +1,60 @@
-//! The program: reads the settings, runs the server, decides the exit code. 0: stopped; 42: to be started again at once; 78: a setting
-//! is wrong, starting again would not help; 1: anything else.
+//! The program: reads the settings, runs the server or asks the one that runs, decides the exit code. Of the server 0: stopped; 42: to
+//! be started again at once; 78: a setting is wrong, starting again would not help; 1: anything else. Of the other commands 0: done; 1: not
+//! done; 2: they make no sense.
 
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
 use level3::app::{self, App, DataFolder, Exit, Outside, StartError};
-use level3::cli::{Cli, Command};
+use level3::cli::{self, Ask, Cli, CliError, Command, Manner, Screen};
 use level3::clock::{Clock, Random, SystemClock, SystemRandom};
 use level3::config::Config;
 use level3::model::choice::ModelSource;
 use level3::model::client;
+use level3::secrets::SecretError;
 use level3::store::Database;
-use level3::telemetry;
+use level3::telemetry::{self, Scrubber};
 use tokio::signal::unix::{SignalKind, signal};
 
 const RESTART: u8 = 42;
 const BAD_SETTING: u8 = 78;
 
 fn main() -> ExitCode {
-    let Cli { command: Command::Serve } = Cli::parse();
-    let scrubber = telemetry::Scrubber::default();
-    telemetry::init(scrubber);
+    let Cli { command, manner } = Cli::parse();
+    let ask = match command {
+        Command::Serve => return serve_until_the_end(),
+        Command::Ask(ask) => ask,
+    };
+    match client(ask, manner) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err((code, told)) => {
+            // There is nowhere else to report it.
+            let _ = writeln!(io::stderr(), "level3: {told}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// Asks the running server; an error comes with its exit code.
+fn client(ask: Ask, manner: Manner) -> Result<(), (u8, String)> {
+    let failed = |error: &dyn std::error::Error| (1, telemetry::chain(error));
+    let config = Config::load().map_err(|error| failed(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
+    let stdout = io::stdout();
+    let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout.lock() };
+    match runtime.block_on(cli::run(ask, manner, &config, &mut screen)) {
+        // Whoever reads the output has seen enough.
+        Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err((error.exit_code(), telemetry::chain(&error))),
+        Ok(()) => Ok(()),
+    }
+}
+
+fn serve_until_the_end() -> ExitCode {
+    let scrubber = Scrubber::default();
+    telemetry::init(scrubber.clone());
     let config = match Config::load() {
         Ok(config) => config,
         Err(error) => return fail(BAD_SETTING, &error),
@@ -30,17 +63,17 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(1, &error),
     };
-    runtime.block_on(serve(config))
+    runtime.block_on(serve(config, scrubber))
 }
 
-async fn serve(config: Config) -> ExitCode {
+async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let random: Arc<dyn Random> = Arc::new(SystemRandom);
     let models = match ModelSource::new(&config.model, client::Limits::default(), Arc::clone(&clock), Arc::clone(&random)) {
         Ok(models) => Arc::new(models),
         Err(error) => return fail(BAD_SETTING, &error),
     };
-    let outside = Outside { clock, random, models };
+    let outside = Outside { clock, random, models, scrubber };
     // The address first: when it is taken, nothing else should have been touched.
     let listener = match app::listen(config.listen).await {
         Ok(listener) => listener,
@@ -60,6 +93,8 @@ async fn serve(config: Config) -> ExitCode {
     };
     let stopped = database.stop().await;
     match (exit, stopped) {
+        // A key file that is wrong does not become right by starting again.
+        (Err(error @ StartError::Secrets(SecretError::Key(_))), _) => fail(BAD_SETTING, &error),
         (Err(error), _) => fail(1, &error),
         (Ok(_), Err(error)) => fail(1, &error),
         (Ok(Exit::Stop), Ok(())) => ExitCode::SUCCESS,

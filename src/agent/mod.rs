@@ -2,6 +2,8 @@
 //! be dropped at any point and taken up again from the database.
 
 mod context;
+mod law;
+mod review;
 
 use std::sync::Arc;
 
@@ -16,13 +18,15 @@ use crate::store::{Exchange, Lease, NewStep, OpenCall, Store, StoreError};
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
 
+use law::Law;
+
 /// How many deltas a slow socket may fall behind before it misses some; the recorded text replaces them in any case.
 const DELTA_BACKLOG: usize = 1024;
 
 /// The limits of a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Model requests in one turn.
+    /// Model requests in one turn, where its profile's budget does not say otherwise.
     pub iterations: u32,
     /// Earlier messages in a model request.
     pub history: usize,
@@ -75,14 +79,22 @@ impl Agent {
     /// taken up again.
     pub async fn work(&self, lease: &Lease, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
         let progress = self.store.progress(lease.turn).await?;
+        let mut law = self.law(lease, &progress).await?;
         let (mut steps, mut open) = (progress.steps, progress.open);
         loop {
             for call in &open {
                 if shutdown.is_cancelled() {
                     return Ok(Worked::Paused);
                 }
+                if let Some(why) = law.stops(call) {
+                    self.close(lease, steps + 1, "limit", why).await?;
+                    return Ok(Worked::Ended);
+                }
+                if law.governor {
+                    self.review(lease, call).await?;
+                }
                 match self.tools.run(lease, call).await? {
-                    Ran::Ended => {}
+                    Ran::Ended => law.made(call),
                     Ran::Restart => return Ok(Worked::Paused),
                     Ran::Waiting => return Ok(Worked::Waiting),
                 }
@@ -91,7 +103,7 @@ impl Agent {
                 return Ok(Worked::Paused);
             }
             steps += 1;
-            match self.step(lease, steps).await? {
+            match self.step(lease, steps, &mut law).await? {
                 Some(calls) => open = calls,
                 None => return Ok(Worked::Ended),
             }
@@ -99,13 +111,15 @@ impl Agent {
     }
 
     /// Makes one step. `None`: the turn is over.
-    async fn step(&self, lease: &Lease, number: i32) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let soon = self.clock.now() + context::DUE_SOON;
-        let (history, capabilities, due) = tokio::try_join!(
+    async fn step(&self, lease: &Lease, number: i32, law: &mut Law) -> Result<Option<Vec<OpenCall>>, StoreError> {
+        let now = self.clock.now();
+        let (history, capabilities, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
             self.tools.capabilities(),
-            self.store.tasks_due_before(soon),
+            self.store.tasks_due_before(now + context::DUE_SOON),
+            self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
+        law.used = used;
         let empty = empty_answers(&history);
         if lease.origin == Origin::Command {
             return self.close(lease, number, "command", context::what_came_of_it(&history)).await;
@@ -113,16 +127,12 @@ impl Agent {
         if empty == Empty::Twice {
             return self.close(lease, number, "empty", EMPTY_TWICE.to_owned()).await;
         }
-        if i64::from(number) > i64::from(self.limits.iterations) {
-            let steps = self.limits.iterations;
-            let text = format!(
-                "I stopped here: this turn has made {steps} model requests, which is the limit (MAX_TOOL_ITERATIONS). What was done so \
-                 far is kept; say “go on” to continue."
-            );
-            return self.close(lease, number, "limit", text).await;
+        if let Some(why) = law.used_up(number, self.limits.iterations) {
+            return self.close(lease, number, "limit", why).await;
         }
         let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due))];
         entries.extend(context::entries(&history));
+        entries.extend(law::warnings(&history).map(Entry::User));
         if empty == Empty::Once {
             entries.push(Entry::User(ASK_AGAIN.to_owned()));
         }

@@ -55,6 +55,11 @@ impl DataFolder {
         &self.server_id
     }
 
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where compiled code is kept; losing it costs a second.
     pub fn cache(&self) -> PathBuf {
         self.path.join("cache")

@@ -18,7 +18,9 @@ use crate::http::{Access, Doors};
 use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner};
 use crate::sandbox::{self, Sandbox, SandboxError};
+use crate::secrets::{SecretError, Vault};
 use crate::store::{Database, DatabaseError, Store};
+use crate::telemetry::Scrubber;
 use crate::tools::Tools;
 
 pub use folder::{DataFolder, FolderError};
@@ -32,6 +34,8 @@ pub struct Outside {
     pub random: Arc<dyn Random>,
     /// Which model answers.
     pub models: Arc<ModelSource>,
+    /// What hides the values of secrets; the log has it too.
+    pub scrubber: Scrubber,
 }
 
 /// How the process is to end.
@@ -63,6 +67,9 @@ pub enum StartError {
     /// The sandbox cannot be made.
     #[error("capabilities cannot be run here")]
     Sandbox(#[from] SandboxError),
+    /// The secrets cannot be opened.
+    #[error(transparent)]
+    Secrets(#[from] SecretError),
 }
 
 /// A running server.
@@ -87,7 +94,7 @@ impl App {
         listener: TcpListener,
         outside: Outside,
     ) -> Result<Self, StartError> {
-        let Outside { clock, random, models } = outside;
+        let Outside { clock, random, models, scrubber } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
         // The engine may have to be compiled, which takes a second of one core.
         let opening = {
@@ -95,18 +102,21 @@ impl App {
             tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
         };
         let store = database.prepare(&*random).await?;
+        let vault = Vault::open(folder.path(), store.clone(), random, scrubber).await?;
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
         let restart = CancellationToken::new();
         // Whoever asks for a restart asks for the shutdown in the same instant.
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
-        let tools = Tools::new(store.clone(), sandbox, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
+        let tools = Tools::new(store.clone(), sandbox.clone(), Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
         let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let access = Access::new(address, &config.allowed_hosts, config.token.clone());
         let doors = Doors::new(
             store.clone(),
+            vault,
+            sandbox,
             models,
             Arc::clone(&clock),
             agent.deltas(),

@@ -1,25 +1,102 @@
-//! The command line.
+//! The command line. Everything but `serve` is a typed client of the running server's HTTP interface.
 
-use clap::{Parser, Subcommand};
+mod approvals;
+mod capabilities;
+mod client;
+mod error;
+mod folder;
+mod screen;
+mod secrets;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use clap::{Args, Parser, Subcommand};
+use secrecy::SecretString;
+use url::Url;
+
+use crate::config::Config;
+use client::Client;
+
+pub use error::CliError;
+pub use screen::Screen;
 
 /// A self-extending web-chat agent server.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 pub struct Cli {
+    /// How the server is reached and spoken of.
+    #[command(flatten)]
+    pub manner: Manner,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
+/// How the server is reached and spoken of.
+#[derive(Debug, Clone, Args)]
+pub struct Manner {
+    /// Where the server is; else it is LEVEL3_LISTEN
+    #[arg(long, global = true, value_name = "URL")]
+    pub url: Option<Url>,
+    /// Print JSON, for machines
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
 /// What the program can be told to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve the page and work on turns, without the supervisor of run.sh
     Serve,
+    /// What the running server is asked.
+    #[command(flatten)]
+    Ask(Ask),
+}
+
+/// What the running server can be asked.
+#[derive(Debug, Subcommand)]
+pub enum Ask {
+    /// See what waits for you, and decide
+    #[command(subcommand)]
+    Approvals(approvals::Approvals),
+    /// Set and remove the secrets that capabilities may use
+    #[command(subcommand)]
+    Secret(secrets::Secret),
+    /// Look at capabilities, go back to earlier versions, bring some in
+    #[command(subcommand)]
+    Capability(capabilities::Capability),
+}
+
+/// Asks the server and prints its answer.
+///
+/// # Errors
+/// [`CliError`]; it says what to do.
+pub async fn run(ask: Ask, manner: Manner, config: &Config, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    let url = manner.url.unwrap_or_else(|| address(config));
+    let client = Client::new(url, config.token.clone().map(SecretString::from))?;
+    match ask {
+        Ask::Approvals(ask) => approvals::run(ask, &client, screen).await,
+        Ask::Secret(ask) => secrets::run(ask, &client, screen).await,
+        Ask::Capability(ask) => capabilities::run(ask, &client, screen).await,
+    }
+}
+
+/// Where a server with these settings is reached from this machine.
+fn address(config: &Config) -> Url {
+    let mut address = config.listen;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    Url::parse(&format!("http://{address}/")).expect("an address with a port makes a URL")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
     use clap::CommandFactory;
 
@@ -30,6 +107,25 @@ mod tests {
 
     #[test]
     fn serve_is_understood() {
-        assert_eq!(Cli::parse_from(["level3", "serve"]).command, Command::Serve);
+        assert!(matches!(Cli::parse_from(["level3", "serve"]).command, Command::Serve));
+    }
+
+    #[test]
+    fn the_value_of_a_secret_is_never_an_argument() {
+        assert!(Cli::try_parse_from(["level3", "secret", "set", "API_KEY"]).is_ok());
+        assert!(Cli::try_parse_from(["level3", "secret", "set", "API_KEY", "the value"]).is_err());
+    }
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_reached_on_loopback() {
+        let settings =
+            |listen: &str| HashMap::from([("LEVEL3_LISTEN".into(), listen.into()), ("LEVEL3_TOKEN".into(), "t".into())]);
+        for (listen, url) in [
+            ("127.0.0.1:8000", "http://127.0.0.1:8000/"),
+            ("0.0.0.0:8123", "http://127.0.0.1:8123/"),
+            ("[::]:8123", "http://[::1]:8123/"),
+        ] {
+            assert_eq!(address(&Config::read(&settings(listen)).unwrap()).as_str(), url);
+        }
     }
 }

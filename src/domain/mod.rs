@@ -1,6 +1,7 @@
 //! The words of the house: types, ids and state machines. No I/O, no async, no clock.
 
 mod approval;
+mod budget;
 mod capability;
 mod event;
 mod grants;
@@ -11,6 +12,7 @@ mod tool;
 mod turn;
 
 pub use approval::{ApprovalState, Channel, Decision, Shown, ShownCapability};
+pub use budget::{Budget, Budgets, Spent, Used};
 pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, valid_name};
 pub use event::{Event, EventRecord};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, host_matches, valid_secret_name};

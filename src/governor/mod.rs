@@ -1,6 +1,8 @@
 //! The one door: every tool call is judged here, and only here is a [`Permit`] made.
 
+mod budget;
 mod policy;
+pub mod sql;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +11,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Rule, ToolCallId, valid_name};
+
+pub use budget::{Exceeded, Repetition, Scope, What, check, repetition};
 
 /// A tool call as it is judged.
 #[derive(Clone, Debug, Serialize)]

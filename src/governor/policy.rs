@@ -13,19 +13,29 @@ pub(super) enum Judged {
     Deny(String),
 }
 
-/// Looks a proposal up.
+/// Looks a proposal up: the strictest effect decides, then a rule for the tool, then what a second model said. Each reason names the mode and
+/// the tool, and says what to do.
 pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option<&Classification>) -> Judged {
-    let by_mode = proposal.effects.iter().map(|effect| of_mode(policy.mode, *effect));
-    let strictest = by_mode.max_by_key(strictness).unwrap_or(Judged::Allow);
-    let ruled = match policy.rules.get(&proposal.tool) {
-        Some(Rule::Never) => Judged::Deny(format!("The tool `{}` is switched off for you. Tell the user.", proposal.tool)),
-        Some(Rule::Ask) if strictest == Judged::Allow => Judged::Ask("This tool is set to ask each time.".to_owned()),
+    let tool = &proposal.tool;
+    if policy.rules.get(tool) == Some(&Rule::Never) {
+        return Judged::Deny(format!(
+            "The tool `{tool}` is switched off for this profile (rule `never`). Do without it, or tell the user that they can change the \
+             rule in the settings."
+        ));
+    }
+    let by_mode = proposal.effects.iter().map(|effect| of_mode(policy.mode, *effect, tool));
+    // A proposal that says nothing of its effects is not taken for harmless.
+    let strictest = by_mode.max_by_key(strictness).unwrap_or_else(|| of_mode(policy.mode, Effect::Opaque, tool));
+    let ruled = match policy.rules.get(tool) {
+        Some(Rule::Ask) if strictest == Judged::Allow => {
+            Judged::Ask(format!("The tool `{tool}` is set to ask each time (rule `ask`)."))
+        }
         // A rule never stands for a person's look at new powers.
         Some(Rule::Always) if !proposal.effects.contains(&Effect::Grant) && matches!(strictest, Judged::Ask(_)) => Judged::Allow,
         _ => strictest,
     };
     match (ruled, classification) {
-        (Judged::Allow, Some(classified)) => stricter(classified),
+        (Judged::Allow, Some(classified)) => stricter(classified, tool),
         (judged, _) => judged,
     }
 }
@@ -38,17 +48,17 @@ fn strictness(judged: &Judged) -> u8 {
     }
 }
 
-fn of_mode(mode: Mode, effect: Effect) -> Judged {
-    let ask = |why: &str| Judged::Ask(why.to_owned());
+fn of_mode(mode: Mode, effect: Effect, tool: &str) -> Judged {
+    let ask = |why: &str| Judged::Ask(format!("{why} (`{tool}`, mode `{mode}`)"));
     match (mode, effect) {
         (_, Effect::Read) => Judged::Allow,
-        (Mode::ReadOnly, _) => Judged::Deny(
-            "You may only read here: this profile is in the mode `read_only`. Say what you would do, and let the user do it."
-                .to_owned(),
-        ),
+        (Mode::ReadOnly, _) => Judged::Deny(format!(
+            "This profile may only read (mode `read_only`), and this call of `{tool}` would do more. Say what you would do, and let the \
+             user do it or change the mode in the settings."
+        )),
         (_, Effect::Grant) => ask("It asks for powers that nobody has approved yet."),
         (Mode::Auto, _) => Judged::Allow,
-        (Mode::Ask, _) => ask("This profile asks before every change."),
+        (Mode::Ask, _) => ask("This profile asks before everything but reading."),
         (Mode::Smart, Effect::Delete) => ask("It deletes something that cannot be brought back."),
         (Mode::Smart, Effect::Opaque) => ask("What this does cannot be told beforehand."),
         (Mode::Smart, Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart) => Judged::Allow,
@@ -56,15 +66,169 @@ fn of_mode(mode: Mode, effect: Effect) -> Judged {
 }
 
 /// The decision rules of the planner and governor (requirements/zeta.md, "Decision Rules").
-fn stricter(classified: &Classification) -> Judged {
+fn stricter(classified: &Classification, tool: &str) -> Judged {
     if classified.impact == Impact::Systemic {
-        return Judged::Ask("The governor says that it reaches further than what it names.".to_owned());
+        return Judged::Ask(format!("The governor says of this call of `{tool}` that it reaches further than what it names."));
     }
     if classified.complexity == Grade::High {
-        return Judged::Ask("The governor says that it is complex.".to_owned());
+        return Judged::Ask(format!("The governor says of this call of `{tool}` that it is complex."));
     }
     if classified.requires_confirmation {
-        return Judged::Ask("The governor says that a person should see it first.".to_owned());
+        return Judged::Ask(format!("The governor says of this call of `{tool}` that a person should see it first."));
     }
     Judged::Allow
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::ToolCallId;
+
+    /// What each mode says to each effect, and what the rules make of it. A cell has three words: without a rule or with `ask`, the first and
+    /// the second; with `always`, the third. `never` denies everywhere.
+    const TABLE: &str = "
+        effect  | auto              | smart             | ask               | read_only
+        read    | allow ask allow   | allow ask allow   | allow ask allow   | allow ask allow
+        write   | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
+        define  | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
+        delete  | allow ask allow   | ask ask allow     | ask ask allow     | deny deny deny
+        opaque  | allow ask allow   | ask ask allow     | ask ask allow     | deny deny deny
+        install | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
+        grant   | ask ask ask       | ask ask ask       | ask ask ask       | deny deny deny
+        call    | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
+        restart | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
+    ";
+
+    fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> Judged {
+        let tool = "the_tool".to_owned();
+        let rules = rule.map(|rule| (tool.clone(), rule)).into_iter().collect();
+        let policy = Policy { mode, rules, tools: [tool.clone()].into() };
+        let effects = effects.iter().copied().collect();
+        let proposal = Proposal { call: ToolCallId(1), tool, arguments: json!({}), effects, version: None };
+        judge(&policy, &proposal, classified.as_ref())
+    }
+
+    fn word(judged: &Judged) -> &'static str {
+        ["allow", "ask", "deny"][usize::from(strictness(judged))]
+    }
+
+    #[test]
+    fn every_mode_effect_and_rule_is_judged_as_the_table_says() {
+        let mut lines = TABLE.lines().map(str::trim).filter(|line| !line.is_empty());
+        let cells = |line: &'static str| line.split('|').map(str::trim).collect::<Vec<_>>();
+        let modes: Vec<Mode> = cells(lines.next().unwrap())[1..].iter().map(|mode| mode.parse().unwrap()).collect();
+        assert_eq!(modes, Mode::ALL);
+        let rows: Vec<_> = lines.map(cells).collect();
+        assert_eq!(
+            rows.iter().map(|row| row[0].parse().unwrap()).collect::<Vec<Effect>>(),
+            Effect::ALL,
+            "every effect has its row"
+        );
+        for row in rows {
+            let effect: Effect = row[0].parse().unwrap();
+            for (mode, cell) in modes.iter().zip(&row[1..]) {
+                let expected: Vec<_> = cell.split_whitespace().collect();
+                let rules = [None, Some(Rule::Ask), Some(Rule::Always)];
+                let found: Vec<_> = rules.iter().map(|rule| word(&judged(*mode, &[effect], *rule, None))).collect();
+                assert_eq!(found, expected, "{effect} in {mode}");
+                assert_eq!(word(&judged(*mode, &[effect], Some(Rule::Never), None)), "deny", "{effect} in {mode} under `never`");
+            }
+        }
+    }
+
+    #[test]
+    fn the_strictest_effect_wins_in_every_mode_and_under_every_rule() {
+        for mode in Mode::ALL {
+            for rule in [None, Some(Rule::Ask), Some(Rule::Always), Some(Rule::Never)] {
+                for one in Effect::ALL {
+                    for other in Effect::ALL {
+                        let alone = [one, other].map(|effect| strictness(&judged(*mode, &[*effect], rule, None)));
+                        let together = strictness(&judged(*mode, &[*one, *other], rule, None));
+                        assert_eq!(together, alone[0].max(alone[1]), "{one} and {other} in {mode} under {rule:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn new_powers_are_never_given_without_a_person() {
+        for mode in Mode::ALL {
+            for rule in [None, Some(Rule::Always), Some(Rule::Ask), Some(Rule::Never)] {
+                for beside in Effect::ALL {
+                    let judged = judged(*mode, &[Effect::Grant, *beside], rule, None);
+                    assert_ne!(judged, Judged::Allow, "{mode} {rule:?} {beside}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_names_no_effect_is_taken_as_the_worst() {
+        for mode in Mode::ALL {
+            assert_eq!(judged(*mode, &[], None, None), judged(*mode, &[Effect::Opaque], None, None));
+        }
+    }
+
+    #[test]
+    fn a_classification_makes_a_verdict_stricter_and_never_milder() {
+        let low =
+            Classification { complexity: Grade::Low, risk: Grade::Low, impact: Impact::Local, requires_confirmation: false };
+        let strict = [
+            (Classification { impact: Impact::Systemic, ..low }, "reaches further"),
+            (Classification { complexity: Grade::High, ..low }, "is complex"),
+            (Classification { requires_confirmation: true, ..low }, "should see it first"),
+            (Classification::STRICTEST, "reaches further"),
+        ];
+        for mode in Mode::ALL {
+            for effect in Effect::ALL {
+                for rule in [None, Some(Rule::Always), Some(Rule::Ask), Some(Rule::Never)] {
+                    let without = judged(*mode, &[*effect], rule, None);
+                    assert_eq!(judged(*mode, &[*effect], rule, Some(low)), without, "nothing is made milder");
+                    for (classified, told) in strict {
+                        let with = judged(*mode, &[*effect], rule, Some(classified));
+                        match (&without, &with) {
+                            (Judged::Allow, Judged::Ask(why)) => assert!(why.contains(told) && why.contains("the_tool"), "{why}"),
+                            _ => assert_eq!(with, without),
+                        }
+                        assert_ne!(with, Judged::Allow);
+                    }
+                }
+            }
+        }
+        let risky = Classification { risk: Grade::High, ..low };
+        assert_eq!(
+            judged(Mode::Auto, &[Effect::Write], None, Some(risky)),
+            Judged::Allow,
+            "high risk alone is recorded, not asked"
+        );
+    }
+
+    #[test]
+    fn reasons_name_mode_and_tool_and_say_what_to_do() {
+        let reason = |mode, effect, rule| match judged(mode, &[effect], rule, None) {
+            Judged::Allow => panic!("allowed"),
+            Judged::Ask(reason) | Judged::Deny(reason) => reason,
+        };
+        assert_eq!(
+            reason(Mode::ReadOnly, Effect::Write, None),
+            "This profile may only read (mode `read_only`), and this call of `the_tool` would do more. Say what you would do, and let the \
+             user do it or change the mode in the settings."
+        );
+        assert_eq!(
+            reason(Mode::Auto, Effect::Read, Some(Rule::Never)),
+            "The tool `the_tool` is switched off for this profile (rule `never`). Do without it, or tell the user that they can change the \
+             rule in the settings."
+        );
+        for (mode, effect) in [(Mode::Smart, Effect::Delete), (Mode::Ask, Effect::Write), (Mode::Auto, Effect::Grant)] {
+            let reason = reason(mode, effect, None);
+            assert!(reason.contains("`the_tool`") && reason.contains(&format!("`{mode}`")), "{reason}");
+        }
+        assert_eq!(
+            reason(Mode::Auto, Effect::Read, Some(Rule::Ask)),
+            "The tool `the_tool` is set to ask each time (rule `ask`)."
+        );
+    }
 }

@@ -1,6 +1,7 @@
-//! The server's doors: the page, the websocket, the health checks. Every request passes the same guard first.
+//! The server's doors: the page, the websocket, the HTTP interface, the health checks. Every request passes the same guard first.
 
 mod access;
+mod api;
 mod chat;
 mod page;
 
@@ -11,10 +12,9 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use axum::routing::{get, post};
+use axum::routing::get;
 use axum::serve::ListenerExt;
-use axum::{Json, Router, middleware};
-use serde_json::json;
+use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,8 @@ use tower_http::trace::TraceLayer;
 
 use crate::clock::Clock;
 use crate::model::choice::ModelSource;
+use crate::sandbox::Sandbox;
+use crate::secrets::Vault;
 use crate::store::Store;
 use crate::wire::ServerFrame;
 
@@ -36,6 +38,10 @@ const GRACE: Duration = Duration::from_secs(3);
 pub struct Doors {
     /// The database.
     pub store: Store,
+    /// The secrets.
+    pub vault: Vault,
+    /// Where capabilities run.
+    pub sandbox: Sandbox,
     /// Which model answers.
     pub models: Arc<ModelSource>,
     /// The time.
@@ -58,6 +64,8 @@ impl Doors {
     #[expect(clippy::too_many_arguments, reason = "built once, in app")]
     pub fn new(
         store: Store,
+        vault: Vault,
+        sandbox: Sandbox,
         models: Arc<ModelSource>,
         clock: Arc<dyn Clock>,
         deltas: broadcast::Sender<ServerFrame>,
@@ -67,7 +75,7 @@ impl Doors {
         restart: CancellationToken,
     ) -> Self {
         let (access, sockets) = (Arc::new(access), TaskTracker::new());
-        Self { store, models, clock, deltas, access, safe_mode, shutdown, restart, sockets }
+        Self { store, vault, sandbox, models, clock, deltas, access, safe_mode, shutdown, restart, sockets }
     }
 
     /// Serves until `shutdown`, then ends open requests and closes the sockets.
@@ -96,7 +104,7 @@ impl Doors {
     fn router(self) -> Router {
         Router::new()
             .route("/chat", get(chat::open))
-            .route("/api/conversations", post(create_conversation))
+            .nest("/api", api::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
             .fallback(page::file)
@@ -118,17 +126,6 @@ async fn readyz(State(doors): State<Doors>) -> impl IntoResponse {
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "not ready");
             (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer")
-        }
-    }
-}
-
-/// A new conversation beside the main one.
-async fn create_conversation(State(doors): State<Doors>) -> impl IntoResponse {
-    match doors.store.create_conversation(doors.clock.now()).await {
-        Ok(conversation) => (StatusCode::CREATED, Json(json!({ "conversation": conversation }))),
-        Err(error) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, "could not make a conversation");
-            (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "error": "the database does not answer; try again" })))
         }
     }
 }

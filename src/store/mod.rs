@@ -3,6 +3,8 @@
 mod agent_sql;
 mod approvals;
 mod capabilities;
+mod capability_life;
+mod commands;
 mod conversations;
 mod database;
 pub mod embedded;
@@ -11,12 +13,16 @@ mod history;
 mod kv;
 pub mod logins;
 mod operations;
+mod policies;
+mod reviews;
 mod rows;
+mod secrets;
 mod signals;
 mod steps;
 mod tasks;
 mod turns;
 mod unit;
+mod usage;
 
 use std::sync::Arc;
 
@@ -24,16 +30,22 @@ use sqlx::PgPool;
 
 pub use approvals::{Approval, DecideError, NewApproval};
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
+pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry};
+pub use commands::{CallReport, TurnReport};
 pub use database::{Database, DatabaseError};
 pub use history::{Exchange, HistoryEntry};
 pub use kv::KvOp;
 pub use operations::{Earlier, NewOperation};
+pub use policies::ProfilePolicy;
+pub use reviews::{Asked, NewReview};
 pub use rows::RowLimits;
+pub use secrets::SealedSecret;
 pub use signals::Signals;
 pub use steps::{NewStep, OpenCall, Progress};
 pub use tasks::{NewTask, TaskChange};
 pub use turns::{Accepted, Lease};
 pub use unit::{CallEnd, Unit};
+pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
 
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]

@@ -86,13 +86,13 @@ impl Store {
 }
 
 impl Unit {
-    async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
+    pub(super) async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let content = storable(step.content).into_owned();
         let (model, finish_reason) = (storable(step.model), storable(step.finish_reason));
         let id = query_scalar!(
-            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING step_id",
+            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, cost_of($3, $5, $6), $7) RETURNING step_id",
             lease.turn.0,
             step.number,
             &*model,

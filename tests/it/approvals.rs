@@ -47,7 +47,17 @@ async fn a_capability_with_powers_is_installed_after_a_person_has_seen_everythin
     let frames = client.turn().await;
     assert_eq!(
         kinds(&frames),
-        ["approval", "turn queued", "turn running", "capability", "tool_result", "tool_call", "tool_result", "assistant", "turn completed"]
+        [
+            "approval",
+            "turn queued",
+            "turn running",
+            "capability",
+            "tool_result",
+            "tool_call",
+            "tool_result",
+            "assistant",
+            "turn completed"
+        ]
     );
     assert_eq!((&frames[0]["state"], &frames[0]["channel"]), (&json!("approved"), &json!("page")));
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE verdict = 'ask' AND approval_id IS NOT NULL").await, 1);
@@ -114,7 +124,10 @@ async fn words_decide_where_exactly_one_approval_waits() {
     client.send(json!({"type": "message", "content": "Confirmar", "id": "word-1"})).await;
     let frames = client.turn().await;
     let resumed = of_type(&frames, "turn");
-    assert_eq!((&resumed["state"], &resumed["id"], &resumed["content"]), (&json!("queued"), &json!("word-1"), &json!("Confirmar")));
+    assert_eq!(
+        (&resumed["state"], &resumed["id"], &resumed["content"]),
+        (&json!("queued"), &json!("word-1"), &json!("Confirmar"))
+    );
     assert_eq!(of_type(&frames, "approval")["channel"], "words");
     assert!(result(&frames).0);
 

@@ -5,9 +5,13 @@ use std::time::Duration;
 use super::*;
 
 async fn failing(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> EgressError {
+    failing_within(Limits::default().whole, answer).await
+}
+
+async fn failing_within(whole: Duration, answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> EgressError {
     let peer = Peer::http(answer).await;
     let mut way = Way::open(&[&peer]);
-    (way.limits.whole, way.limits.response_body) = (Duration::from_millis(700), 1000);
+    (way.limits.whole, way.limits.response_body) = (whole, 1000);
     way.send(post(peer.url("/"), "x")).await.unwrap_err()
 }
 
@@ -43,7 +47,7 @@ async fn a_head_without_end_is_not_read_to_the_end() {
 #[tokio::test]
 async fn a_peer_that_is_silent_or_stops_in_the_middle_is_given_up() {
     for said in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nxxx"] {
-        let error = failing(move |_| Answer::Hold(said.into())).await;
+        let error = failing_within(Duration::from_millis(700), move |_| Answer::Hold(said.into())).await;
         assert!(error.to_string().contains("no complete response within 0.7 seconds"), "{said:?}: {error}");
         assert!(error.may_have_arrived(), "{said:?}");
     }

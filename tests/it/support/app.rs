@@ -13,6 +13,7 @@ use level3::config::Config;
 use level3::model::choice::ModelSource;
 use level3::model::client;
 use level3::store::{Database, Store, logins};
+use level3::telemetry::Scrubber;
 use tempfile::TempDir;
 
 use super::script::Script;
@@ -88,7 +89,7 @@ impl TestApp {
         } else {
             ModelSource::fixed(self.script.clone())
         });
-        let outside = Outside { clock: Arc::new(self.clock.clone()), random, models };
+        let outside = Outside { clock: Arc::new(self.clock.clone()), random, models, scrubber: Scrubber::default() };
         let database = Database::inside(cluster(), &self.database);
         let listener = listen(config.listen).await.unwrap();
         // After a restart it is found where it was.

@@ -1,0 +1,108 @@
+//! What the law says to a turn between its steps: budgets, the same call over and over, and the governor's second opinion.
+
+use super::{Agent, review};
+use crate::domain::{Budget, Budgets, Effect, Origin, Used};
+use crate::governor::{self, Scope};
+use crate::store::{Exchange, HistoryEntry, Lease, NewReview, OpenCall, Progress, StoreError};
+
+/// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
+pub(super) struct Law {
+    pub(super) governor: bool,
+    pub(super) budgets: Budgets,
+    pub(super) used: Used,
+    /// Tool and arguments of the calls that have their outcome.
+    made: Vec<(String, String)>,
+}
+
+impl Law {
+    /// Why a call must not be run any more, in words for the person; the turn ends with them.
+    pub(super) fn stops(&self, open: &OpenCall) -> Option<String> {
+        let (tool, arguments) = (&open.request.name, &open.request.arguments);
+        if let Some(explanation) = governor::repetition(&self.made, tool, arguments).explanation(tool) {
+            return Some(explanation);
+        }
+        // The other limits stop the next model request: what was asked for within them is done.
+        let calls = |budget: Budget| Budget { tool_calls: budget.tool_calls, ..Budget::default() };
+        let Budgets { turn, conversation, day } = self.budgets;
+        let calls = Budgets { turn: calls(turn), conversation: calls(conversation), day: calls(day) };
+        governor::check(&calls, &self.used).map(told)
+    }
+
+    /// Why the model request with this number may not be made, in words for the person. `iterations` is the limit of a turn whose profile
+    /// has none of its own.
+    pub(super) fn used_up(&self, number: i32, iterations: u32) -> Option<String> {
+        if self.budgets.turn.steps.is_none() && i64::from(number) > i64::from(iterations) {
+            return Some(format!(
+                "I stopped here: this turn has made {iterations} model requests, which is the limit (MAX_TOOL_ITERATIONS). What was done \
+                 so far is kept; say “go on” to continue."
+            ));
+        }
+        governor::check(&self.budgets, &self.used).map(told)
+    }
+
+    /// A call has its outcome.
+    pub(super) fn made(&mut self, open: &OpenCall) {
+        self.made.push((open.request.name.clone(), open.request.arguments.clone()));
+        for span in [&mut self.used.turn, &mut self.used.conversation, &mut self.used.day] {
+            span.tool_calls += 1;
+        }
+    }
+}
+
+fn told(exceeded: governor::Exceeded) -> String {
+    let go_on = if exceeded.scope == Scope::Turn { " Or say “go on” to continue in a new turn." } else { "" };
+    format!("I stopped here: {exceeded}.{go_on} What was done so far is kept.")
+}
+
+impl Agent {
+    /// The law for a turn that was just taken up.
+    pub(super) async fn law(&self, lease: &Lease, progress: &Progress) -> Result<Law, StoreError> {
+        let profile = self.store.profile_of(lease.conversation).await?;
+        let (policy, made) = tokio::try_join!(self.store.policy(&profile), self.store.calls_made(lease.turn))?;
+        let budgets = policy.budgets;
+        // Only calls that are open already look at this before a step reads it afresh.
+        let used = if progress.open.is_empty() {
+            Used::default()
+        } else {
+            self.store.usage_of(lease.turn, &budgets, self.clock.now()).await?
+        };
+        // What a person ordered is not reviewed.
+        let governor = policy.governor && lease.origin != Origin::Command;
+        Ok(Law { governor, budgets, used, made })
+    }
+
+    /// Has a call classified by a second model request, where it would do more than read and was not classified before.
+    pub(super) async fn review(&self, lease: &Lease, open: &OpenCall) -> Result<(), StoreError> {
+        let effects = self.tools.effects_of(open).await?;
+        let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
+        if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
+            return Ok(());
+        }
+        let task = self.store.input_of(lease.turn).await?;
+        let model = self.models.current().await;
+        let (tool, arguments) = (&open.request.name, &open.request.arguments);
+        let reviewed = review::classify(&*model, review::Reviewing { tool, arguments, effects: &effects, task: &task }).await;
+        let (classification, answered) = (&reviewed.classification, reviewed.answered);
+        tracing::info!(turn = %lease.turn, call = %open.call, tool, ?classification, answered, "the governor classified a proposal");
+        let review = NewReview { classification, answered, asked: &reviewed.asked };
+        self.store.classify_call(lease, open.call, review, self.clock.now()).await
+    }
+}
+
+/// What the model is told after the results of its last step, where it made a call of it often already.
+pub(super) fn warnings(history: &[Exchange]) -> Option<String> {
+    let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
+    let steps = entries.iter().filter_map(|entry| match entry {
+        HistoryEntry::Assistant(_, calls) => Some(calls),
+        HistoryEntry::User(..) | HistoryEntry::Tool(..) => None,
+    });
+    let (mut made, mut warnings) = (Vec::new(), Vec::new());
+    for calls in steps {
+        warnings.clear(); // those of earlier steps were given already
+        for call in calls {
+            warnings.extend(governor::repetition(&made, &call.name, &call.arguments).warning(&call.name));
+            made.push((call.name.clone(), call.arguments.clone()));
+        }
+    }
+    (!warnings.is_empty()).then(|| warnings.join("\n"))
+}

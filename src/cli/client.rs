@@ -1,0 +1,119 @@
+//! The client of the HTTP interface.
+
+use std::time::Duration;
+
+use reqwest::{Method, StatusCode};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use super::CliError;
+use crate::domain::TurnId;
+use crate::wire::api::{Refused, Turn};
+
+/// How long the server gets to answer. Real time: it guards against one that hangs. A request that waits for a turn takes 20 s.
+const PATIENCE: Duration = Duration::from_secs(60);
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// No body.
+pub(super) const NOTHING: Option<&()> = None;
+
+/// Speaks to one server.
+pub(super) struct Client {
+    http: reqwest::Client,
+    url: Url,
+    token: Option<SecretString>,
+}
+
+impl Client {
+    /// A client of the server at `url`. Nothing is sent yet.
+    pub(super) fn new(url: Url, token: Option<SecretString>) -> Result<Self, CliError> {
+        if !["http", "https"].contains(&url.scheme()) || url.cannot_be_a_base() {
+            return Err(CliError::Usage(format!("{url} is no address of a server; write it like http://127.0.0.1:8000")));
+        }
+        // An error means that somebody installed one before; any will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .timeout(PATIENCE)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("level3/", env!("CARGO_PKG_VERSION")));
+        if url.scheme() == "http" {
+            // Without TLS the machine's certificates are not needed. The server is this machine's own: no proxy stands between.
+            builder = builder.tls_certs_only([]).no_proxy();
+        }
+        let http = builder.build().map_err(|source| CliError::Unreachable { url: url.clone(), source })?;
+        Ok(Self { http, url, token })
+    }
+
+    /// Reads something.
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, String)]) -> Result<T, CliError> {
+        self.send(Method::GET, path, query, NOTHING).await
+    }
+
+    /// Has something done.
+    pub(super) async fn post<T: DeserializeOwned>(&self, path: &[&str], body: Option<&impl Serialize>) -> Result<T, CliError> {
+        self.send(Method::POST, path, &[], body).await
+    }
+
+    /// Sets something.
+    pub(super) async fn put<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T, CliError> {
+        self.send(Method::PUT, path, &[], Some(body)).await
+    }
+
+    /// Removes something.
+    pub(super) async fn delete<T: DeserializeOwned>(&self, path: &[&str]) -> Result<T, CliError> {
+        self.send(Method::DELETE, path, &[], NOTHING).await
+    }
+
+    /// Waits until a turn is over or waits for a person.
+    pub(super) async fn settled(&self, turn: TurnId) -> Result<Turn, CliError> {
+        loop {
+            let report: Turn = self.get(&["turns", &turn.to_string()], &[("wait", "true".into())]).await?;
+            if report.state.is_final() || report.approval.is_some() {
+                return Ok(report);
+            }
+        }
+    }
+
+    async fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &[&str],
+        query: &[(&str, String)],
+        body: Option<&impl Serialize>,
+    ) -> Result<T, CliError> {
+        let mut url = self.url.clone();
+        url.path_segments_mut().expect("checked when the client was made").pop_if_empty().push("api").extend(path);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        let mut request = self.http.request(method, url);
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token.expose_secret());
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let unreachable = |source: reqwest::Error| CliError::Unreachable { url: self.url.clone(), source: source.without_url() };
+        let response = request.send().await.map_err(|error| match error.is_connect() {
+            true => unreachable(error),
+            false => CliError::Cut(error.without_url()),
+        })?;
+        let status = response.status();
+        let text = response.text().await.map_err(|error| CliError::Cut(error.without_url()))?;
+        if status == StatusCode::UNAUTHORIZED {
+            return Err(CliError::Token);
+        }
+        let strange = |said: &str| CliError::Strange {
+            url: self.url.clone(),
+            status: status.as_u16(),
+            said: said.chars().take(200).collect(),
+        };
+        if !status.is_success() {
+            return Err(serde_json::from_str::<Refused>(&text).map_or_else(|_| strange(&text), CliError::Refused));
+        }
+        serde_json::from_str(&text).map_err(|error| strange(&error.to_string()))
+    }
+}

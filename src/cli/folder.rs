@@ -1,0 +1,166 @@
+//! Capabilities as files: a folder with `capability.json` and a source, or a `.wasm` file.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Value, json};
+
+use super::CliError;
+use crate::wire::api::Folder;
+
+const DESCRIPTION: &str = "capability.json";
+const WASM: &str = "source.wasm";
+const WASM_BASE64: &str = "source.wasm.base64";
+
+/// What is said at the command line of a `.wasm` file.
+#[derive(Debug, Default, clap::Args)]
+pub struct Said {
+    /// For a .wasm file: its name
+    #[arg(long)]
+    name: Option<String>,
+    /// For a .wasm file: what it does
+    #[arg(long)]
+    description: Option<String>,
+    /// For a .wasm file: JSON Schema of its arguments
+    #[arg(long, value_name = "JSON")]
+    parameters: Option<String>,
+    /// For a .wasm file: the grants it asks for
+    #[arg(long, value_name = "JSON")]
+    grants: Option<String>,
+}
+
+/// Reads a capability from files.
+pub(super) fn read(path: &Path, said: &Said) -> Result<Folder, CliError> {
+    if path.is_dir() {
+        return folder(path);
+    }
+    if path.extension().is_none_or(|extension| extension != "wasm") {
+        return Err(CliError::Usage(format!("{} is neither a folder with a {DESCRIPTION} nor a .wasm file", path.display())));
+    }
+    let component = fs::read(path).map_err(|source| unusable(path, source))?;
+    let mut described = match fs::read(path.with_file_name(DESCRIPTION)) {
+        Ok(text) => json_of(&path.with_file_name(DESCRIPTION), &text)?,
+        Err(_) => json!({}),
+    };
+    for (field, text) in [("name", &said.name), ("description", &said.description)] {
+        if let Some(text) = text {
+            described[field] = json!(text);
+        }
+    }
+    for (field, text) in [("parameters", &said.parameters), ("grants", &said.grants)] {
+        if let Some(text) = text {
+            let value = serde_json::from_str(text).map_err(|error| CliError::Usage(format!("--{field} is not JSON: {error}")))?;
+            described[field] = value;
+        }
+    }
+    if let Some(missing) = ["name", "description", "parameters"].into_iter().find(|field| described.get(field).is_none()) {
+        let told = format!("a .wasm file says nothing of itself: give --{missing}, or put a {DESCRIPTION} beside it");
+        return Err(CliError::Usage(told));
+    }
+    Ok([(DESCRIPTION.to_owned(), described), (WASM_BASE64.to_owned(), json!(BASE64.encode(component)))].into_iter().collect())
+}
+
+fn folder(path: &Path) -> Result<Folder, CliError> {
+    let mut folder = Folder::new();
+    for entry in fs::read_dir(path).map_err(|source| unusable(path, source))? {
+        let file = entry.map_err(|source| unusable(path, source))?.path();
+        let Some(name) = file.file_name().and_then(|name| name.to_str()).map(str::to_owned) else { continue };
+        if name != DESCRIPTION && !name.starts_with("source.") {
+            continue; // a README, a licence
+        }
+        let bytes = fs::read(&file).map_err(|source| unusable(&file, source))?;
+        match name.as_str() {
+            DESCRIPTION => folder.insert(name, json_of(&file, &bytes)?),
+            WASM => folder.insert(WASM_BASE64.to_owned(), json!(BASE64.encode(bytes))),
+            _ => folder.insert(name, json!(String::from_utf8_lossy(&bytes))),
+        };
+    }
+    if !folder.contains_key(DESCRIPTION) {
+        return Err(CliError::Usage(format!("there is no {DESCRIPTION} in {}", path.display())));
+    }
+    Ok(folder)
+}
+
+/// Writes a capability as files into a folder, made where there is none. Nothing is overwritten.
+pub(super) fn write(folder: &Folder, into: &Path) -> Result<Vec<PathBuf>, CliError> {
+    fs::create_dir_all(into).map_err(|source| unusable(into, source))?;
+    let mut written = Vec::new();
+    for (name, content) in folder {
+        let text = content.as_str().map(str::to_owned).unwrap_or_else(|| format!("{content:#}\n"));
+        let (name, bytes) = match name.as_str() {
+            DESCRIPTION | "source.js" | "source.wat" => (name.as_str(), text.into_bytes()),
+            WASM_BASE64 => {
+                let decoded = BASE64.decode(text.trim());
+                (WASM, decoded.map_err(|error| CliError::Failed(format!("the component is not base64: {error}")))?)
+            }
+            other => return Err(CliError::Failed(format!("the server sent a file `{other}`, which no capability has"))),
+        };
+        let path = into.join(name);
+        let mut file = fs::File::create_new(&path).map_err(|source| unusable(&path, source))?;
+        file.write_all(&bytes).map_err(|source| unusable(&path, source))?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+fn json_of(file: &Path, text: &[u8]) -> Result<Value, CliError> {
+    serde_json::from_slice(text).map_err(|error| CliError::Usage(format!("{} is not JSON: {error}", file.display())))
+}
+
+fn unusable(path: &Path, source: std::io::Error) -> CliError {
+    CliError::File { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_reads_back_as_it_was_written_and_is_not_overwritten() {
+        let place = tempfile::tempdir().unwrap();
+        let component = BASE64.encode([0, 0x61, 0x73, 0x6d]);
+        let folder: Folder =
+            [(DESCRIPTION.to_owned(), json!({"name": "x"})), (WASM_BASE64.to_owned(), json!(component))].into_iter().collect();
+        write(&folder, place.path()).unwrap();
+        fs::write(place.path().join("README.md"), "for people").unwrap();
+        assert_eq!(read(place.path(), &Said::default()).unwrap(), folder);
+        let again = write(&folder, place.path()).unwrap_err();
+        assert!(again.to_string().contains(DESCRIPTION), "{again}");
+    }
+
+    #[test]
+    fn a_wasm_file_takes_what_is_said_and_what_lies_beside_it() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("thing.wasm");
+        fs::write(&file, b"\0asm").unwrap();
+        let missing = read(&file, &Said::default()).unwrap_err();
+        assert!(missing.to_string().contains("--name") && missing.exit_code() == 2, "{missing}");
+        fs::write(place.path().join(DESCRIPTION), r#"{"description": "Does.", "parameters": {}}"#).unwrap();
+        let said = Said { name: Some("thing".into()), grants: Some(r#"{"kv": {}}"#.into()), ..Said::default() };
+        let folder = read(&file, &said).unwrap();
+        assert_eq!(folder[DESCRIPTION], json!({"name": "thing", "description": "Does.", "parameters": {}, "grants": {"kv": {}}}));
+        assert_eq!(folder[WASM_BASE64], "AGFzbQ==");
+    }
+
+    #[test]
+    fn what_is_no_capability_is_refused_with_what_is_missing() {
+        let place = tempfile::tempdir().unwrap();
+        let refused = |path: &Path, said: Said| read(path, &said).unwrap_err().to_string();
+        assert!(refused(place.path(), Said::default()).contains("no capability.json"));
+        assert!(refused(&place.path().join("x.py"), Said::default()).contains("nor a .wasm file"));
+        let file = place.path().join("x.wasm");
+        assert!(refused(&file, Said::default()).contains("x.wasm"));
+        fs::write(&file, "").unwrap();
+        assert!(refused(&file, Said { grants: Some("{".into()), ..Said::default() }).contains("--grants is not JSON"));
+    }
+
+    #[test]
+    fn a_file_that_leads_elsewhere_is_not_written() {
+        let place = tempfile::tempdir().unwrap();
+        let folder: Folder = [("../evil.js".to_owned(), json!(""))].into_iter().collect();
+        assert!(write(&folder, place.path()).unwrap_err().to_string().contains("../evil.js"));
+    }
+}

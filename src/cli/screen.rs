@@ -1,0 +1,114 @@
+//! What is printed. Texts of models and capabilities are shown so that they cannot move the cursor, hide a line or turn its direction.
+
+use std::io::{self, Write};
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// Where answers are printed.
+pub struct Screen<'a> {
+    /// Where to.
+    pub out: &'a mut dyn Write,
+    /// True for JSON.
+    pub json: bool,
+    /// True when a person looks at it, false when it goes into a file or a pipe.
+    pub terminal: bool,
+}
+
+impl Screen<'_> {
+    /// One line.
+    pub(super) fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {
+        writeln!(self.out, "{}", plain(text.as_ref()))
+    }
+
+    /// A text of several lines under a heading; nothing when it is empty.
+    pub(super) fn part(&mut self, heading: &str, text: &str) -> io::Result<()> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "\n{heading}:")?;
+        for line in text.trim_end().lines() {
+            writeln!(self.out, "  {}", plain(line))?;
+        }
+        Ok(())
+    }
+
+    /// A text for another program, exactly as it is, unless a person looks at it.
+    pub(super) fn raw(&mut self, text: &str) -> io::Result<()> {
+        if self.terminal {
+            for line in text.lines() {
+                self.line(line)?;
+            }
+            return Ok(());
+        }
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// JSON, when it was asked for; tells whether it was.
+    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<bool> {
+        if self.json {
+            serde_json::to_writer_pretty(&mut *self.out, value)?;
+            writeln!(self.out)?;
+        }
+        Ok(self.json)
+    }
+
+    /// Rows under headings, or a sentence when there are none.
+    pub(super) fn table<const N: usize>(&mut self, headings: [&str; N], rows: &[[String; N]], none: &str) -> io::Result<()> {
+        if rows.is_empty() {
+            return self.line(none);
+        }
+        let rows: Vec<[String; N]> = std::iter::once(headings.map(str::to_owned))
+            .chain(rows.iter().map(|row| row.each_ref().map(|cell| plain(cell))))
+            .collect();
+        let widths: [usize; N] = std::array::from_fn(|n| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0));
+        for row in rows {
+            let cells: Vec<_> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+            writeln!(self.out, "{}", cells.join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// A time as people read it.
+pub(super) fn time(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// The text with everything that acts on a terminal, or on the order of what is read, written out.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        let acts = c.is_control() && c != '\t'
+            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}');
+        if acts { plain.extend(c.escape_default()) } else { plain.push(c) }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(print: impl FnOnce(&mut Screen<'_>) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        print(&mut Screen { out: &mut out, json: false, terminal: true }).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn nothing_that_acts_on_a_terminal_is_printed() {
+        let hostile = "ok\u{1b}[2K\rsafe \u{202e}evil\u{7}\u{9b}31m";
+        for text in [printed(|s| s.line(hostile)), printed(|s| s.part("Source", hostile)), printed(|s| s.raw(hostile))] {
+            assert!(!text.contains(['\u{1b}', '\r', '\u{202e}', '\u{7}', '\u{9b}']), "{text:?}");
+            assert!(text.contains("\\u{1b}[2K"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_is_aligned_and_says_when_there_is_nothing() {
+        let rows = [["a".to_owned(), "first".to_owned()], ["longer".to_owned(), String::new()]];
+        assert_eq!(printed(|s| s.table(["NAME", "WHAT"], &rows, "")), "NAME    WHAT\na       first\nlonger\n");
+        assert_eq!(printed(|s| s.table(["NAME"], &[], "None.")), "None.\n");
+    }
+}

@@ -1,0 +1,140 @@
+//! Budgets: how much a profile may use up, and how much was used. What is done at a limit is in `governor`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Limits of one span. `None`: no limit of this kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// Model requests.
+    pub steps: Option<u64>,
+    /// Seconds since the turn was last taken up, so that waiting for a person does not count. Only a turn has this limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_seconds: Option<u64>,
+    /// Tokens read by models.
+    pub input_tokens: Option<u64>,
+    /// Tokens written by models.
+    pub output_tokens: Option<u64>,
+    /// Millionths of a dollar.
+    pub money_micros: Option<u64>,
+    /// Tool calls, failed, refused and repeated ones too.
+    pub tool_calls: Option<u64>,
+}
+
+/// The budgets of a profile.
+///
+/// Read from JSON, what is not mentioned keeps its default, and `null` means no limit: a budget is given up only in so many words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Value")]
+pub struct Budgets {
+    /// One turn. Without a limit of steps here, `MAX_TOOL_ITERATIONS` is the limit.
+    pub turn: Budget,
+    /// One conversation, from its beginning.
+    pub conversation: Budget,
+    /// All conversations together since midnight, UTC.
+    pub day: Budget,
+}
+
+impl Default for Budgets {
+    fn default() -> Self {
+        Self {
+            turn: Budget { wall_seconds: Some(30 * 60), tool_calls: Some(60), ..Budget::default() },
+            conversation: Budget::default(),
+            day: Budget { input_tokens: Some(5_000_000), output_tokens: Some(1_000_000), ..Budget::default() },
+        }
+    }
+}
+
+impl TryFrom<Value> for Budgets {
+    type Error = String;
+
+    fn try_from(given: Value) -> Result<Self, String> {
+        let Value::Object(given) = given else { return Err("budgets are an object with turn, conversation, day".into()) };
+        let mut whole = json!(Self::default());
+        for (span, limits) in given {
+            let Some(of_span) = whole.get_mut(&span).and_then(Value::as_object_mut) else {
+                return Err(format!("`{span}` is none of: turn, conversation, day"));
+            };
+            let Value::Object(limits) = limits else { return Err(format!("`{span}` must be an object of limits")) };
+            of_span.extend(limits);
+        }
+        let mut read = |span: &str| {
+            let budget: Budget = serde_json::from_value(whole[span].take()).map_err(|error| format!("`{span}`: {error}"))?;
+            if span != "turn" && budget.wall_seconds.is_some() {
+                return Err(format!("`{span}`: wall_seconds is a limit of a turn only"));
+            }
+            Ok(budget)
+        };
+        Ok(Self { turn: read("turn")?, conversation: read("conversation")?, day: read("day")? })
+    }
+}
+
+/// What was used up in one span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Spent {
+    /// Model requests of steps. What a governor was asked counts in tokens and money, not here.
+    pub steps: u64,
+    /// Seconds; 0 for everything but a turn.
+    pub wall_seconds: u64,
+    /// Tokens read, as the providers counted; requests without a count count nothing.
+    pub input_tokens: u64,
+    /// Tokens written, likewise.
+    pub output_tokens: u64,
+    /// Millionths of a dollar, of the requests whose price is known.
+    pub money_micros: u64,
+    /// Requests whose price is not known.
+    pub unpriced: u64,
+    /// Tool calls that have their outcome.
+    pub tool_calls: u64,
+}
+
+/// What was used up in every span a turn counts in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Used {
+    /// In the turn.
+    pub turn: Spent,
+    /// In its conversation.
+    pub conversation: Spent,
+    /// On this day.
+    pub day: Spent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(given: Value) -> Result<Budgets, String> {
+        serde_json::from_value(given).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let budgets = Budgets { day: Budget { money_micros: Some(7), ..Budget::default() }, ..Budgets::default() };
+        assert_eq!(read(json!(budgets)), Ok(budgets));
+    }
+
+    #[test]
+    fn what_is_not_mentioned_keeps_its_default_and_null_is_no_limit() {
+        let defaults = Budgets::default();
+        assert_eq!(read(json!({})), Ok(defaults));
+        let budgets = read(json!({"turn": {"steps": 3}, "day": {"output_tokens": null}})).unwrap();
+        assert_eq!(budgets.turn, Budget { steps: Some(3), ..defaults.turn });
+        assert_eq!(budgets.day, Budget { output_tokens: None, ..defaults.day });
+    }
+
+    #[test]
+    fn a_wrong_budget_is_refused_with_its_place() {
+        for (given, told) in [
+            (json!([]), "budgets are an object"),
+            (json!({"week": {}}), "`week` is none of: turn, conversation, day"),
+            (json!({"day": 5}), "`day` must be an object of limits"),
+            (json!({"turn": {"stepps": 3}}), "`turn`: unknown field `stepps`"),
+            (json!({"turn": {"steps": -3}}), "`turn`: invalid value: integer `-3`"),
+            (json!({"day": {"wall_seconds": 3}}), "`day`: wall_seconds is a limit of a turn only"),
+        ] {
+            let error = read(given).unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What an SQL statement would do, read from the statement alone. What cannot be read is taken as the worst. This is no fence, the agent's
+//! login is: this decides what a person is asked.
+
+mod effects;
+mod functions;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    BinaryOperator, Cte, Expr, Function, ObjectName, Query, Select, SetExpr, Statement, TableFactor, Visit, Visitor,
+};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
+
+use crate::domain::Effect;
+use functions::Called;
+
+/// What a statement would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlClass {
+    /// Everything it would do; never empty.
+    pub effects: BTreeSet<Effect>,
+    /// Its first word, in capitals.
+    pub verb: String,
+    /// The tables and other things it names, each once, as they are written.
+    pub objects: Vec<String>,
+    /// Why it cannot be told what it does, where it cannot.
+    pub why: Option<String>,
+}
+
+/// Reads a statement.
+pub fn classify(statement: &str) -> SqlClass {
+    let tokens = Tokenizer::new(&PostgreSqlDialect {}, statement).tokenize().unwrap_or_default();
+    let word = |token: &Token| if let Token::Word(word) = token { Some(word.value.to_ascii_uppercase()) } else { None };
+    let verb = tokens.iter().find_map(word).unwrap_or_default();
+    match parse(statement) {
+        Ok(parsed) => {
+            let look = Look::at(&parsed);
+            // An empty list of effects would be allowed everywhere.
+            let effects = if look.effects.is_empty() { [Effect::Opaque].into() } else { look.effects };
+            SqlClass { effects, verb, objects: look.objects, why: look.why }
+        }
+        Err(why) => SqlClass { effects: [Effect::Opaque].into(), verb, objects: Vec::new(), why: Some(why) },
+    }
+}
+
+/// What will happen, in sentences for the person who decides about it.
+pub fn in_words(statement: &str) -> Vec<String> {
+    match parse(statement) {
+        Ok(parsed) => {
+            let mut sentences = words::sentences(&parsed);
+            if let Some(why) = Look::at(&parsed).why {
+                sentences.push(format!("What it does cannot be told beforehand: {why}."));
+            }
+            sentences
+        }
+        Err(why) => vec![format!("What this does cannot be told beforehand: {why}.")],
+    }
+}
+
+fn parse(text: &str) -> Result<Statement, String> {
+    let dialect = PostgreSqlDialect {};
+    let unread = |error: &dyn std::fmt::Display| format!("it could not be read ({error})");
+    let mut tokens = Tokenizer::new(&dialect, text).tokenize_with_location().map_err(|error| unread(&error))?;
+    // To Postgres only these are space; others belong to a name, which the tokenizer cuts in two.
+    let lines: Vec<Vec<char>> = text.split('\n').map(|line| line.chars().collect()).collect();
+    let at = |line: u64, column: u64| {
+        let place = |number: u64| usize::try_from(number).ok()?.checked_sub(1);
+        lines.get(place(line)?)?.get(place(column)?).copied()
+    };
+    let strange = tokens.iter().any(|token| {
+        let start = token.span.start;
+        token.token == Token::Whitespace(Whitespace::Space)
+            && !at(start.line, start.column).is_some_and(|c| matches!(c, ' ' | '\t' | '\r' | '\x0c'))
+    });
+    if strange {
+        return Err("it holds a space character that Postgres takes for a letter".to_owned());
+    }
+    // The parser knows `TABLE notes` only inside other statements.
+    let first = tokens.iter().position(|token| !matches!(token.token, Token::Whitespace(_)));
+    let is_table = |at: &usize| matches!(&tokens[*at].token, Token::Word(word) if word.keyword == Keyword::TABLE);
+    if let Some(at) = first.filter(is_table) {
+        let meant = Tokenizer::new(&dialect, "SELECT * FROM").tokenize_with_location().map_err(|error| unread(&error))?;
+        tokens.splice(at..=at, meant);
+    }
+    let mut statements =
+        Parser::new(&dialect).with_tokens_with_locations(tokens).parse_statements().map_err(|error| unread(&error))?;
+    match (statements.pop(), statements.is_empty()) {
+        (Some(statement), true) => Ok(statement),
+        (None, _) => Err("there is no statement".to_owned()),
+        (Some(_), false) => Err("there is more than one statement".to_owned()),
+    }
+}
+
+/// What is seen on the way through a statement.
+#[derive(Default)]
+struct Look {
+    effects: BTreeSet<Effect>,
+    objects: Vec<String>,
+    why: Option<String>,
+    /// Names that stand for a part of the statement itself.
+    own_names: BTreeSet<String>,
+    /// Inside an EXPLAIN that carries nothing out. Functions are still looked at: planning calls some.
+    explained: bool,
+}
+
+impl Look {
+    fn at(statement: &Statement) -> Self {
+        let mut look = Self::default();
+        let _ = statement.visit(&mut look);
+        look.objects.retain(|name| !look.own_names.contains(name));
+        look
+    }
+
+    fn add(&mut self, effect: Effect) {
+        if !self.explained {
+            self.effects.insert(effect);
+        }
+    }
+
+    fn opaque(&mut self, why: String) {
+        self.effects.insert(Effect::Opaque);
+        self.why.get_or_insert(why);
+    }
+
+    fn object(&mut self, name: String) {
+        if !self.objects.contains(&name) {
+            self.objects.push(name);
+        }
+    }
+
+    fn call(&mut self, name: &ObjectName) {
+        match functions::called(name) {
+            Called::Harmless => {}
+            Called::Writes => self.add(Effect::Write),
+            Called::Unknown => self.opaque(format!("it calls the function `{name}`, and what that does is not known")),
+        }
+    }
+
+    fn operator(&mut self, operator: &BinaryOperator) {
+        // Operators of Postgres' own that the parser has no word for.
+        const KNOWN: [&str; 11] = ["<->", "<<->", "<->>", "<%", "%>", "<<%", "%>>", "&&&", "|||", "!!", "~<~"];
+        let known = match operator {
+            BinaryOperator::Custom(operator) => KNOWN.contains(&operator.as_str()),
+            BinaryOperator::PGCustomBinaryOperator(_) => false,
+            _ => true,
+        };
+        if !known {
+            self.opaque(format!("it uses the operator `{operator}`, and what that does is not known"));
+        }
+    }
+
+    fn own(&mut self, ctes: &[Cte]) {
+        self.own_names.extend(ctes.iter().map(|cte| cte.alias.name.to_string()));
+    }
+}
+
+impl Visitor for Look {
+    type Break = ();
+
+    fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<()> {
+        if let Statement::Explain { .. } = statement {
+            self.effects.insert(Effect::Read);
+            self.explained = effects::only_explained(statement);
+            return ControlFlow::Continue(());
+        }
+        match effects::of(statement) {
+            Ok(effect) => self.add(effect),
+            Err(_) if self.explained => {}
+            Err(why) => self.opaque(why),
+        }
+        for name in effects::named(statement) {
+            self.object(name);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.add(Effect::Read);
+        self.own(query.with.as_ref().map_or(&[], |with| &with.cte_tables));
+        if !query.locks.is_empty() {
+            self.add(Effect::Write);
+        }
+        if let SetExpr::Table(table) = &*query.body {
+            let name = [&table.schema_name, &table.table_name].into_iter().flatten().cloned().collect::<Vec<_>>();
+            self.object(name.join("."));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        if let Some(into) = &select.into {
+            self.add(Effect::Define);
+            for target in &into.targets {
+                self.object(target.to_string());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
+        self.object(relation.to_string());
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Table { name, args: Some(_), .. } => {
+                self.call(name);
+                self.own_names.insert(name.to_string());
+            }
+            TableFactor::Function { name, .. } => self.call(name),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Function(Function { name, .. }) => self.call(name),
+            Expr::BinaryOp { op, .. } | Expr::AnyOp { compare_op: op, .. } | Expr::AllOp { compare_op: op, .. } => {
+                self.operator(op)
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}

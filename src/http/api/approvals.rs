@@ -1,0 +1,68 @@
+//! Approvals: what waits for a person, and the person's decision.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+
+use super::reply::{Asked, At, Body, Refusal, Reply};
+use crate::domain::{ApprovalId, ApprovalState, Channel, Decision};
+use crate::http::Doors;
+use crate::store;
+use crate::wire::api::{Approval, Approvals, Approve, Deny};
+
+/// The most approvals one answer lists.
+const LIMIT: i64 = 200;
+
+#[derive(Deserialize)]
+pub(super) struct Filter {
+    state: Option<ApprovalState>,
+}
+
+pub(super) async fn list(State(doors): State<Doors>, Asked(Filter { state }): Asked<Filter>) -> Reply<Approvals> {
+    let approvals = doors.store.approvals(state, LIMIT).await?;
+    Ok(Json(Approvals { approvals: approvals.into_iter().map(told).collect() }))
+}
+
+pub(super) async fn show(State(doors): State<Doors>, At(id): At<ApprovalId>) -> Reply<Approval> {
+    read(&doors, id).await
+}
+
+pub(super) async fn approve(
+    State(doors): State<Doors>,
+    At(id): At<ApprovalId>,
+    Body(Approve { always }): Body<Approve>,
+) -> Reply<Approval> {
+    doors.store.decide(id, Decision::Approve { always }, Channel::Api, doors.clock.now()).await?;
+    read(&doors, id).await
+}
+
+pub(super) async fn deny(
+    State(doors): State<Doors>,
+    At(id): At<ApprovalId>,
+    Body(Deny { reason }): Body<Deny>,
+) -> Reply<Approval> {
+    doors.store.decide(id, Decision::Deny { reason }, Channel::Api, doors.clock.now()).await?;
+    read(&doors, id).await
+}
+
+async fn read(doors: &Doors, id: ApprovalId) -> Reply<Approval> {
+    let approval = doors.store.approval(id).await?;
+    approval.map(|approval| Json(told(approval))).ok_or_else(|| Refusal::unknown(format!("there is no approval {id}")))
+}
+
+fn told(approval: store::Approval) -> Approval {
+    Approval {
+        id: approval.id,
+        conversation: approval.conversation,
+        turn: approval.turn,
+        call: approval.call,
+        state: approval.state,
+        shown: approval.shown,
+        reason: approval.reason,
+        channel: approval.channel,
+        created_at: approval.created_at,
+        expires_at: approval.expires_at,
+        decided_at: approval.decided_at,
+        used_at: approval.used_at,
+    }
+}

@@ -1,0 +1,155 @@
+//! Capabilities: what there is, how versions differ, and which is live.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use super::folder;
+use super::reply::{Asked, At, Body, Refusal, Reply};
+use crate::domain::{CapabilityVersion, Language};
+use crate::http::Doors;
+use crate::store;
+use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Version};
+
+#[derive(Deserialize)]
+pub(super) struct Which {
+    version: Option<i32>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Between {
+    from: Option<i32>,
+    to: Option<i32>,
+}
+
+pub(super) async fn list(State(doors): State<Doors>) -> Reply<Capabilities> {
+    let entry = |entry: store::CapabilityEntry| CapabilityEntry {
+        state: state(entry.enabled),
+        grants: json!(entry.grants),
+        grants_in_words: entry.grants.in_words(),
+        name: entry.name,
+        version: entry.version,
+        description: entry.description,
+        versions: entry.versions,
+        updated_at: entry.updated_at,
+    };
+    Ok(Json(Capabilities { capabilities: doors.store.capability_entries().await?.into_iter().map(entry).collect() }))
+}
+
+pub(super) async fn show(
+    State(doors): State<Doors>,
+    At(name): At<String>,
+    Asked(Which { version }): Asked<Which>,
+) -> Reply<Capability> {
+    let kept = doors.store.kept_version(&name, version).await?;
+    let versions = doors.store.capability_versions(&name).await?.into_iter();
+    let entry =
+        |entry: store::VersionEntry| Version { version: entry.version, created_at: entry.created_at, sha256: entry.sha256 };
+    let capability = kept.capability;
+    Ok(Json(Capability {
+        name: capability.name,
+        version: capability.version,
+        live: kept.live,
+        state: state(kept.enabled),
+        description: capability.description,
+        language: capability.language.to_string(),
+        source: capability.source,
+        parameters: capability.parameters,
+        grants: json!(capability.grants),
+        grants_in_words: capability.grants.in_words(),
+        tests: capability.tests,
+        created_at: kept.created_at,
+        sha256: capability.sha256,
+        versions: versions.map(entry).collect(),
+    }))
+}
+
+pub(super) async fn diff(
+    State(doors): State<Doors>,
+    At(name): At<String>,
+    Asked(Between { from, to }): Asked<Between>,
+) -> Reply<Difference> {
+    let new = doors.store.kept_version(&name, to).await?.capability;
+    let from = match from {
+        Some(from) => from,
+        None => version_before(&doors, &name, new.version).await?,
+    };
+    let old = doors.store.kept_version(&name, Some(from)).await?.capability;
+    Ok(Json(Difference { name, from, to: new.version, diff: difference(&old, &new) }))
+}
+
+pub(super) async fn export(
+    State(doors): State<Doors>,
+    At(name): At<String>,
+    Asked(Which { version }): Asked<Which>,
+) -> Reply<Folder> {
+    Ok(Json(folder::write(&doors.store.kept_version(&name, version).await?.capability)))
+}
+
+pub(super) async fn roll_back(
+    State(doors): State<Doors>,
+    At(name): At<String>,
+    Body(RollBack { version, confirm_grants }): Body<RollBack>,
+) -> Reply<Changed> {
+    let to = match version {
+        Some(version) => version,
+        None => version_before(&doors, &name, doors.store.kept_version(&name, None).await?.live).await?,
+    };
+    let kept = doors.store.kept_version(&name, Some(to)).await?;
+    doors
+        .sandbox
+        .load(&kept.capability)
+        .await
+        .map_err(|error| Refusal::conflict(format!("version {to} cannot be used: {error}")))?;
+    doors.store.roll_back(&name, to, confirm_grants, doors.clock.now()).await?;
+    changed(&doors, name).await
+}
+
+pub(super) async fn disable(State(doors): State<Doors>, At(name): At<String>) -> Reply<Changed> {
+    doors.store.enable_capability(&name, false, doors.clock.now()).await?;
+    changed(&doors, name).await
+}
+
+pub(super) async fn enable(State(doors): State<Doors>, At(name): At<String>) -> Reply<Changed> {
+    doors.store.enable_capability(&name, true, doors.clock.now()).await?;
+    changed(&doors, name).await
+}
+
+async fn version_before(doors: &Doors, name: &str, version: i32) -> Result<i32, Refusal> {
+    let earlier = doors.store.capability_versions(name).await?.into_iter().rev().find(|old| old.version < version);
+    let nothing = || Refusal::conflict(format!("`{name}` has no version before {version}; name the one you mean"));
+    Ok(earlier.ok_or_else(nothing)?.version)
+}
+
+async fn changed(doors: &Doors, name: String) -> Reply<Changed> {
+    let kept = doors.store.kept_version(&name, None).await?;
+    Ok(Json(Changed { name, version: kept.live, state: state(kept.enabled) }))
+}
+
+fn state(enabled: bool) -> String {
+    if enabled { "installed" } else { "disabled" }.to_owned()
+}
+
+/// What differs between two versions, as one unified diff.
+fn difference(old: &CapabilityVersion, new: &CapabilityVersion) -> String {
+    let source = |version: &CapabilityVersion| match version.language {
+        Language::JavaScript | Language::Wat => version.source.clone(),
+        // Base64 would differ in one endless line.
+        Language::Wasm => format!("a component with sha256 {}\n", version.sha256),
+    };
+    let pretty = |value: Value| format!("{value:#}\n");
+    let parts = [
+        ("source", source(old), source(new)),
+        ("grants", pretty(json!(old.grants)), pretty(json!(new.grants))),
+        ("parameters", pretty(old.parameters.clone()), pretty(new.parameters.clone())),
+        ("description", format!("{}\n", old.description), format!("{}\n", new.description)),
+        ("tests", pretty(json!(old.tests)), pretty(json!(new.tests))),
+    ];
+    let part = |(what, old_text, new_text): (&str, String, String)| {
+        let (from, to) = (format!("{what} of version {}", old.version), format!("{what} of version {}", new.version));
+        TextDiff::from_lines(&old_text, &new_text).unified_diff().header(&from, &to).to_string()
+    };
+    parts.map(part).concat()
+}

@@ -1,0 +1,55 @@
+//! `/api`: what a person can look at and decide, for the page and the command line. `wire::api` has the words, `docs/api.md` describes it.
+//! Nothing here can be reached by a model or a capability.
+
+mod approvals;
+mod capabilities;
+mod folder;
+mod install;
+mod reply;
+mod secrets;
+mod turns;
+
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::routing::{get, post, put};
+use axum::{Json, Router, middleware};
+use serde_json::{Value, json};
+
+use super::Doors;
+use reply::Refusal;
+
+/// The largest body, in bytes. A capability in base64 is the largest thing there is to send.
+const MAX_BODY_BYTES: usize = 4 << 20;
+
+/// Every route of the interface.
+pub(super) fn routes() -> Router<Doors> {
+    Router::new()
+        .route("/conversations", post(create_conversation))
+        .route("/turns/{id}", get(turns::show))
+        .route("/approvals", get(approvals::list))
+        .route("/approvals/{id}", get(approvals::show))
+        .route("/approvals/{id}/approve", post(approvals::approve))
+        .route("/approvals/{id}/deny", post(approvals::deny))
+        .route("/secrets", get(secrets::list))
+        .route("/secrets/{name}", put(secrets::set).delete(secrets::remove))
+        .route("/capabilities", get(capabilities::list))
+        .route("/capabilities/import", post(install::import))
+        .route("/capabilities/{name}", get(capabilities::show))
+        .route("/capabilities/{name}/diff", get(capabilities::diff))
+        .route("/capabilities/{name}/export", get(capabilities::export))
+        .route("/capabilities/{name}/rollback", post(capabilities::roll_back))
+        .route("/capabilities/{name}/disable", post(capabilities::disable))
+        .route("/capabilities/{name}/enable", post(capabilities::enable))
+        .route("/shipped", get(install::shipped))
+        .route("/shipped/{name}/install", post(install::install))
+        .fallback(async || Refusal::unknown("there is nothing here; docs/api.md lists what there is"))
+        .method_not_allowed_fallback(async || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(middleware::from_fn(reply::json_only))
+}
+
+/// A new conversation beside the main one.
+async fn create_conversation(State(doors): State<Doors>) -> Result<(StatusCode, Json<Value>), Refusal> {
+    let conversation = doors.store.create_conversation(doors.clock.now()).await?;
+    Ok((StatusCode::CREATED, Json(json!({ "conversation": conversation }))))
+}

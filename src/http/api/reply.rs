@@ -1,0 +1,164 @@
+//! How the interface reads requests and answers them: JSON in, JSON out, every refusal a sentence with a fitting status.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+
+use crate::secrets::SecretError;
+use crate::store::{DecideError, LifeError, StoreError};
+use crate::telemetry::chain;
+use crate::wire::api::Refused;
+
+/// What a handler gives: an answer, or why not.
+pub(super) type Reply<T> = Result<Json<T>, Refusal>;
+
+/// A request that is not done.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    refused: Refused,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self { status, refused: Refused { error: error.into(), grants_in_words: Vec::new() } }
+    }
+
+    pub(super) fn bad(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    pub(super) fn unknown(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, error)
+    }
+
+    pub(super) fn conflict(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, error)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status, Json(self.refused)).into_response()
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        if let StoreError::NoConversation(_) = error {
+            return Self::unknown(error.to_string());
+        }
+        tracing::warn!(error = &error as &dyn std::error::Error, "the interface could not answer");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer; try again")
+    }
+}
+
+impl From<DecideError> for Refusal {
+    fn from(error: DecideError) -> Self {
+        match error {
+            DecideError::Unknown(_) => Self::unknown(error.to_string()),
+            DecideError::Decided(..) => Self::conflict(error.to_string()),
+            DecideError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<LifeError> for Refusal {
+    fn from(error: LifeError) -> Self {
+        let told = error.to_string();
+        match error {
+            LifeError::Unknown(_) | LifeError::NoVersion(..) => Self::unknown(told),
+            LifeError::Live(..) => Self::conflict(told),
+            LifeError::Wider { grants_in_words, .. } => {
+                Self { status: StatusCode::CONFLICT, refused: Refused { error: told, grants_in_words } }
+            }
+            LifeError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<SecretError> for Refusal {
+    fn from(error: SecretError) -> Self {
+        match error {
+            SecretError::Name(_) | SecretError::Length(_) | SecretError::ZeroCharacter => Self::bad(error.to_string()),
+            SecretError::Unreadable { .. } => Self::conflict(error.to_string()),
+            // The person who set the server up is the one who asks: they are told which file it is.
+            SecretError::Key(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "secrets cannot be used");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, chain(&error))
+            }
+            SecretError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The body, read as JSON. No body is an empty object.
+pub(super) struct Body<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        let bytes = bytes(request, state).await?;
+        let text = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes[..] };
+        serde_json::from_slice(text).map(Self).map_err(|error| Refusal::bad(format!("the body cannot be read: {error}")))
+    }
+}
+
+/// The body as it came, for what must not be repeated in an error.
+pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Refusal> {
+    Bytes::from_request(request, state).await.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
+        _ => Refusal::bad("the body did not arrive whole"),
+    })
+}
+
+/// What stands in the path between slashes.
+pub(super) struct At<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let read = Path::from_request_parts(parts, state).await;
+        read.map(|Path(at)| Self(at)).map_err(|error| Refusal::bad(format!("the address cannot be read: {}", error.body_text())))
+    }
+}
+
+/// What stands behind the question mark.
+pub(super) struct Asked<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let read = Query::from_request_parts(parts, state).await;
+        read.map(|Query(asked)| Self(asked))
+            .map_err(|error| Refusal::bad(format!("the query cannot be read: {}", error.body_text())))
+    }
+}
+
+/// Lets only JSON change something: a form of another page, which a browser would send unasked, is of another type. Answers are never
+/// kept by a browser.
+pub(super) async fn json_only(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let has_body =
+        headers.contains_key(header::TRANSFER_ENCODING) || text(header::CONTENT_LENGTH).is_some_and(|length| length != "0");
+    let kind = text(header::CONTENT_TYPE).map(|kind| kind.split(';').next().unwrap_or_default().trim());
+    let reads = [Method::GET, Method::HEAD].contains(request.method());
+    let is_json = kind.map_or(!has_body, |kind| kind.eq_ignore_ascii_case("application/json"));
+    let mut response = if reads || is_json {
+        next.run(request).await
+    } else {
+        let told = "send the body as JSON, with the header Content-Type: application/json";
+        Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, told).into_response()
+    };
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

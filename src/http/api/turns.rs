@@ -1,0 +1,60 @@
+//! How far a turn has come, for who gave an order and waits.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use tokio::time::{Instant, timeout_at};
+
+use super::reply::{Asked, At, Refusal, Reply};
+use crate::domain::TurnId;
+use crate::http::Doors;
+use crate::store::TurnReport;
+use crate::wire::api::{CallResult, Turn};
+
+/// How long one request waits. Real time: the client asks again.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Deserialize)]
+pub(super) struct Waiting {
+    /// Answer when the turn is over or waits for a person, or after 20 seconds.
+    #[serde(default)]
+    wait: bool,
+}
+
+pub(super) async fn show(
+    State(doors): State<Doors>,
+    At(turn): At<TurnId>,
+    Asked(Waiting { wait }): Asked<Waiting>,
+) -> Reply<Turn> {
+    // Listening begins before the first look, so that nothing falls between.
+    let mut events = doors.store.signals().events();
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let report = doors.store.turn_report(turn).await?;
+        let report = report.ok_or_else(|| Refusal::unknown(format!("there is no turn {turn}")))?;
+        let settled = report.state.is_final() || report.approval.is_some();
+        if settled || !wait || doors.shutdown.is_cancelled() || Instant::now() >= until {
+            return Ok(Json(told(turn, report)));
+        }
+        tokio::select! {
+            () = doors.shutdown.cancelled() => {}
+            // Any event, a missed one, or the end of the patience: look again.
+            _ = timeout_at(until, events.recv()) => {}
+        }
+    }
+}
+
+fn told(turn: TurnId, report: TurnReport) -> Turn {
+    let result =
+        |call: crate::store::CallReport| CallResult { call: call.call, tool: call.tool, ok: call.ok, result: call.result };
+    Turn {
+        turn,
+        conversation: report.conversation,
+        state: report.state,
+        reason: report.reason,
+        approval: report.approval,
+        results: report.results.into_iter().map(result).collect(),
+    }
+}

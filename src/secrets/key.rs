@@ -1,0 +1,134 @@
+//! The key that seals secrets: 32 random bytes in a file of the data folder that only this user may read.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use secrecy::zeroize::Zeroizing;
+
+use crate::clock::Random;
+
+/// The file's name in the data folder.
+pub(super) const FILE: &str = "secret-key";
+const BYTES: usize = 32;
+
+/// A key. Its memory is cleared when it is dropped.
+pub(super) struct Key(Zeroizing<[u8; BYTES]>);
+
+impl Key {
+    pub(super) fn bytes(&self) -> &[u8; BYTES] {
+        &self.0
+    }
+}
+
+/// Why the key cannot be used; each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// Others may read it.
+    #[error(
+        "others may read the key of the secrets; run `chmod 600 {0}`, and consider the secrets known if others use this machine"
+    )]
+    Open(PathBuf),
+    /// It is something else.
+    #[error(
+        "{0} is not a key of secrets ({BYTES} bytes); restore it from your backup of the data folder, or remove it and set the secrets \
+         anew"
+    )]
+    NoKey(PathBuf),
+    /// It cannot be read or written.
+    #[error("the key of the secrets in {path} cannot be read or made")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Reads the key; `None` when there is no file.
+pub(super) fn read(path: &Path) -> Result<Option<Key>, KeyError> {
+    let failed = |source| KeyError::Io { path: path.to_owned(), source };
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() || metadata.len() != BYTES as u64 {
+        return Err(KeyError::NoKey(path.to_owned()));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        return Err(KeyError::Open(path.to_owned()));
+    }
+    let mut bytes = Zeroizing::new([0; BYTES]);
+    file.read_exact(&mut *bytes).map_err(failed)?;
+    Ok(Some(Key(bytes)))
+}
+
+/// Makes a key where there is none, all at once or not at all; one that somebody else made in the meantime is used instead.
+pub(super) fn make(path: &Path, random: &dyn Random) -> Result<Key, KeyError> {
+    let failed = |source| KeyError::Io { path: path.to_owned(), source };
+    let mut bytes = Zeroizing::new([0; BYTES]);
+    random.fill(&mut *bytes);
+    let mut mark = [0; 8];
+    random.fill(&mut mark);
+    let beside = path.with_file_name(format!("{FILE}.{}", hex::encode(mark)));
+    let written = write(&beside, &*bytes).and_then(|()| match fs::hard_link(&beside, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        linked => linked,
+    });
+    let removed = fs::remove_file(&beside);
+    written.and(removed).map_err(failed)?;
+    // The name must outlive a power cut as well as the bytes do: secrets are sealed with it from now on.
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all()).map_err(failed)?;
+    read(path)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::clock::SeededRandom;
+
+    #[test]
+    fn a_key_is_made_once_and_for_this_user_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        assert!(read(&path).unwrap().is_none());
+        let first = make(&path, &SeededRandom::new(1)).unwrap();
+        let second = make(&path, &SeededRandom::new(2)).unwrap();
+        assert_eq!(first.bytes(), second.bytes());
+        assert_eq!(read(&path).unwrap().unwrap().bytes(), first.bytes());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_key_that_others_may_read_is_refused_with_the_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        make(&path, &SeededRandom::new(1)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let error = read(&path).err().expect("refused").to_string();
+        assert!(error.contains("chmod 600") && error.contains(FILE), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_key_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        fs::write(&path, "something else").unwrap();
+        let error = read(&path).err().expect("refused").to_string();
+        assert!(error.contains("restore it from your backup"), "{error}");
+        assert!(make(&path, &SeededRandom::new(1)).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "something else");
+    }
+}

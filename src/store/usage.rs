@@ -1,0 +1,307 @@
+//! What was used up: for budgets, and for the person who pays. Money is counted at the rate of the day; without a rate it is unknown.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+use sqlx::query;
+
+use super::{Store, StoreError};
+use crate::domain::{Budget, Budgets, Spent, TurnId, Used};
+
+/// Days that a report shows one by one, today among them.
+const REPORT_DAYS: i64 = 30;
+
+/// What a model costs, in millionths of a dollar for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// For tokens it reads.
+    pub input_micros: u64,
+    /// For tokens it writes.
+    pub output_micros: u64,
+}
+
+/// Model requests, summed up. What the governor's model was asked is among them; the controller's own words are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Requests {
+    /// How many.
+    pub requests: u64,
+    /// Tokens read, as the providers counted.
+    pub input_tokens: u64,
+    /// Tokens written, likewise.
+    pub output_tokens: u64,
+    /// Millionths of a dollar; `None` when the price of one of them is not known.
+    pub cost_micros: Option<u64>,
+}
+
+/// Tool calls by what came of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CallCounts {
+    /// They did what was asked.
+    pub done: u64,
+    /// They did not, or were refused.
+    pub failed: u64,
+    /// They have no outcome yet.
+    pub open: u64,
+}
+
+/// One span of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// Model requests.
+    #[serde(flatten)]
+    pub model: Requests,
+    /// Tool calls, by the day they were asked for.
+    pub tool_calls: CallCounts,
+}
+
+/// One day of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DayUsage {
+    /// The day, UTC.
+    pub day: NaiveDate,
+    /// What was used on it.
+    #[serde(flatten)]
+    pub usage: Span,
+}
+
+/// One model of a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ModelUsage {
+    /// The model, as its provider names it.
+    pub model: String,
+    /// What was asked of it.
+    #[serde(flatten)]
+    pub usage: Requests,
+}
+
+/// What was used up, for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UsageReport {
+    /// Since midnight, UTC.
+    pub today: Span,
+    /// Each of the last 30 days on which anything was used, the newest first.
+    pub days: Vec<DayUsage>,
+    /// Each model of the last 30 days, the most asked first.
+    pub models: Vec<ModelUsage>,
+    /// Since the beginning.
+    pub total: Span,
+}
+
+/// Midnight before `now`, UTC; where a day of budgets begins.
+fn midnight(now: DateTime<Utc>) -> DateTime<Utc> {
+    now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc()
+}
+
+fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+impl Store {
+    /// What has been used up in the turn, its conversation and today. One query; it runs before each step, so the conversation and the day
+    /// are summed up only where `budgets` limit them, and are 0 otherwise.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn usage_of(&self, turn: TurnId, budgets: &Budgets, now: DateTime<Utc>) -> Result<Used, StoreError> {
+        let rows = query!(
+            r#"WITH here AS (SELECT conversation_id FROM turns WHERE turn_id = $1),
+             asked AS (
+                 SELECT 'turn' AS span, (model <> 'level3')::int AS step, input_tokens, output_tokens, cost_micros FROM steps WHERE turn_id = $1
+                 UNION ALL
+                 SELECT 'turn', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE turn_id = $1
+                 -- The controller's own words, model `level3`, are no request.
+                 UNION ALL
+                 SELECT 'conversation', (model <> 'level3')::int, input_tokens, output_tokens, cost_micros
+                 FROM steps JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
+                 UNION ALL
+                 SELECT 'conversation', 0, input_tokens, output_tokens, cost_micros
+                 FROM reviews JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
+                 UNION ALL
+                 SELECT 'day', (model <> 'level3')::int, input_tokens, output_tokens, cost_micros FROM steps WHERE $4 AND created_at >= $2
+                 UNION ALL
+                 SELECT 'day', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE $4 AND created_at >= $2),
+             called AS (
+                 SELECT 'turn' AS span FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed'
+                 UNION ALL
+                 SELECT 'conversation' FROM tool_calls c JOIN turns USING (turn_id) JOIN here USING (conversation_id)
+                 WHERE $3 AND c.state <> 'proposed'
+                 UNION ALL
+                 SELECT 'day' FROM tool_calls c JOIN steps s USING (step_id)
+                 WHERE $4 AND c.state <> 'proposed' AND s.created_at >= $2),
+             both_of AS (
+                 SELECT span, step, input_tokens AS input, output_tokens AS output, cost_micros AS cost,
+                        (cost_micros IS NULL)::int AS unpriced, 0 AS called FROM asked
+                 UNION ALL
+                 SELECT span, 0, 0, 0, 0, 0, 1 FROM called)
+             SELECT span AS "span!", sum(step) AS "steps!", sum(called) AS "called!", sum(unpriced) AS "unpriced!",
+                    least(coalesce(sum(input), 0), 9223372036854775807)::bigint AS "input!",
+                    least(coalesce(sum(output), 0), 9223372036854775807)::bigint AS "output!",
+                    least(coalesce(sum(cost), 0), 9223372036854775807)::bigint AS "cost!"
+             FROM both_of GROUP BY span
+             UNION ALL
+             -- Only one turn of a conversation runs at a time: what was started last is this one.
+             (SELECT 'seconds', floor(extract(epoch FROM $5 - created_at))::bigint, 0, 0, 0, 0, 0
+              FROM events JOIN here USING (conversation_id) WHERE kind = 'turn_started' ORDER BY sequence DESC LIMIT 1)"#,
+            turn.0,
+            midnight(now),
+            budgets.conversation != Budget::default(),
+            budgets.day != Budget::default(),
+            now
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let mut used = Used::default();
+        for row in rows {
+            let span = match row.span.as_str() {
+                "turn" => &mut used.turn,
+                "conversation" => &mut used.conversation,
+                "day" => &mut used.day,
+                _ => {
+                    used.turn.wall_seconds = count(row.steps);
+                    continue;
+                }
+            };
+            let wall_seconds = span.wall_seconds;
+            *span = Spent {
+                steps: count(row.steps),
+                wall_seconds,
+                input_tokens: count(row.input),
+                output_tokens: count(row.output),
+                money_micros: count(row.cost),
+                unpriced: count(row.unpriced),
+                tool_calls: count(row.called),
+            };
+        }
+        Ok(used)
+    }
+
+    /// What models cost. A model that is not here costs an unknown amount.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn rates(&self) -> Result<BTreeMap<String, Rate>, StoreError> {
+        let rows = query!("SELECT model, input_micros, output_micros FROM model_rates").fetch_all(&self.pool).await?;
+        let rate = |input, output| Rate { input_micros: count(input), output_micros: count(output) };
+        Ok(rows.into_iter().map(|row| (row.model, rate(row.input_micros, row.output_micros))).collect())
+    }
+
+    /// Sets what a model costs from now on; `None` makes it unknown. What was asked before keeps its price.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn set_rate(&self, model: &str, rate: Option<Rate>, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let stored = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
+        match rate {
+            Some(rate) => query!(
+                "INSERT INTO model_rates (model, input_micros, output_micros, updated_at) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (model) DO UPDATE SET input_micros = $2, output_micros = $3, updated_at = $4",
+                model,
+                stored(rate.input_micros),
+                stored(rate.output_micros),
+                now
+            ),
+            None => query!("DELETE FROM model_rates WHERE model = $1", model),
+        }
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// What was used up: today, day by day, model by model, and in all.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn usage_report(&self, now: DateTime<Utc>) -> Result<UsageReport, StoreError> {
+        let today = midnight(now);
+        let since = today - TimeDelta::days(REPORT_DAYS - 1);
+        let (asked, called, models) =
+            tokio::try_join!(self.requests_by_day(), self.calls_by_day(), self.requests_by_model(since))?;
+        let mut days: BTreeMap<NaiveDate, Span> = BTreeMap::new();
+        for (day, requests) in asked {
+            days.entry(day).or_insert_with(unused).model = requests;
+        }
+        for (day, counts) in called {
+            days.entry(day).or_insert_with(unused).tool_calls = counts;
+        }
+        let total = days.values().fold(unused(), |sum, day| sum.plus(day));
+        let shown = days.iter().rev().filter(|(day, _)| **day >= since.date_naive());
+        Ok(UsageReport {
+            today: days.get(&today.date_naive()).copied().unwrap_or_else(unused),
+            days: shown.map(|(day, usage)| DayUsage { day: *day, usage: *usage }).collect(),
+            models,
+            total,
+        })
+    }
+
+    async fn requests_by_day(&self) -> Result<Vec<(NaiveDate, Requests)>, StoreError> {
+        let rows = query!(
+            r#"SELECT (created_at AT TIME ZONE 'UTC')::date AS "day!", count(*) AS "requests!",
+                      least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
+                      least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
+                      CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
+               FROM (SELECT created_at, input_tokens, output_tokens, cost_micros FROM steps WHERE model <> 'level3'
+                     UNION ALL SELECT created_at, input_tokens, output_tokens, cost_micros FROM reviews) asked
+               GROUP BY 1"#
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|row| (row.day, requests(row.requests, row.input, row.output, row.cost))).collect())
+    }
+
+    async fn requests_by_model(&self, since: DateTime<Utc>) -> Result<Vec<ModelUsage>, StoreError> {
+        let rows = query!(
+            r#"SELECT model AS "model!", count(*) AS "requests!",
+                      least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
+                      least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
+                      CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
+               FROM (SELECT model, input_tokens, output_tokens, cost_micros FROM steps WHERE model <> 'level3' AND created_at >= $1
+                     UNION ALL SELECT model, input_tokens, output_tokens, cost_micros FROM reviews WHERE created_at >= $1) asked
+               GROUP BY 1 ORDER BY 2 DESC, 1"#,
+            since
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows
+            .map(|row| ModelUsage { usage: requests(row.requests, row.input, row.output, row.cost), model: row.model })
+            .collect())
+    }
+
+    async fn calls_by_day(&self) -> Result<Vec<(NaiveDate, CallCounts)>, StoreError> {
+        let rows = query!(
+            r#"SELECT (created_at AT TIME ZONE 'UTC')::date AS "day!", count(*) FILTER (WHERE state = 'done') AS "done!",
+                      count(*) FILTER (WHERE state = 'failed') AS "failed!", count(*) FILTER (WHERE state = 'proposed') AS "open!"
+               FROM tool_calls GROUP BY 1"#
+        );
+        let counts = |done, failed, open| CallCounts { done: count(done), failed: count(failed), open: count(open) };
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|row| (row.day, counts(row.done, row.failed, row.open))).collect())
+    }
+}
+
+fn requests(number: i64, input: i64, output: i64, cost: Option<i64>) -> Requests {
+    Requests { requests: count(number), input_tokens: count(input), output_tokens: count(output), cost_micros: cost.map(count) }
+}
+
+/// Nothing was asked, so nothing was charged: a cost of 0 is known.
+fn unused() -> Span {
+    Span { model: Requests { cost_micros: Some(0), ..Requests::default() }, tool_calls: CallCounts::default() }
+}
+
+impl Span {
+    fn plus(self, other: &Self) -> Self {
+        let (model, calls) = (other.model, other.tool_calls);
+        Self {
+            model: Requests {
+                requests: self.model.requests + model.requests,
+                input_tokens: self.model.input_tokens.saturating_add(model.input_tokens),
+                output_tokens: self.model.output_tokens.saturating_add(model.output_tokens),
+                cost_micros: self.model.cost_micros.zip(model.cost_micros).map(|(a, b)| a.saturating_add(b)),
+            },
+            tool_calls: CallCounts {
+                done: self.tool_calls.done + calls.done,
+                failed: self.tool_calls.failed + calls.failed,
+                open: self.tool_calls.open + calls.open,
+            },
+        }
+    }
+}

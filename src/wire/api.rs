@@ -1,0 +1,263 @@
+//! What `/api` says and is told, as the server writes it and the command line reads it. `docs/api.md` describes it.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, TestCase, ToolCallId, TurnId, TurnState};
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refused {
+    /// One sentence.
+    pub error: String,
+    /// The powers that have to be confirmed first, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants_in_words: Vec<String>,
+}
+
+/// `GET /api/approvals`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Approvals {
+    /// The newest first.
+    pub approvals: Vec<Approval>,
+}
+
+/// `GET /api/approvals/{id}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Its number.
+    pub id: ApprovalId,
+    /// Where it was asked.
+    pub conversation: ConversationId,
+    /// The turn that waits.
+    pub turn: TurnId,
+    /// The call.
+    pub call: ToolCallId,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// What the person who decides is shown.
+    pub shown: Shown,
+    /// The person's reason.
+    pub reason: Option<String>,
+    /// The way the decision came in.
+    pub channel: Option<Channel>,
+    /// When it was asked.
+    pub created_at: DateTime<Utc>,
+    /// When it becomes, or became, a refusal by itself.
+    pub expires_at: DateTime<Utc>,
+    /// When it was decided.
+    pub decided_at: Option<DateTime<Utc>>,
+    /// When what it allowed was done.
+    pub used_at: Option<DateTime<Utc>>,
+}
+
+/// Body of `POST /api/approvals/{id}/approve`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Approve {
+    /// Calls of this capability need no approval from now on.
+    #[serde(default)]
+    pub always: bool,
+}
+
+/// Body of `POST /api/approvals/{id}/deny`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deny {
+    /// Why, for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// `GET /api/secrets`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Secrets {
+    /// By name.
+    pub secrets: Vec<Secret>,
+}
+
+/// A secret; its value is never said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Secret {
+    /// Its name.
+    pub name: String,
+    /// When it was first set.
+    pub created_at: DateTime<Utc>,
+    /// When it was last set.
+    pub updated_at: DateTime<Utc>,
+    /// Capabilities that may use it.
+    pub used_by: Vec<String>,
+    /// False when the key in the data folder does not open it.
+    pub readable: bool,
+}
+
+/// `GET /api/capabilities`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// By name.
+    pub capabilities: Vec<CapabilityEntry>,
+}
+
+/// A capability among others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CapabilityEntry {
+    /// Its name.
+    pub name: String,
+    /// The live version.
+    pub version: i32,
+    /// `installed` or `disabled`.
+    pub state: String,
+    /// What it does.
+    pub description: String,
+    /// The powers of the live version, as written.
+    pub grants: Value,
+    /// The same in words; empty when it reaches nothing outside its sandbox.
+    pub grants_in_words: Vec<String>,
+    /// How many versions are kept.
+    pub versions: i64,
+    /// When what is live last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// `GET /api/capabilities/{name}`: one version, whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capability {
+    /// Its name.
+    pub name: String,
+    /// This version.
+    pub version: i32,
+    /// The live version.
+    pub live: i32,
+    /// `installed` or `disabled`.
+    pub state: String,
+    /// What it does.
+    pub description: String,
+    /// What it is written in.
+    pub language: String,
+    /// Its source; base64 for `wasm`.
+    pub source: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+    /// Its powers, as written.
+    pub grants: Value,
+    /// The same in words.
+    pub grants_in_words: Vec<String>,
+    /// The tests kept with it.
+    pub tests: Vec<TestCase>,
+    /// When it was written.
+    pub created_at: DateTime<Utc>,
+    /// sha256 of its component, in hexadecimal.
+    pub sha256: String,
+    /// All versions, oldest first.
+    pub versions: Vec<Version>,
+}
+
+/// A kept version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Version {
+    /// Its number.
+    pub version: i32,
+    /// When it was written.
+    pub created_at: DateTime<Utc>,
+    /// sha256 of its component, in hexadecimal.
+    pub sha256: String,
+}
+
+/// `GET /api/capabilities/{name}/diff`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Its name.
+    pub name: String,
+    /// The version compared with.
+    pub from: i32,
+    /// The version looked at.
+    pub to: i32,
+    /// Of the source, then of grants, parameters and description where they differ, as one unified diff; empty when nothing differs.
+    pub diff: String,
+}
+
+/// Body of `POST /api/capabilities/{name}/rollback`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RollBack {
+    /// The one before the live one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<i32>,
+    /// True when the person has seen that the version may do more than the live one.
+    #[serde(default)]
+    pub confirm_grants: bool,
+}
+
+/// What is live after `rollback`, `disable` and `enable`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// The capability.
+    pub name: String,
+    /// The live version.
+    pub version: i32,
+    /// `installed` or `disabled`.
+    pub state: String,
+}
+
+/// A capability as a folder: file name → its text; `capability.json` as the object it holds.
+pub type Folder = Map<String, Value>;
+
+/// `GET /api/shipped`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shipped {
+    /// By name.
+    pub shipped: Vec<ShippedEntry>,
+}
+
+/// A capability that comes with the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShippedEntry {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What it would be allowed.
+    pub grants_in_words: Vec<String>,
+    /// The live version of this name, if there is one.
+    pub installed: Option<i32>,
+}
+
+/// An order that was taken; a turn sees to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queued {
+    /// The turn.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+}
+
+/// `GET /api/turns/{id}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The turn.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// Where it stands.
+    pub state: TurnState,
+    /// Why it ended, where it did not simply complete.
+    pub reason: Option<String>,
+    /// The approval it waits for.
+    pub approval: Option<ApprovalId>,
+    /// The calls that have an outcome, in order.
+    pub results: Vec<CallResult>,
+}
+
+/// The outcome of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallResult {
+    /// The call.
+    pub call: ToolCallId,
+    /// Its tool.
+    pub tool: String,
+    /// False when it was refused or failed.
+    pub ok: bool,
+    /// What came of it, as a model reads it.
+    pub result: String,
+}
