@@ -190,13 +190,13 @@ function isWide(host) {
   return host.includes("*");
 }
 
-/** One line that says what an operation asked for. */
-export function operationLine({ power, request }) {
+/** One line that says what an operation asked for; headers are left to the whole request, which stands in the line's title. */
+export function operationLine({ request }) {
   if (request === null || typeof request !== "object") return oneLine(String(request ?? ""), 200);
-  const { method, url, text, query, action, key, name, tool, ...rest } = request;
+  const { method, url, text, query, action, key, name, tool, headers, ...rest } = request;
   const first = [method, url, text ?? query, action, key, name ?? tool].filter((part) => typeof part === "string");
   const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : "";
-  return oneLine([...first, power === "http" ? "" : more].filter(Boolean).join(" "), 200);
+  return oneLine([...first, more].filter(Boolean).join(" "), 200);
 }
 
 /** A count for a narrow column: 950, 34.1k, 2.2M. */

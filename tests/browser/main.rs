@@ -4,6 +4,7 @@
 
 mod approvals;
 mod driver;
+mod panel;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
 mod support;
