@@ -16,7 +16,7 @@ async fn a_secret_is_set_and_removed_and_its_value_stays_nowhere_on_the_page() {
     let app = TestApp::start().await;
     let Some(page) = Page::open(&app).await else { return };
     page.click("[data-testid=secrets] > summary").await;
-    page.see("[data-testid=secrets]", "None yet").await;
+    page.see("[data-testid=secrets] .none:not([hidden])", "None yet").await;
     page.find("[data-testid=secret-name]").await.send_keys("api_key").await.unwrap();
     page.find("[data-testid=secret-value]").await.send_keys(CANARY).await.unwrap();
     page.click("[data-testid=secret-save]").await;
@@ -29,7 +29,7 @@ async fn a_secret_is_set_and_removed_and_its_value_stays_nowhere_on_the_page() {
     page.see("[data-secret=API_KEY]", "Nothing uses it.").await;
     assert_eq!(app.count("SELECT count(*) FROM secrets").await, 1, "it is asked first");
     page.click("[data-testid=secret-remove-confirm]").await;
-    page.see("[data-testid=secrets]", "None yet").await;
+    page.see("[data-testid=secrets] .none:not([hidden])", "None yet").await;
     assert_eq!(app.count("SELECT count(*) FROM secrets").await, 0);
     page.close().await;
 }
