@@ -169,10 +169,7 @@ export class Approval extends HTMLElement {
     const summary = h("summary", { class: "approval-line" }, icon(ARROW), said, tool, why);
     const body = h("div", { class: "approval-body" });
     const card = h("details", {}, summary, body);
-    card.addEventListener(
-      "toggle",
-      () => card.open && !body.firstChild && body.append(...approvalBody(shown).filter(Boolean)),
-    );
+    card.addEventListener("toggle", () => card.open && !body.firstChild && body.append(...approvalBody(shown)));
     this.replaceChildren(card);
     if (hadFocus) summary.focus({ preventScroll: true });
   }
