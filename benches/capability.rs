@@ -80,7 +80,7 @@ fn open(cache: &Path) -> Sandbox {
 }
 
 fn permit() -> Permit {
-    let policy = Policy { mode: Mode::Auto, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
+    let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({"n": 4}), effects, version: Some(1) };
     match authorize(&policy, &proposal, Known::default()) {

@@ -92,6 +92,21 @@ CREATE TABLE operations (
     CHECK ((state = 'intended') = (ended_at IS NULL))
 );
 
+-- What was begun and has no answer when its call ends may have happened: nobody will learn it any more.
+CREATE FUNCTION settle_operations(p_conversation BIGINT, p_turn BIGINT, p_call BIGINT, p_at TIMESTAMPTZ) RETURNS VOID
+LANGUAGE plpgsql SET search_path = level3, pg_temp AS $$
+DECLARE
+    v_operation operations;
+BEGIN
+    FOR v_operation IN
+        UPDATE operations SET state = 'unknown', ended_at = p_at WHERE tool_call_id = p_call AND state = 'intended' RETURNING *
+    LOOP
+        PERFORM append_event(p_conversation, 'operation_recorded', jsonb_build_object(
+            'kind', 'operation_recorded', 'turn', p_turn, 'call', p_call, 'ordinal', v_operation.ordinal,
+            'power', v_operation.power, 'class', v_operation.class, 'request', v_operation.request, 'state', 'unknown'), p_at);
+    END LOOP;
+END $$;
+
 -- As before, and now an approval is used up in the very moment the call ends. L3004: the call was allowed by an approval that is not
 -- there, or was used.
 DROP FUNCTION shared.end_sql_call(BYTEA, BIGINT, BIGINT, BIGINT, BOOLEAN, TEXT, BYTEA, TIMESTAMPTZ);
@@ -125,6 +140,7 @@ BEGIN
             RAISE EXCEPTION 'tool call % has no approval to use', p_call USING ERRCODE = 'L3004';
         END IF;
     END IF;
+    PERFORM settle_operations(v_conversation, p_turn, p_call, p_at);
     INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
     VALUES (v_conversation, p_turn, 'tool', p_result, p_call, p_at);
     INSERT INTO audit_entries (turn_id, tool_call_id, tool, proposal_sha256, verdict, outcome, created_at, approval_id)

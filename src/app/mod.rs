@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{Agent, Limits};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
+use crate::egress::{self, Egress, SystemResolver};
 use crate::http::{Access, Doors};
 use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner};
@@ -21,7 +22,7 @@ use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
 use crate::store::{Database, DatabaseError, Store};
 use crate::telemetry::Scrubber;
-use crate::tools::Tools;
+use crate::tools::{Hands, Tools};
 
 pub use folder::{DataFolder, FolderError};
 
@@ -101,14 +102,16 @@ impl App {
             let (cache, clock, random) = (folder.cache(), Arc::clone(&clock), Arc::clone(&random));
             tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
         };
-        let store = database.prepare(&*random).await?;
-        let vault = Vault::open(folder.path(), store.clone(), random, scrubber).await?;
+        let store = database.prepare(&*random).await?.hiding(scrubber.clone());
+        let vault = Vault::open(folder.path(), store.clone(), random, scrubber.clone()).await?;
+        let egress = Egress::new(Arc::new(SystemResolver), config.egress_allow.clone(), egress::Limits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
         let restart = CancellationToken::new();
         // Whoever asks for a restart asks for the shutdown in the same instant.
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
-        let tools = Tools::new(store.clone(), sandbox.clone(), Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
+        let hands = Hands { sandbox: sandbox.clone(), egress, vault: vault.clone() };
+        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
         let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));

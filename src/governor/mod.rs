@@ -43,6 +43,8 @@ impl Proposal {
 pub struct Policy {
     /// How much happens without a person.
     pub mode: Mode,
+    /// Whether a second model classifies proposals; what it says is then given as [`Known::classification`].
+    pub governor: bool,
     /// What was set for single tools.
     pub rules: BTreeMap<String, Rule>,
     /// The tools that exist for it now, built in and built by itself.
@@ -163,7 +165,12 @@ mod tests {
     use serde_json::json;
 
     fn policy() -> Policy {
-        Policy { mode: Mode::Smart, rules: BTreeMap::new(), tools: ["execute_sql", "restart"].map(String::from).into() }
+        Policy {
+            mode: Mode::Smart,
+            governor: false,
+            rules: BTreeMap::new(),
+            tools: ["execute_sql", "restart"].map(String::from).into(),
+        }
     }
 
     fn proposal(tool: &str, arguments: Value, effect: Effect) -> Proposal {

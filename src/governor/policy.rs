@@ -104,7 +104,7 @@ mod tests {
     fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> Judged {
         let tool = "the_tool".to_owned();
         let rules = rule.map(|rule| (tool.clone(), rule)).into_iter().collect();
-        let policy = Policy { mode, rules, tools: [tool.clone()].into() };
+        let policy = Policy { mode, governor: false, rules, tools: [tool.clone()].into() };
         let effects = effects.iter().copied().collect();
         let proposal = Proposal { call: ToolCallId(1), tool, arguments: json!({}), effects, version: None };
         judge(&policy, &proposal, classified.as_ref())

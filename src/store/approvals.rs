@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use super::{Accepted, Lease, Store, StoreError, Unit, storable, value, word};
+use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
 use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Decision, Event, Shown, ToolCallId, TurnId, TurnState};
 
 /// A proposal to ask a person about.
@@ -266,7 +266,7 @@ impl Store {
         );
         let [id] = waiting.fetch_all(&self.pool).await?[..] else { return Ok(None) };
         let state = if approve { ApprovalState::Approved } else { ApprovalState::Denied };
-        let content = storable(content);
+        let content = self.clean(content);
         let decided = Decided { state, channel: Channel::Words, reason: None, client_id, content: Some(&content), always: false };
         match self.take_decision(ApprovalId(id), decided, now).await {
             Ok(turn) => Ok(Some(accepted(turn, false))),
@@ -356,7 +356,7 @@ impl Unit {
         approval: ApprovalId,
         decided: &Decided<'_>,
     ) -> Result<(), StoreError> {
-        let reason = decided.reason.map(|reason| storable(reason).into_owned());
+        let reason = decided.reason.map(|reason| self.clean(reason).into_owned());
         query!(
             "UPDATE approvals SET state = $2, decided_by = $3, channel = $4, reason = $5, client_id = $6, decided_at = $7
              WHERE approval_id = $1",

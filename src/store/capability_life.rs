@@ -216,7 +216,7 @@ impl Unit {
     /// Reads what is live and keeps it so until the transaction ends; a turn that writes the same capability waits.
     async fn lock_capability(&mut self, name: &str) -> Result<Live, LifeError> {
         // The lock that installing takes, see `install_capability`.
-        query!("SELECT pg_advisory_xact_lock(hashtextextended('capability ' || $1, 0))", name).fetch_one(&mut *self.tx).await?;
+        query!("LOCK TABLE capability_versions IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
         let row = query!("SELECT version, state FROM capabilities WHERE name = $1 FOR UPDATE", name)
             .fetch_optional(&mut *self.tx)
             .await?

@@ -13,6 +13,7 @@ use super::logins::{self, LoginError, Logins};
 use super::{Signals, Store};
 use crate::clock::Random;
 use crate::config::Config;
+use crate::telemetry::Scrubber;
 
 /// How long the operator's own Postgres may take to come up when the server starts.
 const START_WAIT: Duration = Duration::from_secs(30);
@@ -133,7 +134,15 @@ impl Database {
                 })
             })
             .connect_lazy_with(agent.disable_statement_logging().statement_cache_capacity(0));
-        Ok(Store { pool, agent, signals: Signals::new(), sql_key: sql_key.into(), sql_deadline: SQL_DEADLINE, repair })
+        Ok(Store {
+            pool,
+            agent,
+            signals: Signals::new(),
+            sql_key: sql_key.into(),
+            sql_deadline: SQL_DEADLINE,
+            repair,
+            scrubber: Scrubber::default(),
+        })
     }
 
     /// Stops the embedded Postgres; does nothing to the operator's own.

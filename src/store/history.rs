@@ -58,13 +58,15 @@ impl Store {
         let partial = (earlier > limit).then(|| rows[0].turn_id);
         let mut exchanges: Vec<Exchange> = Vec::new();
         for row in rows.into_iter().filter(|row| Some(row.turn_id) != partial) {
+            // A secret may have been set after somebody had written its value here.
+            let content = self.clean(&row.content).into_owned();
             let entry = match word(&row.role)? {
-                Role::User => HistoryEntry::User(row.content, row.created_at),
+                Role::User => HistoryEntry::User(content, row.created_at),
                 Role::Assistant => {
                     let of_step = calls.iter().filter(|(step, _)| Some(*step) == row.step_id);
-                    HistoryEntry::Assistant(row.content, of_step.map(|(_, request)| request.clone()).collect())
+                    HistoryEntry::Assistant(content, of_step.map(|(_, request)| request.clone()).collect())
                 }
-                Role::Tool => HistoryEntry::Tool(row.request_id.unwrap_or_default(), row.content),
+                Role::Tool => HistoryEntry::Tool(row.request_id.unwrap_or_default(), content),
             };
             match exchanges.last_mut() {
                 Some(last) if last.turn.0 == row.turn_id => last.entries.push(entry),

@@ -24,9 +24,12 @@ mod turns;
 mod unit;
 mod usage;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use sqlx::PgPool;
+
+use crate::telemetry::Scrubber;
 
 pub use approvals::{Approval, DecideError, NewApproval};
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
@@ -56,6 +59,7 @@ pub struct Store {
     sql_key: Arc<[u8]>,
     sql_deadline: std::time::Duration,
     repair: Arc<database::Repair>,
+    scrubber: Scrubber,
 }
 
 /// Why something could not be read or written.
@@ -89,9 +93,31 @@ impl From<sqlx::Error> for StoreError {
 }
 
 impl Store {
+    /// The same database, which from now on keeps no value that `scrubber` hides.
+    pub fn hiding(mut self, scrubber: Scrubber) -> Self {
+        self.scrubber = scrubber;
+        self
+    }
+
+    /// Text as it may be kept and shown: see [`clean`].
+    fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        clean(&self.scrubber, text)
+    }
+
     /// Where commits are announced.
     pub fn signals(&self) -> &Signals {
         &self.signals
+    }
+
+    /// A key for one purpose, the same after a restart, that nobody can compute who does not know the server's own.
+    pub fn derived_key(&self, purpose: &str) -> [u8; 32] {
+        use sha2::{Digest, Sha256};
+        let mut hash = Sha256::new();
+        hash.update(&self.sql_key);
+        hash.update(b"derived\0");
+        hash.update(purpose);
+        hash.update(&self.sql_key);
+        hash.finalize().into()
     }
 
     /// Completes when the database answers.
@@ -111,8 +137,17 @@ impl Store {
 }
 
 /// Text as Postgres can hold it: zero characters are replaced.
-fn storable(text: &str) -> std::borrow::Cow<'_, str> {
+fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}").into() } else { text.into() }
+}
+
+/// Text as it may be kept: without zero characters, which Postgres cannot hold, and without the values of secrets, whatever way they
+/// came in.
+fn clean<'t>(scrubber: &Scrubber, text: &'t str) -> Cow<'t, str> {
+    match storable(text) {
+        Cow::Borrowed(text) => scrubber.clean(text),
+        Cow::Owned(text) => Cow::Owned(scrubber.clean(&text).into_owned()),
+    }
 }
 
 /// Reads a stored word back into its type.

@@ -100,7 +100,7 @@ impl Unit {
     ///
     /// # Errors
     /// As [`Store::end_operation`].
-    pub(super) async fn end_operation(
+    pub async fn end_operation(
         &mut self,
         lease: &Lease,
         operation: &NewOperation<'_>,
@@ -108,7 +108,7 @@ impl Unit {
         answer: Option<&str>,
     ) -> Result<(), StoreError> {
         let request = shown(operation.request);
-        let answer = answer.map(storable);
+        let answer = answer.map(|answer| self.clean(answer));
         let sequence = query_scalar!(
             r#"SELECT end_operation($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS "sequence!""#,
             lease.turn.0,

@@ -35,11 +35,26 @@ impl Store {
     /// # Errors
     /// When the database is not there. A stored policy that cannot be read is an error too, never the default.
     pub async fn policy(&self, profile: &str) -> Result<ProfilePolicy, StoreError> {
+        self.stored_policy(Some(profile), None).await
+    }
+
+    /// What the profile of a conversation may do.
+    ///
+    /// # Errors
+    /// As for [`Store::policy`]. A conversation that is not there has the default.
+    pub async fn policy_of(&self, conversation: ConversationId) -> Result<ProfilePolicy, StoreError> {
+        self.stored_policy(None, Some(conversation)).await
+    }
+
+    /// One of both is given.
+    async fn stored_policy(&self, profile: Option<&str>, of: Option<ConversationId>) -> Result<ProfilePolicy, StoreError> {
         let row = query!(
             r#"SELECT p.mode AS "mode?", p.governor AS "governor?", p.budgets AS "budgets?",
-                      (SELECT jsonb_object_agg(tool, rule) FROM tool_rules WHERE profile = $1) AS rules
-               FROM (SELECT) AS always LEFT JOIN profile_policies p ON p.profile = $1"#,
-            profile
+                      (SELECT jsonb_object_agg(tool, rule) FROM tool_rules r WHERE r.profile = wanted.profile) AS rules
+               FROM (SELECT coalesce($1, (SELECT profile FROM conversations WHERE conversation_id = $2)) AS profile) AS wanted
+               LEFT JOIN profile_policies p USING (profile)"#,
+            profile,
+            of.map(|conversation| conversation.0)
         )
         .fetch_one(&self.pool)
         .await?;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
-use super::{Lease, Store, StoreError, Unit, storable};
+use super::{Lease, Store, StoreError, Unit};
 use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, Usage};
 
 /// An answer to store.
@@ -88,8 +88,8 @@ impl Store {
 impl Unit {
     pub(super) async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-        let content = storable(step.content).into_owned();
-        let (model, finish_reason) = (storable(step.model), storable(step.finish_reason));
+        let content = self.clean(step.content).into_owned();
+        let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
         let id = query_scalar!(
             "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at)
              VALUES ($1, $2, $3, $4, $5, $6, cost_of($3, $5, $6), $7) RETURNING step_id",
@@ -140,9 +140,9 @@ impl Unit {
         request: &CallRequest,
     ) -> Result<OpenCall, StoreError> {
         let request = CallRequest {
-            id: storable(&request.id).into_owned(),
-            name: storable(&request.name).into_owned(),
-            arguments: storable(&request.arguments).into_owned(),
+            id: self.clean(&request.id).into_owned(),
+            name: self.clean(&request.name).into_owned(),
+            arguments: self.clean(&request.arguments).into_owned(),
         };
         let call = query_scalar!(
             "INSERT INTO tool_calls (turn_id, step_id, position, request_id, name, arguments, created_at)
@@ -163,32 +163,39 @@ impl Unit {
         Ok(OpenCall { call, request })
     }
 
-    /// Gives every call without an outcome one: it was not run. Its effect cannot have happened, since effect and outcome commit
-    /// together.
+    /// Gives every call without an outcome one: it was not run, or was cut off in the middle. What a call does in this database cannot have
+    /// happened, since effect and outcome commit together; what a capability did elsewhere is in the list of its operations.
     pub(super) async fn close_open_calls(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
         self.void_approvals(conversation, turn).await?;
         const NOT_RUN: &str = "Not run: the turn ended first.";
+        const CUT: &str =
+            "Cut off in the middle: the turn ended first. What it had done until then is in the list of its operations.";
         let open = query!(
-            "UPDATE tool_calls SET state = 'failed', ended_at = $2 WHERE turn_id = $1 AND state = 'proposed'
-             RETURNING tool_call_id, name",
+            r#"UPDATE tool_calls SET state = 'failed', ended_at = $2 WHERE turn_id = $1 AND state = 'proposed'
+               RETURNING tool_call_id, name,
+                         EXISTS (SELECT FROM operations o WHERE o.tool_call_id = tool_calls.tool_call_id) AS "begun!""#,
             turn.0,
             self.now
         )
         .fetch_all(&mut *self.tx)
         .await?;
         for row in open {
+            query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, row.tool_call_id, self.now)
+                .fetch_one(&mut *self.tx)
+                .await?;
+            let told = if row.begun { CUT } else { NOT_RUN };
             query!(
                 "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
                  VALUES ($1, $2, 'tool', $3, $4, $5)",
                 conversation.0,
                 turn.0,
-                NOT_RUN,
+                told,
                 row.tool_call_id,
                 self.now
             )
             .execute(&mut *self.tx)
             .await?;
-            let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(NOT_RUN));
+            let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(told));
             self.append(conversation, Event::ToolCallEnded { turn, call, name: row.name, outcome }).await?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, Unit, storable, word};
+use super::{Store, StoreError, Unit, word};
 use crate::domain::{ConversationId, Event, Failure, MessageId, Origin, TurnId, TurnState};
 
 /// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
@@ -200,7 +200,7 @@ impl Unit {
         client_id: Option<&str>,
         content: &str,
     ) -> Result<TurnId, StoreError> {
-        let content = storable(content).into_owned();
+        let content = self.clean(content).into_owned();
         let turn = query_scalar!(
             "INSERT INTO turns (conversation_id, origin, client_id, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
              RETURNING turn_id",
@@ -233,7 +233,7 @@ impl Unit {
             End::Stopped => (TurnState::Aborted, Some("Stopped."), None),
             End::Failed(failure, reason) => (TurnState::Failed, Some(reason), Some(failure)),
         };
-        let reason = reason.map(storable);
+        let reason = reason.map(|reason| self.clean(reason));
         let reason = reason.as_deref();
         self.close_open_calls(conversation, turn).await?;
         query!(

@@ -1,17 +1,21 @@
 //! A unit of work: one transaction, its events, and their announcement once it has committed.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{PgTransaction, query_scalar};
 
-use super::{Lease, Signals, Store, StoreError, storable};
+use super::{Lease, Signals, Store, StoreError};
 use crate::domain::{ConversationId, Event, EventRecord, Outcome, ToolCallId};
+use crate::telemetry::Scrubber;
 
 /// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
 pub struct Unit {
     pub(super) tx: PgTransaction<'static>,
     pub(super) now: DateTime<Utc>,
     signals: Signals,
+    scrubber: Scrubber,
     records: Vec<EventRecord>,
 }
 
@@ -36,7 +40,8 @@ impl Store {
     /// # Errors
     /// When the database is not there.
     pub async fn begin(&self, now: DateTime<Utc>) -> Result<Unit, StoreError> {
-        Ok(Unit { tx: self.pool.begin().await?, now, signals: self.signals.clone(), records: Vec::new() })
+        let (signals, scrubber) = (self.signals.clone(), self.scrubber.clone());
+        Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, records: Vec::new() })
     }
 
     /// Records how a tool call ended, with no effect of its own beside it.
@@ -51,6 +56,11 @@ impl Store {
 }
 
 impl Unit {
+    /// Text as it may be kept: see [`super::clean`].
+    pub(super) fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        super::clean(&self.scrubber, text)
+    }
+
     /// Writes a fact into a conversation's stream.
     pub(super) async fn append(&mut self, conversation: ConversationId, event: Event) -> Result<i64, StoreError> {
         let sequence = query_scalar!(
@@ -94,8 +104,8 @@ impl Unit {
     pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
         let outcome = Outcome {
             ok: end.outcome.ok,
-            result: storable(&end.outcome.result).into_owned(),
-            logs: end.outcome.logs.iter().map(|line| storable(line).into_owned()).collect(),
+            result: self.clean(&end.outcome.result).into_owned(),
+            logs: end.outcome.logs.iter().map(|line| self.clean(line).into_owned()).collect(),
         };
         let sequence = query_scalar!(
             r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9) AS "sequence!""#,

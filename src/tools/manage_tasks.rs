@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::Recorder;
 use super::arguments::refusal;
-use crate::domain::{Effect, Outcome, Task, TaskId, TaskStatus};
-use crate::store::{NewTask, StoreError, TaskChange, Unit};
+use crate::domain::{ConversationId, Effect, OperationState, Outcome, Task, TaskId, TaskStatus};
+use crate::store::{Lease, NewOperation, NewTask, Store, StoreError, TaskChange, Unit};
 
 pub(super) const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
 
@@ -85,7 +85,7 @@ impl From<StoreError> for Failure {
 
 pub(super) async fn run(record: &Recorder<'_>, request: ManageTasks) -> Result<(), StoreError> {
     let mut unit = record.store.begin(record.now).await?;
-    let outcome = match apply(&mut unit, record, request).await {
+    let outcome = match apply(&mut unit, record.lease.conversation, request).await {
         Ok(result) => Outcome::ok(result),
         Err(Failure::Refused(reason)) => Outcome::failed(reason),
         Err(Failure::Store(error)) => return Err(error),
@@ -94,8 +94,33 @@ pub(super) async fn run(record: &Recorder<'_>, request: ManageTasks) -> Result<(
     unit.commit().await
 }
 
-async fn apply(unit: &mut Unit, record: &Recorder<'_>, request: ManageTasks) -> Result<String, Failure> {
-    let conversation = record.lease.conversation;
+/// Does what a capability asks for; `operation` is its place in the ledger, where it changes something. The inner error is what the
+/// capability is told.
+pub(super) async fn run_nested(
+    store: &Store,
+    lease: &Lease,
+    request: ManageTasks,
+    operation: Option<NewOperation<'_>>,
+    now: DateTime<Utc>,
+) -> Result<Result<String, String>, StoreError> {
+    let mut unit = store.begin(now).await?;
+    let answer = match apply(&mut unit, lease.conversation, request).await {
+        Ok(result) => Ok(result),
+        Err(Failure::Refused(reason)) => Err(reason),
+        Err(Failure::Store(error)) => return Err(error),
+    };
+    if let Some(operation) = operation {
+        let (state, text) = match &answer {
+            Ok(result) => (OperationState::Done, result),
+            Err(reason) => (OperationState::Failed, reason),
+        };
+        unit.end_operation(lease, &operation, state, Some(text)).await?;
+    }
+    unit.commit().await?;
+    Ok(answer)
+}
+
+async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTasks) -> Result<String, Failure> {
     let title = request.title.map(|title| title.trim().to_owned());
     match request.action.as_str() {
         "create" => {

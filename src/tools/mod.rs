@@ -4,10 +4,11 @@
 mod arguments;
 mod manage_tasks;
 mod prepare;
+mod reach;
 mod shown;
 mod write_capability;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -16,21 +17,34 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{Effect, Mode, Outcome, ToolSpec};
+use crate::domain::{Effect, Outcome, ToolSpec};
+use crate::egress::Egress;
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
-use crate::sandbox::{Nothing, Sandbox};
-use crate::store::{CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, RowLimits, Store, StoreError};
+use crate::sandbox::Sandbox;
+use crate::secrets::Vault;
+use crate::store::{CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError};
 
 use prepare::{Action, ExecuteSql, Restart, RestartMode, Unprepared};
 
 /// The names of the tools that cannot be replaced by a capability.
 pub const BUILT_IN: [&str; 4] = ["execute_sql", "write_capability", "manage_tasks", "restart"];
 
+/// What tools reach the outside with. Cheap to clone.
+#[derive(Clone)]
+pub struct Hands {
+    /// Runs capabilities.
+    pub sandbox: Sandbox,
+    /// The one way out.
+    pub egress: Egress,
+    /// Keeps secrets.
+    pub vault: Vault,
+}
+
 /// Everything a tool needs. Cheap to clone.
 #[derive(Clone)]
 pub struct Tools {
     store: Store,
-    sandbox: Sandbox,
+    hands: Hands,
     clock: Arc<dyn Clock>,
     restart: CancellationToken,
     approval_expiry: TimeDelta,
@@ -53,13 +67,13 @@ impl Tools {
     /// mode no capability is offered or called.
     pub fn new(
         store: Store,
-        sandbox: Sandbox,
+        hands: Hands,
         clock: Arc<dyn Clock>,
         restart: CancellationToken,
         approval_expiry: TimeDelta,
         safe_mode: bool,
     ) -> Self {
-        Self { store, sandbox, clock, restart, approval_expiry, safe_mode }
+        Self { store, hands, clock, restart, approval_expiry, safe_mode }
     }
 
     /// The live capabilities; none in safe mode.
@@ -106,7 +120,7 @@ impl Tools {
     /// yet and may be run again.
     pub async fn run(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
         let tool = open.request.name.as_str();
-        let policy = self.policy(tool).await?;
+        let policy = self.policy(lease, tool).await?;
         let exists = policy.tools.contains(tool);
         let given = arguments::parse(&open.request.arguments);
         let prepared = match &given {
@@ -140,22 +154,25 @@ impl Tools {
                 self.store.ask(lease, NewApproval { call: open.call, proposal_sha256: &sha256, shown, expires_at }, now).await?;
                 Ok(Ran::Waiting)
             }
-            Verdict::Allow(permit) => self.execute(lease, tool, prepared.action, proposal.arguments, &permit).await,
+            Verdict::Allow(permit) => self.execute(lease, policy, prepared.action, proposal, permit).await,
         }
     }
 
     /// What this call's profile may do.
-    async fn policy(&self, tool: &str) -> Result<Policy, StoreError> {
+    async fn policy(&self, lease: &Lease, tool: &str) -> Result<Policy, StoreError> {
         let mut tools: BTreeSet<_> = BUILT_IN.into_iter().map(str::to_owned).collect();
         if !tools.contains(tool) {
             tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
         }
-        Ok(Policy { mode: Mode::Smart, rules: BTreeMap::new(), tools })
+        let ProfilePolicy { mode, governor, rules, .. } = self.store.policy_of(lease.conversation).await?;
+        Ok(Policy { mode, governor, rules, tools })
     }
 
-    /// Judges a proposal, with what a person decided about it where the law asks.
+    /// Judges a proposal, with what the governor said of it, and what a person decided about it where the law asks.
     async fn judge(&self, policy: &Policy, proposal: &Proposal) -> Result<Verdict, StoreError> {
-        let judged = governor::authorize(policy, proposal, Known::default());
+        let classification = if policy.governor { self.store.classification_of_call(proposal.call).await? } else { None };
+        let known = Known { classification: classification.as_ref(), decision: None };
+        let judged = governor::authorize(policy, proposal, known);
         if !matches!(judged, Verdict::Ask(_)) {
             return Ok(judged);
         }
@@ -167,25 +184,25 @@ impl Tools {
             used: approval.used_at.is_some(),
             reason: approval.reason,
         };
-        Ok(governor::authorize(policy, proposal, Known { classification: None, decision: Some(&decision) }))
+        Ok(governor::authorize(policy, proposal, Known { decision: Some(&decision), ..known }))
     }
 
     async fn execute(
         &self,
         lease: &Lease,
-        tool: &str,
+        policy: Policy,
         action: Action,
-        arguments: Value,
-        permit: &Permit,
+        proposal: Proposal,
+        permit: Permit,
     ) -> Result<Ran, StoreError> {
-        let record = Recorder { store: &self.store, lease, tool, permit, now: self.clock.now() };
+        let record = Recorder { store: &self.store, lease, tool: &proposal.tool, permit: &permit, now: self.clock.now() };
         match action {
-            Action::Sql(ExecuteSql { query }) => {
+            Action::Sql(ExecuteSql { query, params }) => {
                 let end = record.end(Outcome::ok(""));
-                self.store.run_agent_sql(lease, &query, &[], RowLimits::default(), end, record.now).await?;
+                self.store.run_agent_sql(lease, &query, &params, RowLimits::default(), end, record.now).await?;
             }
             Action::Tasks(request) => manage_tasks::run(&record, request).await?,
-            Action::Write(written) => write_capability::run(&record, &self.sandbox, *written).await?,
+            Action::Write(written) => write_capability::run(self, &record, *written).await?,
             Action::Restart(RestartMode::Reload) => record.outcome(self.reload().await?).await?,
             Action::Restart(RestartMode::Full) => {
                 record.outcome(Outcome::ok("The restart was begun. This turn goes on after it.")).await?;
@@ -193,8 +210,12 @@ impl Tools {
                 return Ok(Ran::Restart);
             }
             Action::Call(capability) => {
-                let outcome = self.sandbox.call(permit, &capability, &arguments, Arc::new(Nothing)).await;
-                record.outcome(outcome).await?;
+                let verdict = permit.verdict();
+                let sha256 = *permit.proposal_sha256();
+                let outcome = self.call_capability(lease, policy, capability, proposal.arguments, permit).await?;
+                let (call, tool) = (proposal.call, &*proposal.tool);
+                let end = CallEnd { call, tool, outcome, proposal_sha256: &sha256, verdict };
+                self.store.end_call(lease, end, self.clock.now()).await?;
             }
         }
         Ok(Ran::Ended)
@@ -202,11 +223,11 @@ impl Tools {
 
     /// Loads every live capability afresh. One that cannot be loaded is named, and the others stay.
     async fn reload(&self) -> Result<Outcome, StoreError> {
-        self.sandbox.forget();
+        self.hands.sandbox.forget();
         let (mut loaded, mut broken) = (Vec::new(), Vec::new());
         for summary in self.capabilities().await? {
             let Some(capability) = self.store.capability(&summary.name).await? else { continue };
-            match self.sandbox.load(&capability).await {
+            match self.hands.sandbox.load(&capability).await {
                 Ok(()) => loaded.push(summary.name),
                 Err(error) => broken.push(json!({ "name": summary.name, "message": error.to_string() })),
             }
@@ -221,14 +242,6 @@ impl Tools {
         }
         Ok(Outcome::ok(told.to_string()))
     }
-}
-
-// TEMPORARY until the classifier is merged
-fn sql_effects(_query: &str) -> BTreeSet<Effect> {
-    [Effect::Write].into()
-}
-fn sql_in_words(query: &str) -> Vec<String> {
-    vec![query.to_owned()]
 }
 
 /// What a tool needs to record its outcome.

@@ -11,6 +11,7 @@ use super::manage_tasks::ManageTasks;
 use super::write_capability::{self, WriteCapability};
 use super::{Tools, arguments};
 use crate::domain::{CapabilityVersion, Draft, Effect, Outcome, TaskId};
+use crate::governor::sql;
 use crate::sandbox::Checked;
 use crate::store::StoreError;
 
@@ -18,6 +19,9 @@ use crate::store::StoreError;
 pub(super) struct ExecuteSql {
     /// SQL query to execute
     pub(super) query: String,
+    /// Values for $1, $2, … in the query
+    #[serde(default)]
+    pub(super) params: Vec<Value>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -91,7 +95,11 @@ impl Tools {
         Ok(match tool {
             "execute_sql" => {
                 let request: ExecuteSql = read(given)?;
-                let effects = super::sql_effects(&request.query);
+                let effects = sql::classify(&request.query).effects;
+                let may_be_asked = effects.iter().any(|effect| !matches!(effect, Effect::Read | Effect::Write));
+                if may_be_asked && let Some(problem) = self.store.agent_sql_problem(&request.query, &request.params).await? {
+                    return Err(Unprepared::Refused(problem));
+                }
                 Prepared { action: Action::Sql(request), effects, version: None }
             }
             "manage_tasks" => {
@@ -107,7 +115,7 @@ impl Tools {
             capability => {
                 let live = self.store.capability(capability).await?;
                 let live = live.ok_or_else(|| Unprepared::Refused(gone(capability)))?;
-                if let Err(error) = self.sandbox.validate_params(&live, &given) {
+                if let Err(error) = self.hands.sandbox.validate_params(&live, &given) {
                     return Err(Unprepared::Refused(error.to_json().to_string()));
                 }
                 let version = Some(live.version);
@@ -123,7 +131,7 @@ impl Tools {
 
     async fn prepare_writing(&self, request: WriteCapability) -> Result<Prepared, Unprepared> {
         let mut draft = request.into_draft().map_err(Unprepared::Refused)?;
-        let checked = self.sandbox.check(&draft).await.map_err(|error| Unprepared::Refused(json!(error).to_string()))?;
+        let checked = self.hands.sandbox.check(&draft).await.map_err(|error| Unprepared::Refused(json!(error).to_string()))?;
         draft.source.clone_from(&checked.source);
         write_capability::known_tools(&draft)?;
         let live = self.store.capability(&draft.name).await?;

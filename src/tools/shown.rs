@@ -5,8 +5,32 @@ use similar::TextDiff;
 
 use super::Tools;
 use super::prepare::{Action, Prepared, RestartMode, Written};
-use crate::domain::{Shown, ShownCapability, TaskId};
+use crate::domain::{CapabilityVersion, Shown, ShownCapability, TaskId};
+use crate::governor::sql;
 use crate::store::StoreError;
+
+/// How many recorded calls are tried on a new version.
+const REPLAYED: i64 = 5;
+
+impl Written {
+    /// The version as it would be installed.
+    pub(super) fn version(&self) -> CapabilityVersion {
+        let Self { draft, checked, live } = self;
+        CapabilityVersion {
+            name: draft.name.clone(),
+            version: live.as_ref().map_or(0, |live| live.version) + 1,
+            description: draft.description.clone(),
+            language: draft.language,
+            source: draft.source.clone(),
+            parameters: draft.parameters.clone(),
+            grants: draft.grants.clone(),
+            tests: draft.tests.clone(),
+            component: checked.component.clone(),
+            sha256: checked.sha256.clone(),
+            engine: checked.engine.clone(),
+        }
+    }
+}
 
 impl Tools {
     /// What the person is shown of a call that the law asks about; `why` is the law's reason.
@@ -19,7 +43,7 @@ impl Tools {
     ) -> Result<Shown, StoreError> {
         let mut capability = None;
         let what = match &prepared.action {
-            Action::Sql(request) => super::sql_in_words(&request.query),
+            Action::Sql(request) => sql::in_words(&request.query),
             Action::Tasks(request) => vec![self.task_in_words(request.id_and_action()).await?],
             Action::Restart(RestartMode::Reload) => vec!["Loads every capability afresh.".to_owned()],
             Action::Restart(RestartMode::Full) => vec!["Restarts the server. Turns that run go on afterwards.".to_owned()],
@@ -57,6 +81,23 @@ impl Tools {
         })
     }
 
+    /// The newest recorded calls without effects that the new version answers otherwise than it was answered then.
+    pub(super) async fn differences(&self, written: &Written) -> Result<Vec<Value>, StoreError> {
+        if written.live.is_none() {
+            return Ok(Vec::new());
+        }
+        let candidate = written.version();
+        let mut differences = Vec::new();
+        for call in self.store.calls_without_effects(&candidate.name, REPLAYED).await? {
+            let Ok(params) = serde_json::from_str::<Value>(&call.arguments) else { continue };
+            let now = self.hands.sandbox.try_call(&candidate, &params).await.result;
+            if now != call.result {
+                differences.push(json!({ "params": params, "before": call.result, "now": now }));
+            }
+        }
+        Ok(differences)
+    }
+
     async fn written_shown(&self, written: &Written) -> Result<ShownCapability, StoreError> {
         let Written { draft, live, .. } = written;
         Ok(ShownCapability {
@@ -85,13 +126,6 @@ fn written_in_words(written: &Written) -> Vec<String> {
         what.extend(powers);
     }
     what
-}
-
-// TEMPORARY until sandbox.try_call
-impl Tools {
-    async fn differences(&self, _written: &Written) -> Result<Vec<Value>, StoreError> {
-        Ok(Vec::new())
-    }
 }
 
 /// The difference of two sources as a unified diff.

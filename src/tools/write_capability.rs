@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::refusal;
 use super::prepare::{Unprepared, Written};
-use super::{BUILT_IN, Recorder};
+use super::{BUILT_IN, Recorder, Tools};
 use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase};
-use crate::sandbox::{Checked, Sandbox};
+use crate::sandbox::Sandbox;
 use crate::store::{Built, StoreError};
 
 pub(super) const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
@@ -106,10 +106,12 @@ pub(super) fn known_tools(draft: &Draft) -> Result<(), Unprepared> {
 }
 
 /// Installs what was checked and allowed.
-pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, written: Written) -> Result<(), StoreError> {
+pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) -> Result<(), StoreError> {
+    // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant. It reaches nothing.
+    let trial =
+        if written.draft.tests.is_empty() { Some(try_once(&tools.hands.sandbox, &written.version()).await) } else { None };
+    let differences = tools.differences(&written).await?;
     let Written { draft, checked, .. } = written;
-    // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant.
-    let trial = if draft.tests.is_empty() { Some(try_once(sandbox, &draft, &checked).await) } else { None };
     let mut unit = record.store.begin(record.now).await?;
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
     let version = unit.install_capability(record.lease.conversation, &draft, built).await?;
@@ -122,29 +124,21 @@ pub(super) async fn run(record: &Recorder<'_>, sandbox: &Sandbox, written: Writt
     if let Some(trial) = trial {
         told["trial_call"] = trial;
     }
+    if !differences.is_empty() {
+        told["earlier_calls_that_now_give_something_else"] = json!(differences);
+    }
     unit.end_call(record.lease, record.end(Outcome::ok(told.to_string()))).await?;
     unit.commit().await
 }
 
 /// Calls the checked draft once and says what came of it, for the model to judge.
-async fn try_once(sandbox: &Sandbox, draft: &Draft, checked: &Checked) -> Value {
-    let params = sample(&draft.parameters);
-    let version = CapabilityVersion {
-        name: draft.name.clone(),
-        version: 0,
-        description: draft.description.clone(),
-        language: draft.language,
-        source: draft.source.clone(),
-        parameters: draft.parameters.clone(),
-        grants: draft.grants.clone(),
-        tests: Vec::new(),
-        component: checked.component.clone(),
-        sha256: checked.sha256.clone(),
-        engine: checked.engine.clone(),
-    };
-    let outcome = sandbox.try_call(&version, &params).await;
+async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> Value {
+    let params = sample(&version.parameters);
+    let outcome = sandbox.try_call(version, &params).await;
     let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
-    if outcome.ok && outcome.result == "null" {
+    if version.grants.need_approval() {
+        trial["note"] = json!("A trial reaches nothing outside the sandbox, so what needs a grant is refused here.");
+    } else if outcome.ok && outcome.result == "null" {
         trial["note"] = json!("The result was null. Is that meant? The function takes ONE object: read arguments as params.x.");
     }
     trial

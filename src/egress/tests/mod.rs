@@ -29,7 +29,7 @@ const CANARY: &str = "canary/8f21+ü=token";
 const PLACEHOLDER: &str = "lv3secret7Qm2Zx9";
 
 fn permit() -> Permit {
-    let policy = Policy { mode: Mode::Auto, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
+    let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1) };
     match authorize(&policy, &proposal, Known::default()) {

@@ -83,6 +83,27 @@ impl Store {
         }
     }
 
+    /// What Postgres has against a statement before it runs: that it cannot be read, or names what is not there. `None`: nothing, as far
+    /// as can be told without running it. Nobody is asked about a statement that cannot run.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn agent_sql_problem(&self, statement: &str, params: &[Value]) -> Result<Option<String>, StoreError> {
+        let statement = match Statement::new(statement, params, Room::Shown(RowLimits::default())) {
+            Ok(statement) => statement,
+            Err(refusal) => return Ok(Some(refusal.to_string())),
+        };
+        let checked = async {
+            let mut connection = self.agent_connection().await?;
+            statement.check(&mut connection).await
+        };
+        match checked.await {
+            Ok(()) | Err(Failure::Cut) => Ok(None),
+            Err(Failure::Statement(told)) => Ok(Some(told.to_string())),
+            Err(Failure::Store(error)) => Err(error),
+        }
+    }
+
     /// The outcome of a call of a turn that is still held; `None` when it has none, or the turn is held by another.
     async fn recorded_outcome(&self, lease: &Lease, call: ToolCallId) -> Result<Option<Outcome>, StoreError> {
         let row = sqlx::query!(
@@ -178,7 +199,7 @@ impl Store {
         running.backend = begun.try_get_unchecked::<String, _>(1)?.parse().ok();
 
         let result = match statement.run(connection).await {
-            Ok(result) => result,
+            Ok(result) => self.clean(&result).into_owned(),
             Err(Failure::Cut) => return Err(Failure::Cut),
             Err(failure) => {
                 if sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.is_ok() {

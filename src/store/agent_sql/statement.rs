@@ -43,6 +43,12 @@ impl<'a> Statement<'a> {
         Ok(Self { text, first: first_word(text)?, params, room })
     }
 
+    /// Has Postgres read it, and look up what it names, without running it.
+    pub(super) async fn check(&self, connection: &mut PgConnection) -> Result<(), Failure> {
+        let prepared = connection.prepare(AssertSqlSafe(self.text.to_owned()).into_sql_str()).await;
+        prepared.map(drop).map_err(|error| describe(error, self.text, 0))
+    }
+
     /// Runs it, and gives its rows or what it did as JSON.
     pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<String, Failure> {
         // Postgres prepares one statement only, so this refuses a second one. It runs by the simple protocol afterwards, which gives

@@ -1,0 +1,241 @@
+//! What a capability's call reaches outside its sandbox, under the permit of the call. Every operation is in the ledger before it can
+//! have an effect, so a call that is run again after a crash does nothing twice.
+
+mod http;
+mod nested;
+
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::Tools;
+use crate::domain::{CapabilityVersion, Effect, EffectClass, Outcome, Power, SqlAccess, ToolCallId};
+use crate::egress::Placeholders;
+use crate::governor::{Permit, Policy, sql};
+use crate::sandbox::{KvRequest, Operation, Reach, Refused, Request};
+use crate::store::{Earlier, KvOp, Lease, NewOperation, StoreError};
+
+/// How deep capabilities may call each other.
+const DEEPEST: usize = 3;
+
+/// One capability's call at work. Clones share everything.
+#[derive(Clone)]
+struct Reaching(Arc<Inner>);
+
+struct Inner {
+    tools: Tools,
+    lease: Lease,
+    policy: Arc<Policy>,
+    permit: Permit,
+    capability: Box<CapabilityVersion>,
+    secrets: Secrets,
+    /// Of the whole call, nested calls included.
+    whole: Arc<Whole>,
+    depth: usize,
+}
+
+/// What a call and the calls nested in it share.
+#[derive(Default)]
+struct Whole {
+    /// Numbers the operations.
+    ordinals: AtomicI32,
+    /// Why the ledger could not be written: then the call has no outcome either, and is run again.
+    broken: Mutex<Option<StoreError>>,
+}
+
+/// The secrets a capability may use, as placeholders.
+#[derive(Default)]
+struct Secrets {
+    placeholders: Placeholders,
+    /// Name and placeholder.
+    names: Vec<(String, String)>,
+}
+
+/// An operation with its place in the ledger.
+struct Entry {
+    ordinal: i32,
+    power: Power,
+    class: EffectClass,
+    /// As it may be shown.
+    request: Value,
+    sha256: [u8; 32],
+}
+
+impl Entry {
+    fn new(ordinal: i32, power: Power, class: EffectClass, request: Value) -> Self {
+        let sha256 = Sha256::digest(request.to_string()).into();
+        Self { ordinal, power, class, request, sha256 }
+    }
+
+    fn of(&self, call: ToolCallId) -> NewOperation<'_> {
+        let Self { ordinal, power, class, request, sha256 } = self;
+        NewOperation { call, ordinal: *ordinal, power: *power, class: *class, request, request_sha256: *sha256 }
+    }
+}
+
+/// Why an operation has no answer: words for the capability, or the store, whose state decides what becomes of the whole call.
+enum Failed {
+    Refused(String),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+const ANOTHER_WAY: &str = "This call was interrupted and run again, and took another way than before: what it had done until then is in \
+     the list of its operations, and nothing was repeated. Look at what happened before you call it again.";
+
+impl Tools {
+    /// Calls a capability with everything it was granted.
+    pub(super) async fn call_capability(
+        &self,
+        lease: &Lease,
+        policy: Policy,
+        capability: Box<CapabilityVersion>,
+        arguments: Value,
+        permit: Permit,
+    ) -> Result<Outcome, StoreError> {
+        let reaching = Reaching(Arc::new(Inner {
+            tools: self.clone(),
+            lease: lease.clone(),
+            policy: Arc::new(policy),
+            secrets: self.secrets_of(&capability, permit.call()).await,
+            permit,
+            capability,
+            whole: Arc::default(),
+            depth: 0,
+        }));
+        let outcome = reaching.call(&arguments).await;
+        let broken = reaching.0.whole.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
+        broken.map_or(Ok(outcome), Err)
+    }
+
+    /// Placeholders for the secrets a capability may use. They are the same when the call is run again, and nobody can guess them.
+    async fn secrets_of(&self, capability: &CapabilityVersion, call: ToolCallId) -> Secrets {
+        let mut secrets = Secrets::default();
+        for (name, hosts) in &capability.grants.secrets {
+            match self.hands.vault.get(name).await {
+                Ok(Some(value)) => {
+                    let key = self.store.derived_key(&format!("placeholder:{call}:{name}"));
+                    let placeholder = format!("secret_{}", hex::encode(&key[..16]));
+                    secrets.placeholders.insert(placeholder.clone(), name.clone(), value, hosts.clone());
+                    secrets.names.push((name.clone(), placeholder));
+                }
+                Ok(None) => {}
+                Err(error) => tracing::warn!(secret = name, %error, "a secret cannot be used"),
+            }
+        }
+        secrets
+    }
+}
+
+impl Reaching {
+    async fn call(&self, arguments: &Value) -> Outcome {
+        let Inner { tools, permit, capability, .. } = &*self.0;
+        tools.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await
+    }
+
+    fn next_ordinal(&self) -> i32 {
+        self.0.whole.ordinals.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    async fn done(&self, ordinal: i32, request: Request) -> Result<String, Failed> {
+        match request {
+            Request::Http(request) => self.http(ordinal, request).await,
+            Request::Sql { text, params } => {
+                let access = self.0.capability.grants.sql.unwrap_or(SqlAccess::Read);
+                self.sql(ordinal, &text, &params, access).await
+            }
+            Request::Kv(request) => self.kv(ordinal, request).await,
+            Request::Tool { name, params } => self.nested(ordinal, name, params).await,
+        }
+    }
+
+    async fn sql(&self, ordinal: i32, text: &str, params: &[Value], access: SqlAccess) -> Result<String, Failed> {
+        let entry = Entry::new(ordinal, Power::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
+        // What only reads needs no place in the ledger.
+        let reads = sql::classify(text).effects.iter().all(|effect| *effect == Effect::Read);
+        let access = if reads { SqlAccess::Read } else { access };
+        if access == SqlAccess::Write
+            && let Some(answer) = self.earlier(&entry).await?
+        {
+            return answer;
+        }
+        let Inner { tools, lease, permit, .. } = &*self.0;
+        let (operation, now) = (entry.of(permit.call()), tools.clock.now());
+        tools.store.run_operation_sql(lease, operation, text, params, access, now).await?.map_err(Failed::Refused)
+    }
+
+    async fn kv(&self, ordinal: i32, request: KvRequest) -> Result<String, Failed> {
+        let shown = match &request {
+            // A value may be long; its fingerprint is enough to know it again.
+            KvRequest::Set { key, value } => {
+                json!({ "set": key, "sha256": hex::encode(Sha256::digest(value.to_string())) })
+            }
+            other => json!(other),
+        };
+        let entry = Entry::new(ordinal, Power::Kv, EffectClass::Transactional, shown);
+        let request = match request {
+            KvRequest::Get { key } => KvOp::Get(key),
+            KvRequest::Set { key, value } => KvOp::Set(key, value),
+            KvRequest::Delete { key } => KvOp::Delete(key),
+            KvRequest::List { prefix } => KvOp::List(prefix),
+        };
+        if matches!(request, KvOp::Set(..) | KvOp::Delete(_))
+            && let Some(answer) = self.earlier(&entry).await?
+        {
+            return answer;
+        }
+        let Inner { tools, lease, permit, capability, .. } = &*self.0;
+        let (operation, now) = (entry.of(permit.call()), tools.clock.now());
+        tools.store.run_kv(lease, operation, &capability.name, request, now).await?.map_err(Failed::Refused)
+    }
+
+    /// The answer that this operation got when the call was run before; `None` when it was not done then. For operations of class T,
+    /// which are done or not, and nothing between.
+    async fn earlier(&self, entry: &Entry) -> Result<Option<Result<String, Failed>>, Failed> {
+        let operation = entry.of(self.0.permit.call());
+        Ok(match self.0.tools.store.earlier_operation(&operation).await? {
+            Earlier::New | Earlier::Intended => None,
+            Earlier::Done(answer) => Some(answer.map_err(Failed::Refused)),
+            Earlier::Different => Some(Err(Failed::Refused(ANOTHER_WAY.to_owned()))),
+        })
+    }
+}
+
+impl Reach for Reaching {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+        // Numbered when it is begun, which the code of the capability decides, and not when it is first polled.
+        let (reaching, ordinal) = (self.clone(), self.next_ordinal());
+        async move {
+            match reaching.done(ordinal, operation.request).await {
+                Ok(answer) => Ok(answer),
+                Err(Failed::Refused(why)) => Err(Refused(why)),
+                Err(Failed::Store(error)) => {
+                    let mut broken = reaching.0.whole.broken.lock().unwrap_or_else(PoisonError::into_inner);
+                    broken.get_or_insert(error);
+                    Err(Refused("the server could not do this just now".to_owned()))
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn secret(&self, name: &str) -> Result<String, Refused> {
+        let found = self.0.secrets.names.iter().find(|(known, _)| known == name);
+        found.map(|(_, placeholder)| placeholder.clone()).ok_or_else(|| {
+            Refused(format!("the secret {name} is not set; the user can set it in the page, or with: level3 secret set {name}"))
+        })
+    }
+
+    fn depth(&self) -> usize {
+        self.0.depth
+    }
+}

@@ -1,0 +1,91 @@
+//! `fetch`: recorded as intended before it is sent, where it may have an effect, and as done afterwards.
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use super::{ANOTHER_WAY, Entry, Failed, Inner, Reaching};
+use crate::domain::{EffectClass, OperationState, Power};
+use crate::egress;
+use crate::sandbox::{HttpAnswer, HttpRequest};
+use crate::store::{Earlier, NewOperation};
+
+const MAY_HAVE_HAPPENED: &str = "Nobody knows whether this request arrived: the server was interrupted in the middle of it, and the peer is not \
+     known to honour Idempotency-Key. It is not sent again by itself. Look at the peer's side, or let the user decide.";
+
+impl Reaching {
+    pub(super) async fn http(&self, ordinal: i32, request: HttpRequest) -> Result<String, Failed> {
+        let Inner { tools, lease, permit, .. } = &*self.0;
+        let (entry, safe) = self.entry(ordinal, &request);
+        let operation = entry.of(permit.call());
+        match tools.store.earlier_operation(&operation).await? {
+            Earlier::Done(answer) => return answer.map_err(Failed::Refused),
+            Earlier::Different => return Err(Failed::Refused(ANOTHER_WAY.to_owned())),
+            // Sent again with the same key: the peer knows it.
+            Earlier::Intended if entry.class == EffectClass::Keyed => {}
+            Earlier::Intended => return self.unknown(&operation).await,
+            Earlier::New if safe => {}
+            Earlier::New => tools.store.intend_operation(lease, &operation, tools.clock.now()).await?,
+        }
+        let (state, answer) = self.sent(ordinal, request, safe).await;
+        let text = answer.as_ref().unwrap_or_else(|why| why);
+        tools.store.end_operation(lease, &operation, state, Some(text), tools.clock.now()).await?;
+        answer.map_err(Failed::Refused)
+    }
+
+    /// Sends it, and says what came of it.
+    async fn sent(&self, ordinal: i32, request: HttpRequest, safe: bool) -> (OperationState, Result<String, String>) {
+        let Inner { tools, permit, capability, secrets, .. } = &*self.0;
+        let HttpRequest { method, url, headers, body } = request;
+        let key = tools.store.derived_key(&format!("idempotency:{}:{ordinal}", permit.call()));
+        let idempotency_key = (!safe).then(|| hex::encode(&key[..16]));
+        let request = egress::Request { method, url, headers, body, idempotency_key };
+        match tools.hands.egress.send(permit, request, &capability.grants.http, &secrets.placeholders).await {
+            Ok(egress::Response { status, status_text, url, headers, body }) => {
+                (OperationState::Done, Ok(HttpAnswer { status, status_text, url, headers, body }.to_json()))
+            }
+            Err(error) if error.may_have_arrived() && !safe => {
+                (OperationState::Unknown, Err(format!("{error} It may have arrived all the same.")))
+            }
+            Err(error) => (OperationState::Failed, Err(error.to_string())),
+        }
+    }
+
+    async fn unknown(&self, operation: &NewOperation<'_>) -> Result<String, Failed> {
+        let Inner { tools, lease, .. } = &*self.0;
+        let (state, now) = (OperationState::Unknown, tools.clock.now());
+        // It may be known as unknown already.
+        match tools.store.end_operation(lease, operation, state, Some(MAY_HAVE_HAPPENED), now).await {
+            Ok(()) | Err(crate::store::StoreError::LostLease) => Err(Failed::Refused(MAY_HAVE_HAPPENED.to_owned())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The ledger's entry, and whether the method is safe (RFC 9110, section 9.2.1).
+    fn entry(&self, ordinal: i32, request: &HttpRequest) -> (Entry, bool) {
+        let HttpRequest { method, url, headers, body } = request;
+        let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
+        // PUT and DELETE may be repeated by their meaning (section 9.2.2), any other only where the grant says that the peer honours keys.
+        let keyed = matches!(method.as_str(), "PUT" | "DELETE")
+            || Url::parse(url)
+                .is_ok_and(|url| self.0.capability.grants.http.iter().any(|grant| grant.keyed && grant.allows(method, &url)));
+        let class = if safe || keyed { EffectClass::Keyed } else { EffectClass::Neither };
+        let content = Sha256::digest(json!([headers, body]).to_string());
+        let shown = json!({
+            "method": method,
+            "url": self.named(url),
+            "bytes": body.as_ref().map_or(0, Vec::len),
+            "sha256": hex::encode(&content[..8]),
+        });
+        (Entry::new(ordinal, Power::Http, class, shown), safe)
+    }
+
+    /// An address with names where placeholders stand.
+    fn named(&self, url: &str) -> String {
+        self.0
+            .secrets
+            .names
+            .iter()
+            .fold(url.to_owned(), |url, (name, placeholder)| url.replace(placeholder, &format!("[secret {name}]")))
+    }
+}
