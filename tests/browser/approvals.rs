@@ -12,9 +12,11 @@ fn reaching(name: &str) -> Value {
     json!({
         "name": name,
         "description": "Looks something up.",
-        "code": format!("// \u{202e}not admin\u{2066}\nexport default async function {name}() {{ return '<img src=x>'; }}"),
+        "code": format!(
+            "// \u{202e}not admin\u{2066}\nexport default async function {name}() {{ await host.kv.set('last', 1); return '<img src=x>'; }}"
+        ),
         "parameters_schema": {"type": "object", "properties": {}},
-        "grants": {"http": {"hosts": ["api.example.com"]}},
+        "grants": {"http": {"hosts": ["api.example.com"]}, "kv": {}},
     })
 }
 
@@ -48,6 +50,8 @@ async fn a_capability_with_powers_is_read_approved_by_a_click_and_used() {
     page.see("[data-testid=approval][data-state=approved]", "You approved this on the page").await;
     page.see("[data-testid=message-assistant][data-final=true]", "There it is.").await;
     page.find("[data-testid=capabilities] [data-capability=look_up]").await;
+    page.click("[data-testid=tool-card][data-tool=look_up] summary").await;
+    page.see("[data-testid=operations] [data-state=done]", "set last").await;
     assert_eq!(page.run("return document.title").await, "level3");
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE channel = 'page' AND used_at IS NOT NULL").await, 1);
     page.close().await;
