@@ -86,3 +86,23 @@ async fn a_capability_is_looked_at_disabled_and_enabled_again() {
     page.find("[data-capability=shout][data-enabled=true]").await;
     page.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn usage_is_a_table_and_what_has_no_rate_is_unknown_and_not_free() {
+    let app = TestApp::start().await;
+    app.script([call("execute_sql", json!({"query": "SELECT 1 AS one"})), text("One."), text("Two.")]);
+    let Some(page) = Page::open(&app).await else { return };
+    page.click("[data-testid=usage] > summary").await;
+    page.see("[data-testid=usage]", "Nothing has been used yet.").await;
+    page.say("count").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "One.").await;
+    page.see("[data-testid=usage]", "Tool calls: 1 done").await;
+    page.see("[data-testid=usage] td", "unknown").await;
+    // It follows while it is open, without being asked.
+    page.say("again").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "Two.").await;
+    let requests = "return document.querySelector('[data-testid=usage] tbody td').textContent";
+    page.see("[data-testid=usage] tbody td", "3").await;
+    assert_eq!(page.run(requests).await, "3");
+    page.close().await;
+}
