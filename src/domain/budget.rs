@@ -10,7 +10,6 @@ pub struct Budget {
     /// Model requests.
     pub steps: Option<u64>,
     /// Seconds since the turn was last taken up, so that waiting for a person does not count. Only a turn has this limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_seconds: Option<u64>,
     /// Tokens read by models.
     pub input_tokens: Option<u64>,
