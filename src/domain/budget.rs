@@ -111,6 +111,8 @@ mod tests {
     fn what_is_written_reads_back() {
         let budgets = Budgets { day: Budget { money_micros: Some(7), ..Budget::default() }, ..Budgets::default() };
         assert_eq!(read(json!(budgets)), Ok(budgets));
+        let unlimited = Budgets { turn: Budget::default(), conversation: Budget::default(), day: Budget::default() };
+        assert_eq!(read(json!(unlimited)), Ok(unlimited));
     }
 
     #[test]
