@@ -12,5 +12,5 @@ pub use app::TestApp;
 pub use client::{Client, kinds, of_type, results};
 pub use cluster::cluster;
 pub use peer::Peer;
-pub use process::{ModelServer, Server};
+pub use process::{ModelServer, Server, administrator, asks_for};
 pub use script::{Reply, call, calls, text};
