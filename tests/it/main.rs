@@ -5,13 +5,16 @@
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
+mod api;
 mod approvals;
 mod capabilities;
 mod chat;
+mod cli;
 mod doors;
 mod kill;
 mod powers;
 mod recovery;
+mod secrets;
 mod sql;
 mod tasks;
 mod tour;

@@ -109,6 +109,11 @@ impl TestApp {
         &self.database
     }
 
+    /// Its data folder.
+    pub fn data(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     pub fn store(&self) -> &Store {
         self.app().store()
     }
