@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::two_versions;
 use crate::support::api::{Ran, level3, level3_with, waiting_approval};
-use crate::support::{TestApp, text};
+use crate::support::{ModelServer, TestApp, call, text};
 
 fn done(ran: Ran) -> String {
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -151,6 +151,26 @@ async fn a_capability_goes_out_as_a_folder_and_comes_in_again() {
 }
 
 #[tokio::test]
+async fn a_component_comes_in_as_a_wasm_file_and_goes_out_as_the_same() {
+    let app = TestApp::start().await;
+    let place = tempfile::tempdir().unwrap();
+    let component = wat::parse_str(include_str!("../../capabilities/examples/echo/source.wat")).unwrap();
+    let file = place.path().join("echo.wasm");
+    std::fs::write(&file, &component).unwrap();
+    let import = ["capability", "import", file.to_str().unwrap(), "--name", "echo", "--description", "Echoes.", "--grants", "{}"];
+    let missing = level3(&app, &import).await;
+    assert!(missing.code == 2 && missing.err.contains("--parameters"), "{missing:?}");
+    let import = [&import[..], &["--parameters", r#"{"type": "object"}"#]].concat();
+    assert_eq!(done(level3(&app, &import).await), "Installed echo, version 1.\n");
+    app.script([call("echo", json!({"a": 1})), text("done")]);
+    app.connect().await.ask("echo").await;
+    assert_eq!(app.count(r#"SELECT count(*) FROM messages WHERE role = 'tool' AND content = '{"a":1}'"#).await, 1);
+    let out = place.path().join("out");
+    done(level3(&app, &["capability", "export", "echo", "--out", out.to_str().unwrap()]).await);
+    assert_eq!(std::fs::read(out.join("source.wasm")).unwrap(), component);
+}
+
+#[tokio::test]
 async fn an_import_that_asks_for_a_power_shows_what_it_waits_for() {
     let app = TestApp::start().await;
     let place = tempfile::tempdir().unwrap();
@@ -195,6 +215,9 @@ async fn a_server_that_is_not_there_or_wants_a_token_is_said_so() {
     let url = format!("http://{}", app.address());
     let with = level3_with(&[("LEVEL3_TOKEN", "s3cret")], &["--url", &url, "approvals", "list"], "").await;
     assert_eq!(done(with), "Nothing waits for you.\n");
+    let other = ModelServer::start(|_, _| json!({})).await;
+    let other = level3_with(&[], &["--url", &format!("http://{}", other.address), "approvals", "list"], "").await;
+    assert!(refused(other).contains("is no level3 of this version (404)"));
     let strange = level3_with(&[], &["--url", "ftp://127.0.0.1", "approvals", "list"], "").await;
     assert!(strange.code == 2 && strange.err.contains("no address of a server"), "{strange:?}");
 }

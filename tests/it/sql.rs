@@ -6,7 +6,7 @@ use sqlx::Executor;
 use crate::support::{TestApp, calls, text};
 
 /// Runs statements in one step and returns `(ok, result)` of each.
-async fn run(app: &TestApp, statements: &[&str]) -> Vec<(bool, String)> {
+pub async fn run(app: &TestApp, statements: &[&str]) -> Vec<(bool, String)> {
     let asked: Vec<_> = statements.iter().map(|query| ("execute_sql", json!({ "query": query }))).collect();
     app.script([calls(&asked), text("done")]);
     let frames = app.connect().await.ask("run").await;
@@ -14,7 +14,7 @@ async fn run(app: &TestApp, statements: &[&str]) -> Vec<(bool, String)> {
     results.map(|frame| (frame["ok"].as_bool().unwrap(), frame["result"].as_str().unwrap().to_owned())).collect()
 }
 
-fn json_of(result: &(bool, String)) -> Value {
+pub fn json_of(result: &(bool, String)) -> Value {
     serde_json::from_str(&result.1).unwrap_or_else(|error| panic!("{error}: {}", result.1))
 }
 

@@ -47,7 +47,7 @@ impl Reaching {
                 self.sql(ordinal, &request.query, &request.params, access).await
             }
             Action::Tasks(request) => self.nested_tasks(ordinal, request, only_reads, proposal.arguments).await,
-            Action::Call(capability) => self.nested_capability(capability, &proposal.arguments, permit).await,
+            Action::Call(capability) => self.nested_capability(ordinal, capability, &proposal.arguments, permit).await,
             Action::Write(_) | Action::Restart(_) => Err(Failed::Refused("this is for the agent itself".to_owned())),
         }
     }
@@ -73,6 +73,7 @@ impl Reaching {
     /// Its operations are numbered with ours, so they are in the ledger of the one call that the agent made.
     async fn nested_capability(
         &self,
+        ordinal: i32,
         capability: Box<CapabilityVersion>,
         arguments: &Value,
         permit: Permit,
@@ -86,6 +87,7 @@ impl Reaching {
             permit,
             capability,
             whole: Arc::clone(whole),
+            parent: ordinal,
             depth: depth + 1,
         }));
         let outcome = Box::pin(nested.call(arguments)).await;
