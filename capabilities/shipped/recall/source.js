@@ -20,7 +20,7 @@ async function recall({ query, language = 'simple', limit = 5 }) {
 
 // First the notes that have every word, the closest together first; then those that hold at least half of the query's pieces of three
 // letters, as misspelled words do. This is the idea of the extension pg_trgm, which is not used: not every server has it, and the
-// agent's login may not create it. `words` begins and ends with a space, and so each word has its pieces at both ends, too.
+// agent's login may not create it. In `words` each word stands between the spaces that its outer pieces have, too.
 const SEARCH = `
   WITH asked AS (SELECT plainto_tsquery('simple', $1) || plainto_tsquery($2::regconfig, $1) AS query),
   rated AS (
@@ -33,7 +33,7 @@ const SEARCH = `
 // How well the words asked for are found among a note's, from 0 to 1. Pieces may have come from all over a long note; here each word
 // is compared with one word at a time.
 function similarity(asked, words) {
-  const theirs = [...new Set(words.trim().split(' '))].map((word) => ({ word, pieces: piecesOf(word) }));
+  const theirs = [...new Set(words.match(/\S+/g))].map((word) => ({ word, pieces: piecesOf(word) }));
   const best = asked.map((one) => Math.max(...theirs.map((other) => alike(one, other))));
   return best.reduce((sum, value) => sum + value, 0) / best.length;
 }
@@ -46,7 +46,7 @@ function alike(one, other) {
 }
 
 function piecesOf(word) {
-  const letters = [' ', ...word, ' '];
+  const letters = [' ', ' ', ...word, ' ']; // so that how a word begins counts most
   return new Set(letters.slice(2).map((letter, place) => letters[place] + letters[place + 1] + letter));
 }
 

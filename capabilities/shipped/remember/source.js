@@ -9,7 +9,7 @@ async function remember({ text, language = 'simple' }) {
     `INSERT INTO agent.remembered_notes (text, words, language) VALUES ($1, $2, $3)
      ON CONFLICT (text_md5) DO UPDATE SET language = excluded.language, written_at = now()
      RETURNING note_id, written_at`,
-    [plain, ` ${words.join(' ')} `, language],
+    [plain, words.map((word) => `  ${word} `).join(''), language],
   );
   return { remembered: true, note_id: note.note_id, written_at: note.written_at };
 }
