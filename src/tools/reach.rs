@@ -18,9 +18,6 @@ use crate::governor::{Permit, Policy, sql};
 use crate::sandbox::{KvRequest, Operation, Reach, Refused, Request};
 use crate::store::{Earlier, KvOp, Lease, NewOperation, StoreError};
 
-/// How deep capabilities may call each other.
-const DEEPEST: usize = 3;
-
 /// One capability's call at work. Clones share everything.
 #[derive(Clone)]
 struct Reaching(Arc<Inner>);

@@ -191,6 +191,8 @@ async fn policy_usage_and_rates_are_set_and_printed() {
     assert!(done(level3(&app, &["policy", "rule", "restart", "never"]).await).contains("restart: never"));
     assert!(!done(level3(&app, &["policy", "rule", "restart", "none"]).await).contains("restart"));
     assert!(done(level3(&app, &["policy", "budget", "day", "steps", "50"]).await).contains("steps 50"));
+    let unlimited = done(level3(&app, &["policy", "budget", "turn", "wall_seconds", "none"]).await);
+    assert!(!unlimited.contains("wall_seconds") && unlimited.contains("steps 50"), "{unlimited}");
     let other = done(level3(&app, &["policy", "show", "--profile", "campaign"]).await);
     assert!(other.contains("Profile campaign: mode smart, governor off"), "{other}");
     let wrong = level3(&app, &["policy", "mode", "wild"]).await;

@@ -13,7 +13,7 @@ use reqwest::Method;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
-use crate::support::api::{ask, ask_at, client};
+use crate::support::api::{ask, ask_at, client, level3_with};
 use crate::support::{Server, TestApp};
 
 const CANARY: &str = "canary-5up3r-s3cret-7Q";
@@ -88,6 +88,30 @@ async fn a_key_that_others_may_read_stops_the_vault() {
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).unwrap();
     let error = vault(&app, folder.path(), &Scrubber::default()).await.err().expect("refused").to_string();
     assert!(error.contains("chmod 600"), "{error}");
+}
+
+#[tokio::test]
+async fn a_key_that_others_may_read_is_told_to_who_asks_and_stops_a_start_for_good() {
+    let app = TestApp::start().await;
+    ask(&app, Method::PUT, "/api/secrets/API_KEY", Some(json!({"value": CANARY}))).await;
+    let key = app.data().join("secret-key");
+    std::fs::set_permissions(&key, PermissionsExt::from_mode(0o604)).unwrap();
+    for (method, path, body) in [
+        (Method::GET, "/api/secrets", None),
+        (Method::PUT, "/api/secrets/API_KEY", Some(json!({"value": "another value"}))),
+        (Method::DELETE, "/api/secrets/API_KEY", None),
+    ] {
+        let (status, refused) = ask(&app, method, path, body).await;
+        assert!(status == 500 && refused["error"].as_str().unwrap().contains("chmod 600"), "{path}: {status} {refused}");
+    }
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::copy(&key, data.join("secret-key")).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let settings = [("LEVEL3_DATA_DIR", data.to_str().unwrap()), ("LEVEL3_LISTEN", "127.0.0.1:0"), ("PATH", &path)];
+    let ended = level3_with(&settings, &["serve"], "").await;
+    assert!(ended.code == 78 && ended.err.contains("chmod 600"), "{ended:?}");
 }
 
 #[tokio::test]
