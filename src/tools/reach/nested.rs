@@ -18,7 +18,10 @@ impl Reaching {
         if matches!(tool.as_str(), "write_capability" | "restart") {
             return Err(Failed::Refused(format!("`{tool}` is for the agent itself, not for capabilities")));
         }
-        let Prepared { action, effects, version } = match tools.prepare(&tool, params.clone()).await {
+        let Some(found) = tools.find(&tool).await? else {
+            return Err(Failed::Refused(format!("there is no tool `{tool}`")));
+        };
+        let Prepared { action, effects, version } = match tools.prepare(&tool, found, params.clone()).await {
             Ok(prepared) => prepared,
             Err(Unprepared::Refused(why)) => return Err(Failed::Refused(why)),
             Err(Unprepared::Store(error)) => return Err(error.into()),
