@@ -17,7 +17,7 @@ async fn kill_9_in_the_middle_of_three_tool_calls_loses_nothing_and_repeats_noth
             0 => json!({"role": "assistant", "tool_calls": [sql("a", "CREATE TABLE log (n int)")]}),
             1 => json!({"role": "assistant", "tool_calls": [
                 sql("b", "INSERT INTO log VALUES (1)"),
-                sql("c", "INSERT INTO log SELECT 2 FROM pg_sleep(1)"),
+                sql("c", "INSERT INTO log SELECT 2 FROM (SELECT count(*) FROM generate_series(1, 4000000)) AS slow"),
                 sql("d", "INSERT INTO log VALUES (3)"),
             ]}),
             4 => json!({"role": "assistant", "tool_calls": [sql("e", "SELECT n FROM log ORDER BY n")]}),
