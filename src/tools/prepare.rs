@@ -140,6 +140,11 @@ impl Tools {
         draft.source.clone_from(&checked.source);
         write_capability::known_tools(&draft)?;
         let live = self.store.capability(&draft.name).await?;
+        if live.is_none() && self.store.is_disabled(&draft.name).await? {
+            let message =
+                format!("the user disabled the capability `{}`; ask them to enable it, or choose another name", draft.name);
+            return Err(Unprepared::Refused(json!({ "error": "disabled", "message": message }).to_string()));
+        }
         // Powers that a person approved for the live version need no second approval; more than these do.
         let within = live.as_ref().is_some_and(|live| live.grants.cover(&draft.grants));
         let effect = if draft.grants.need_approval() && !within { Effect::Grant } else { Effect::Install };

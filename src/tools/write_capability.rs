@@ -119,10 +119,10 @@ pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) 
     let trial =
         if written.draft.tests.is_empty() { Some(try_once(&tools.hands.sandbox, &written.version()).await) } else { None };
     let differences = tools.differences(&written).await?;
-    let Written { draft, checked, .. } = written;
+    let Written { draft, checked, live } = written;
     let mut unit = record.store.begin(record.now).await?;
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
-    let version = unit.install_capability(record.lease.conversation, &draft, built).await?;
+    let version = unit.install_capability(record.lease.conversation, &draft, built, live.as_ref()).await?;
     let mut told = json!({
         "installed": draft.name,
         "version": version,

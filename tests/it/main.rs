@@ -18,6 +18,7 @@ mod operations;
 mod powers;
 mod recovery;
 mod secrets;
+mod shipped;
 mod sql;
 mod sql_guard;
 mod sql_left_behind;
