@@ -60,6 +60,11 @@ impl DataFolder {
         &self.path
     }
 
+    /// Where the logs of turns are written.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
     /// Where compiled code is kept; losing it costs a second.
     pub fn cache(&self) -> PathBuf {
         self.path.join("cache")

@@ -17,11 +17,11 @@ use crate::config::Config;
 use crate::egress::{self, Egress, SystemResolver};
 use crate::http::{Access, Doors};
 use crate::model::choice::ModelSource;
-use crate::runner::{Heartbeat, Runner};
+use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
 use crate::store::{Database, DatabaseError, Store};
-use crate::telemetry::Scrubber;
+use crate::telemetry::{Metrics, Scrubber};
 use crate::tools::{Hands, Tools};
 
 pub use folder::{DataFolder, FolderError};
@@ -102,7 +102,8 @@ impl App {
             let (cache, clock, random) = (folder.cache(), Arc::clone(&clock), Arc::clone(&random));
             tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
         };
-        let store = database.prepare(&*random).await?.hiding(scrubber.clone());
+        let metrics = Metrics::default();
+        let store = database.prepare(&*random).await?.hiding(scrubber.clone()).counted(metrics.clone());
         let vault = Vault::open(folder.path(), store.clone(), random, scrubber.clone()).await?;
         let egress = Egress::new(Arc::new(SystemResolver), config.egress_allow.clone(), egress::Limits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
@@ -111,9 +112,10 @@ impl App {
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
         let hands = Hands { sandbox: sandbox.clone(), egress, vault: vault.clone() };
-        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
+        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode)
+            .counted(metrics.clone());
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
-        let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits));
+        let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits, metrics.clone()));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let access = Access::new(address, &config.allowed_hosts, config.token.clone());
         let doors = Doors::new(
@@ -127,11 +129,21 @@ impl App {
             config.safe_mode,
             shutdown.clone(),
             restart.clone(),
+            metrics,
         );
         let runner = Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id());
-        let heartbeat = Heartbeat::new(store.clone(), clock, interval);
+        let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
         let mut parts = JoinSet::new();
-        parts.spawn(runner.run(shutdown.clone()));
+        // The log ends after the turns, so that it has what they did last.
+        let worked = CancellationToken::new();
+        parts.spawn(TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs())).run(worked.clone()));
+        parts.spawn({
+            let shutdown = shutdown.clone();
+            async move {
+                let _ended = worked.drop_guard();
+                runner.run(shutdown).await;
+            }
+        });
         parts.spawn(heartbeat.run(shutdown.clone()));
         parts.spawn({
             let shutdown = shutdown.clone();

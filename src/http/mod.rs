@@ -3,6 +3,7 @@
 mod access;
 mod api;
 mod chat;
+mod metrics;
 mod page;
 
 use std::future::IntoFuture;
@@ -26,6 +27,7 @@ use crate::model::choice::ModelSource;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::Store;
+use crate::telemetry::Metrics;
 use crate::wire::ServerFrame;
 
 pub use access::Access;
@@ -56,6 +58,7 @@ pub struct Doors {
     pub shutdown: CancellationToken,
     /// True in it when the server comes back by itself.
     pub restart: CancellationToken,
+    metrics: Metrics,
     sockets: TaskTracker,
 }
 
@@ -73,9 +76,10 @@ impl Doors {
         safe_mode: bool,
         shutdown: CancellationToken,
         restart: CancellationToken,
+        metrics: Metrics,
     ) -> Self {
         let (access, sockets) = (Arc::new(access), TaskTracker::new());
-        Self { store, vault, sandbox, models, clock, deltas, access, safe_mode, shutdown, restart, sockets }
+        Self { store, vault, sandbox, models, clock, deltas, access, safe_mode, shutdown, restart, metrics, sockets }
     }
 
     /// Serves until `shutdown`, then ends open requests and closes the sockets.
@@ -107,6 +111,7 @@ impl Doors {
             .nest("/api", api::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
+            .route("/metrics", get(metrics::metrics))
             .fallback(page::file)
             .layer(TraceLayer::new_for_http())
             .layer(middleware::from_fn_with_state(Arc::clone(&self.access), access::guard))
