@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
+use level3::app::backup::BackupError;
 use level3::app::{self, App, DataFolder, Exit, Outside, StartError};
 use level3::cli::{self, Ask, Cli, CliError, Command, Manner, Screen};
 use level3::clock::{Clock, Random, SystemClock, SystemRandom};
@@ -25,9 +26,20 @@ fn main() -> ExitCode {
     let Cli { command, manner } = Cli::parse();
     let ask = match command {
         Command::Serve => return serve_until_the_end(),
+        Command::Backup { file, with_key } => {
+            return told(keep(async |config| app::backup::backup(&config, &file, with_key, &SystemClock, &SystemRandom).await));
+        }
+        Command::Restore { file } => {
+            return told(keep(async |config| app::backup::restore(&config, &file, &SystemRandom).await));
+        }
         Command::Ask(ask) => ask,
     };
-    match client(ask, manner) {
+    told(client(ask, manner))
+}
+
+/// The exit code of a command, and why it failed.
+fn told(done: Result<(), (u8, String)>) -> ExitCode {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err((code, told)) => {
             // There is nowhere else to report it.
@@ -35,6 +47,17 @@ fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Makes or reads a backup; says what was done.
+fn keep(work: impl AsyncFnOnce(Config) -> Result<String, BackupError>) -> Result<(), (u8, String)> {
+    let failed = |error: &dyn std::error::Error| (1, telemetry::chain(error));
+    let config = Config::load().map_err(|error| failed(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
+    let done = runtime.block_on(work(config)).map_err(|error| failed(&error))?;
+    // Whether somebody reads it or not, it is done.
+    let _ = writeln!(io::stdout(), "{done}");
+    Ok(())
 }
 
 /// Asks the running server; an error comes with its exit code.

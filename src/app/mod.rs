@@ -1,5 +1,6 @@
 //! Builds everything once and runs it until it is to end.
 
+pub mod backup;
 mod folder;
 
 use std::io;
