@@ -18,9 +18,12 @@ use level3::secrets::SecretError;
 use level3::store::Database;
 use level3::telemetry::{self, Scrubber};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 const RESTART: u8 = 42;
 const BAD_SETTING: u8 = 78;
+/// As a shell says it of a program that SIGTERM ended.
+const AT_ONCE: u8 = 143;
 
 fn main() -> ExitCode {
     let Cli { command, manner } = Cli::parse();
@@ -86,7 +89,10 @@ fn serve_until_the_end() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(1, &error),
     };
-    runtime.block_on(serve(config, scrubber))
+    let code = runtime.block_on(serve(config, scrubber));
+    // What still runs on threads has no say in when the process ends.
+    runtime.shutdown_background();
+    code
 }
 
 async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
@@ -110,11 +116,19 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
         Ok(database) => database,
         Err(error) => return fail(1, &error),
     };
+    // A second signal does not wait for anything, the database's own end included.
+    let hurry = CancellationToken::new();
     let exit = match App::start(&config, folder, &database, listener, outside).await {
-        Ok(app) => run(app, &config).await,
+        Ok(app) => tokio::select! {
+            ended = run(app, &config, &hurry) => ended,
+            () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
+        },
         Err(error) => Err(error),
     };
-    let stopped = database.stop().await;
+    let stopped = tokio::select! {
+        stopped = database.stop() => stopped,
+        () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
+    };
     match (exit, stopped) {
         // A key file that is wrong does not become right by starting again.
         (Err(error @ StartError::Secrets(SecretError::Key(_))), _) => fail(BAD_SETTING, &error),
@@ -125,8 +139,9 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     }
 }
 
-async fn run(app: App, config: &Config) -> Result<Exit, StartError> {
+async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exit, StartError> {
     let shutdown = app.shutdown();
+    let at_once = hurry.clone();
     tokio::spawn(async move {
         let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
             tracing::warn!("signals cannot be caught here; SIGTERM will not end the server in good order");
@@ -138,6 +153,12 @@ async fn run(app: App, config: &Config) -> Result<Exit, StartError> {
         }
         tracing::info!("stopping");
         shutdown.cancel();
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::warn!("ending at once; turns go on at the next start");
+        at_once.cancel();
     });
     if config.safe_mode {
         tracing::warn!("safe mode: capabilities are not loaded");

@@ -75,6 +75,11 @@ impl DataFolder {
         &self.path
     }
 
+    /// Where capabilities' calls under way are marked.
+    pub fn calls(&self) -> PathBuf {
+        self.path.join("calls")
+    }
+
     /// Where the logs of turns are written.
     pub fn logs(&self) -> PathBuf {
         self.path.join("logs")

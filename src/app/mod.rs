@@ -21,9 +21,9 @@ use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
-use crate::store::{Database, DatabaseError, Store};
+use crate::store::{Database, DatabaseError, Store, StoreError};
 use crate::telemetry::{Metrics, Scrubber};
-use crate::tools::{Hands, Tools};
+use crate::tools::{Hands, Marks, Tools};
 
 pub use folder::{DataFolder, FolderError};
 
@@ -66,6 +66,9 @@ pub enum StartError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
+    /// The database could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The sandbox cannot be made.
     #[error("capabilities cannot be run here")]
     Sandbox(#[from] SandboxError),
@@ -112,9 +115,11 @@ impl App {
         // Whoever asks for a restart asks for the shutdown in the same instant.
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
-        let hands = Hands { sandbox: sandbox.clone(), egress, vault: vault.clone() };
+        let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
+        let hands = Hands { marks, sandbox: sandbox.clone(), egress, vault: vault.clone() };
         let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode)
             .counted(metrics.clone());
+        tools.settle_crashes().await?;
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
         let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits, metrics.clone()));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
@@ -132,7 +137,7 @@ impl App {
             restart.clone(),
             metrics,
         );
-        let runner = Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id());
+        let runner = Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id(), config.shutdown);
         let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
         let mut parts = JoinSet::new();
         // The log ends after the turns, so that it has what they did last.
@@ -147,9 +152,9 @@ impl App {
         });
         parts.spawn(heartbeat.run(shutdown.clone()));
         parts.spawn({
-            let shutdown = shutdown.clone();
+            let (shutdown, grace) = (shutdown.clone(), config.shutdown);
             async move {
-                if let Err(error) = doors.serve(listener).await {
+                if let Err(error) = doors.serve(listener, grace).await {
                     tracing::error!(%error, "the listener failed");
                 }
                 shutdown.cancel();

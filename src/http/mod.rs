@@ -32,9 +32,6 @@ use crate::wire::ServerFrame;
 
 pub use access::Access;
 
-/// How long open requests and sockets get to end. Real time: it guards against what hangs.
-const GRACE: Duration = Duration::from_secs(3);
-
 /// What the doors lead to. Cheap to clone.
 #[derive(Clone)]
 pub struct Doors {
@@ -82,11 +79,12 @@ impl Doors {
         Self { store, vault, sandbox, models, clock, deltas, access, safe_mode, shutdown, restart, metrics, sockets }
     }
 
-    /// Serves until `shutdown`, then ends open requests and closes the sockets.
+    /// Serves until `shutdown`, then ends open requests and closes the sockets; `grace` is how long that may take, in real time: it guards
+    /// against what hangs.
     ///
     /// # Errors
     /// When the listener fails.
-    pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
+    pub async fn serve(self, listener: TcpListener, grace: Duration) -> std::io::Result<()> {
         // Without this, small frames wait for the peer's delayed acknowledgement, 40 ms of it.
         let listener = listener.tap_io(|stream| {
             if let Err(error) = stream.set_nodelay(true) {
@@ -102,7 +100,7 @@ impl Doors {
         }
         sockets.close();
         let ending = async { tokio::join!(serving, sockets.wait()).0 };
-        tokio::time::timeout(GRACE, ending).await.unwrap_or(Ok(()))
+        tokio::time::timeout(grace, ending).await.unwrap_or(Ok(()))
     }
 
     fn router(self) -> Router {

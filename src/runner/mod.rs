@@ -31,8 +31,6 @@ const REST: TimeDelta = TimeDelta::seconds(5);
 const MAX_FENCE: i64 = 20;
 /// Turns at work at once.
 const SIDE_BY_SIDE: usize = 16;
-/// How long turns get to reach a checkpoint when the process ends. Real time: it guards against what hangs.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// Takes turns up and sees them through.
 #[derive(Clone)]
@@ -42,12 +40,14 @@ pub struct Runner {
     clock: Arc<dyn Clock>,
     /// Names this server in its leases.
     owner: Arc<str>,
+    grace: Duration,
 }
 
 impl Runner {
-    /// `owner` must be of this server alone, and the same after its restart.
-    pub fn new(store: Store, agent: Arc<Agent>, clock: Arc<dyn Clock>, owner: &str) -> Self {
-        Self { store, agent, clock, owner: owner.into() }
+    /// `owner` must be of this server alone, and the same after its restart. `grace` is how long turns get to reach a checkpoint when the
+    /// process ends, in real time: it guards against what hangs.
+    pub fn new(store: Store, agent: Arc<Agent>, clock: Arc<dyn Clock>, owner: &str, grace: Duration) -> Self {
+        Self { store, agent, clock, owner: owner.into(), grace }
     }
 
     /// Works until `shutdown`, then brings what runs to a checkpoint and gives it back.
@@ -66,7 +66,7 @@ impl Runner {
                 () = self.clock.sleep_until(self.clock.now() + POLL_EVERY) => {}
             }
         }
-        let drained = tokio::time::timeout(GRACE, async { while working.join_next().await.is_some() {} }).await;
+        let drained = tokio::time::timeout(self.grace, async { while working.join_next().await.is_some() {} }).await;
         if drained.is_err() {
             tracing::info!(turns = working.len(), "ending before these turns reached a checkpoint; they go on at the next start");
             working.shutdown().await;

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod manage_tasks;
+mod marks;
 mod prepare;
 mod reach;
 mod shown;
@@ -25,10 +26,12 @@ use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::{
-    AgentSql, CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError,
+    AgentSql, CallEnd, CapabilitySummary, Crash, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError,
 };
 
 use crate::telemetry::Metrics;
+
+pub use marks::Marks;
 
 use prepare::{Action, ExecuteSql, Found, Restart, RestartMode, Unprepared};
 
@@ -44,6 +47,8 @@ pub struct Hands {
     pub egress: Egress,
     /// Keeps secrets.
     pub vault: Vault,
+    /// Knows which calls are under way.
+    pub marks: Marks,
 }
 
 /// Everything a tool needs. Cheap to clone.
@@ -258,6 +263,9 @@ impl Tools {
                 return Ok(Ran::Restart);
             }
             Action::Call(capability) => {
+                let under_way =
+                    Crash { call: proposal.call, fence: lease.fence, name: capability.name.clone(), version: capability.version };
+                let _mark = self.hands.marks.set(&under_way);
                 let verdict = permit.verdict();
                 let sha256 = *permit.proposal_sha256();
                 let outcome = self.call_capability(lease, policy, capability, proposal.arguments, permit).await?;

@@ -21,6 +21,7 @@ mod powers;
 mod recovery;
 mod secrets;
 mod shipped;
+mod shutdown;
 mod sql;
 mod sql_guard;
 mod sql_left_behind;
