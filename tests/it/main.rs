@@ -17,6 +17,7 @@ mod law;
 mod operations;
 mod powers;
 mod recovery;
+mod replay;
 mod secrets;
 mod shipped;
 mod sql;
