@@ -127,9 +127,8 @@ fn asked(record: &EventRecord) -> Vec<Change> {
 }
 
 fn operated(record: &EventRecord) -> Vec<Change> {
-    let Event::OperationRecorded {
-        call, ordinal, power, class, request, request_sha256, answer_sha256, state, turn: _
-    } = &record.event
+    let Event::OperationRecorded { call, ordinal, power, class, request, request_sha256, answer_sha256, state, turn: _ } =
+        &record.event
     else {
         return Vec::new();
     };

@@ -146,9 +146,10 @@ impl Store {
             turn.0
         );
         let conversation = ConversationId(conversation);
-        let read = rows.fetch_all(&self.pool).await?.into_iter().map(|row| {
-            Ok(EventRecord { conversation, sequence: row.sequence, at: row.created_at, event: value(row.payload)? })
-        });
+        let read =
+            rows.fetch_all(&self.pool).await?.into_iter().map(|row| {
+                Ok(EventRecord { conversation, sequence: row.sequence, at: row.created_at, event: value(row.payload)? })
+            });
         read.collect::<Result<_, StoreError>>().map(Some)
     }
 }
@@ -257,8 +258,7 @@ impl Rebuild {
              WHERE live.row IS DISTINCT FROM rebuilt.row ORDER BY row_key LIMIT $1"
         );
         type Row = (String, Option<Value>, Option<Value>);
-        let rows: Vec<Row> =
-            query_as(AssertSqlSafe(compare)).persistent(false).bind(limit).fetch_all(&mut *self.tx).await?;
+        let rows: Vec<Row> = query_as(AssertSqlSafe(compare)).persistent(false).bind(limit).fetch_all(&mut *self.tx).await?;
         let object = |row: Option<Value>| row.map(value).transpose();
         rows.into_iter()
             .map(|(key, live, rebuilt)| Ok(Difference { key, live: object(live)?, rebuilt: object(rebuilt)? }))

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Budgets, Channel, ConversationId, Event, Mode, Rule, Shown, TestCase, ToolCallId, TurnId, TurnState,
+    ApprovalId, ApprovalState, Budgets, Channel, ConversationId, Event, Mode, Rule, Shown, TestCase, ToolCallId, TurnId,
+    TurnState,
 };
 
 /// Why a request was refused.

@@ -194,17 +194,22 @@ async fn damage_to_the_chain_of_events_is_found_and_named() {
         found.broken.iter().map(|link| (link.conversation.0, link.sequence, link.what.clone())).collect()
     };
     let last = app.count("SELECT last_sequence FROM conversations WHERE conversation_id = 1").await;
-    let changed = |sequence: i64| (1, sequence, "does not fit its hash: it, or the event before it, was changed after it was written".to_owned());
+    let changed = |sequence: i64| {
+        (1, sequence, "does not fit its hash: it, or the event before it, was changed after it was written".to_owned())
+    };
 
-    let flipped = "UPDATE events SET payload = jsonb_set(payload, '{content}', to_jsonb(overlay(payload ->> 'content' placing 'x' from 1)))
+    let flipped =
+        "UPDATE events SET payload = jsonb_set(payload, '{content}', to_jsonb(overlay(payload ->> 'content' placing 'x' from 1)))
         WHERE conversation_id = 1 AND sequence = 1";
-    let undo = "UPDATE events SET payload = jsonb_set(payload, '{content}', to_jsonb(overlay(payload ->> 'content' placing 'w' from 1)))
+    let undo =
+        "UPDATE events SET payload = jsonb_set(payload, '{content}', to_jsonb(overlay(payload ->> 'content' placing 'w' from 1)))
         WHERE conversation_id = 1 AND sequence = 1";
     let found = damaged(&app, flipped, undo).await;
     assert_eq!(broken(&found), [changed(1)]);
     assert_eq!((&*found.differences[0].table, &*found.differences[0].row), ("messages", "user/1"));
 
-    let sooner = "UPDATE events SET created_at = created_at - interval '1 microsecond' WHERE conversation_id = 1 AND sequence = 2";
+    let sooner =
+        "UPDATE events SET created_at = created_at - interval '1 microsecond' WHERE conversation_id = 1 AND sequence = 2";
     let undo = "UPDATE events SET created_at = created_at + interval '1 microsecond' WHERE conversation_id = 1 AND sequence = 2";
     assert_eq!(broken(&damaged(&app, sooner, undo).await), [changed(2)]);
 
@@ -235,7 +240,8 @@ async fn damage_to_the_chain_of_events_is_found_and_named() {
     assert_eq!(broken(&damaged(&app, moved, moved).await), [changed(4), changed(5), changed(6)]);
 
     let odd = "UPDATE events SET payload = payload || '{\"kind\": \"odd\"}' WHERE conversation_id = 1 AND sequence = 2";
-    let undo = "UPDATE events SET payload = payload || jsonb_build_object('kind', kind) WHERE conversation_id = 1 AND sequence = 2";
+    let undo =
+        "UPDATE events SET payload = payload || jsonb_build_object('kind', kind) WHERE conversation_id = 1 AND sequence = 2";
     let found = damaged(&app, odd, undo).await;
     assert!(broken(&found).len() == 2 && found.broken[1].what.starts_with("cannot be read: "), "{found:#?}");
 
@@ -250,9 +256,19 @@ async fn damage_to_the_chain_of_events_is_found_and_named() {
 async fn a_row_changed_by_hand_is_found_in_every_table() {
     let app = with_a_past().await;
     for (table, column, damage, undo) in [
-        ("turns", "state", "UPDATE turns SET state = 'failed' WHERE turn_id = 1", "UPDATE turns SET state = 'completed' WHERE turn_id = 1"),
+        (
+            "turns",
+            "state",
+            "UPDATE turns SET state = 'failed' WHERE turn_id = 1",
+            "UPDATE turns SET state = 'completed' WHERE turn_id = 1",
+        ),
         ("turns", "fence", "UPDATE turns SET fence = 9 WHERE turn_id = 1", "UPDATE turns SET fence = 1 WHERE turn_id = 1"),
-        ("steps", "model", "UPDATE steps SET model = 'other' WHERE step_id = 1", "UPDATE steps SET model = 'scripted' WHERE step_id = 1"),
+        (
+            "steps",
+            "model",
+            "UPDATE steps SET model = 'other' WHERE step_id = 1",
+            "UPDATE steps SET model = 'scripted' WHERE step_id = 1",
+        ),
         (
             "steps",
             "cost_micros",
@@ -307,7 +323,12 @@ async fn a_row_changed_by_hand_is_found_in_every_table() {
             "UPDATE tasks SET fired_due_at = NULL WHERE task_id = 1",
             "UPDATE tasks SET fired_due_at = due_at WHERE task_id = 1",
         ),
-        ("tasks", "title", "UPDATE tasks SET title = 'x' WHERE task_id = 3", "UPDATE tasks SET title = 'Never' WHERE task_id = 3"),
+        (
+            "tasks",
+            "title",
+            "UPDATE tasks SET title = 'x' WHERE task_id = 3",
+            "UPDATE tasks SET title = 'Never' WHERE task_id = 3",
+        ),
         (
             "capability_versions",
             "fingerprint",
@@ -400,4 +421,20 @@ async fn events_of_an_older_version_are_chained_when_it_is_updated() {
     app.script([text("I am still here.")]);
     app.connect().await.ask("go on").await;
     app.check_replay().await;
+}
+
+#[tokio::test]
+async fn measured() {
+    let app = TestApp::start().await;
+    let mut behind = app.behind().await;
+    app.store().main_conversation(app.now()).await.unwrap();
+    for n in [1_000, 10_000, 50_000] {
+        let fill = format!(
+            "INSERT INTO conversations (created_at) VALUES (now()); SELECT append_event((SELECT max(conversation_id) FROM conversations), 'turn_queued', jsonb_build_object('kind', 'turn_queued', 'turn', {n} * 10 + i, 'message', i, 'client_id', null, 'origin', 'message', 'content', repeat('word ', 100)), now()) FROM generate_series(1, {n}) i"
+        );
+        behind.execute(sqlx::AssertSqlSafe(fill)).await.unwrap();
+        let begun = std::time::Instant::now();
+        let found = check(&app).await;
+        println!("MEASURED {} events in {:?}, {} differences", found.events, begun.elapsed(), found.differences.len());
+    }
 }
