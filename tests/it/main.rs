@@ -6,6 +6,7 @@
 mod support;
 
 mod approvals;
+mod attacks;
 mod capabilities;
 mod chat;
 mod doors;

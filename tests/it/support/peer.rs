@@ -25,8 +25,8 @@ impl Arrived {
     }
 }
 
-/// Answers `/echo…` with everything it was sent, `/hang…` only after [`Peer::release`], `/to?URL` with a redirect there, and anything
-/// else with `{"ok": true}`.
+/// Answers `/echo…` with everything it was sent, `/hang…` only after [`Peer::release`], `/to?URL` with a redirect there, `/big` with
+/// 2 MiB, and anything else with `{"ok": true}`.
 #[derive(Clone)]
 pub struct Peer {
     pub address: SocketAddr,
@@ -93,6 +93,9 @@ async fn answer(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, hea
         let headers: Vec<_> =
             headers.iter().map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())])).collect();
         return axum::Json(json!({ "path": path, "headers": headers, "body": body })).into_response();
+    }
+    if path == "/big" {
+        return "x".repeat(2 << 20).into_response();
     }
     axum::Json::<Value>(json!({ "ok": true })).into_response()
 }
