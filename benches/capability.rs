@@ -4,6 +4,8 @@
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,6 +18,8 @@ use level3::sandbox::{Checked, Limits, Nothing, Sandbox};
 use serde_json::{Value, json};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store};
+
+use common::percentile;
 
 const SMALL: &str = "async function probe(params) {\n  return params.n * 2;\n}";
 const FLOOR: &str = include_str!("../capabilities/examples/echo/source.wat");
@@ -162,11 +166,6 @@ fn floor(count: usize) -> Vec<Duration> {
         assert_eq!(answer.as_deref(), Ok(r#"{"n":4}"#));
     }
     times
-}
-
-fn percentile(times: &mut [Duration], percent: usize) -> Duration {
-    times.sort_unstable();
-    times[(times.len() - 1) * percent / 100]
 }
 
 fn resident() -> f64 {

@@ -5,6 +5,8 @@
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that prints")]
 
+mod common;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,8 +22,9 @@ use level3::model::{Answer, Entry, Model, ModelError, OnDelta, Request};
 use level3::store::Database;
 use level3::wire::ModelInfo;
 use serde_json::{Value, json};
-use sqlx::ConnectOptions;
 use tokio_tungstenite::tungstenite::Message;
+
+use common::{Insert, percentile};
 
 const REPETITIONS: usize = 200;
 /// Commits of a turn: accept, claim, answer; with three tool calls a further step and three outcomes.
@@ -86,7 +89,9 @@ async fn main() {
     let (mut floor, mut simple, mut tools) = (Vec::new(), Vec::new(), Vec::new());
     let mut insert = Insert::prepare(&config).await;
     for _ in 0..REPETITIONS {
-        floor.push(insert.once().await);
+        let start = Instant::now();
+        insert.once().await;
+        floor.push(start.elapsed());
         simple.push(turn(&mut socket, "hello").await);
         tools.push(turn(&mut socket, "tools").await);
     }
@@ -127,28 +132,4 @@ async fn turn(socket: &mut Socket, content: &str) -> Duration {
             return start.elapsed();
         }
     }
-}
-
-/// One row into a table of one column, autocommitted, over the same kind of connection.
-struct Insert(sqlx::PgConnection);
-
-impl Insert {
-    async fn prepare(config: &Config) -> Self {
-        let run = config.data_dir.canonicalize().unwrap().join("run");
-        let options = sqlx::postgres::PgConnectOptions::new().socket(run).username("postgres").database("postgres");
-        let mut connection = options.connect().await.unwrap();
-        sqlx::raw_sql("CREATE TABLE floor (n bigint)").execute(&mut connection).await.unwrap();
-        Self(connection)
-    }
-
-    async fn once(&mut self) -> Duration {
-        let start = Instant::now();
-        sqlx::query("INSERT INTO floor VALUES ($1)").bind(1_i64).execute(&mut self.0).await.unwrap();
-        start.elapsed()
-    }
-}
-
-fn percentile(times: &mut [Duration], percent: usize) -> Duration {
-    times.sort_unstable();
-    times[(times.len() - 1) * percent / 100]
 }

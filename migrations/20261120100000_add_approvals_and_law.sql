@@ -9,13 +9,15 @@ ALTER TABLE approvals DROP CONSTRAINT approvals_tool_call_id_key;
 ALTER TABLE approvals DROP CONSTRAINT approvals_state_check;
 ALTER TABLE approvals ADD CONSTRAINT approvals_state_check CHECK (state IN ('pending', 'approved', 'denied', 'expired', 'void'));
 ALTER TABLE approvals
-    ADD COLUMN conversation_id BIGINT NOT NULL REFERENCES conversations,
+    ADD COLUMN conversation_id BIGINT REFERENCES conversations,
     -- When the one effect it allowed was recorded. A used approval allows nothing more.
     ADD COLUMN used_at TIMESTAMPTZ,
     -- The id a client gave the message by which it was decided; makes that idempotent.
     ADD COLUMN client_id TEXT,
     ADD CONSTRAINT approvals_client_id UNIQUE (conversation_id, client_id),
     ADD CONSTRAINT approvals_used_when_approved CHECK (used_at IS NULL OR state = 'approved');
+UPDATE approvals SET conversation_id = (SELECT conversation_id FROM turns WHERE turns.turn_id = approvals.turn_id);
+ALTER TABLE approvals ALTER COLUMN conversation_id SET NOT NULL;
 CREATE UNIQUE INDEX approvals_one_pending ON approvals (tool_call_id) WHERE state = 'pending';
 CREATE INDEX approvals_waiting ON approvals (expires_at) WHERE state = 'pending';
 

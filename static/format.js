@@ -190,13 +190,34 @@ function isWide(host) {
   return host.includes("*");
 }
 
-/** One line that says what an operation asked for. */
+/** One line that says what an operation asked for; fingerprints are left to the whole request, which stands in the line's title. */
 export function operationLine({ power, request }) {
-  if (request === null || typeof request !== "object") return oneLine(String(request ?? ""), 200);
-  const { method, url, text, query, action, key, name, tool, ...rest } = request;
-  const first = [method, url, text ?? query, action, key, name ?? tool].filter((part) => typeof part === "string");
-  const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : "";
-  return oneLine([...first, power === "http" ? "" : more].filter(Boolean).join(" "), 200);
+  if (request === null || typeof request !== "object" || Array.isArray(request))
+    return oneLine(typeof request === "string" ? request : JSON.stringify(request ?? null), 200);
+  const { sha256: _, ...asked } = request;
+  switch (power) {
+    case "http": {
+      const { method, url, bytes } = asked;
+      return oneLine([method, url, bytes > 0 && `(${bytes} bytes)`].filter(Boolean).join(" "), 200);
+    }
+    case "sql":
+      return oneLine(
+        [asked.sql, asked.params?.length > 0 && JSON.stringify(asked.params)].filter(Boolean).join(" "),
+        200,
+      );
+    case "tools":
+      return oneLine([asked.tool, JSON.stringify(asked.arguments ?? {})].filter(Boolean).join(" "), 200);
+    case "kv":
+      if (typeof asked.do === "string") return oneLine(`${asked.do} ${asked.key ?? asked.prefix ?? ""}`, 200);
+    // falls through
+    default:
+      return oneLine(
+        Object.entries(asked)
+          .map(([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+          .join(", "),
+        200,
+      );
+  }
 }
 
 /** A count for a narrow column: 950, 34.1k, 2.2M. */

@@ -3,8 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use level3::clock::SystemRandom;
+use level3::domain::{CallRequest, EffectClass, Outcome, Power, SqlAccess};
 use level3::store::embedded::Embedded;
 use level3::store::logins::{LoginError, Logins, drop_database, prepare};
+use level3::store::{CallEnd, Database, NewOperation, NewStep, OpenCall, RowLimits, StoreError};
+use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 use tempfile::TempDir;
@@ -76,6 +80,8 @@ async fn assert_fenced(logins: &Logins) {
         "CREATE TABLE public.mine (n int)",
         "SELECT shared.closed()",
         "CREATE SCHEMA mine",
+        "DROP SCHEMA agent",
+        "ALTER SCHEMA agent RENAME TO mine",
         "CREATE TEMP TABLE mine (n int)",
         "CREATE ROLE mine",
         "CREATE DATABASE mine",
@@ -110,6 +116,11 @@ async fn the_agent_can_do_nothing_outside_its_schema() {
     let mut agent = logins.agent.connect().await.unwrap();
     let error = attempt(&mut agent, "SELECT lo_create(0)").await.unwrap_err();
     assert_eq!(code(&error), DENIED, "{error}");
+    for closed in ["pg_advisory_lock(1)", "pg_try_advisory_xact_lock(1)", "pg_terminate_backend(1)", "pg_cancel_backend(1)"] {
+        let error = attempt(&mut agent, &format!("SELECT {closed}")).await.unwrap_err();
+        assert_eq!(code(&error), DENIED, "{error}");
+        run(&mut logins.app.connect().await.unwrap(), &format!("SELECT {closed}")).await;
+    }
     let error = attempt(&mut agent, "SET temp_file_limit = -1").await.unwrap_err();
     assert_eq!(code(&error), DENIED, "{error}");
     server.postgres.stop().await.unwrap();
@@ -251,6 +262,84 @@ async fn passwords_follow_the_administrators_and_are_never_printed() {
     prepare(&keyless, "theirs", true).await.unwrap();
     let stored = "SELECT (rolpassword IS NULL)::text FROM pg_authid WHERE rolname = 'theirs_app'";
     assert_eq!(text(&mut server.admin().await, stored).await, "true");
+    server.postgres.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
+    let server = Server::start().await;
+    run(&mut server.admin().await, "CREATE DATABASE theirs").await;
+    let operator = server.operator("operator", "CREATEROLE SUPERUSER PASSWORD 'secret'").await.password("secret");
+    server.demand_passwords().await;
+    let now = chrono::DateTime::UNIX_EPOCH;
+    let store = Database::inside(operator, "theirs").prepare(&SystemRandom).await.unwrap();
+    let main = store.main_conversation(now).await.unwrap();
+    store.accept_message(main, None, "work", now).await.unwrap();
+    let lease = store.claim("one", now, chrono::TimeDelta::seconds(60)).await.unwrap().expect("a turn");
+    let call = CallRequest { id: "a".into(), name: "execute_sql".into(), arguments: "{}".into() };
+    let calls = vec![call; 3];
+    let step =
+        NewStep { number: 1, model: "m", finish_reason: "tool_calls", usage: None, content: "", calls: &calls, last: false };
+    let open = store.store_step(&lease, step, now).await.unwrap();
+    let sql = async |call: &OpenCall, statement: &str| {
+        let end = CallEnd {
+            call: call.call,
+            tool: "execute_sql",
+            outcome: Outcome::ok(""),
+            proposal_sha256: &[0; 32],
+            verdict: "allow",
+        };
+        store.run_agent_sql(&lease, statement, &[], RowLimits::default(), end, now).await.unwrap()
+    };
+    assert!(sql(&open[0], "ALTER ROLE CURRENT_USER PASSWORD 'mine'").await.ok);
+    let ended = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'theirs_agent'";
+    run(&mut server.admin().await, ended).await;
+    assert_eq!(sql(&open[1], "SELECT 1 AS one").await.result, r#"[{"one":1}]"#);
+    assert!(sql(&open[2], "ALTER ROLE CURRENT_USER PASSWORD 'mine'").await.ok);
+
+    // Where the administrator is kept out as well, nothing can be made anew, and that is said.
+    run(&mut server.admin().await, "ALTER ROLE operator PASSWORD 'other'").await;
+    run(&mut server.admin().await, ended).await;
+    let read = json!({});
+    let operation = NewOperation {
+        call: open[2].call,
+        ordinal: 1,
+        power: Power::Sql,
+        class: EffectClass::Transactional,
+        request: &read,
+        request_sha256: [0; 32],
+    };
+    let error = store.run_operation_sql(&lease, operation, "SELECT 1", &[], SqlAccess::Read, now).await.unwrap_err();
+    assert!(matches!(error, StoreError::AgentLogin(_)), "{error:?}");
+    store.close().await;
+    server.postgres.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_that_owned_its_schema_once_loses_it_and_keeps_what_is_in_it() {
+    let server = Server::start().await;
+    let admin = server.postgres.admin();
+    let logins = prepare(&admin, "level3", true).await.unwrap();
+    run(&mut logins.agent.connect().await.unwrap(), "CREATE TABLE old (n int)").await;
+    let mut behind = admin.clone().database("level3").connect().await.unwrap();
+    run(&mut behind, "ALTER SCHEMA agent OWNER TO level3_agent").await;
+    let logins = prepare(&admin, "level3", true).await.unwrap();
+    assert_fenced(&logins).await;
+    let mut agent = logins.agent.connect().await.unwrap();
+    let error = attempt(&mut agent, "DROP SCHEMA agent CASCADE").await.unwrap_err();
+    assert_eq!(code(&error), DENIED, "{error}");
+    run(&mut agent, "INSERT INTO old VALUES (1); DROP TABLE old").await;
+    server.postgres.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_lock_that_somebody_holds_does_not_keep_the_logins_from_being_made() {
+    let server = Server::start().await;
+    let logins = prepare(&server.postgres.admin(), "level3", true).await.unwrap();
+    let mut holder = server.postgres.admin().database("level3").connect().await.unwrap();
+    run(&mut holder, "SELECT pg_advisory_lock(hashtext('level3 logins'))").await;
+    prepare(&server.postgres.admin(), "level3", true).await.unwrap();
+    assert!(logins.agent.connect().await.is_ok());
     server.postgres.stop().await.unwrap();
 }
 

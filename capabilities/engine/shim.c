@@ -228,6 +228,39 @@ static const JSCFunctionListEntry host_functions[] = {
     JS_CFUNC_DEF("secret", 1, js_secret),
 };
 
+// ---- promises that were rejected and that nobody looked at: an operation not awaited, for the most part
+
+#define UNHANDLED_MAX 8
+static struct { JSValue promise, reason; } unhandled[UNHANDLED_MAX];
+static int unhandled_count;
+
+static void note_rejection(JSContext *c, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque) {
+    if (!is_handled) {
+        if (unhandled_count == UNHANDLED_MAX) return;
+        unhandled[unhandled_count].promise = JS_DupValue(c, promise);
+        unhandled[unhandled_count++].reason = JS_DupValue(c, reason);
+        return;
+    }
+    for (int i = 0; i < unhandled_count; i++)
+        if (JS_VALUE_GET_PTR(unhandled[i].promise) == JS_VALUE_GET_PTR(promise)) unhandled[i--] = unhandled[--unhandled_count];
+}
+
+static void log_rejections(void) {
+    static const char begin[] = "a promise was rejected and nothing handled it: ";
+    if (source_slot.denied & LOG) return;
+    for (int i = 0; i < unhandled_count; i++) {
+        size_t length;
+        const char *reason = JS_ToCStringLen(context, &length, unhandled[i].reason);
+        char *text = reason ? malloc(sizeof(begin) + length) : NULL;
+        if (!reason) JS_FreeValue(context, JS_GetException(context));
+        if (!text) continue;
+        memcpy(text, begin, sizeof(begin) - 1);
+        memcpy(text + sizeof(begin) - 1, reason, length);
+        host_log(2, text, sizeof(begin) - 1 + length);
+        free(text);
+    }
+}
+
 // ---- start
 
 static JSModuleDef *no_modules(JSContext *c, const char *name, void *opaque) {
@@ -257,6 +290,7 @@ EXPORT("wizer-initialize") void initialize(void) {
     if (!context) __builtin_trap();
     JS_AddIntrinsicDOMException(context);
     JS_SetModuleLoaderFunc(runtime, NULL, no_modules, NULL);
+    JS_SetHostPromiseRejectionTracker(runtime, note_rejection, NULL);
     JSValue host = JS_NewObject(context);
     JS_SetPropertyFunctionList(context, host, host_functions, countof(host_functions));
     JSValue prelude = must(JS_Eval(context, prelude_source, prelude_length, "<prelude>", JS_EVAL_TYPE_GLOBAL));
@@ -380,6 +414,7 @@ EXPORT("run") Answer *run(char *json, uint32_t length) {
     if (JS_IsException(result)) return answer_exception();
     JSValue string = JS_JSONStringify(context, result, JS_UNDEFINED, JS_UNDEFINED);
     if (JS_IsException(string)) return answer_exception();
+    log_rejections();
     // a function or `undefined` has no JSON
     return answer_with(false, JS_IsUndefined(string) ? JS_NewString(context, "null") : string);
 }

@@ -57,8 +57,7 @@ fn told(exceeded: governor::Exceeded) -> String {
 impl Agent {
     /// The law for a turn that was just taken up.
     pub(super) async fn law(&self, lease: &Lease, progress: &Progress) -> Result<Law, StoreError> {
-        let profile = self.store.profile_of(lease.conversation).await?;
-        let (policy, made) = tokio::try_join!(self.store.policy(&profile), self.store.calls_made(lease.turn))?;
+        let (policy, made) = tokio::try_join!(self.store.policy_of(lease.conversation), self.store.calls_made(lease.turn))?;
         let budgets = policy.budgets;
         // Only calls that are open already look at this before a step reads it afresh.
         let used = if progress.open.is_empty() {

@@ -11,7 +11,7 @@ use super::screen::time;
 use super::{CliError, Screen, approvals};
 use crate::domain::TurnState;
 use crate::wire::api::{
-    self, Capabilities, CapabilityEntry, Changed, Difference, Folder, Queued, RollBack, Shipped, ShippedEntry,
+    self, Capabilities, CapabilityEntry, Changed, Difference, Folder, Queued, RollBack, Shipped, ShippedEntry, Tested,
 };
 
 /// What can be done with capabilities.
@@ -45,6 +45,14 @@ pub enum Capability {
         /// The later version; else the live one
         #[arg(long, value_name = "N")]
         to: Option<i32>,
+    },
+    /// Run the tests kept with it; they reach nothing outside
+    Test {
+        /// Its name
+        name: String,
+        /// This version instead of the live one
+        #[arg(long, value_name = "N")]
+        version: Option<i32>,
     },
     /// Make an earlier version live again
     Rollback {
@@ -115,6 +123,7 @@ pub(super) async fn run(ask: Capability, client: &Client, screen: &mut Screen<'_
                 false => Ok(screen.raw(&answer.diff)?),
             }
         }
+        Capability::Test { name, version } => test(client, screen, &name, version).await,
         Capability::Rollback { name, to, confirm_grants } => {
             let body = RollBack { version: to, confirm_grants };
             let done = client.post(&["capabilities", &name, "rollback"], Some(&body)).await.map_err(with_flag)?;
@@ -180,6 +189,20 @@ async fn show(client: &Client, screen: &mut Screen<'_>, name: &str, version: Opt
         |version: &api::Version| format!("{}  {}  sha256 {}", version.version, time(version.created_at), version.sha256);
     screen.part("Versions", &capability.versions.iter().map(version).collect::<Vec<_>>().join("\n"))?;
     Ok(())
+}
+
+async fn test(client: &Client, screen: &mut Screen<'_>, name: &str, version: Option<i32>) -> Result<(), CliError> {
+    let tested: Tested = client.post_at(&["capabilities", name, "test"], &version_query(version)).await?;
+    if !screen.json(&tested)? {
+        for result in tested.results.iter().filter(|result| result["ok"] != true) {
+            screen.line(format!("failed: {result}"))?;
+        }
+        screen.line(format!("{}, version {}: {} of its tests hold.", tested.name, tested.version, tested.passed))?;
+    }
+    match tested.failed {
+        0 => Ok(()),
+        failed => Err(CliError::Failed(format!("{failed} of the tests of {name} do not hold"))),
+    }
 }
 
 async fn shipped(client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {

@@ -57,6 +57,11 @@ impl Client {
         self.send(Method::POST, path, &[], body).await
     }
 
+    /// The same, with a query instead of a body.
+    pub(super) async fn post_at<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, String)]) -> Result<T, CliError> {
+        self.send(Method::POST, path, query, NOTHING).await
+    }
+
     /// Sets something.
     pub(super) async fn put<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T, CliError> {
         self.send(Method::PUT, path, &[], Some(body)).await

@@ -5,6 +5,7 @@ mod capabilities;
 mod client;
 mod error;
 mod folder;
+mod law;
 mod screen;
 mod secrets;
 
@@ -65,6 +66,13 @@ pub enum Ask {
     /// Look at capabilities, go back to earlier versions, bring some in
     #[command(subcommand)]
     Capability(capabilities::Capability),
+    /// See and set what a profile may do
+    Policy(law::Policy),
+    /// Show what was used up: requests, tokens, money, tool calls
+    Usage,
+    /// See and set what models cost
+    #[command(subcommand)]
+    Rates(law::Rates),
 }
 
 /// Asks the server and prints its answer.
@@ -78,6 +86,9 @@ pub async fn run(ask: Ask, manner: Manner, config: &Config, screen: &mut Screen<
         Ask::Approvals(ask) => approvals::run(ask, &client, screen).await,
         Ask::Secret(ask) => secrets::run(ask, &client, screen).await,
         Ask::Capability(ask) => capabilities::run(ask, &client, screen).await,
+        Ask::Policy(ask) => law::policy(ask, &client, screen).await,
+        Ask::Usage => law::usage(&client, screen).await,
+        Ask::Rates(ask) => law::rates(ask, &client, screen).await,
     }
 }
 

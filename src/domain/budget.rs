@@ -10,7 +10,6 @@ pub struct Budget {
     /// Model requests.
     pub steps: Option<u64>,
     /// Seconds since the turn was last taken up, so that waiting for a person does not count. Only a turn has this limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_seconds: Option<u64>,
     /// Tokens read by models.
     pub input_tokens: Option<u64>,
@@ -112,6 +111,8 @@ mod tests {
     fn what_is_written_reads_back() {
         let budgets = Budgets { day: Budget { money_micros: Some(7), ..Budget::default() }, ..Budgets::default() };
         assert_eq!(read(json!(budgets)), Ok(budgets));
+        let unlimited = Budgets { turn: Budget::default(), conversation: Budget::default(), day: Budget::default() };
+        assert_eq!(read(json!(unlimited)), Ok(unlimited));
     }
 
     #[test]

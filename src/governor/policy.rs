@@ -56,7 +56,7 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> Judged {
             "This profile may only read (mode `read_only`), and this call of `{tool}` would do more. Say what you would do, and let the \
              user do it or change the mode in the settings."
         )),
-        (_, Effect::Grant) => ask("It asks for powers that nobody has approved yet."),
+        (_, Effect::Grant) => Judged::Ask("It asks for powers that nobody has approved yet.".to_owned()),
         (Mode::Auto, _) => Judged::Allow,
         (Mode::Ask, _) => ask("This profile asks before everything but reading."),
         (Mode::Smart, Effect::Delete) => ask("It deletes something that cannot be brought back."),
@@ -222,7 +222,7 @@ mod tests {
             "The tool `the_tool` is switched off for this profile (rule `never`). Do without it, or tell the user that they can change the \
              rule in the settings."
         );
-        for (mode, effect) in [(Mode::Smart, Effect::Delete), (Mode::Ask, Effect::Write), (Mode::Auto, Effect::Grant)] {
+        for (mode, effect) in [(Mode::Smart, Effect::Delete), (Mode::Smart, Effect::Opaque), (Mode::Ask, Effect::Write)] {
             let reason = reason(mode, effect, None);
             assert!(reason.contains("`the_tool`") && reason.contains(&format!("`{mode}`")), "{reason}");
         }

@@ -82,15 +82,16 @@ fn parse(text: &str) -> Result<Statement, String> {
     if strange {
         return Err("it holds a space character that Postgres takes for a letter".to_owned());
     }
-    // The parser knows `TABLE notes` only inside other statements.
+    // `TABLE notes` is short for this, and the parser reads the short form wrongly.
     let first = tokens.iter().position(|token| !matches!(token.token, Token::Whitespace(_)));
     let is_table = |at: &usize| matches!(&tokens[*at].token, Token::Word(word) if word.keyword == Keyword::TABLE);
     if let Some(at) = first.filter(is_table) {
-        let meant = Tokenizer::new(&dialect, "SELECT * FROM").tokenize_with_location().map_err(|error| unread(&error))?;
+        let meant = ["SELECT", "*", "FROM"].join(" ");
+        let meant = Tokenizer::new(&dialect, &meant).tokenize_with_location().map_err(|error| unread(&error))?;
         tokens.splice(at..=at, meant);
     }
-    let mut statements =
-        Parser::new(&dialect).with_tokens_with_locations(tokens).parse_statements().map_err(|error| unread(&error))?;
+    let mut parser = Parser::new(&dialect).with_tokens_with_locations(tokens);
+    let mut statements = parser.parse_statements().map_err(|error| unread(&error))?;
     match (statements.pop(), statements.is_empty()) {
         (Some(statement), true) => Ok(statement),
         (None, _) => Err("there is no statement".to_owned()),
@@ -161,6 +162,16 @@ impl Look {
     }
 }
 
+/// The parser skips what follows `TABLE name`.
+fn holds_table(body: &SetExpr) -> bool {
+    match body {
+        SetExpr::Table(_) => true,
+        SetExpr::SetOperation { left, right, .. } => holds_table(left) || holds_table(right),
+        // A query inside is visited by itself.
+        _ => false,
+    }
+}
+
 impl Visitor for Look {
     type Break = ();
 
@@ -187,9 +198,8 @@ impl Visitor for Look {
         if !query.locks.is_empty() {
             self.add(Effect::Write);
         }
-        if let SetExpr::Table(table) = &*query.body {
-            let name = [&table.schema_name, &table.table_name].into_iter().flatten().cloned().collect::<Vec<_>>();
-            self.object(name.join("."));
+        if holds_table(&query.body) {
+            self.opaque("it holds the short form `TABLE name`; write `SELECT * FROM name`".to_owned());
         }
         ControlFlow::Continue(())
     }

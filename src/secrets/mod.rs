@@ -94,7 +94,7 @@ impl Vault {
         for secret in vault.list().await?.into_iter().filter(|secret| !secret.readable) {
             tracing::warn!("{}", vault.unreadable(&secret.name));
         }
-        vault.tell_scrubber(&*vault.0.retired.lock().await, None).await?;
+        vault.tell_scrubber(&vault.0.retired.lock().await, None).await?;
         Ok(vault)
     }
 

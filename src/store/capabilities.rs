@@ -39,19 +39,32 @@ pub struct Built<'a> {
 }
 
 impl Unit {
-    /// Keeps a checked draft as the newest version of its name and makes it live. Returns the version's number.
+    /// Keeps a checked draft as the newest version of its name and makes it live. Returns the version's number. `replaces` is the live
+    /// version that was looked at when this was allowed.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// [`StoreError::Changed`] when another version is live by now, or when the database is not there.
     pub async fn install_capability(
         &mut self,
         conversation: ConversationId,
         draft: &Draft,
         built: Built<'_>,
+        replaces: Option<&CapabilityVersion>,
     ) -> Result<i32, StoreError> {
         // Two turns may write the same name at once: the second waits here for the first. A lock on a table of ours, since any login
         // can hold an advisory one.
         query!("LOCK TABLE capability_versions IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
+        let live =
+            query_scalar!("SELECT version FROM capabilities WHERE name = $1 AND state = 'installed' FOR UPDATE", draft.name)
+                .fetch_optional(&mut *self.tx)
+                .await?;
+        if live != replaces.map(|replaced| replaced.version) {
+            return Err(StoreError::Changed(draft.name.clone()));
+        }
+        if replaces.is_some_and(|replaced| !replaced.grants.cover(&draft.grants)) {
+            // “Always” was said of what it could do until now.
+            query!("DELETE FROM tool_rules WHERE tool = $1 AND rule = 'always'", draft.name).execute(&mut *self.tx).await?;
+        }
         let version = query_scalar!(
             r#"INSERT INTO capability_versions
                  (name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at)
@@ -134,6 +147,15 @@ impl Store {
             sha256: row.sha256,
             engine: row.engine,
         }))
+    }
+
+    /// True when there is a capability of this name and a person disabled it.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn is_disabled(&self, name: &str) -> Result<bool, StoreError> {
+        let state = query_scalar!("SELECT state FROM capabilities WHERE name = $1", name).fetch_optional(&self.pool).await?;
+        Ok(state.is_some_and(|state| state == "disabled"))
     }
 
     /// The newest calls of a capability that succeeded and did nothing outside the sandbox, so that they can be tried on another

@@ -213,10 +213,8 @@ impl Store {
 }
 
 impl Unit {
-    /// Reads what is live and keeps it so until the transaction ends; a turn that writes the same capability waits.
+    /// Reads what is live and keeps it so until the transaction ends; a turn that makes another version live waits.
     async fn lock_capability(&mut self, name: &str) -> Result<Live, LifeError> {
-        // The lock that installing takes, see `install_capability`.
-        query!("LOCK TABLE capability_versions IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
         let row = query!("SELECT version, state FROM capabilities WHERE name = $1 FOR UPDATE", name)
             .fetch_optional(&mut *self.tx)
             .await?

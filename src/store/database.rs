@@ -119,6 +119,7 @@ impl Database {
             })
             .connect_with(app.disable_statement_logging())
             .await?;
+        end_left_over(&pool, agent.get_username()).await?;
         migrate(&pool).await?;
         let sql_key = sql_key(&pool, random).await?;
         let repair = Arc::new(Repair { admin: self.admin.clone(), name: self.name.clone() });
@@ -173,6 +174,21 @@ async fn wait_for(admin: &PgConnectOptions) -> Result<(), DatabaseError> {
         error => DatabaseError::Query(error),
     })?;
     Ok(connection.close().await?)
+}
+
+/// Ends what statements of the agent still run from before a crash: one that does not heed its timeout would keep its locks, and the
+/// migrations would wait for it. No statement lives this long under a server that is there; locks that lie in no schema it never needs.
+async fn end_left_over(pool: &PgPool, agent: &str) -> Result<(), DatabaseError> {
+    query!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity a
+         WHERE usename = $1 AND datname = current_database()
+           AND (xact_start < clock_timestamp() - interval '1 minute'
+                OR EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'advisory'))",
+        agent
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(())
 }
 
 async fn migrate(pool: &PgPool) -> Result<(), DatabaseError> {

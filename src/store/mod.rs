@@ -71,6 +71,9 @@ pub enum StoreError {
     /// There is no such conversation.
     #[error("there is no conversation {0}")]
     NoConversation(crate::domain::ConversationId),
+    /// A capability was replaced, rolled back or disabled in the very moment another version of it was installed.
+    #[error("the capability {0} was changed by somebody else just now; this is tried again")]
+    Changed(String),
     /// A stored value is not what this version writes.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),

@@ -24,7 +24,7 @@ use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::{CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError};
 
-use prepare::{Action, ExecuteSql, Restart, RestartMode, Unprepared};
+use prepare::{Action, ExecuteSql, Found, Restart, RestartMode, Unprepared};
 
 /// The names of the tools that cannot be replaced by a capability.
 pub const BUILT_IN: [&str; 4] = ["execute_sql", "write_capability", "manage_tasks", "restart"];
@@ -105,8 +105,11 @@ impl Tools {
     /// # Errors
     /// When the database is not there.
     pub async fn effects_of(&self, open: &OpenCall) -> Result<BTreeSet<Effect>, StoreError> {
-        let Ok(given) = arguments::parse(&open.request.arguments) else { return Ok(BTreeSet::new()) };
-        match self.prepare(&open.request.name, given).await {
+        let tool = open.request.name.as_str();
+        let (Ok(given), Some(found)) = (arguments::parse(&open.request.arguments), self.find(tool).await?) else {
+            return Ok(BTreeSet::new());
+        };
+        match self.prepare(tool, found, given).await {
             Ok(prepared) => Ok(prepared.effects),
             Err(Unprepared::Refused(_)) => Ok(BTreeSet::new()),
             Err(Unprepared::Store(error)) => Err(error),
@@ -120,51 +123,68 @@ impl Tools {
     /// yet and may be run again.
     pub async fn run(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
         let tool = open.request.name.as_str();
-        let policy = self.policy(lease, tool).await?;
-        let exists = policy.tools.contains(tool);
+        let (found, profile) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
+        let policy = self.policy(profile, tool, found.is_some()).await?;
         let given = arguments::parse(&open.request.arguments);
-        let prepared = match &given {
-            Ok(given) if exists => self.prepare(tool, given.clone()).await,
-            Ok(_) => Err(Unprepared::Refused(String::new())), // the law has better words for a tool that is not there
-            Err(refusal) => Err(Unprepared::Refused(refusal.clone())),
+        let prepared = match (found, &given) {
+            (Some(found), Ok(given)) => Some(self.prepare(tool, found, given.clone()).await),
+            (Some(_), Err(refusal)) => Some(Err(Unprepared::Refused(refusal.clone()))),
+            (None, _) => None,
         };
         let arguments = given.unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
-        let (effects, version) = prepared.as_ref().map(|it| (it.effects.clone(), it.version)).unwrap_or_default();
+        let (effects, version) = match &prepared {
+            Some(Ok(prepared)) => (prepared.effects.clone(), prepared.version),
+            _ => (BTreeSet::new(), None),
+        };
         let proposal = Proposal { call: open.call, tool: tool.to_owned(), arguments, effects, version };
-        let sha256 = proposal.sha256();
-        let refuse = async |outcome| {
-            let end = CallEnd { call: open.call, tool, outcome, proposal_sha256: &sha256, verdict: "deny" };
-            self.store.end_call(lease, end, self.clock.now()).await?;
-            Ok(Ran::Ended)
-        };
+        // What cannot be done is told before the law is asked: nobody has to decide about it.
         let prepared = match prepared {
-            Ok(prepared) => prepared,
-            Err(unprepared) if exists => return refuse(unprepared.outcome()?).await,
-            Err(_) => match governor::authorize(&policy, &proposal, Known::default()) {
-                Verdict::Deny(reason) => return refuse(Outcome::failed(reason)).await,
-                Verdict::Allow(_) | Verdict::Ask(_) => return refuse(Outcome::failed("There is no such tool.")).await,
-            },
+            Some(Ok(prepared)) => Some(prepared),
+            Some(Err(unprepared)) => return self.refuse(lease, &proposal, unprepared.outcome()?).await,
+            None => None,
         };
-        match self.judge(&policy, &proposal).await? {
-            Verdict::Deny(reason) => refuse(Outcome::failed(reason)).await,
-            Verdict::Ask(why) => {
-                let now = self.clock.now();
+        match (self.judge(&policy, &proposal).await?, prepared) {
+            (Verdict::Deny(reason), _) => self.refuse(lease, &proposal, Outcome::failed(reason)).await,
+            (Verdict::Allow(permit), Some(prepared)) => self.execute(lease, policy, prepared.action, proposal, permit).await,
+            (Verdict::Ask(why), Some(prepared)) => {
+                let (sha256, now) = (proposal.sha256(), self.clock.now());
                 let shown = self.shown(tool, proposal.arguments, &prepared, why).await?;
                 let expires_at = now + self.approval_expiry;
                 self.store.ask(lease, NewApproval { call: open.call, proposal_sha256: &sha256, shown, expires_at }, now).await?;
                 Ok(Ran::Waiting)
             }
-            Verdict::Allow(permit) => self.execute(lease, policy, prepared.action, proposal, permit).await,
+            (Verdict::Allow(_) | Verdict::Ask(_), None) => {
+                self.refuse(lease, &proposal, Outcome::failed(prepare::gone(tool))).await
+            }
         }
     }
 
-    /// What this call's profile may do.
-    async fn policy(&self, lease: &Lease, tool: &str) -> Result<Policy, StoreError> {
+    /// Records that a proposal was not carried out, and why.
+    async fn refuse(&self, lease: &Lease, proposal: &Proposal, outcome: Outcome) -> Result<Ran, StoreError> {
+        let (call, tool, sha256) = (proposal.call, &*proposal.tool, proposal.sha256());
+        let end = CallEnd { call, tool, outcome, proposal_sha256: &sha256, verdict: "deny" };
+        self.store.end_call(lease, end, self.clock.now()).await?;
+        Ok(Ran::Ended)
+    }
+
+    /// The tool of this name, where there is one to be called.
+    async fn find(&self, tool: &str) -> Result<Option<Found>, StoreError> {
+        if BUILT_IN.contains(&tool) {
+            return Ok(Some(Found::BuiltIn));
+        }
+        let live = if self.safe_mode { None } else { self.store.capability(tool).await? };
+        Ok(live.map(|live| Found::Capability(Box::new(live))))
+    }
+
+    /// What this call's profile may do. All its tools are listed only where the one asked for is not among them, to be told so.
+    async fn policy(&self, profile: ProfilePolicy, tool: &str, there: bool) -> Result<Policy, StoreError> {
         let mut tools: BTreeSet<_> = BUILT_IN.into_iter().map(str::to_owned).collect();
-        if !tools.contains(tool) {
+        if there {
+            tools.insert(tool.to_owned());
+        } else {
             tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
         }
-        let ProfilePolicy { mode, governor, rules, .. } = self.store.policy_of(lease.conversation).await?;
+        let ProfilePolicy { mode, governor, rules, budgets: _ } = profile;
         Ok(Policy { mode, governor, rules, tools })
     }
 

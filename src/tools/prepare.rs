@@ -39,6 +39,12 @@ pub(super) enum RestartMode {
     Full,
 }
 
+/// A tool that is there to be called.
+pub(super) enum Found {
+    BuiltIn,
+    Capability(Box<CapabilityVersion>),
+}
+
 /// A capability that was checked and is not yet live.
 pub(super) struct Written {
     pub(super) draft: Draft,
@@ -90,7 +96,14 @@ impl Unprepared {
 
 impl Tools {
     /// Makes an action of a call's arguments.
-    pub(super) async fn prepare(&self, tool: &str, given: Value) -> Result<Prepared, Unprepared> {
+    pub(super) async fn prepare(&self, tool: &str, found: Found, given: Value) -> Result<Prepared, Unprepared> {
+        if let Found::Capability(live) = found {
+            if let Err(error) = self.hands.sandbox.validate_params(&live, &given) {
+                return Err(Unprepared::Refused(error.to_json().to_string()));
+            }
+            let version = Some(live.version);
+            return Ok(Prepared { action: Action::Call(live), effects: [Effect::Call].into(), version });
+        }
         let prepared = |action, effect| Prepared { action, effects: [effect].into(), version: None };
         Ok(match tool {
             "execute_sql" => {
@@ -112,15 +125,7 @@ impl Tools {
             }
             "restart" => prepared(Action::Restart(read::<Restart>(given)?.mode), Effect::Restart),
             "write_capability" => self.prepare_writing(read(given)?).await?,
-            capability => {
-                let live = self.store.capability(capability).await?;
-                let live = live.ok_or_else(|| Unprepared::Refused(gone(capability)))?;
-                if let Err(error) = self.hands.sandbox.validate_params(&live, &given) {
-                    return Err(Unprepared::Refused(error.to_json().to_string()));
-                }
-                let version = Some(live.version);
-                Prepared { action: Action::Call(Box::new(live)), effects: [Effect::Call].into(), version }
-            }
+            other => return Err(Unprepared::Refused(gone(other))),
         })
     }
 
@@ -135,6 +140,11 @@ impl Tools {
         draft.source.clone_from(&checked.source);
         write_capability::known_tools(&draft)?;
         let live = self.store.capability(&draft.name).await?;
+        if live.is_none() && self.store.is_disabled(&draft.name).await? {
+            let message =
+                format!("the user disabled the capability `{}`; ask them to enable it, or choose another name", draft.name);
+            return Err(Unprepared::Refused(json!({ "error": "disabled", "message": message }).to_string()));
+        }
         // Powers that a person approved for the live version need no second approval; more than these do.
         let within = live.as_ref().is_some_and(|live| live.grants.cover(&draft.grants));
         let effect = if draft.grants.need_approval() && !within { Effect::Grant } else { Effect::Install };

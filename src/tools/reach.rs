@@ -4,7 +4,6 @@
 mod http;
 mod nested;
 
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
@@ -19,9 +18,6 @@ use crate::governor::{Permit, Policy, sql};
 use crate::sandbox::{KvRequest, Operation, Reach, Refused, Request};
 use crate::store::{Earlier, KvOp, Lease, NewOperation, StoreError};
 
-/// How deep capabilities may call each other.
-const DEEPEST: usize = 3;
-
 /// One capability's call at work. Clones share everything.
 #[derive(Clone)]
 struct Reaching(Arc<Inner>);
@@ -35,14 +31,14 @@ struct Inner {
     secrets: Secrets,
     /// Of the whole call, nested calls included.
     whole: Arc<Whole>,
+    /// The number of the operation that this call is, in the call it is nested in; 0 for the one that the agent made.
+    parent: i32,
     depth: usize,
 }
 
 /// What a call and the calls nested in it share.
 #[derive(Default)]
 struct Whole {
-    /// Numbers the operations.
-    ordinals: AtomicI32,
     /// Why the ledger could not be written: then the call has no outcome either, and is run again.
     broken: Mutex<Option<StoreError>>,
 }
@@ -110,6 +106,7 @@ impl Tools {
             permit,
             capability,
             whole: Arc::default(),
+            parent: 0,
             depth: 0,
         }));
         let outcome = reaching.call(&arguments).await;
@@ -142,8 +139,12 @@ impl Reaching {
         tools.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await
     }
 
-    fn next_ordinal(&self) -> i32 {
-        self.0.whole.ordinals.fetch_add(1, Ordering::Relaxed) + 1
+    /// The place of an operation in the ledger of the whole call: the number of its parent, then its own, as two digits of base 129. So it
+    /// is the same when the call is run again, however the timing of nested calls turns out; three levels fit into 32 bits.
+    fn ordinal(&self, operation: &Operation) -> i32 {
+        const BASE: i32 = 129; // the sandbox ends a call at its 129th operation
+        let own = i32::try_from(operation.ordinal).unwrap_or(BASE - 1).min(BASE - 1);
+        self.0.parent.saturating_mul(BASE).saturating_add(own)
     }
 
     async fn done(&self, ordinal: i32, request: Request) -> Result<String, Failed> {
@@ -212,8 +213,7 @@ impl Reaching {
 
 impl Reach for Reaching {
     fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
-        // Numbered when it is begun, which the code of the capability decides, and not when it is first polled.
-        let (reaching, ordinal) = (self.clone(), self.next_ordinal());
+        let (reaching, ordinal) = (self.clone(), self.ordinal(&operation));
         async move {
             match reaching.done(ordinal, operation.request).await {
                 Ok(answer) => Ok(answer),

@@ -35,9 +35,10 @@ pub(super) struct WriteCapability {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     language: Option<String>,
-    /// Powers asked for, by name; left out: log, clock and random
+    /// Powers it needs, each only as wide as needed; the user approves them: {"http":{"hosts":["api.example.com"]},
+    /// "sql":{"access":"read"}, "kv":{}, "secrets":{"API_KEY":["api.example.com"]}, "tools":{"names":["manage_tasks"]}}
     #[serde(default)]
-    #[schemars(skip)]
+    #[schemars(with = "Option<Map<String, Value>>")]
     grants: Option<Map<String, Value>>,
 }
 
@@ -62,8 +63,15 @@ impl WriteCapability {
         };
         let grants = match &self.grants {
             None => Grants::harmless(),
-            Some(written) => Grants::from_json(written)
-                .map_err(|error| json!({ "error": "unknown_grant", "message": error.to_string() }).to_string())?,
+            Some(written) => {
+                let mut grants = Grants::from_json(written)
+                    .map_err(|error| json!({ "error": "unknown_grant", "message": error.to_string() }).to_string())?;
+                // Whoever asks for a host takes the time and a log for granted. Other languages import exactly what they say.
+                if language == Language::JavaScript {
+                    grants.harmless = Grants::harmless().harmless;
+                }
+                grants
+            }
         };
         Ok(Draft {
             name: self.name,
@@ -111,10 +119,10 @@ pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) 
     let trial =
         if written.draft.tests.is_empty() { Some(try_once(&tools.hands.sandbox, &written.version()).await) } else { None };
     let differences = tools.differences(&written).await?;
-    let Written { draft, checked, .. } = written;
+    let Written { draft, checked, live } = written;
     let mut unit = record.store.begin(record.now).await?;
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
-    let version = unit.install_capability(record.lease.conversation, &draft, built).await?;
+    let version = unit.install_capability(record.lease.conversation, &draft, built, live.as_ref()).await?;
     let mut told = json!({
         "installed": draft.name,
         "version": version,

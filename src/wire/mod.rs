@@ -181,6 +181,9 @@ pub enum ServerFrame {
         /// The person's reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// When it was decided, RFC 3339; not with `pending`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decided_at: Option<chrono::DateTime<chrono::Utc>>,
     },
     /// A second model classified a proposal.
     Classified {
@@ -292,6 +295,7 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             expires_at: Some(expires_at),
             channel: None,
             reason: None,
+            decided_at: None,
         },
         Event::ApprovalDecided { turn, call, approval, state, channel, reason } => ServerFrame::Approval {
             id: approval,
@@ -302,6 +306,7 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             expires_at: None,
             channel: Some(channel),
             reason,
+            decided_at: Some(record.at),
         },
         Event::TurnResumed { turn, client_id, content } => {
             ServerFrame::Turn { turn, state: TurnState::Queued, id: client_id, origin: None, content, reason: None }

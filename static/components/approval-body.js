@@ -7,18 +7,23 @@ import { argumentParts, grantMarks, sizeOf } from "../format.js";
 /** The sections of what is `shown` (see `state-law.js`), in the order they should be read. */
 export function approvalBody(shown) {
   const { args, what, why, capability } = shown;
-  const sections = [
+  const words = capability?.grants_in_words ?? [];
+  // A sentence that stands among the grants, right below, is not said twice.
+  const sentences = what.filter((sentence) => !words.includes(sentence));
+  return [
+    hiddenWarning(textsOf(shown)),
     h(
       "ul",
       { class: "approval-what", "data-testid": "approval-what" },
-      what.map((sentence) => h("li", { dir: "auto" }, exactNodes(sentence))),
+      sentences.map((sentence) => h("li", { dir: "auto" }, exactNodes(sentence))),
     ),
-    why ? h("p", { class: "approval-why", dir: "auto" }, h("strong", {}, "Why you are asked: "), exactNodes(why)) : "",
-    hiddenWarning(textsOf(shown)),
-  ];
-  if (capability) sections.push(...capabilityParts(capability));
-  sections.push(...exactArguments(args, capability));
-  return sections;
+    capability ? part("What it may do", grantNodes(capability.grants, words)) : undefined,
+    why
+      ? h("p", { class: "approval-why", dir: "auto" }, h("strong", {}, "Why you are asked: "), exactNodes(why))
+      : undefined,
+    ...(capability ? capabilityParts(capability) : []),
+    ...exactArguments(args, capability),
+  ].filter(Boolean);
 }
 
 function textsOf({ args, what, why, capability }) {
@@ -30,11 +35,17 @@ function textsOf({ args, what, why, capability }) {
 }
 
 function capabilityParts(capability) {
-  const { source, language, replaces, diff, grants, grants_in_words: words = [], differences = [] } = capability;
-  const parts = [part("What it may do", grantNodes(grants, words))];
+  const { source, language, replaces, diff, differences = [] } = capability;
+  const parts = [];
   if (differences.length > 0)
     parts.push(part("Recorded calls it would answer otherwise", differences.map(differenceNode)));
-  if (diff) parts.push(part(`What changes from version ${replaces}`, exactDiff(diff, "Changed lines")));
+  if (replaces !== null && replaces !== undefined)
+    parts.push(
+      part(
+        `What changes from version ${replaces}`,
+        diff ? exactDiff(diff, "Changed lines") : h("p", { class: "none" }, "The source stays as it is."),
+      ),
+    );
   const lines = source.split("\n").length;
   parts.push(
     part(

@@ -136,7 +136,7 @@ export class Approval extends HTMLElement {
     const open = !sending && connected;
     const armed = open && this.arming?.armed === true;
     for (const button of [this.approve, this.always]) if (button) button.disabled = !armed;
-    this.dataset.armed = String(armed);
+    this.dataset.armed = armed ? "true" : open ? this.arming?.reason : "false";
     this.deny.disabled = !open;
     this.reason.disabled = Boolean(sending);
     const said = sending
@@ -169,10 +169,7 @@ export class Approval extends HTMLElement {
     const summary = h("summary", { class: "approval-line" }, icon(ARROW), said, tool, why);
     const body = h("div", { class: "approval-body" });
     const card = h("details", {}, summary, body);
-    card.addEventListener(
-      "toggle",
-      () => card.open && !body.firstChild && body.append(...approvalBody(shown).filter(Boolean)),
-    );
+    card.addEventListener("toggle", () => card.open && !body.firstChild && body.append(...approvalBody(shown)));
     this.replaceChildren(card);
     if (hadFocus) summary.focus({ preventScroll: true });
   }

@@ -2,7 +2,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read CI and PATH themselves")]
 
+mod approvals;
 mod driver;
+mod panel;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
 mod support;

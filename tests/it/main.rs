@@ -5,15 +5,24 @@
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
+mod api;
 mod approvals;
 mod attacks;
 mod capabilities;
 mod chat;
+mod cli;
 mod doors;
+mod host_sql;
 mod kill;
+mod law;
+mod operations;
 mod powers;
 mod recovery;
+mod secrets;
+mod shipped;
 mod sql;
+mod sql_guard;
+mod sql_left_behind;
 mod tasks;
 mod tour;
 mod turns;

@@ -98,10 +98,10 @@ async fn other_tools_are_called_under_the_same_law() {
     let told: Vec<String> = serde_json::from_str(&results(&client.allow("go").await)[2].1).unwrap();
     assert_eq!(told[..2], ["inner was here", "from inside"]);
     assert!(told[2].contains("A person has to decide about this"), "{told:#?}");
-    // The outermost one calls itself until the depth ends; every one of these made its task.
-    assert!(told[3].contains("done") || told[3].contains("deep"), "{told:#?}");
-    assert_eq!(app.count("SELECT count(*) FROM tasks").await, 4);
-    assert_eq!(app.count("SELECT count(*) FROM operations WHERE power = 'tools' AND state = 'done'").await, 4);
+    // It calls itself until the depth ends: the third cannot call `inner` any more, so it makes no task.
+    assert_eq!(told[3], "done", "{told:#?}");
+    assert_eq!(app.count("SELECT count(*) FROM tasks").await, 2);
+    assert_eq!(app.count("SELECT count(*) FROM operations WHERE power = 'tools' AND state = 'done'").await, 2);
     let refused = capability("greedy", "return 1;", json!({"tools": {"names": ["write_capability"]}}));
     app.script([call("write_capability", refused), text("no")]);
     assert!(results(&client.allow("greedy").await)[0].1.contains("for the agent itself"));

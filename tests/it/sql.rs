@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use sqlx::Executor;
 
+use crate::sql_guard::lawless;
 use crate::support::{TestApp, calls, text};
 
 /// Runs statements in one step and returns `(ok, result)` of each.
-async fn run(app: &TestApp, statements: &[&str]) -> Vec<(bool, String)> {
+pub async fn run(app: &TestApp, statements: &[&str]) -> Vec<(bool, String)> {
     let asked: Vec<_> = statements.iter().map(|query| ("execute_sql", json!({ "query": query }))).collect();
     app.script([calls(&asked), text("done")]);
     let frames = app.connect().await.ask("run").await;
@@ -14,13 +15,13 @@ async fn run(app: &TestApp, statements: &[&str]) -> Vec<(bool, String)> {
     results.map(|frame| (frame["ok"].as_bool().unwrap(), frame["result"].as_str().unwrap().to_owned())).collect()
 }
 
-fn json_of(result: &(bool, String)) -> Value {
+pub fn json_of(result: &(bool, String)) -> Value {
     serde_json::from_str(&result.1).unwrap_or_else(|error| panic!("{error}: {}", result.1))
 }
 
 #[tokio::test]
 async fn every_type_a_user_meets_comes_as_the_json_one_expects() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let query = "SELECT true AS yes, 7::int2 AS small, 9007199254740993::int8 AS big, 1.50::numeric AS price, 'NaN'::numeric AS nan, \
          0.1::float8 AS ratio, 'it''s'::text AS words, NULL::int AS nothing, \
          '6ba7b810-9dad-11d1-80b4-00c04fd430c8'::uuid AS id, '{\"a\": [1, null]}'::jsonb AS doc, \
@@ -41,7 +42,7 @@ async fn every_type_a_user_meets_comes_as_the_json_one_expects() {
 
 #[tokio::test]
 async fn own_types_can_be_made_and_read() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let results = run(
         &app,
         &[
@@ -57,7 +58,7 @@ async fn own_types_can_be_made_and_read() {
 
 #[tokio::test]
 async fn changes_are_counted_and_kept() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let results = run(
         &app,
         &[
@@ -76,7 +77,7 @@ async fn changes_are_counted_and_kept() {
 
 #[tokio::test]
 async fn what_is_cut_is_said_to_be_cut() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let results = run(
         &app,
         &["SELECT n FROM generate_series(1, 10000) n", "SELECT repeat('x', 30000) AS long FROM generate_series(1, 20)"],
@@ -92,7 +93,7 @@ async fn what_is_cut_is_said_to_be_cut() {
 
 #[tokio::test]
 async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let results = run(
         &app,
         &[
@@ -117,7 +118,7 @@ async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
 
 #[tokio::test]
 async fn the_rest_of_the_house_can_be_read_and_not_changed() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let results = run(
         &app,
         &[
@@ -145,7 +146,7 @@ async fn the_rest_of_the_house_can_be_read_and_not_changed() {
 
 #[tokio::test]
 async fn a_statement_cannot_leave_its_transaction_or_forge_an_outcome() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let results = run(
         &app,
         &[
@@ -169,7 +170,7 @@ async fn a_statement_cannot_leave_its_transaction_or_forge_an_outcome() {
 
 #[tokio::test]
 async fn one_call_leaves_no_setting_behind_for_the_next() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let results = run(
         &app,
         &["SET search_path = nowhere", "SET statement_timeout = 0", "LISTEN x", "SHOW search_path", "SHOW statement_timeout"],
@@ -181,7 +182,7 @@ async fn one_call_leaves_no_setting_behind_for_the_next() {
 
 #[tokio::test]
 async fn a_statement_of_a_stopped_turn_is_ended_at_the_server() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     app.script([calls(&[("execute_sql", json!({"query": "SELECT pg_sleep(600)"}))])]);
     let mut client = app.connect().await;
     client.say("sleep").await;
@@ -198,7 +199,7 @@ async fn a_statement_of_a_stopped_turn_is_ended_at_the_server() {
 
 #[tokio::test]
 async fn a_deferred_constraint_that_fails_at_commit_is_an_error_of_the_statement() {
-    let app = TestApp::start().await;
+    let app = lawless().await;
     let results = run(
         &app,
         &[

@@ -46,7 +46,7 @@ const capability = (text) => ({
 
 function hostileApproval(text) {
   const args = { name: text, code: text, query: text, [text]: { deep: [text] } };
-  return show(row({}, { tool: text, args, what: [text, text], why: text, capability: capability(text) }));
+  return show(row({}, { tool: text, args, what: [`Runs ${text}`, text], why: text, capability: capability(text) }));
 }
 
 /** What the card itself is made of. */
@@ -184,7 +184,9 @@ async function run() {
     const said = text.replaceAll("FOREIGN", foreign);
     const card = hostileApproval(said);
     const found = lookFor(card);
-    const whole = card.querySelector("[data-testid=approval-what] li").textContent === said;
+    const whole =
+      card.querySelector("[data-testid=approval-what]").textContent === `Runs ${said}` &&
+      card.querySelector("[data-testid=approval-grants]").textContent === said;
     card.data = row({ state: "denied", channel: "words", reason: said }, { tool: said, what: [said] });
     return { name, found: [...found, ...lookFor(card), ...(whole ? [] : ["it was changed"])] };
   });

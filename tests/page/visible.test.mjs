@@ -166,19 +166,26 @@ test("the_powers_that_reach_furthest_are_marked", () => {
 });
 
 test("an_operation_is_one_line", () => {
+  const line = (power, request) => operationLine({ power, request });
   assert.equal(
-    operationLine({ power: "http", request: { method: "GET", url: "https://x.example/" } }),
+    line("http", { method: "GET", url: "https://x.example/", bytes: 0, sha256: "ab" }),
     "GET https://x.example/",
   );
-  assert.match(
-    operationLine({ power: "sql", request: { text: "SELECT $1", params: [1] } }),
-    /^SELECT \$1 \{"params":\[1\]\}$/,
+  assert.equal(
+    line("http", { method: "PUT", url: "https://x.example/", bytes: 12 }),
+    "PUT https://x.example/ (12 bytes)",
   );
-  assert.ok(
-    operationLine({ power: "kv", request: { action: "set", key: "k", value: "x".repeat(10_000) } }).length <= 200,
+  assert.equal(line("sql", { sql: "SELECT $1", params: [1] }), "SELECT $1 [1]");
+  assert.equal(line("sql", { sql: "SELECT 1", params: [] }), "SELECT 1");
+  assert.equal(
+    line("tools", { tool: "manage_tasks", arguments: { action: "list" } }),
+    'manage_tasks {"action":"list"}',
   );
-  for (const request of [null, undefined, "text", 7, []])
-    assert.equal(typeof operationLine({ power: "kv", request }), "string");
+  assert.equal(line("kv", { set: "last", sha256: "ab" }), "set last");
+  assert.equal(line("kv", { do: "delete", key: "k" }), "delete k");
+  assert.ok(line("kv", { set: "x".repeat(10_000) }).length <= 200);
+  for (const request of [null, undefined, "text", 7, [], {}])
+    for (const power of ["http", "sql", "kv", "tools", "new"]) assert.equal(typeof line(power, request), "string");
 });
 
 test("time_left_and_time_over_are_said_and_only_the_server_decides", () => {

@@ -50,17 +50,18 @@ pub(super) fn of(statement: &Statement) -> Result<Effect, String> {
             let effects = alter.operations.iter().map(altered).collect::<Option<Vec<_>>>().ok_or_else(|| unknown(statement))?;
             Ok(if effects.contains(&Effect::Delete) { Effect::Delete } else { Effect::Define })
         }
-        Statement::Drop { object_type, .. } => match object_type {
-            ObjectType::Table
-            | ObjectType::View
-            | ObjectType::MaterializedView
-            | ObjectType::Index
-            | ObjectType::Schema
-            | ObjectType::Sequence
-            | ObjectType::Type
-            | ObjectType::Collation => Ok(Effect::Delete),
-            _ => Err(unknown(statement)),
-        },
+        Statement::Drop {
+            object_type:
+                ObjectType::Table
+                | ObjectType::View
+                | ObjectType::MaterializedView
+                | ObjectType::Index
+                | ObjectType::Schema
+                | ObjectType::Sequence
+                | ObjectType::Type
+                | ObjectType::Collation,
+            ..
+        } => Ok(Effect::Delete),
         Statement::DropFunction(_) | Statement::DropDomain(_) | Statement::DropTrigger(_) => Ok(Effect::Delete),
         _ => Err(unknown(statement)),
     }

@@ -11,7 +11,7 @@ use super::reply::{Asked, At, Body, Refusal, Reply};
 use crate::domain::{CapabilityVersion, Language};
 use crate::http::Doors;
 use crate::store;
-use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Version};
+use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Tested, Version};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -86,6 +86,20 @@ pub(super) async fn export(
     Asked(Which { version }): Asked<Which>,
 ) -> Reply<Folder> {
     Ok(Json(folder::write(&doors.store.kept_version(&name, version).await?.capability)))
+}
+
+/// Runs the tests kept with a version. They reach nothing outside the sandbox.
+pub(super) async fn test(
+    State(doors): State<Doors>,
+    At(name): At<String>,
+    Asked(Which { version }): Asked<Which>,
+) -> Reply<Tested> {
+    let capability = doors.store.kept_version(&name, version).await?.capability;
+    let unusable = |error| Refusal::conflict(format!("version {} cannot be used: {error}", capability.version));
+    let results = doors.sandbox.run_tests(&capability).await.map_err(unusable)?;
+    let passed = results.iter().filter(|result| result.ok).count();
+    let (version, failed) = (capability.version, results.len() - passed);
+    Ok(Json(Tested { name, version, passed, failed, results: results.into_iter().map(|result| json!(result)).collect() }))
 }
 
 pub(super) async fn roll_back(

@@ -5,6 +5,7 @@ mod approvals;
 mod capabilities;
 mod folder;
 mod install;
+mod law;
 mod reply;
 mod secrets;
 mod turns;
@@ -37,11 +38,17 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/capabilities/{name}", get(capabilities::show))
         .route("/capabilities/{name}/diff", get(capabilities::diff))
         .route("/capabilities/{name}/export", get(capabilities::export))
+        .route("/capabilities/{name}/test", post(capabilities::test))
         .route("/capabilities/{name}/rollback", post(capabilities::roll_back))
         .route("/capabilities/{name}/disable", post(capabilities::disable))
         .route("/capabilities/{name}/enable", post(capabilities::enable))
         .route("/shipped", get(install::shipped))
         .route("/shipped/{name}/install", post(install::install))
+        .route("/policy/{profile}", get(law::policy).put(law::set_policy))
+        .route("/policy/{profile}/rules/{tool}", put(law::set_rule))
+        .route("/rates", get(law::rates))
+        .route("/rates/{model}", put(law::set_rate))
+        .route("/usage", get(law::usage))
         .fallback(async || Refusal::unknown("there is nothing here; docs/api.md lists what there is"))
         .method_not_allowed_fallback(async || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

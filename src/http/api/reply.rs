@@ -106,6 +106,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let bytes = bytes(request, state).await?;
         let text = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes[..] };
+        // A list would be read as the fields in their order.
+        if text.trim_ascii_start().starts_with(b"[") {
+            return Err(Refusal::bad("the body cannot be read: it must be a JSON object"));
+        }
         serde_json::from_slice(text).map(Self).map_err(|error| Refusal::bad(format!("the body cannot be read: {error}")))
     }
 }

@@ -1,20 +1,15 @@
 //! Secrets: set and removed, never shown. No error here repeats anything of a body.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::{Request, State};
 use secrecy::SecretString;
-use serde::Deserialize;
 
 use super::reply::{At, Refusal, Reply, bytes};
 use crate::http::Doors;
 use crate::secrets::SecretInfo;
 use crate::wire::api::{Secret, Secrets};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SetSecret {
-    value: String,
-}
 
 pub(super) async fn list(State(doors): State<Doors>) -> Reply<Secrets> {
     Ok(Json(Secrets { secrets: doors.vault.list().await?.into_iter().map(told).collect() }))
@@ -22,9 +17,10 @@ pub(super) async fn list(State(doors): State<Doors>) -> Reply<Secrets> {
 
 pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, request: Request) -> Reply<Secret> {
     let body = bytes(request, &doors).await?;
-    // What the parser says of a wrong body may hold a part of it.
-    let SetSecret { value } = serde_json::from_slice(&body)
-        .map_err(|_| Refusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#))?;
+    // What a parser says of a wrong body may hold a part of it.
+    let wrong = || Refusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#);
+    let mut object: BTreeMap<String, String> = serde_json::from_slice(&body).map_err(|_| wrong())?;
+    let value = object.remove("value").filter(|_| object.is_empty()).ok_or_else(wrong)?;
     doors.vault.set(&name, SecretString::from(value), doors.clock.now()).await?;
     let set = doors.vault.list().await?.into_iter().find(|secret| secret.name == name);
     set.map(|secret| Json(told(secret))).ok_or_else(|| removed(&name))

@@ -1,4 +1,5 @@
-//! The examples in `capabilities/examples` pass their own tests, when they are checked and when they are run again.
+//! The capabilities in `capabilities/examples` and `capabilities/shipped` pass their own tests, when they are checked and when they are
+//! run again.
 
 use std::path::Path;
 
@@ -16,8 +17,8 @@ struct Example {
     tests: Vec<TestCase>,
 }
 
-fn examples() -> Vec<Draft> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities/examples");
+fn drafts(within: &str) -> Vec<Draft> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities").join(within);
     let read = |folder: &Path| {
         let text = std::fs::read_to_string(folder.join("capability.json")).unwrap();
         let example: Example = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -39,14 +40,37 @@ fn examples() -> Vec<Draft> {
     std::fs::read_dir(folder).unwrap().map(|entry| read(&entry.unwrap().path())).collect()
 }
 
-#[tokio::test]
-async fn every_example_passes_its_tests() {
-    let examples = examples();
-    assert_eq!(examples.len(), 3);
-    for draft in examples {
+async fn all_pass(drafts: &[Draft]) {
+    for draft in drafts {
         assert!(!draft.tests.is_empty(), "{}", draft.name);
-        let capability = built(sandbox(), &draft).await;
+        let capability = built(sandbox(), draft).await;
         let results = sandbox().run_tests(&capability).await.unwrap();
         assert!(results.len() == draft.tests.len() && results.iter().all(|test| test.ok), "{}: {results:?}", draft.name);
+    }
+}
+
+#[tokio::test]
+async fn every_example_passes_its_tests() {
+    let examples = drafts("examples");
+    assert_eq!(examples.len(), 3);
+    all_pass(&examples).await;
+}
+
+#[tokio::test]
+async fn every_shipped_capability_passes_its_tests_and_says_what_it_needs() {
+    let mut shipped = drafts("shipped");
+    shipped.sort_by(|one, other| one.name.cmp(&other.name));
+    let names: Vec<_> = shipped.iter().map(|draft| &*draft.name).collect();
+    assert_eq!(names, ["http_get", "notify_ntfy", "notify_telegram", "recall", "remember", "send_email"]);
+    all_pass(&shipped).await;
+    for draft in shipped {
+        // Each reaches something, so each is approved by a person; and its secrets go only where its requests go.
+        assert!(draft.grants.need_approval(), "{}", draft.name);
+        let bound = draft.grants.secrets.values().flatten();
+        assert!(bound.clone().all(|host| draft.grants.http.iter().any(|grant| grant.host == *host)), "{}", draft.name);
+        for secret in draft.grants.secrets.keys() {
+            assert!(draft.description.contains(secret), "the model must know what {} needs", draft.name);
+        }
+        assert!(draft.source.len() < 5 * 1024, "{} is an example, and is read as one", draft.name);
     }
 }

@@ -91,6 +91,27 @@ async fn a_failure_that_nobody_awaited_is_logged() {
 }
 
 #[tokio::test]
+async fn a_promise_that_was_rejected_and_that_nobody_handled_is_logged() {
+    let reach = Scripted::new(|request| match request {
+        Request::Sql { .. } => Err(Refused("no table".into())),
+        _ => Ok("1".into()),
+    });
+    let source = "export default async () => {
+        host.sql('SELECT 1');
+        Promise.reject({ toString() { throw 1 } });
+        const late = host.sql('SELECT 2'), caught = host.sql('SELECT 3').catch(() => 'caught');
+        await host.kv.get('k');
+        try { await late } catch { return caught }
+    }";
+    let outcome = reaching(source, &reach).await;
+    assert_eq!(json_of(&outcome), "caught");
+    assert_eq!(outcome.logs, ["warning: a promise was rejected and nothing handled it: Error: no table"]);
+    let draft = draft("export default () => { fetch('https://c.example/'); return 1 }");
+    let outcome = sandbox().call(&permit(), &built(sandbox(), &draft).await, &json!({}), nothing()).await;
+    assert!(outcome.ok && outcome.logs[0].contains("TypeError: this capability was not granted `http`"), "{:?}", outcome.logs);
+}
+
+#[tokio::test]
 async fn a_call_that_waits_too_long_is_stopped_and_says_for_what() {
     let sandbox = open(short(200));
     let outcome = reaching_from(&sandbox, "export default async () => await host.kv.get('x')", Arc::new(Silent)).await;

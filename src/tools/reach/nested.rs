@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 
 use super::super::manage_tasks;
 use super::super::prepare::{Action, Prepared, Unprepared};
-use super::{DEEPEST, Entry, Failed, Inner, Reaching};
+use super::{Entry, Failed, Inner, Reaching};
 use crate::domain::{CapabilityVersion, Effect, EffectClass, Power, SqlAccess};
 use crate::governor::{self, Known, Permit, Proposal, Verdict};
+use crate::sandbox::DEPTHS;
 
 impl Reaching {
     pub(super) async fn nested(&self, ordinal: i32, tool: String, params: Value) -> Result<String, Failed> {
         let Inner { tools, policy, permit, depth, .. } = &*self.0;
-        if *depth >= DEEPEST {
-            let why = format!("capabilities call each other {DEEPEST} deep and no deeper; call `{tool}` from the agent instead");
-            return Err(Failed::Refused(why));
-        }
         if matches!(tool.as_str(), "write_capability" | "restart") {
             return Err(Failed::Refused(format!("`{tool}` is for the agent itself, not for capabilities")));
         }
-        let Prepared { action, effects, version } = match tools.prepare(&tool, params.clone()).await {
+        let Some(found) = tools.find(&tool).await? else {
+            return Err(Failed::Refused(format!("there is no tool `{tool}`")));
+        };
+        let Prepared { action, effects, version } = match tools.prepare(&tool, found, params.clone()).await {
             Ok(prepared) => prepared,
             Err(Unprepared::Refused(why)) => return Err(Failed::Refused(why)),
             Err(Unprepared::Store(error)) => return Err(error.into()),
@@ -47,7 +47,11 @@ impl Reaching {
                 self.sql(ordinal, &request.query, &request.params, access).await
             }
             Action::Tasks(request) => self.nested_tasks(ordinal, request, only_reads, proposal.arguments).await,
-            Action::Call(capability) => self.nested_capability(capability, &proposal.arguments, permit).await,
+            Action::Call(_) if depth + 1 >= DEPTHS => Err(Failed::Refused(format!(
+                "capabilities call each other {DEPTHS} deep and no deeper; let the agent call `{}` itself",
+                proposal.tool
+            ))),
+            Action::Call(capability) => self.nested_capability(ordinal, capability, &proposal.arguments, permit).await,
             Action::Write(_) | Action::Restart(_) => Err(Failed::Refused("this is for the agent itself".to_owned())),
         }
     }
@@ -73,6 +77,7 @@ impl Reaching {
     /// Its operations are numbered with ours, so they are in the ledger of the one call that the agent made.
     async fn nested_capability(
         &self,
+        ordinal: i32,
         capability: Box<CapabilityVersion>,
         arguments: &Value,
         permit: Permit,
@@ -86,6 +91,7 @@ impl Reaching {
             permit,
             capability,
             whole: Arc::clone(whole),
+            parent: ordinal,
             depth: depth + 1,
         }));
         let outcome = Box::pin(nested.call(arguments)).await;

@@ -91,7 +91,11 @@ impl TestApp {
         });
         let outside = Outside { clock: Arc::new(self.clock.clone()), random, models, scrubber: Scrubber::default() };
         let database = Database::inside(cluster(), &self.database);
-        let listener = listen(config.listen).await.unwrap();
+        // A connection of another test may have been given the port meanwhile.
+        let listener = match listen(config.listen).await {
+            Ok(listener) => listener,
+            Err(_) => listen("127.0.0.1:0".parse().unwrap()).await.unwrap(),
+        };
         // After a restart it is found where it was.
         self.settings.insert("LEVEL3_LISTEN".into(), listener.local_addr().unwrap().to_string());
         self.app = Some(App::start(&config, folder, &database, listener, outside).await.unwrap());
@@ -107,6 +111,11 @@ impl TestApp {
 
     pub fn database(&self) -> &str {
         &self.database
+    }
+
+    /// Its data folder.
+    pub fn data(&self) -> &std::path::Path {
+        self.folder.path()
     }
 
     pub fn store(&self) -> &Store {

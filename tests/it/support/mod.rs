@@ -1,5 +1,6 @@
 //! The test application and what stands around it.
 
+pub mod api;
 mod app;
 mod client;
 mod cluster;

@@ -1,5 +1,6 @@
 //! A peer outside the house: an HTTP server on loopback that keeps what it was sent, and answers as a test wants.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -38,6 +39,8 @@ struct Shared {
     arrived: Mutex<Vec<Arrived>>,
     came: Notify,
     release: Notify,
+    /// What comes next instead of what the path would say; `None` hangs.
+    answers: Mutex<VecDeque<Option<(u16, &'static str, Vec<u8>)>>>,
 }
 
 impl Peer {
@@ -53,6 +56,16 @@ impl Peer {
     /// The grant that names it.
     pub fn host(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Answers one of the next requests so, each in its turn, instead of what the path would say.
+    pub fn will_answer(&self, status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) {
+        self.shared.answers.lock().unwrap().push_back(Some((status, content_type, body.into())));
+    }
+
+    /// Answers one of the next requests only after [`Peer::release`].
+    pub fn hang_next(&self) {
+        self.shared.answers.lock().unwrap().push_back(None);
     }
 
     pub fn arrived(&self) -> Vec<Arrived> {
@@ -83,11 +96,17 @@ async fn answer(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, hea
     let released = shared.release.notified();
     shared.arrived.lock().unwrap().push(arrived);
     shared.came.notify_waiters();
+    let next = shared.answers.lock().unwrap().pop_front();
+    match next {
+        Some(Some((status, content_type, body))) => {
+            return (StatusCode::from_u16(status).unwrap(), [("content-type", content_type)], body).into_response();
+        }
+        Some(None) => released.await,
+        None if path.starts_with("/hang") => released.await,
+        None => {}
+    }
     if let Some(target) = path.strip_prefix("/to?") {
         return (StatusCode::TEMPORARY_REDIRECT, [("location", target.to_owned())]).into_response();
-    }
-    if path.starts_with("/hang") {
-        released.await;
     }
     if path.starts_with("/echo") {
         let headers: Vec<_> =

@@ -69,6 +69,8 @@ async fn answer(
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
+    /// What it has logged so far.
+    pub log: Arc<Mutex<String>>,
 }
 
 impl Server {
@@ -80,21 +82,27 @@ impl Server {
         command.current_dir(data.parent().unwrap()).stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().expect("the program starts");
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let log: Arc<Mutex<String>> = Arc::default();
         let ready = async {
-            let mut seen = String::new();
             while let Some(line) = lines.next_line().await.unwrap() {
+                *log.lock().unwrap() += &format!("{line}\n");
                 if let Some((_, address)) = line.split_once("ready: http://") {
                     return address.trim().parse().unwrap();
                 }
-                seen.push_str(&line);
-                seen.push('\n');
             }
-            panic!("the program ended before it was ready:\n{seen}");
+            panic!("the program ended before it was ready:\n{}", log.lock().unwrap());
         };
         let address = tokio::time::timeout(Duration::from_secs(60), ready).await.expect("ready in time");
         // Somebody has to read on, or the program would block on a full pipe.
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { child, address }
+        tokio::spawn({
+            let log = Arc::clone(&log);
+            async move {
+                while let Ok(Some(line)) = lines.next_line().await {
+                    *log.lock().unwrap() += &format!("{line}\n");
+                }
+            }
+        });
+        Self { child, address, log }
     }
 
     /// kill -9.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use level3::domain::CallRequest;
+use level3::domain::{CallRequest, Usage};
 use level3::model::{Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
 use level3::wire::ModelInfo;
 use serde_json::Value;
@@ -18,6 +18,8 @@ pub enum Reply {
     After(Arc<Notify>, Box<Reply>),
     /// Writes this much and then nothing more, until it is dropped.
     Hang(String),
+    /// Answers, and says what it cost: tokens read and written.
+    Costs(u64, u64, Box<Reply>),
     /// Fails.
     Fail(ModelErrorKind, String),
 }
@@ -114,6 +116,10 @@ fn play<'a>(reply: Reply, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer,
             Reply::Hang(started) => {
                 on_delta(&started);
                 std::future::pending().await
+            }
+            Reply::Costs(input, output, reply) => {
+                let answer = play(*reply, on_delta).await?;
+                Ok(Answer { usage: Some(Usage { input, output }), ..answer })
             }
             Reply::Fail(kind, message) => Err(ModelError { kind, message }),
         }

@@ -1,0 +1,228 @@
+//! `level3 policy`, `usage` and `rates`: what a profile may do, what was used up, what models cost.
+
+use std::io;
+
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::{CliError, Screen};
+use crate::domain::{Mode, Rule};
+use crate::wire::api::{Policy as Answer, PolicyChange, Rate, Rates as AllRates, Requests, RuleChange, Span, Usage};
+
+/// What can be done about policy.
+#[derive(Debug, clap::Args)]
+pub struct Policy {
+    /// Whose policy
+    #[arg(long, global = true, default_value = "builder")]
+    profile: String,
+    #[command(subcommand)]
+    ask: PolicyAsk,
+}
+
+#[derive(Debug, Subcommand)]
+enum PolicyAsk {
+    /// Show what the profile may do
+    Show,
+    /// Set how much happens without you: auto, smart, ask or read_only
+    Mode {
+        /// auto, smart, ask or read_only
+        mode: Mode,
+    },
+    /// Set the rule of one tool: always, ask or never; none takes it away
+    Rule {
+        /// The tool
+        tool: String,
+        /// always, ask, never, or none
+        #[arg(value_parser = or_none::<Rule>)]
+        rule: OrNone<Rule>,
+    },
+    /// Set whether a second model classifies what is proposed
+    Governor {
+        /// on or off
+        state: Switch,
+    },
+    /// Set one limit
+    Budget {
+        /// turn, conversation or day
+        #[arg(value_parser = ["turn", "conversation", "day"])]
+        span: String,
+        /// What is limited
+        #[arg(value_parser = ["steps", "wall_seconds", "input_tokens", "output_tokens", "money_micros", "tool_calls"])]
+        kind: String,
+        /// The limit, or none; money in millionths of a dollar
+        #[arg(value_parser = or_none::<u64>)]
+        limit: OrNone<u64>,
+    },
+}
+
+/// A switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// A value, or the word `none`. A type of its own, because clap takes an `Option` for an argument that may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OrNone<T>(Option<T>);
+
+fn or_none<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<OrNone<T>, String> {
+    if text == "none" {
+        Ok(OrNone(None))
+    } else {
+        text.parse().map(|value| OrNone(Some(value))).map_err(|error| format!("{error}"))
+    }
+}
+
+/// What can be done about what models cost.
+#[derive(Debug, Subcommand)]
+pub enum Rates {
+    /// List what models cost
+    List,
+    /// Set what a model costs from now on, in dollars for a million tokens
+    Set {
+        /// The model, as the provider names it
+        model: String,
+        /// For tokens read, like 2.50
+        #[arg(value_parser = micros)]
+        input: u64,
+        /// For tokens written, like 10
+        #[arg(value_parser = micros)]
+        output: u64,
+    },
+    /// Forget what a model costs
+    Remove {
+        /// The model
+        model: String,
+    },
+}
+
+pub(super) async fn policy(ask: Policy, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    let Policy { profile, ask } = ask;
+    let path = ["policy", &profile];
+    let answer: Answer = match ask {
+        PolicyAsk::Show => client.get(&path, &[]).await?,
+        PolicyAsk::Mode { mode } => client.put(&path, &PolicyChange { mode: Some(mode), ..PolicyChange::default() }).await?,
+        PolicyAsk::Governor { state } => {
+            client.put(&path, &PolicyChange { governor: Some(state == Switch::On), ..PolicyChange::default() }).await?
+        }
+        PolicyAsk::Rule { tool, rule: OrNone(rule) } => {
+            client.put(&["policy", &profile, "rules", &tool], &RuleChange { rule }).await?
+        }
+        PolicyAsk::Budget { span, kind, limit: OrNone(limit) } => {
+            let now: Answer = client.get(&path, &[]).await?;
+            let mut budgets = json!(now.budgets);
+            budgets[&span][&kind] = json!(limit);
+            client.put(&path, &json!({ "budgets": budgets })).await?
+        }
+    };
+    if !screen.json(&answer)? {
+        print_policy(&answer, screen)?;
+    }
+    Ok(())
+}
+
+fn print_policy(policy: &Answer, screen: &mut Screen<'_>) -> io::Result<()> {
+    let governor = if policy.governor { "on" } else { "off" };
+    screen.line(format!("Profile {}: mode {}, governor {governor}", policy.profile, policy.mode))?;
+    let rules: Vec<_> = policy.rules.iter().map(|(tool, rule)| format!("{tool}: {rule}")).collect();
+    screen.part("Rules", &rules.join("\n"))?;
+    let limits = |(span, limits): (&str, Value)| {
+        let limits = limits.as_object().into_iter().flatten().filter(|(_, limit)| !limit.is_null());
+        let limits: Vec<_> = limits.map(|(kind, limit)| format!("{kind} {limit}")).collect();
+        format!("{span}: {}", if limits.is_empty() { "no limit".to_owned() } else { limits.join(", ") })
+    };
+    let budgets = &policy.budgets;
+    let spans = [("turn", json!(budgets.turn)), ("conversation", json!(budgets.conversation)), ("day", json!(budgets.day))];
+    screen.part("Budgets", &spans.map(limits).join("\n"))
+}
+
+pub(super) async fn usage(client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    let usage: Usage = client.get(&["usage"], &[]).await?;
+    if screen.json(&usage)? {
+        return Ok(());
+    }
+    let row = |when: String, span: &Span| {
+        let [requests, input, output, cost] = cells(&span.model);
+        [when, requests, input, output, cost, span.tool_calls.done.to_string(), span.tool_calls.failed.to_string()]
+    };
+    let mut rows = vec![row("today".into(), &usage.today)];
+    rows.extend(usage.days.iter().map(|day| row(day.day.to_string(), &day.usage)));
+    rows.push(row("in all".into(), &usage.total));
+    screen.table(["WHEN", "REQUESTS", "TOKENS IN", "OUT", "COST", "CALLS DONE", "FAILED"], &rows, "")?;
+    if !usage.models.is_empty() {
+        screen.line("")?;
+        let row = |model: &crate::wire::api::ModelUsage| {
+            let [requests, input, output, cost] = cells(&model.usage);
+            [model.model.clone(), requests, input, output, cost]
+        };
+        let rows: Vec<_> = usage.models.iter().map(row).collect();
+        screen.table(["MODEL, 30 DAYS", "REQUESTS", "TOKENS IN", "OUT", "COST"], &rows, "")?;
+    }
+    Ok(())
+}
+
+fn cells(used: &Requests) -> [String; 4] {
+    let cost = used.cost_micros.map_or_else(|| "unknown".to_owned(), dollars);
+    [used.requests.to_string(), used.input_tokens.to_string(), used.output_tokens.to_string(), cost]
+}
+
+pub(super) async fn rates(ask: Rates, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    let answer: AllRates = match ask {
+        Rates::List => client.get(&["rates"], &[]).await?,
+        Rates::Set { model, input, output } => {
+            client.put(&["rates", &model], &Rate { input_micros: input, output_micros: output }).await?
+        }
+        Rates::Remove { model } => client.put(&["rates", &model], &Value::Null).await?,
+    };
+    if !screen.json(&answer)? {
+        let row = |(model, rate): (&String, &Rate)| [model.clone(), dollars(rate.input_micros), dollars(rate.output_micros)];
+        let rows: Vec<_> = answer.rates.iter().map(row).collect();
+        screen.table(["MODEL", "IN, PER MILLION", "OUT"], &rows, "No rates are set, so what models cost is unknown.")?;
+    }
+    Ok(())
+}
+
+/// Reads dollars as millionths, exactly.
+fn micros(text: &str) -> Result<u64, String> {
+    const EXPECTED: &str = "expected dollars, like 2.50, with six decimals at most";
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    if whole.is_empty() || whole.len() > 9 || part.len() > 6 || !digits(whole) || !digits(part) {
+        return Err(EXPECTED.to_owned());
+    }
+    format!("{whole}{part:0<6}").parse().map_err(|_| EXPECTED.to_owned())
+}
+
+/// Writes millionths of a dollar as dollars, exactly, with two decimals at least.
+fn dollars(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    let zeros = text.len() - text.trim_end_matches('0').len();
+    format!("${}", &text[..text.len() - zeros.min(4)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_are_read_and_written_exactly() {
+        for (text, millionths, written) in
+            [("2.50", 2_500_000, "$2.50"), ("10", 10_000_000, "$10.00"), ("0.000001", 1, "$0.000001"), ("0", 0, "$0.00")]
+        {
+            assert_eq!(micros(text), Ok(millionths));
+            assert_eq!(dollars(millionths), written);
+        }
+        for wrong in ["", ".", ".5", "-1", "1e3", "1.0000001", "9999999999", "1,5", "$1"] {
+            assert!(micros(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn none_takes_away_and_anything_else_must_be_a_value() {
+        assert_eq!(or_none::<Rule>("none"), Ok(OrNone(None)));
+        assert_eq!(or_none::<Rule>("never"), Ok(OrNone(Some(Rule::Never))));
+        assert!(or_none::<Rule>("nver").unwrap_err().contains("always, ask, never"));
+    }
+}

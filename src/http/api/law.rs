@@ -1,0 +1,72 @@
+//! What a profile may do, what models cost, and what was used up.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+
+use super::reply::{At, Body, Refusal, Reply};
+use crate::domain::{NAME_RULE, valid_name};
+use crate::http::Doors;
+use crate::store::{self, UsageReport};
+use crate::wire::api::{Policy, PolicyChange, Rate, Rates, RuleChange};
+
+/// The longest name of a model, in bytes.
+const MAX_MODEL_BYTES: usize = 200;
+
+pub(super) async fn policy(State(doors): State<Doors>, At(profile): At<String>) -> Reply<Policy> {
+    read(&doors, profile).await
+}
+
+pub(super) async fn set_policy(
+    State(doors): State<Doors>,
+    At(profile): At<String>,
+    Body(change): Body<PolicyChange>,
+) -> Reply<Policy> {
+    let now = doors.store.policy(named(&profile)?).await?;
+    let mode = change.mode.unwrap_or(now.mode);
+    let governor = change.governor.unwrap_or(now.governor);
+    let budgets = change.budgets.unwrap_or(now.budgets);
+    doors.store.set_profile_policy(&profile, mode, governor, &budgets, doors.clock.now()).await?;
+    read(&doors, profile).await
+}
+
+pub(super) async fn set_rule(
+    State(doors): State<Doors>,
+    At((profile, tool)): At<(String, String)>,
+    Body(RuleChange { rule }): Body<RuleChange>,
+) -> Reply<Policy> {
+    named(&profile)?;
+    named(&tool)?;
+    doors.store.set_tool_rule(&profile, &tool, rule, doors.clock.now()).await?;
+    read(&doors, profile).await
+}
+
+pub(super) async fn rates(State(doors): State<Doors>) -> Reply<Rates> {
+    let rate = |rate: store::Rate| Rate { input_micros: rate.input_micros, output_micros: rate.output_micros };
+    let rates: BTreeMap<_, _> = doors.store.rates().await?.into_iter().map(|(model, of)| (model, rate(of))).collect();
+    Ok(Json(Rates { rates }))
+}
+
+pub(super) async fn set_rate(State(doors): State<Doors>, At(model): At<String>, Body(given): Body<Option<Rate>>) -> Reply<Rates> {
+    if model.is_empty() || model.len() > MAX_MODEL_BYTES || model.contains(char::is_control) {
+        return Err(Refusal::bad(format!("a model's name has 1 to {MAX_MODEL_BYTES} bytes and no control characters")));
+    }
+    let rate = given.map(|given| store::Rate { input_micros: given.input_micros, output_micros: given.output_micros });
+    doors.store.set_rate(&model, rate, doors.clock.now()).await?;
+    rates(State(doors)).await
+}
+
+pub(super) async fn usage(State(doors): State<Doors>) -> Reply<UsageReport> {
+    Ok(Json(doors.store.usage_report(doors.clock.now()).await?))
+}
+
+async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
+    let policy = doors.store.policy(named(&profile)?).await?;
+    let store::ProfilePolicy { mode, governor, budgets, rules } = policy;
+    Ok(Json(Policy { profile, mode, governor, budgets, rules }))
+}
+
+fn named(name: &str) -> Result<&str, Refusal> {
+    if valid_name(name) { Ok(name) } else { Err(Refusal::bad(format!("`{name}` names no profile and no tool: {NAME_RULE}"))) }
+}

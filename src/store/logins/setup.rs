@@ -1,0 +1,203 @@
+//! One run of the set-up of the logins: roles, schemas, rights, defaults, and a look at what the server made of it.
+
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Connection as _};
+
+use super::error::{LoginError, quote};
+use super::password::{password, verifier};
+use super::{FLOOR, Names};
+
+/// One at a time: role and database rows changed by two at once end in "tuple concurrently updated". Any login that can call the function
+/// can hold such a lock, so it is waited for, and not for ever. The last setting silences "already exists".
+const LOCK: &str = "DO $$ BEGIN
+        SET LOCAL lock_timeout = '10s';
+        PERFORM pg_advisory_xact_lock(hashtext('level3 logins'));
+    EXCEPTION WHEN lock_not_available THEN NULL;
+    END $$;
+    SET LOCAL lock_timeout = 0;
+    SET LOCAL client_min_messages = warning";
+
+/// Functions with which the agent could reach out of its schema: locks that lie in no schema and that this program and its migrations take;
+/// signals to other connections of its own login; objects that lie in no schema; words into the server's write-ahead log. The program
+/// itself keeps them.
+const OPEN_FUNCTIONS: &str = "SELECT format('pg_catalog.%I(%s)', proname, pg_get_function_identity_arguments(oid)) FROM pg_proc
+    WHERE pronamespace = 'pg_catalog'::regnamespace AND has_function_privilege('public', oid, 'EXECUTE')
+      AND (proname ~ '^(pg_(try_)?advisory_|lo_|loread$|lowrite$|pg_logical_emit_message$)'
+           OR proname IN ('pg_terminate_backend', 'pg_cancel_backend', 'pg_export_snapshot'))";
+
+/// One run of the set-up, in one transaction.
+pub(super) struct Setup<'a> {
+    pub(super) names: &'a Names,
+    pub(super) admin: &'a str,
+    pub(super) secret: Option<&'a str>,
+}
+
+impl Setup<'_> {
+    pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<(), LoginError> {
+        let mut transaction = connection.begin().await.map_err(self.refused("begin a transaction"))?;
+        sqlx::raw_sql(LOCK).execute(&mut *transaction).await.map_err(self.refused("take a lock"))?;
+        let superuser = self.check_admin(&mut transaction).await?;
+        for (doing, statements) in [
+            ("make the logins", self.roles(&mut transaction, superuser).await?),
+            ("close the database to others", self.database()),
+            ("make the schemas", self.schemas(&mut transaction).await?),
+            ("set the logins' defaults", self.settings(superuser)),
+            ("close functions to the agent", if superuser { self.functions(&mut transaction).await? } else { String::new() }),
+        ] {
+            sqlx::raw_sql(AssertSqlSafe(statements)).execute(&mut *transaction).await.map_err(self.refused(doing))?;
+        }
+        self.verify(&mut transaction).await?;
+        transaction.commit().await.map_err(self.refused("commit"))
+    }
+
+    fn refused(&self, doing: &'static str) -> impl Fn(sqlx::Error) -> LoginError {
+        let user = self.admin.to_owned();
+        move |source| LoginError::Refused { doing, user: user.clone(), source }
+    }
+
+    /// Whether the administrator is a superuser. An error when it is too little for what follows.
+    async fn check_admin(&self, connection: &mut PgConnection) -> Result<bool, LoginError> {
+        let (superuser, create_role, owner, number, version): (bool, bool, bool, i32, String) = sqlx::query_as(
+            "SELECT rolsuper, rolcreaterole, pg_has_role(datdba, 'USAGE'), current_setting('server_version_num')::int,
+                    current_setting('server_version')
+             FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()",
+        )
+        .fetch_one(connection)
+        .await
+        .map_err(self.refused("tell who we are"))?;
+        let user = self.admin.to_owned();
+        if number < FLOOR {
+            return Err(LoginError::TooOld { version });
+        }
+        if !superuser && !create_role {
+            return Err(LoginError::NeedsCreateRole { user });
+        }
+        if !superuser && !owner {
+            return Err(LoginError::NotOwner { user, database: self.names.database.clone() });
+        }
+        Ok(superuser)
+    }
+
+    async fn roles(&self, connection: &mut PgConnection, superuser: bool) -> Result<String, LoginError> {
+        let (app, agent) = (quote(&self.names.app), quote(&self.names.agent));
+        let present: Vec<String> = sqlx::query_scalar("SELECT rolname::text FROM pg_roles WHERE rolname IN ($1, $2)")
+            .bind(&self.names.app)
+            .bind(&self.names.agent)
+            .fetch_all(connection)
+            .await
+            .map_err(self.refused("list logins"))?;
+        let mut sql = String::new();
+        for (role, inherit) in [(&self.names.app, "INHERIT"), (&self.names.agent, "NOINHERIT")] {
+            if !present.contains(role) {
+                sql += &format!("CREATE ROLE {};", quote(role));
+            }
+            // What reaches the server, and perhaps its log, is the verifier and not the password.
+            let password = self.secret.map_or("NULL".into(), |secret| format!("'{}'", verifier(&password(secret, role))));
+            sql += &format!("ALTER ROLE {} LOGIN {inherit} PASSWORD {password};", quote(role));
+        }
+        // The program may cancel what the agent runs: signals need membership.
+        sql += &format!("GRANT {agent} TO {app};");
+        if !superuser {
+            // CREATE SCHEMA … AUTHORIZATION needs membership, and from 16 on making a role is not enough.
+            sql += &format!("GRANT {app}, {agent} TO CURRENT_USER;");
+        }
+        Ok(sql)
+    }
+
+    fn database(&self) -> String {
+        let (database, app, agent) = self.quoted();
+        format!(
+            "REVOKE ALL ON DATABASE {database} FROM PUBLIC, {agent};
+             GRANT CONNECT, CREATE ON DATABASE {database} TO {app};
+             GRANT CONNECT ON DATABASE {database} TO {agent};"
+        )
+    }
+
+    async fn schemas(&self, connection: &mut PgConnection) -> Result<String, LoginError> {
+        let (_, app, agent) = self.quoted();
+        // The agent's login owned its schema once.
+        let owned: bool = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'agent' AND pg_get_userbyid(nspowner) = $1)",
+        )
+        .bind(&self.names.agent)
+        .fetch_one(connection)
+        .await
+        .map_err(self.refused("list schemas"))?;
+        let take = if owned { format!("ALTER SCHEMA agent OWNER TO {app};") } else { String::new() };
+        Ok(format!(
+            "{take}
+             CREATE SCHEMA IF NOT EXISTS level3 AUTHORIZATION {app};
+             CREATE SCHEMA IF NOT EXISTS shared AUTHORIZATION {app};
+             CREATE SCHEMA IF NOT EXISTS agent AUTHORIZATION {app};
+             GRANT USAGE, CREATE ON SCHEMA agent TO {agent};
+             GRANT USAGE ON SCHEMA shared TO {agent};
+             ALTER DEFAULT PRIVILEGES FOR ROLE {app} REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
+             DO $$ BEGIN
+                 IF to_regnamespace('public') IS NOT NULL THEN REVOKE CREATE ON SCHEMA public FROM PUBLIC; END IF;
+             END $$;"
+        ))
+    }
+
+    fn settings(&self, superuser: bool) -> String {
+        let (database, app, agent) = self.quoted();
+        // RESET first: a login may change its own defaults, so the agent's may have been changed by the agent.
+        let mut sql = format!("ALTER ROLE {agent} RESET ALL; ALTER ROLE {agent} IN DATABASE {database} RESET ALL;");
+        sql += &format!("ALTER ROLE {app} IN DATABASE {database} SET search_path = level3;");
+        if superuser {
+            // Only a superuser can set these fences: sorts that fill the disk, and words of the agent's that fill the server's log.
+            for (setting, value) in
+                [("temp_file_limit", "'256MB'"), ("log_min_messages", "fatal"), ("log_min_error_statement", "panic")]
+            {
+                sql += &format!("ALTER ROLE {agent} IN DATABASE {database} SET {setting} = {value};");
+            }
+        }
+        sql
+    }
+
+    async fn functions(&self, connection: &mut PgConnection) -> Result<String, LoginError> {
+        let open: Vec<String> =
+            sqlx::query_scalar(OPEN_FUNCTIONS).fetch_all(connection).await.map_err(self.refused("list functions"))?;
+        let app = quote(&self.names.app);
+        let close = |f: &String| format!("REVOKE EXECUTE ON FUNCTION {f} FROM PUBLIC; GRANT EXECUTE ON FUNCTION {f} TO {app};");
+        Ok(open.iter().map(close).collect())
+    }
+
+    /// Asks the server what it has made of it: REVOKE by someone who may not is only a warning, and roles may have had a life before.
+    async fn verify(&self, connection: &mut PgConnection) -> Result<(), LoginError> {
+        let taken: Option<(String, String)> = sqlx::query_as(
+            "SELECT nspname::text, pg_get_userbyid(nspowner)::text FROM pg_namespace
+             JOIN (VALUES ('level3', $1), ('shared', $1), ('agent', $1)) AS wanted (name, owner) ON nspname = name
+             WHERE pg_get_userbyid(nspowner) <> owner LIMIT 1",
+        )
+        .bind(&self.names.app)
+        .fetch_optional(&mut *connection)
+        .await
+        .map_err(self.refused("list schemas"))?;
+        if let Some((schema, owner)) = taken {
+            return Err(LoginError::SchemaTaken { schema, owner, database: self.names.database.clone() });
+        }
+        let excess: Option<String> = sqlx::query_scalar(
+            "SELECT what FROM pg_roles AS role CROSS JOIN LATERAL (VALUES
+                 ('has a role attribute', rolsuper OR rolcreaterole OR rolcreatedb OR rolbypassrls OR rolreplication),
+                 ('is a member of another role', EXISTS (SELECT FROM pg_auth_members WHERE member = role.oid)),
+                 ('may make schemas', has_database_privilege(role.oid, current_database(), 'CREATE')),
+                 ('may make temporary tables', has_database_privilege(role.oid, current_database(), 'TEMP')),
+                 ('may use the schema level3', has_schema_privilege(role.oid, 'level3', 'USAGE, CREATE')),
+                 ('may make things in the schema shared', has_schema_privilege(role.oid, 'shared', 'CREATE')),
+                 ('may make things in the schema public',
+                  COALESCE(has_schema_privilege(role.oid, to_regnamespace('public')::oid, 'CREATE'), false))
+             ) AS fence (what, broken)
+             WHERE rolname = $1 AND broken LIMIT 1",
+        )
+        .bind(&self.names.agent)
+        .fetch_optional(connection)
+        .await
+        .map_err(self.refused("check the agent's rights"))?;
+        excess.map_or(Ok(()), |excess| Err(LoginError::Excess { role: self.names.agent.clone(), excess }))
+    }
+
+    /// Database, app and agent, fit for SQL.
+    fn quoted(&self) -> (String, String, String) {
+        (quote(&self.names.database), quote(&self.names.app), quote(&self.names.agent))
+    }
+}

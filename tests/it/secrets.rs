@@ -1,0 +1,221 @@
+//! Secrets: set, used up to the vault's door, and seen nowhere.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use level3::clock::SeededRandom;
+use level3::secrets::{SecretError, Vault};
+use level3::telemetry::Scrubber;
+use reqwest::Method;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+
+use crate::support::api::{ask, ask_at, client, level3_with};
+use crate::support::{Server, TestApp};
+
+const CANARY: &str = "canary-5up3r-s3cret-7Q";
+
+async fn vault(app: &TestApp, folder: &Path, scrubber: &Scrubber) -> Result<Vault, SecretError> {
+    Vault::open(folder, app.store().clone(), Arc::new(SeededRandom::new(3)), scrubber.clone()).await
+}
+
+async fn value(vault: &Vault, name: &str) -> Option<String> {
+    vault.get(name).await.unwrap().map(|value| value.expose_secret().to_owned())
+}
+
+#[tokio::test]
+async fn a_value_comes_back_for_who_has_the_key_and_is_hidden_everywhere_else() {
+    let app = TestApp::start().await;
+    let (folder, scrubber) = (tempfile::tempdir().unwrap(), Scrubber::default());
+    let first = vault(&app, folder.path(), &scrubber).await.unwrap();
+    first.set("API_KEY", SecretString::from(format!("{CANARY}\n")), app.now()).await.unwrap();
+    assert_eq!(value(&first, "API_KEY").await.as_deref(), Some(CANARY));
+    assert_eq!(value(&first, "OTHER").await, None);
+    assert_eq!(scrubber.clean(&format!("it is {CANARY}!")), "it is [secret API_KEY]!");
+    // After a restart the scrubber knows it before anything else happens.
+    let fresh = Scrubber::default();
+    let second = vault(&app, folder.path(), &fresh).await.unwrap();
+    assert_eq!(value(&second, "API_KEY").await.as_deref(), Some(CANARY));
+    assert_eq!(fresh.clean(CANARY), "[secret API_KEY]");
+    // What was replaced or removed may still come back from a request that was under way.
+    second.set("API_KEY", SecretString::from("another value"), app.now()).await.unwrap();
+    assert_eq!(fresh.clean(&format!("{CANARY} another value")), "[secret API_KEY] [secret API_KEY]");
+    assert!(second.remove("API_KEY").await.unwrap() && !second.remove("API_KEY").await.unwrap());
+    assert_eq!(fresh.clean("another value"), "[secret API_KEY]");
+    assert!(second.list().await.unwrap().is_empty() && second.all().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn without_its_key_a_secret_stays_closed_and_says_what_to_do() {
+    let app = TestApp::start().await;
+    let (folder, scrubber) = (tempfile::tempdir().unwrap(), Scrubber::default());
+    let first = vault(&app, folder.path(), &scrubber).await.unwrap();
+    first.set("API_KEY", SecretString::from(CANARY), app.now()).await.unwrap();
+    let key = folder.path().join("secret-key");
+    let kept = std::fs::read(&key).unwrap();
+    for wrong in [None, Some([7; 32])] {
+        std::fs::remove_file(&key).unwrap();
+        if let Some(bytes) = wrong {
+            std::fs::write(&key, bytes).unwrap();
+            std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
+        } else {
+            std::fs::write(&key, "").unwrap();
+            std::fs::remove_file(&key).unwrap();
+        }
+        let closed = vault(&app, folder.path(), &scrubber).await.unwrap();
+        let error = closed.get("API_KEY").await.unwrap_err().to_string();
+        assert!(error.contains("restore that file") && error.contains("level3 secret set API_KEY"), "{error}");
+        assert!(!closed.list().await.unwrap()[0].readable);
+        std::fs::write(&key, &kept).unwrap();
+        std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
+        assert_eq!(value(&closed, "API_KEY").await.as_deref(), Some(CANARY));
+    }
+    std::fs::remove_file(&key).unwrap();
+    let anew = vault(&app, folder.path(), &scrubber).await.unwrap();
+    anew.set("API_KEY", SecretString::from("set anew, later"), app.now()).await.unwrap();
+    assert_eq!(value(&anew, "API_KEY").await.as_deref(), Some("set anew, later"));
+}
+
+#[tokio::test]
+async fn a_key_that_others_may_read_stops_the_vault() {
+    let app = TestApp::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("secret-key");
+    std::fs::write(&key, [1; 32]).unwrap();
+    std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).unwrap();
+    let error = vault(&app, folder.path(), &Scrubber::default()).await.err().expect("refused").to_string();
+    assert!(error.contains("chmod 600"), "{error}");
+}
+
+#[tokio::test]
+async fn a_key_that_others_may_read_is_told_to_who_asks_and_stops_a_start_for_good() {
+    let app = TestApp::start().await;
+    ask(&app, Method::PUT, "/api/secrets/API_KEY", Some(json!({"value": CANARY}))).await;
+    let key = app.data().join("secret-key");
+    std::fs::set_permissions(&key, PermissionsExt::from_mode(0o604)).unwrap();
+    for (method, path, body) in [
+        (Method::GET, "/api/secrets", None),
+        (Method::PUT, "/api/secrets/API_KEY", Some(json!({"value": "another value"}))),
+        (Method::DELETE, "/api/secrets/API_KEY", None),
+    ] {
+        let (status, refused) = ask(&app, method, path, body).await;
+        assert!(status == 500 && refused["error"].as_str().unwrap().contains("chmod 600"), "{path}: {status} {refused}");
+    }
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::copy(&key, data.join("secret-key")).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let settings = [("LEVEL3_DATA_DIR", data.to_str().unwrap()), ("LEVEL3_LISTEN", "127.0.0.1:0"), ("PATH", &path)];
+    let ended = level3_with(&settings, &["serve"], "").await;
+    assert!(ended.code == 78 && ended.err.contains("chmod 600"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn secrets_are_set_listed_and_removed_and_never_shown() {
+    let app = TestApp::start().await;
+    let (status, set) = ask(&app, Method::PUT, "/api/secrets/API_KEY", Some(json!({"value": CANARY}))).await;
+    assert_eq!((status, &set["name"], &set["used_by"], &set["readable"]), (200, &json!("API_KEY"), &json!([]), &json!(true)));
+    sqlx::query(
+        "WITH version AS (
+             INSERT INTO capability_versions (name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at)
+             VALUES ('poster', 1, '', 'javascript', '', '{}', '{\"secrets\": {\"API_KEY\": [\"a.example\"]}}', '[]', '', '', '', now()))
+         INSERT INTO capabilities (name, version, created_at, updated_at) VALUES ('poster', 1, now(), now())",
+    )
+    .execute(&mut app.behind().await)
+    .await
+    .unwrap();
+    let (_, listed) = ask(&app, Method::GET, "/api/secrets", None).await;
+    assert_eq!(listed["secrets"][0]["used_by"], json!(["poster"]));
+    let (status, removed) = ask(&app, Method::DELETE, "/api/secrets/API_KEY", None).await;
+    assert_eq!((status, removed), (200, json!({"removed": "API_KEY"})));
+    assert_eq!(ask(&app, Method::DELETE, "/api/secrets/API_KEY", None).await.0, 404);
+    assert_eq!(ask(&app, Method::GET, "/api/secrets/API_KEY", None).await.0, 405);
+}
+
+#[tokio::test]
+async fn a_secret_that_is_none_is_refused_with_the_rule_and_without_its_value() {
+    let app = TestApp::start().await;
+    for (name, body, said) in [
+        ("api-key", json!({"value": CANARY}), "a capital letter"),
+        ("API_KEY", json!({"value": "short"}), "8 to 8192"),
+        ("API_KEY", json!({"value": "x".repeat(9000)}), "9000 bytes"),
+        ("API_KEY", json!({"value": format!("{CANARY}\0")}), "zero character"),
+        ("API_KEY", json!({"value": 1234567890123_i64}), "cannot be read"),
+        ("API_KEY", json!({"valeu": CANARY}), "cannot be read"),
+        ("API_KEY", json!({"value": CANARY, "more": CANARY}), "cannot be read"),
+        ("API_KEY", json!([CANARY]), "cannot be read"),
+    ] {
+        let (status, refused) = ask(&app, Method::PUT, &format!("/api/secrets/{name}"), Some(body)).await;
+        let told = refused["error"].as_str().unwrap();
+        assert!(status == 400 && told.contains(said), "{status} {told}");
+        assert!(!told.contains(CANARY) && !told.contains("1234567890"), "{told}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM secrets").await, 0);
+}
+
+#[tokio::test]
+async fn the_value_is_nowhere_in_the_data_folder_the_log_or_an_answer() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    let server = Server::start(&data, &[("RUST_LOG", "debug")]).await;
+    let at = |path: &str| format!("http://{}/api/secrets{path}", server.address);
+    let mut answers = String::new();
+    for (path, body) in [
+        ("/CANARY_NAME", json!({"value": CANARY})),
+        ("/CANARY_NAME", json!({"value": [CANARY]})),
+        ("/bad-name", json!({"value": CANARY})),
+    ] {
+        answers += &ask_at(&at(path), Method::PUT, Some(body)).await.1.to_string();
+    }
+    answers += &ask_at(&at(""), Method::GET, None).await.1.to_string();
+    let form = client().put(at("/CANARY_NAME")).body(CANARY).send().await.unwrap();
+    assert_eq!(form.status(), 415);
+    answers += &form.text().await.unwrap();
+    let log = Arc::clone(&server.log);
+    assert_eq!(server.terminate().await, Some(0));
+    let seen = Search::in_folder(&data);
+    assert!(seen.bytes > 1_000_000 && seen.finds(b"CANARY_NAME"), "the search sees what is kept");
+    let forms = [CANARY.to_owned(), BASE64.encode(CANARY), hex::encode(CANARY)];
+    for form in forms {
+        assert!(!seen.finds(form.as_bytes()), "{form} is in the data folder");
+        assert!(!answers.contains(&form), "{form}: {answers}");
+        let log = log.lock().unwrap();
+        assert!(log.contains("ready") && !log.contains(&form), "{form} is in the log");
+    }
+}
+
+/// Every file below a folder.
+struct Search {
+    files: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Search {
+    fn in_folder(folder: &Path) -> Self {
+        let mut search = Self { files: Vec::new(), bytes: 0 };
+        search.read(folder);
+        search
+    }
+
+    fn read(&mut self, folder: &Path) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                self.read(&entry.path());
+            } else if kind.is_file() {
+                let bytes = std::fs::read(entry.path()).unwrap();
+                self.bytes += bytes.len();
+                self.files.push(bytes);
+            }
+        }
+    }
+
+    fn finds(&self, wanted: &[u8]) -> bool {
+        let finder = aho_corasick::AhoCorasick::new([wanted]).unwrap();
+        self.files.iter().any(|file| finder.is_match(file))
+    }
+}
