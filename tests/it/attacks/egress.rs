@@ -9,10 +9,12 @@ use crate::support::{Peer, TestApp};
 
 /// A capability that requests whatever it is told to.
 fn messenger(hosts: &[String]) -> (&'static str, Value) {
-    let body = "try { const r = await fetch(params.url, params.init); return 'reached ' + r.status + ' ' + (await r.text()).length }
+    let body =
+        "try { const r = await fetch(params.url, params.init); return 'reached ' + r.status + ' ' + (await r.text()).length }
         catch (error) { return 'refused: ' + error.message }";
     let mut written = written("messenger", body, json!({"http": {"hosts": hosts}}));
-    written["parameters_schema"] = json!({"type": "object", "properties": {"url": {"type": "string"}, "init": {"type": "object"}}});
+    written["parameters_schema"] =
+        json!({"type": "object", "properties": {"url": {"type": "string"}, "init": {"type": "object"}}});
     ("write_capability", written)
 }
 
@@ -37,10 +39,38 @@ async fn every_way_to_write_127_0_0_1_is_refused_although_it_was_granted() {
     let app = TestApp::start().await;
     let port = peer.address.port();
     let ways = [
-        "127.0.0.1", "127.1", "127.0.1", "127.0.0.1.", "2130706433", "0x7f000001", "0x7F.1", "0x7f.0x0.0x0.0x1", "017700000001",
-        "0177.0.0.1", "0177.0.0.01", "127.0x0.0.1", "%31%32%37.0.0.1", "１２７．０．０．１", "①②⑦.⓪.⓪.①", "127。0。0。1",
-        "127.255.255.254", "0.0.0.0", "0", "0x0", "[::1]", "[0:0:0:0:0:0:0:1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
-        "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::ffff:0:127.0.0.1]", "localhost", "LOCALHOST", "ｌｏｃａｌｈｏｓｔ",
+        "127.0.0.1",
+        "127.1",
+        "127.0.1",
+        "127.0.0.1.",
+        "2130706433",
+        "0x7f000001",
+        "0x7F.1",
+        "0x7f.0x0.0x0.0x1",
+        "017700000001",
+        "0177.0.0.1",
+        "0177.0.0.01",
+        "127.0x0.0.1",
+        "%31%32%37.0.0.1",
+        "１２７．０．０．１",
+        "①②⑦.⓪.⓪.①",
+        "127。0。0。1",
+        "127.255.255.254",
+        "0.0.0.0",
+        "0",
+        "0x0",
+        "[::1]",
+        "[0:0:0:0:0:0:0:1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "[::ffff:0:127.0.0.1]",
+        "localhost",
+        "LOCALHOST",
+        "ｌｏｃａｌｈｏｓｔ",
     ];
     let hosts: Vec<_> = ways.iter().map(|way| format!("http://{way}:{port}")).collect();
     let urls: Vec<_> = hosts.iter().map(|host| format!("{host}/x")).collect();
@@ -52,9 +82,27 @@ async fn every_way_to_write_127_0_0_1_is_refused_although_it_was_granted() {
 async fn private_and_special_addresses_are_refused_although_they_were_granted() {
     let app = TestApp::start().await;
     let ways = [
-        "169.254.169.254", "[fd00:ec2::254]", "168.63.129.16", "100.100.100.200", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1",
-        "192.0.0.192", "198.18.0.1", "224.0.0.1", "255.255.255.255", "240.0.0.1", "[fe80::1]", "[fc00::1]", "[ff02::1]",
-        "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]", "[2001:0:a9fe:a9fe::]", "[::ffff:169.254.169.254]", "[::ffff:10.0.0.1]",
+        "169.254.169.254",
+        "[fd00:ec2::254]",
+        "168.63.129.16",
+        "100.100.100.200",
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.1.1",
+        "100.64.0.1",
+        "192.0.0.192",
+        "198.18.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "240.0.0.1",
+        "[fe80::1]",
+        "[fc00::1]",
+        "[ff02::1]",
+        "[64:ff9b::a9fe:a9fe]",
+        "[2002:a9fe:a9fe::]",
+        "[2001:0:a9fe:a9fe::]",
+        "[::ffff:169.254.169.254]",
+        "[::ffff:10.0.0.1]",
     ];
     let hosts: Vec<_> = ways.iter().map(|way| format!("http://{way}")).collect();
     let urls: Vec<_> = hosts.iter().map(|host| format!("{host}/latest/meta-data/")).collect();
@@ -109,7 +157,8 @@ async fn no_way_to_write_an_address_leads_past_the_granted_host() {
 async fn a_granted_path_and_method_are_that_path_and_method() {
     let (app, peer) = with_peer().await;
     let host = peer.host();
-    let body = "try { await fetch(params.url, params.init); return 'reached' } catch (error) { return 'refused: ' + error.message }";
+    let body =
+        "try { await fetch(params.url, params.init); return 'reached' } catch (error) { return 'refused: ' + error.message }";
     let mut narrow = written("narrow", body, json!({"http": {"hosts": [{"host": host, "path": "/v1/", "methods": ["GET"]}]}}));
     narrow["parameters_schema"] = json!({"type": "object"});
     let attacks = [
@@ -147,8 +196,12 @@ async fn headers_of_the_connection_and_line_ends_smuggle_nothing() {
     let wanted = [
         messenger(&[host.clone()]),
         send(json!({"headers": {"host": "evil.example", "x-seen": "1"}})),
-        send(json!({"method": "POST", "body": "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n", "headers": {"content-length": "0", "transfer-encoding": "chunked", "x-seen": "2"}})),
-        send(json!({"headers": {"connection": "x-seen, upgrade", "upgrade": "h2c", "proxy-authorization": "x", "expect": "100-continue", "x-seen": "3"}})),
+        send(
+            json!({"method": "POST", "body": "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n", "headers": {"content-length": "0", "transfer-encoding": "chunked", "x-seen": "2"}}),
+        ),
+        send(
+            json!({"headers": {"connection": "x-seen, upgrade", "upgrade": "h2c", "proxy-authorization": "x", "expect": "100-continue", "x-seen": "3"}}),
+        ),
         send(json!({"headers": {"x-evil": "a\r\nx-injected: 1"}})),
         send(json!({"headers": {"x-evil": "a\nx-injected: 1"}})),
         send(json!({"headers": {"x-evil\r\nx-injected": "1"}})),
@@ -208,7 +261,8 @@ async fn redirects_lead_neither_to_private_addresses_nor_past_the_grant() {
     assert!(other.arrived().is_empty());
     // Round and round.
     let path = "/to?/to?/to?/to?/to?/to?/to?/x";
-    refused(&app, &[peer.host()], &[(format!("{}{path}", peer.host()), json!({}), "The redirects do not end: 5 were followed")]).await;
+    refused(&app, &[peer.host()], &[(format!("{}{path}", peer.host()), json!({}), "The redirects do not end: 5 were followed")])
+        .await;
 }
 
 #[tokio::test]
@@ -239,7 +293,10 @@ async fn a_peer_that_never_answers_is_given_up() {
         peer.host()
     );
     let mut client = app.connect().await;
-    app.script([crate::support::call("write_capability", written("patient", &body, json!({"http": {"hosts": [peer.host()]}}))), crate::support::text("ready")]);
+    app.script([
+        crate::support::call("write_capability", written("patient", &body, json!({"http": {"hosts": [peer.host()]}}))),
+        crate::support::text("ready"),
+    ]);
     client.allow("prepare").await;
     app.script([crate::support::call("patient", json!({})), crate::support::text("done")]);
     client.say("wait").await;
@@ -254,9 +311,22 @@ async fn a_peer_that_never_answers_is_given_up() {
 async fn the_servers_own_doors_are_closed_to_capabilities_that_were_granted_them() {
     let app = TestApp::start().await;
     let own: SocketAddr = app.address();
-    let hosts: Vec<_> = ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]"].map(|host| format!("http://{host}:{}", own.port())).into();
-    let approve = |host: &String| (format!("{host}/api/approvals/1/approve"), json!({"method": "POST", "headers": {"content-type": "application/json"}, "body": "{}"}), "Requests go to public addresses only");
+    let hosts: Vec<_> =
+        ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]"].map(|host| format!("http://{host}:{}", own.port())).into();
+    let approve = |host: &String| {
+        (
+            format!("{host}/api/approvals/1/approve"),
+            json!({"method": "POST", "headers": {"content-type": "application/json"}, "body": "{}"}),
+            "Requests go to public addresses only",
+        )
+    };
     refused(&app, &hosts, &hosts.iter().map(approve).collect::<Vec<_>>()).await;
-    let (ok, told) = run_code(&app, "asker", "return await fetch('http://127.0.0.1:8000/api/secrets').catch((e) => e.message)", json!({"kv": {}})).await;
+    let (ok, told) = run_code(
+        &app,
+        "asker",
+        "return await fetch('http://127.0.0.1:8000/api/secrets').catch((e) => e.message)",
+        json!({"kv": {}}),
+    )
+    .await;
     assert!(ok && told.contains("not granted `http`"), "{told}");
 }

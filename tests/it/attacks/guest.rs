@@ -181,9 +181,19 @@ async fn one_call_may_start_64_operations_and_no_more() {
 #[tokio::test]
 async fn nothing_goes_on_after_its_call_has_ended() {
     let app = TestApp::start().await;
-    let (ok, told) = run_code(&app, "leaver", "host.kv.set('late', 1); setTimeout(() => host.kv.set('later', 1), 1e6); return 'left';", json!({"kv": {}, "clock": {}})).await;
+    let (ok, told) = run_code(
+        &app,
+        "leaver",
+        "host.kv.set('late', 1); setTimeout(() => host.kv.set('later', 1), 1e6); return 'left';",
+        json!({"kv": {}, "clock": {}}),
+    )
+    .await;
     assert_eq!((ok, told.as_str()), (true, "left"));
-    assert_eq!(app.count("SELECT count(*) FROM operations WHERE power = 'kv' AND state = 'done'").await, 1, "what was begun is in the ledger");
+    assert_eq!(
+        app.count("SELECT count(*) FROM operations WHERE power = 'kv' AND state = 'done'").await,
+        1,
+        "what was begun is in the ledger"
+    );
     assert_eq!(app.count("SELECT count(*) FROM operations WHERE state = 'intended'").await, 0);
     assert_eq!(app.count("SELECT count(*) FROM kv_entries").await, 1);
 }
@@ -272,7 +282,18 @@ async fn calls_of_other_tools_stay_within_grant_depth_and_law() {
 #[tokio::test]
 async fn a_built_in_tool_cannot_be_replaced() {
     let app = TestApp::start().await;
-    let names = ["restart", "execute_sql", "write_capability", "manage_tasks", "Restart", "restart ", "execute_sql\u{200b}", "../restart", "approve\n", ""];
+    let names = [
+        "restart",
+        "execute_sql",
+        "write_capability",
+        "manage_tasks",
+        "Restart",
+        "restart ",
+        "execute_sql\u{200b}",
+        "../restart",
+        "approve\n",
+        "",
+    ];
     let wanted: Vec<_> = names.iter().map(|name| ("write_capability", written_as(name))).collect();
     for (name, (ok, told)) in names.iter().zip(obeyed(&app, &wanted).await) {
         assert!(!ok && told.contains("invalid_name"), "{name:?}: {told}");

@@ -73,7 +73,11 @@ async fn a_page_from_elsewhere_decides_nothing_sets_nothing_and_reads_nothing() 
         &app,
         Method::OPTIONS,
         &format!("/api/approvals/{id}/approve"),
-        &[("origin", "http://evil.example"), ("access-control-request-method", "POST"), ("access-control-request-headers", "content-type")],
+        &[
+            ("origin", "http://evil.example"),
+            ("access-control-request-method", "POST"),
+            ("access-control-request-headers", "content-type"),
+        ],
         "",
     )
     .await;
@@ -84,7 +88,9 @@ async fn a_page_from_elsewhere_decides_nothing_sets_nothing_and_reads_nothing() 
 #[tokio::test]
 async fn what_a_form_or_an_image_of_any_page_can_send_changes_nothing() {
     let (app, mut client, id) = waiting().await;
-    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain; application/json", ""] {
+    for kind in
+        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain; application/json", ""]
+    {
         for (method, path, body) in doors(&id) {
             if body.is_empty() {
                 continue; // there nothing is read, and the origin stands guard
@@ -94,7 +100,9 @@ async fn what_a_form_or_an_image_of_any_page_can_send_changes_nothing() {
             assert_eq!(status, 415, "{kind} {path}: {said}");
         }
     }
-    for path in [format!("/api/approvals/{id}/approve"), format!("/api/approvals/{id}/approve?always=true"), "/api/conversations".into()] {
+    for path in
+        [format!("/api/approvals/{id}/approve"), format!("/api/approvals/{id}/approve?always=true"), "/api/conversations".into()]
+    {
         assert_eq!(ask(&app, Method::GET, &path, &[], "").await.0, 405, "{path}");
     }
     still_waits(&app, &mut client, &id).await;
@@ -104,9 +112,16 @@ async fn what_a_form_or_an_image_of_any_page_can_send_changes_nothing() {
 async fn a_name_that_was_made_to_lead_here_is_no_name_of_ours() {
     let (app, mut client, id) = waiting().await;
     let port = app.address().port();
-    for host in ["evil.example".to_owned(), format!("evil.example:{port}"), format!("0.0.0.0:{port}"), format!("127.0.0.1.nip.io:{port}"),
-        format!("localhost.:{port}"), format!("localhost.evil.example:{port}"), "localhost:1".to_owned(), format!("127.1:{port}")]
-    {
+    for host in [
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        format!("0.0.0.0:{port}"),
+        format!("127.0.0.1.nip.io:{port}"),
+        format!("localhost.:{port}"),
+        format!("localhost.evil.example:{port}"),
+        "localhost:1".to_owned(),
+        format!("127.1:{port}"),
+    ] {
         for (method, path, body) in doors(&id) {
             let headers = [("host", host.as_str()), ("content-type", "application/json")];
             assert_eq!(ask(&app, method, &path, &headers, body).await.0, 421, "{host} {path}");
@@ -137,7 +152,15 @@ async fn with_a_token_every_door_is_closed_to_whoever_does_not_show_it() {
         &[("cookie", "other=correct-horse-battery-staple")],
     ];
     for headers in wrong {
-        for path in ["/", "/api/approvals", "/api/secrets", "/healthz", "/?token=", "/?token=correct-horse-battery", "/?TOKEN=correct-horse-battery-staple"] {
+        for path in [
+            "/",
+            "/api/approvals",
+            "/api/secrets",
+            "/healthz",
+            "/?token=",
+            "/?token=correct-horse-battery",
+            "/?TOKEN=correct-horse-battery-staple",
+        ] {
             assert_eq!(ask(&app, Method::GET, path, headers, "").await.0, 401, "{path} {headers:?}");
         }
         for (method, path, body) in doors("1") {

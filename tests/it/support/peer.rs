@@ -113,7 +113,7 @@ async fn answer(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, hea
             headers.iter().map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())])).collect();
         return axum::Json(json!({ "path": path, "headers": headers, "body": body })).into_response();
     }
-    if path == "/big" {
+    if path.starts_with("/big") {
         return "x".repeat(2 << 20).into_response();
     }
     axum::Json::<Value>(json!({ "ok": true })).into_response()
