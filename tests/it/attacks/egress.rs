@@ -1,11 +1,12 @@
 //! Attacks through the way out: a capability that was granted hosts, and tries to reach what those grants do not mean.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{obeyed, run_code, with_peer, written};
-use crate::support::{Peer, TestApp};
+use crate::support::{AsksAnew, NameServer, Peer, TestApp};
 
 /// A capability that requests whatever it is told to.
 fn messenger(hosts: &[String]) -> (&'static str, Value) {
@@ -120,6 +121,35 @@ async fn a_grant_of_every_host_is_a_grant_of_public_hosts_on_the_usual_port() {
     attacks.extend(plain(&[peer.host(), format!("http://localhost:{}/", peer.address.port())], "not granted"));
     refused(&app, &["*".into(), "http://*".into()], &attacks).await;
     assert!(peer.arrived().is_empty());
+}
+
+/// A name whose server belongs to the attacker: what is allowed is on 127.0.0.2, the victim on the same port of 127.0.0.1.
+#[tokio::test]
+async fn a_name_that_leads_elsewhere_at_the_next_look_leads_nowhere() {
+    let (victim, good) = loop {
+        let victim = Peer::start().await;
+        // Somebody else may have that port there.
+        if let Ok(listener) = tokio::net::TcpListener::bind(("127.0.0.2", victim.address.port())).await {
+            break (victim, Peer::on(listener));
+        }
+    };
+    let rounds: [&[&str]; 6] =
+        [&["127.0.0.2"], &["127.0.0.1"], &["127.0.0.2", "127.0.0.1"], &["127.0.0.2", "::1"], &["127.0.0.2"], &["127.0.0.1"]];
+    let server = NameServer::answering(&rounds).await;
+    let resolver = Arc::new(AsksAnew(server.address));
+    let app = TestApp::with_names(&[("LEVEL3_EGRESS_ALLOW", &good.address.to_string())], resolver).await;
+    let host = format!("http://rebinding.example:{}", good.address.port());
+    let to = |path: &str| ("messenger", json!({"url": format!("{host}{path}")}));
+    let wanted =
+        [messenger(&[host.clone()]), to("/once"), to("/again"), to("/both"), to("/both-6"), to(&format!("/to?{host}/after"))];
+    let told = obeyed(&app, &wanted).await;
+    assert_eq!(told[1].1, "reached 200 11", "looked up once, and connected to what was looked up");
+    for (_, said) in &told[2..] {
+        assert!(said.starts_with("refused: rebinding.example is at ") && said.contains("this machine"), "{told:#?}");
+    }
+    assert_eq!(server.questions(), 6, "each request and each redirect asked anew, and once");
+    let paths: Vec<_> = good.arrived().iter().map(|arrived| arrived.path.split('?').next().unwrap().to_owned()).collect();
+    assert_eq!((paths, victim.arrived().len()), (vec!["/once".to_owned(), "/to".to_owned()], 0));
 }
 
 #[tokio::test]

@@ -45,9 +45,13 @@ struct Shared {
 
 impl Peer {
     pub async fn start() -> Self {
+        Self::on(tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    /// At an address of one's own.
+    pub fn on(listener: tokio::net::TcpListener) -> Self {
         let shared: Arc<Shared> = Arc::default();
         let router = axum::Router::new().fallback(answer).with_state(Arc::clone(&shared));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { address, shared }
