@@ -7,7 +7,7 @@ use level3::clock::SystemRandom;
 use level3::domain::{CallRequest, EffectClass, Outcome, Power, SqlAccess};
 use level3::store::embedded::Embedded;
 use level3::store::logins::{LoginError, Logins, drop_database, prepare};
-use level3::store::{CallEnd, Database, NewOperation, NewStep, OpenCall, RowLimits, StoreError};
+use level3::store::{AgentSql, CallEnd, Database, NewOperation, NewStep, OpenCall, RowLimits, StoreError};
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
@@ -289,7 +289,15 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
             proposal_sha256: &[0; 32],
             verdict: "allow",
         };
-        store.run_agent_sql(&lease, statement, &[], RowLimits::default(), end, now).await.unwrap()
+        store
+            .run_agent_sql(
+                &lease,
+                AgentSql { text: statement, params: &[], limits: RowLimits::default(), access: SqlAccess::Write },
+                end,
+                now,
+            )
+            .await
+            .unwrap()
     };
     assert!(sql(&open[0], "ALTER ROLE CURRENT_USER PASSWORD 'mine'").await.ok);
     let ended = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'theirs_agent'";

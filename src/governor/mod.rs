@@ -62,6 +62,17 @@ pub enum Verdict {
     Deny(String),
 }
 
+impl Verdict {
+    /// The verdict in one word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Allow(_) => "allow",
+            Self::Ask(_) => "ask",
+            Self::Deny(_) => "deny",
+        }
+    }
+}
+
 /// Proof that exactly one proposal may run. Only [`authorize`] makes one, and it cannot be copied.
 #[derive(Debug)]
 pub struct Permit {

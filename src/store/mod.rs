@@ -31,6 +31,7 @@ use sqlx::PgPool;
 
 use crate::telemetry::Scrubber;
 
+pub use agent_sql::AgentSql;
 pub use approvals::{Approval, DecideError, NewApproval};
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry};

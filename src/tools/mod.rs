@@ -17,12 +17,14 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{Effect, Outcome, ToolSpec};
+use crate::domain::{Effect, Outcome, SqlAccess, ToolSpec};
 use crate::egress::Egress;
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
-use crate::store::{CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError};
+use crate::store::{
+    AgentSql, CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError,
+};
 
 use prepare::{Action, ExecuteSql, Found, Restart, RestartMode, Unprepared};
 
@@ -193,6 +195,7 @@ impl Tools {
         let classification = if policy.governor { self.store.classification_of_call(proposal.call).await? } else { None };
         let known = Known { classification: classification.as_ref(), decision: None };
         let judged = governor::authorize(policy, proposal, known);
+        tracing::info!(call = %proposal.call, tool = proposal.tool, verdict = judged.word(), ?classification, "judged");
         if !matches!(judged, Verdict::Ask(_)) {
             return Ok(judged);
         }
@@ -219,7 +222,11 @@ impl Tools {
         match action {
             Action::Sql(ExecuteSql { query, params }) => {
                 let end = record.end(Outcome::ok(""));
-                self.store.run_agent_sql(lease, &query, &params, RowLimits::default(), end, record.now).await?;
+                // What was judged as reading can do nothing else: Postgres sees to that.
+                let reads = proposal.effects.iter().all(|effect| *effect == Effect::Read);
+                let access = if reads { SqlAccess::Read } else { SqlAccess::Write };
+                let statement = AgentSql { text: &query, params: &params, limits: RowLimits::default(), access };
+                self.store.run_agent_sql(lease, statement, end, record.now).await?;
             }
             Action::Tasks(request) => manage_tasks::run(&record, request).await?,
             Action::Write(written) => write_capability::run(self, &record, *written).await?,

@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::driver::Page;
+use crate::driver::{PENDING, Page};
 use crate::support::{TestApp, call, of_type, text};
-
-const PENDING: &str = "[data-testid=approval][data-state=pending]";
 
 /// A capability that asks for a host; its source has a line that would read otherwise than it runs.
 fn reaching(name: &str) -> Value {
@@ -18,15 +16,6 @@ fn reaching(name: &str) -> Value {
         "parameters_schema": {"type": "object", "properties": {}},
         "grants": {"http": {"hosts": ["api.example.com"]}, "kv": {}},
     })
-}
-
-/// Reads the card as a person does, from its beginning to the buttons, until Approve works.
-async fn read(page: &Page) {
-    page.find(PENDING).await;
-    page.run(&format!("document.querySelector('{PENDING}').scrollIntoView()")).await;
-    page.find("[data-testid=approval]:not([data-armed=unread])").await;
-    page.run("document.querySelector('[data-testid=approval-approve]').scrollIntoView({block: 'end'})").await;
-    page.find("[data-testid=approval][data-armed=true]").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,7 +34,7 @@ async fn a_capability_with_powers_is_read_approved_by_a_click_and_used() {
     assert_eq!(page.run(shown).await, json!([false, true, 0]), "what is hidden is written out, and markup is text");
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
 
-    read(&page).await;
+    page.read_approval().await;
     page.click("[data-testid=approval-approve]").await;
     page.see("[data-testid=approval][data-state=approved]", "You approved this on the page").await;
     page.see("[data-testid=message-assistant][data-final=true]", "There it is.").await;
@@ -85,7 +74,7 @@ async fn what_waits_survives_a_reload_a_restart_and_stray_keys_and_a_word_decide
     page.find(PENDING).await;
     app.restart().await;
     page.find("[data-testid=connection][data-state=connected]").await;
-    read(&page).await;
+    page.read_approval().await;
     // Enter and Space where the focus is: in the message field, and after a click on the header's button on the card's heading.
     page.find("[data-testid=composer]").await.send_keys("\u{e007} ").await.unwrap();
     page.click("[data-testid=waits]").await;

@@ -1,6 +1,7 @@
 //! One Chromium for each test, driven through chromedriver.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -16,6 +17,9 @@ use crate::support::TestApp;
 /// How long the page may take to show what it must. It guards against a hanging test; nothing is measured by it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The approval that waits for the person.
+pub const PENDING: &str = "[data-testid=approval][data-state=pending]";
+
 /// A browser on the page of a test's server.
 pub struct Page {
     client: Client,
@@ -26,6 +30,15 @@ pub struct Page {
 impl Page {
     /// Opens the page; `None` where there is no Chromium and this is not CI.
     pub async fn open(app: &TestApp) -> Option<Self> {
+        let page = Self::open_at(app.address()).await;
+        if page.is_none() {
+            app.script.forget();
+        }
+        page
+    }
+
+    /// The same on any server, for one that is a process of its own.
+    pub async fn open_at(address: SocketAddr) -> Option<Self> {
         let (driver, port) = match start_driver().await {
             Ok(started) => started,
             Err(error) if std::env::var("CI").is_err() => {
@@ -34,7 +47,6 @@ impl Page {
                     std::io::stderr(),
                     "\n!!! SKIPPED: a browser story, because chromedriver cannot be started ({error}). `./run.sh test` installs it.\n"
                 );
-                app.script.forget();
                 return None;
             }
             Err(error) => panic!("chromedriver cannot be started, and under CI no story is skipped: {error}"),
@@ -48,7 +60,7 @@ impl Page {
         let Value::Object(options) = options else { unreachable!("an object was written above") };
         let mut builder = ClientBuilder::new(HttpConnector::new());
         let client = builder.capabilities(options).connect(&format!("http://127.0.0.1:{port}")).await.expect("Chromium starts");
-        client.goto(&format!("http://{}/", app.address())).await.unwrap();
+        client.goto(&format!("http://{address}/")).await.unwrap();
         let page = Self { client, _driver: driver, _profile: profile };
         page.find("[data-testid=connection][data-state=connected]").await;
         Some(page)
@@ -90,6 +102,16 @@ impl Page {
 
     pub async fn click(&self, css: &str) {
         self.find(css).await.click().await.unwrap();
+    }
+
+    /// Reads the approval that waits as a person does, from its beginning to the buttons, until Approve works.
+    pub async fn read_approval(&self) {
+        self.find(PENDING).await;
+        self.run(&format!("document.querySelector('{PENDING}').scrollIntoView()")).await;
+        self.find(&format!("{PENDING}:not([data-armed=unread])")).await;
+        let approve = format!("{PENDING} [data-testid=approval-approve]");
+        self.run(&format!("document.querySelector('{approve}').scrollIntoView({{block: 'end'}})")).await;
+        self.find(&format!("{PENDING}[data-armed=true]")).await;
     }
 
     pub async fn run(&self, script: &str) -> Value {

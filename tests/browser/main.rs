@@ -3,8 +3,10 @@
 #![allow(clippy::disallowed_methods, reason = "tests read CI and PATH themselves")]
 
 mod approvals;
+mod canary;
 mod driver;
 mod panel;
+mod search;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
 mod support;

@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use level3::domain::{Outcome, Power, SqlAccess};
-use level3::store::{CallEnd, Earlier, RowLimits, StoreError};
+use level3::store::{AgentSql, CallEnd, Earlier, RowLimits, StoreError};
 use serde_json::{Value, json};
 
 use crate::operations::Held;
@@ -28,6 +28,10 @@ impl Held {
     async fn read(&self, text: &str, params: Value) -> Result<String, String> {
         self.sql(99, text, params, SqlAccess::Read).await.unwrap()
     }
+}
+
+fn statement<'a>(text: &'a str, params: &'a [Value], access: SqlAccess) -> AgentSql<'a> {
+    AgentSql { text, params, limits: RowLimits::default(), access }
 }
 
 fn told(answer: Result<String, String>) -> Value {
@@ -112,15 +116,50 @@ async fn the_agents_own_call_takes_parameters_too() {
     let end = CallEnd { call: held.call, tool: "mine", outcome: Outcome::ok(""), proposal_sha256: &[0; 32], verdict: "allow" };
     let params = [json!("it's"), json!([1, 2])];
     let text = "SELECT $1::text AS a, cardinality($2::int[]) AS b";
-    let outcome =
-        held.store.run_agent_sql(&held.lease, text, &params, RowLimits::default(), end.clone(), held.app.now()).await.unwrap();
+    let outcome = held
+        .store
+        .run_agent_sql(&held.lease, statement(text, &params, SqlAccess::Write), end.clone(), held.app.now())
+        .await
+        .unwrap();
     assert_eq!(outcome.result, r#"[{"a":"it's","b":2}]"#);
     assert_eq!(held.app.count("SELECT count(*) FROM audit_entries WHERE verdict = 'allow'").await, 1);
     // The call is over. Run again, which nobody does, it keeps its outcome.
-    let again = held.store.run_agent_sql(&held.lease, "SELECT 1", &[], RowLimits::default(), end.clone(), held.app.now()).await;
+    let again =
+        held.store.run_agent_sql(&held.lease, statement("SELECT 1", &[], SqlAccess::Write), end.clone(), held.app.now()).await;
     assert!(matches!(again, Err(StoreError::LostLease)), "{again:?}");
-    let failing = held.store.run_agent_sql(&held.lease, "SELEC", &[], RowLimits::default(), end, held.app.now()).await.unwrap();
+    let failing =
+        held.store.run_agent_sql(&held.lease, statement("SELEC", &[], SqlAccess::Write), end, held.app.now()).await.unwrap();
     assert_eq!(failing, outcome, "as when time was up in the moment of the commit: what was recorded is what happened");
+    held.end().await;
+}
+
+#[tokio::test]
+async fn what_was_judged_as_reading_changes_nothing_whatever_its_functions_would() {
+    let held = Held::start().await;
+    for (ordinal, text) in (1..).zip([
+        "CREATE TABLE log (n int)",
+        "CREATE FUNCTION harmless() RETURNS int LANGUAGE sql AS 'INSERT INTO log VALUES (1) RETURNING n'",
+        "CREATE FUNCTION tricky() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+             BEGIN PERFORM set_config('transaction_read_only', 'off', false); EXCEPTION WHEN OTHERS THEN NULL; END;
+             INSERT INTO log VALUES (2); RETURN 2; END $$",
+    ]) {
+        held.write(ordinal, text, json!([])).await.unwrap();
+    }
+    let end = CallEnd { call: held.call, tool: "mine", outcome: Outcome::ok(""), proposal_sha256: &[0; 32], verdict: "allow" };
+    for text in ["SELECT harmless()", "SELECT tricky()"] {
+        // Several calls would be needed to record each; that nothing is written shows before the outcome is.
+        let told = held.read(text, json!([])).await.expect_err(text);
+        assert!(told.contains("25006"), "{told}");
+    }
+    let read = statement("SELECT tricky()", &[], SqlAccess::Read);
+    let outcome = held.store.run_agent_sql(&held.lease, read, end, held.app.now()).await.unwrap();
+    assert!(!outcome.ok && outcome.result.contains("25006"), "{outcome:?}");
+    assert_eq!(held.app.count("SELECT count(*) FROM agent.log").await, 0);
+    assert_eq!(
+        held.app.count("SELECT count(*) FROM audit_entries WHERE outcome = 'failed'").await,
+        1,
+        "and the outcome is recorded"
+    );
     held.end().await;
 }
 

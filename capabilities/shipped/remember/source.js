@@ -2,8 +2,8 @@ async function remember({ text, language = 'simple' }) {
   const plain = text.trim();
   const words = wordsOf(plain);
   if (words.length === 0) throw new Error('there is nothing to remember: the text has no words');
-  const [{ made }] = await host.sql("SELECT to_regclass('agent.remembered_notes') IS NOT NULL AS made");
-  if (!made) await host.sql(TABLE);
+  // Each time, and not after asking whether it is there: a call that is run again after a crash must take the same way as before.
+  await host.sql(TABLE);
   // The same text once more is the same note.
   const [note] = await host.sql(
     `INSERT INTO agent.remembered_notes (text, words, language) VALUES ($1, $2, $3)

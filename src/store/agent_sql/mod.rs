@@ -18,6 +18,19 @@ use crate::domain::{Event, EventRecord, OperationState, Outcome, SqlAccess, Tool
 /// What a capability's statement may give it.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
 
+/// One statement of the agent's own.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentSql<'a> {
+    /// The statement.
+    pub text: &'a str,
+    /// What stands in for `$1`, `$2`, …
+    pub params: &'a [Value],
+    /// How much of its result is shown.
+    pub limits: RowLimits,
+    /// With [`SqlAccess::Read`] Postgres itself lets it change nothing, whatever functions it calls.
+    pub access: SqlAccess,
+}
+
 /// Why a statement did not come to an outcome.
 enum Failure {
     /// The statement's own fault; what its author reads.
@@ -36,8 +49,8 @@ impl<E: Into<StoreError>> From<E> for Failure {
 
 /// What is recorded in the transaction of the statement.
 enum Seal<'a> {
-    /// The outcome of the agent's own call.
-    Call(&'a CallEnd<'a>),
+    /// The outcome of the agent's own call, and what its statement may do.
+    Call(&'a CallEnd<'a>, SqlAccess),
     /// An operation of a capability's call.
     Operation(&'a NewOperation<'a>),
     /// Nothing: the transaction is read-only and is rolled back.
@@ -49,22 +62,21 @@ type Sealed = (String, Option<i64>);
 
 impl Store {
     /// Runs one statement of the agent and records the call's outcome in the same transaction: exactly once, whatever is killed when.
-    /// `params` stand in for `$1`, `$2`, …; `end.outcome` is replaced by what came of the statement.
+    /// `end.outcome` is replaced by what came of the statement.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an outcome, not an error.
     pub async fn run_agent_sql(
         &self,
         lease: &Lease,
-        statement: &str,
-        params: &[Value],
-        limits: RowLimits,
+        statement: AgentSql<'_>,
         end: CallEnd<'_>,
         now: DateTime<Utc>,
     ) -> Result<Outcome, StoreError> {
-        let failed = match Statement::new(statement, params, Room::Shown(limits)) {
+        let AgentSql { text, params, limits, access } = statement;
+        let failed = match Statement::new(text, params, Room::Shown(limits)) {
             Err(refusal) => refusal,
-            Ok(statement) => match self.run_sealed(lease, &statement, Seal::Call(&end), now).await? {
+            Ok(statement) => match self.run_sealed(lease, &statement, Seal::Call(&end, access), now).await? {
                 Ok((result, sequence)) => {
                     let outcome = Outcome::ok(result);
                     let (call, name) = (end.call, end.tool.to_owned());
@@ -208,6 +220,12 @@ impl Store {
                 return Err(failure);
             }
         };
+        if matches!(seal, Seal::Call(_, SqlAccess::Read)) {
+            sqlx::raw_sql("RELEASE SAVEPOINT level3_read")
+                .execute(&mut **connection)
+                .await
+                .map_err(|error| describe(error, "", 0))?;
+        }
         let sequence = match self.seal(connection, lease, seal, &transaction, &result, now).await {
             Ok(sequence) => sequence,
             Err(error) if is_code(&error, "L3003") => return Err(Failure::Statement(ended_transaction())),
@@ -238,7 +256,7 @@ impl Store {
     ) -> Result<Option<i64>, sqlx::Error> {
         match seal {
             Seal::Nothing => Ok(None),
-            Seal::Call(end) => {
+            Seal::Call(end, _) => {
                 let fact = format!("call:{}:t:{}", end.call.0, end.verdict);
                 sqlx::query_scalar!(
                     "SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -316,9 +334,17 @@ impl Seal<'_> {
     /// A read-only transaction is a boundary here, although settings of a session are none. It was asked something before the statement
     /// runs, and after that Postgres lets nothing make it writable again; its one statement cannot end it and go on, for it is only one;
     /// and it is rolled back whatever came of it. What a rollback does not undo, the state of a sequence, a read-only transaction refuses.
+    ///
+    /// Where the outcome must be written in the same transaction, only a part of it is read-only: a subtransaction, which nothing inside it
+    /// can make writable, and whose end restores what was before.
     fn begin(&self) -> &'static str {
         match self {
-            Self::Call(_) | Self::Operation(_) => {
+            Self::Call(_, SqlAccess::Read) => {
+                "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+                 SELECT pg_catalog.pg_current_xact_id()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text;
+                 SAVEPOINT level3_read; SET TRANSACTION READ ONLY"
+            }
+            Self::Call(_, SqlAccess::Write) | Self::Operation(_) => {
                 "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
                  SELECT pg_catalog.pg_current_xact_id()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
             }

@@ -105,11 +105,7 @@ impl TestApp {
             resolver: Arc::clone(&self.resolver),
         };
         let database = Database::inside(cluster(), &self.database);
-        // A connection of another test may have been given the port meanwhile.
-        let listener = match listen(config.listen).await {
-            Ok(listener) => listener,
-            Err(_) => listen("127.0.0.1:0".parse().unwrap()).await.unwrap(),
-        };
+        let listener = listen(config.listen).await.unwrap();
         // After a restart it is found where it was.
         self.settings.insert("LEVEL3_LISTEN".into(), listener.local_addr().unwrap().to_string());
         self.app = Some(App::start(&config, folder, &database, listener, outside).await.unwrap());
@@ -177,6 +173,8 @@ impl TestApp {
         let app = self.app.take().expect("the server runs");
         let store = app.store().clone();
         drop(app);
+        // The tasks that were cut off let go of the listener when they are next looked at.
+        tokio::task::yield_now().await;
         store.close().await;
     }
 

@@ -107,13 +107,17 @@ fn ends_turn(frame: &Value) -> bool {
 }
 
 async fn next(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> Option<Value> {
-    loop {
-        match tokio::time::timeout(PATIENCE, socket.next()).await.expect("a frame comes")? {
-            Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).expect("frames are JSON")),
-            Ok(Message::Close(_)) | Err(_) => return None,
-            Ok(_) => {}
+    // One limit for all of it: the server's pings are no frames.
+    let frame = async {
+        loop {
+            match socket.next().await? {
+                Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).expect("frames are JSON")),
+                Ok(Message::Close(_)) | Err(_) => return None,
+                Ok(_) => {}
+            }
         }
-    }
+    };
+    tokio::time::timeout(PATIENCE, frame).await.expect("a frame comes")
 }
 
 /// The frames' types, with the state of `turn` frames.

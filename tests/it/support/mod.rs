@@ -17,5 +17,5 @@ pub use client::{Client, kinds, of_type, results};
 pub use cluster::cluster;
 pub use name_server::{AsksAnew, NameServer};
 pub use peer::Peer;
-pub use process::{ModelServer, Server};
+pub use process::{ModelServer, Server, administrator, asks_for};
 pub use script::{Reply, call, calls, text};

@@ -26,6 +26,9 @@ impl Arrived {
     }
 }
 
+/// Status, content type and body.
+type Answer = (u16, &'static str, Vec<u8>);
+
 /// Answers `/echo…` with everything it was sent, `/hang…` only after [`Peer::release`], `/to?URL` with a redirect there, `/big` with
 /// 2 MiB, and anything else with `{"ok": true}`.
 #[derive(Clone)]
@@ -40,7 +43,7 @@ struct Shared {
     came: Notify,
     release: Notify,
     /// What comes next instead of what the path would say; `None` hangs.
-    answers: Mutex<VecDeque<Option<(u16, &'static str, Vec<u8>)>>>,
+    answers: Mutex<VecDeque<Option<Answer>>>,
 }
 
 impl Peer {

@@ -11,6 +11,7 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
+use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
@@ -63,6 +64,21 @@ async fn answer(
         + &chunk(json!({"index": 0, "delta": {}, "finish_reason": finish_reason}))
         + "data: [DONE]\n\n";
     ([("content-type", "text/event-stream")], body)
+}
+
+/// An assistant's message that asks for one tool.
+pub fn asks_for(name: &str, arguments: &Value) -> Value {
+    let function = json!({"name": name, "arguments": arguments.to_string()});
+    json!({"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": function}]})
+}
+
+/// The administrator's way into a database of the Postgres that runs in this data folder.
+pub fn administrator(data: &Path, database: &str) -> PgConnectOptions {
+    let file = std::fs::read_to_string(data.join("postgres/postmaster.pid")).expect("Postgres runs there");
+    // Lines 4 and 5 say where it listens.
+    let mut lines = file.lines().skip(3);
+    let (port, socket) = (lines.next().unwrap().parse().unwrap(), lines.next().unwrap());
+    PgConnectOptions::new_without_pgpass().socket(socket).port(port).username("postgres").database(database)
 }
 
 /// The program, started with `level3 serve`.
