@@ -140,8 +140,14 @@ async fn a_name_that_leads_elsewhere_at_the_next_look_leads_nowhere() {
     let app = TestApp::with_names(&[("LEVEL3_EGRESS_ALLOW", &good.address.to_string())], resolver).await;
     let host = format!("http://rebinding.example:{}", good.address.port());
     let to = |path: &str| ("messenger", json!({"url": format!("{host}{path}")}));
-    let wanted =
-        [messenger(&[host.clone()]), to("/once"), to("/again"), to("/both"), to("/both-6"), to(&format!("/to?{host}/after"))];
+    let wanted = [
+        messenger(std::slice::from_ref(&host)),
+        to("/once"),
+        to("/again"),
+        to("/both"),
+        to("/both-6"),
+        to(&format!("/to?{host}/after")),
+    ];
     let told = obeyed(&app, &wanted).await;
     assert_eq!(told[1].1, "reached 200 11", "looked up once, and connected to what was looked up");
     for (_, said) in &told[2..] {
@@ -224,7 +230,7 @@ async fn headers_of_the_connection_and_line_ends_smuggle_nothing() {
     let host = peer.host();
     let send = |init: Value| ("messenger", json!({"url": format!("{host}/x"), "init": init}));
     let wanted = [
-        messenger(&[host.clone()]),
+        messenger(std::slice::from_ref(&host)),
         send(json!({"headers": {"host": "evil.example", "x-seen": "1"}})),
         send(
             json!({"method": "POST", "body": "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n", "headers": {"content-length": "0", "transfer-encoding": "chunked", "x-seen": "2"}}),
