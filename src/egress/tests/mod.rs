@@ -2,6 +2,7 @@
 
 mod addresses;
 mod limits;
+mod name_server;
 mod names;
 mod peer;
 mod redirects;
