@@ -2,6 +2,7 @@
 
 mod addresses;
 mod limits;
+mod loopbacks;
 mod name_server;
 mod names;
 mod peer;
