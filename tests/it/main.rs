@@ -14,6 +14,7 @@ mod doors;
 mod host_sql;
 mod kill;
 mod law;
+mod model_faults;
 mod operations;
 mod powers;
 mod recovery;

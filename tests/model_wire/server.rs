@@ -21,6 +21,8 @@ pub enum Do {
     Hang,
     /// Comments, until the client goes away.
     Comments,
+    /// The same again and again, without a pause, until the client goes away.
+    Flood(Vec<u8>),
     /// The connection is reset.
     Reset,
 }
@@ -90,6 +92,11 @@ async fn play(mut stream: TcpStream, reply: Reply, asked: Arc<Mutex<Vec<String>>
                 read.map(|_| ())
             }
             Do::Comments => comments(&mut stream).await,
+            Do::Flood(bytes) => loop {
+                if let Err(gone) = stream.write_all(&bytes).await {
+                    break Err(gone);
+                }
+            },
             Do::Reset => stream.set_zero_linger(),
         };
         if sent.is_err() {
