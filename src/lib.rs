@@ -10,6 +10,7 @@ pub mod egress;
 pub mod governor;
 pub mod http;
 pub mod model;
+pub mod replay;
 pub mod runner;
 pub mod sandbox;
 pub mod secrets;

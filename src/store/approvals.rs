@@ -293,6 +293,9 @@ impl Store {
                 .await?;
         let state: ApprovalState = word(&asked.state)?;
         if state != ApprovalState::Pending {
+            // Who looked for turns in this moment passed over the one that was held here.
+            unit.tx.rollback().await.map_err(StoreError::from)?;
+            self.signals.queue().notify_one();
             return Err(DecideError::Decided(id, state));
         }
         let late = asked.expires_at <= now && decided.channel != Channel::Clock;
@@ -370,7 +373,9 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        let event = Event::ApprovalDecided { turn, call, approval, state: decided.state, channel: decided.channel, reason };
+        let client_id = decided.client_id.map(str::to_owned);
+        let (state, channel) = (decided.state, decided.channel);
+        let event = Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
         self.append(conversation, event).await?;
         Ok(())
     }
