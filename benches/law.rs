@@ -21,7 +21,7 @@ use level3::sandbox::{Limits, Nothing, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{Built, Database, Lease, NewStep, OpenCall, Store};
 use level3::telemetry::Scrubber;
-use level3::tools::{Hands, Ran, Tools};
+use level3::tools::{Hands, Marks, Ran, Tools};
 use serde_json::{Value, json};
 
 use common::{Insert, percentile};
@@ -42,7 +42,8 @@ async fn main() {
     let scrubber = Scrubber::default();
     let vault = Vault::open(&config.data_dir, store.clone(), random, scrubber.clone()).await.unwrap();
     let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::Limits::default(), scrubber);
-    let hands = Hands { sandbox: sandbox.clone(), egress, vault };
+    let marks = Marks::open(&config.data_dir.join("calls")).unwrap();
+    let hands = Hands { sandbox: sandbox.clone(), egress, vault, marks };
     let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), Default::default(), TimeDelta::days(1), false);
 
     let (lease, calls) = prepared(&store, &sandbox, &*clock).await;

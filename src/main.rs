@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
+use level3::app::backup::BackupError;
 use level3::app::{self, App, DataFolder, Exit, Outside, StartError};
 use level3::cli::{self, Ask, Cli, CliError, Command, Manner, Screen};
 use level3::clock::{Clock, Random, SystemClock, SystemRandom};
@@ -18,17 +19,31 @@ use level3::secrets::SecretError;
 use level3::store::Database;
 use level3::telemetry::{self, Scrubber};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 const RESTART: u8 = 42;
 const BAD_SETTING: u8 = 78;
+/// As a shell says it of a program that SIGTERM ended.
+const AT_ONCE: u8 = 143;
 
 fn main() -> ExitCode {
     let Cli { command, manner } = Cli::parse();
     let ask = match command {
         Command::Serve => return serve_until_the_end(),
+        Command::Backup { file, with_key } => {
+            return told(keep(async |config| app::backup::backup(&config, &file, with_key, &SystemClock, &SystemRandom).await));
+        }
+        Command::Restore { file } => {
+            return told(keep(async |config| app::backup::restore(&config, &file, &SystemRandom).await));
+        }
         Command::Ask(ask) => ask,
     };
-    match client(ask, manner) {
+    told(client(ask, manner))
+}
+
+/// The exit code of a command, and why it failed.
+fn told(done: Result<(), (u8, String)>) -> ExitCode {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err((code, told)) => {
             // There is nowhere else to report it.
@@ -36,6 +51,17 @@ fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Makes or reads a backup; says what was done.
+fn keep(work: impl AsyncFnOnce(Config) -> Result<String, BackupError>) -> Result<(), (u8, String)> {
+    let failed = |error: &dyn std::error::Error| (1, telemetry::chain(error));
+    let config = Config::load().map_err(|error| failed(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
+    let done = runtime.block_on(work(config)).map_err(|error| failed(&error))?;
+    // Whether somebody reads it or not, it is done.
+    let _ = writeln!(io::stdout(), "{done}");
+    Ok(())
 }
 
 /// Asks the running server; an error comes with its exit code.
@@ -64,7 +90,10 @@ fn serve_until_the_end() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(1, &error),
     };
-    runtime.block_on(serve(config, scrubber))
+    let code = runtime.block_on(serve(config, scrubber));
+    // What still runs on threads has no say in when the process ends.
+    runtime.shutdown_background();
+    code
 }
 
 async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
@@ -88,11 +117,19 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
         Ok(database) => database,
         Err(error) => return fail(1, &error),
     };
+    // A second signal does not wait for anything, the database's own end included.
+    let hurry = CancellationToken::new();
     let exit = match App::start(&config, folder, &database, listener, outside).await {
-        Ok(app) => run(app, &config).await,
+        Ok(app) => tokio::select! {
+            ended = run(app, &config, &hurry) => ended,
+            () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
+        },
         Err(error) => Err(error),
     };
-    let stopped = database.stop().await;
+    let stopped = tokio::select! {
+        stopped = database.stop() => stopped,
+        () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
+    };
     match (exit, stopped) {
         // A key file that is wrong does not become right by starting again.
         (Err(error @ StartError::Secrets(SecretError::Key(_))), _) => fail(BAD_SETTING, &error),
@@ -103,8 +140,9 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     }
 }
 
-async fn run(app: App, config: &Config) -> Result<Exit, StartError> {
+async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exit, StartError> {
     let shutdown = app.shutdown();
+    let at_once = hurry.clone();
     tokio::spawn(async move {
         let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
             tracing::warn!("signals cannot be caught here; SIGTERM will not end the server in good order");
@@ -116,6 +154,12 @@ async fn run(app: App, config: &Config) -> Result<Exit, StartError> {
         }
         tracing::info!("stopping");
         shutdown.cancel();
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::warn!("ending at once; turns go on at the next start");
+        at_once.cancel();
     });
     if config.safe_mode {
         tracing::warn!("safe mode: capabilities are not loaded");

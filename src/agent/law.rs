@@ -81,8 +81,11 @@ impl Agent {
         let model = self.models.current().await;
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
         let reviewed = review::classify(&*model, review::Reviewing { tool, arguments, effects: &effects, task: &task }).await;
+        if let Some(kind) = reviewed.failed {
+            self.metrics.model_error(kind);
+        }
         let (classification, answered) = (&reviewed.classification, reviewed.answered);
-        tracing::info!(turn = %lease.turn, call = %open.call, tool, ?classification, answered, "the governor classified a proposal");
+        tracing::info!(call = %open.call, tool, ?classification, answered, "the governor classified a proposal");
         let review = NewReview { classification, answered, asked: &reviewed.asked };
         self.store.classify_call(lease, open.call, review, self.clock.now()).await
     }

@@ -8,13 +8,16 @@ mod review;
 use std::sync::Arc;
 
 use tokio::sync::broadcast;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::clock::Clock;
 use crate::domain::{Failure, Origin, ToolSpec};
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
 use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Store, StoreError};
+use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
 
@@ -41,6 +44,7 @@ pub struct Agent {
     clock: Arc<dyn Clock>,
     limits: Limits,
     deltas: broadcast::Sender<ServerFrame>,
+    metrics: Metrics,
 }
 
 /// How work on a turn ended.
@@ -64,8 +68,15 @@ enum Empty {
 
 impl Agent {
     /// Puts the parts together.
-    pub fn new(store: Store, tools: Tools, models: Arc<ModelSource>, clock: Arc<dyn Clock>, limits: Limits) -> Self {
-        Self { store, tools, models, clock, limits, deltas: broadcast::channel(DELTA_BACKLOG).0 }
+    pub fn new(
+        store: Store,
+        tools: Tools,
+        models: Arc<ModelSource>,
+        clock: Arc<dyn Clock>,
+        limits: Limits,
+        metrics: Metrics,
+    ) -> Self {
+        Self { store, tools, models, clock, limits, deltas: broadcast::channel(DELTA_BACKLOG).0, metrics }
     }
 
     /// Pieces of text as models write them, as `delta` frames.
@@ -98,10 +109,11 @@ impl Agent {
                     self.tools.turn_away(lease, call, &too_many(asked_for)).await?;
                     continue;
                 }
+                let span = tracing::info_span!("step", step = steps);
                 if law.governor {
-                    self.review(lease, call).await?;
+                    self.review(lease, call).instrument(span.clone()).await?;
                 }
-                match self.tools.run(lease, call).await? {
+                match self.tools.run(lease, call).instrument(span).await? {
                     Ran::Ended => law.made(call),
                     Ran::Restart => return Ok(Worked::Paused),
                     Ran::Waiting => return Ok(Worked::Waiting),
@@ -111,7 +123,8 @@ impl Agent {
                 return Ok(Worked::Paused);
             }
             steps += 1;
-            match self.step(lease, steps, &mut law, &mut extent).await? {
+            let span = tracing::info_span!("step", step = steps);
+            match self.step(lease, steps, &mut law, &mut extent).instrument(span).await? {
                 Some(calls) => (open, made) = (calls, 0),
                 None => return Ok(Worked::Ended),
             }
@@ -165,10 +178,14 @@ impl Agent {
             entries.push(Entry::User(ASK_AGAIN.to_owned()));
         }
         let model = self.models.current().await;
-        match self.ask(&*model, (entries, extent), Tools::specs(&capabilities), lease, number).await {
+        let begun = Instant::now();
+        let answered = self.ask(&*model, (entries, extent), Tools::specs(&capabilities), lease, number).await;
+        self.metrics.step(begun.elapsed(), answered.is_ok());
+        match answered {
             Ok(answer) => self.store_answer(lease, number, &answer).await,
             Err(error) => {
-                tracing::warn!(turn = %lease.turn, step = number, kind = ?error.kind, %error, "no answer from the model");
+                self.metrics.model_error(error.kind);
+                tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
                 self.store.fail_turn(lease, Failure::Model, &error.message, self.clock.now()).await?;
                 Ok(None)
             }

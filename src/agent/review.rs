@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::domain::{Classification, Effect};
-use crate::model::{Entry, Model, Request};
+use crate::model::{Entry, Model, ModelErrorKind, Request};
 use crate::store::Asked;
 
 const PROMPT: &str = include_str!("governor.md");
@@ -36,6 +36,8 @@ pub(crate) struct Reviewed {
     pub classification: Classification,
     /// True when an answer could be read.
     pub answered: bool,
+    /// What went wrong with the model, where it gave no answer at all.
+    pub failed: Option<ModelErrorKind>,
     /// The requests that were answered, for whoever pays.
     pub asked: Vec<Asked>,
 }
@@ -43,7 +45,7 @@ pub(crate) struct Reviewed {
 /// Asks the model about a proposal; an answer that breaks the schema is rejected and asked for once more.
 pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>) -> Reviewed {
     let mut entries = vec![Entry::System(PROMPT.to_owned()), Entry::User(described(proposal))];
-    let mut asked = Vec::new();
+    let (mut asked, mut failed) = (Vec::new(), None);
     for _ in 0..ATTEMPTS {
         let request = Request { entries: entries.clone(), tools: Vec::new() };
         let answer = match model.answer(request, &|_| {}).await {
@@ -51,12 +53,13 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>) -> Revi
             Err(error) => {
                 // The model's own retries are behind us.
                 tracing::warn!(kind = ?error.kind, %error, "the governor's model gave no answer; taking the strictest classification");
+                failed = Some(error.kind);
                 break;
             }
         };
         asked.push(Asked { model: answer.model, usage: answer.usage });
         match read(&answer.content) {
-            Ok(classification) => return Reviewed { classification, answered: true, asked },
+            Ok(classification) => return Reviewed { classification, answered: true, failed, asked },
             Err(problem) => {
                 tracing::info!(problem, "the governor's answer was rejected");
                 let again = format!("[controller] Rejected: {problem}. Answer with exactly one JSON object of the form given.");
@@ -64,7 +67,7 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>) -> Revi
             }
         }
     }
-    Reviewed { classification: Classification::STRICTEST, answered: false, asked }
+    Reviewed { classification: Classification::STRICTEST, answered: false, failed, asked }
 }
 
 /// The proposal as one JSON value: whatever stands in the arguments stays inside a JSON string.

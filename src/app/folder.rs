@@ -20,6 +20,9 @@ pub enum FolderError {
     /// Another server has it.
     #[error("another level3 is running on the data folder {0}; stop it, or set LEVEL3_DATA_DIR to another folder")]
     Taken(PathBuf),
+    /// A restore was begun in it and not ended.
+    #[error("a restore into {0} was begun and never ended; remove what it left there and restore again")]
+    HalfRestored(PathBuf),
     /// It cannot be read or written.
     #[error("the data folder {path} cannot be used; set LEVEL3_DATA_DIR to a folder this user may write")]
     Unusable {
@@ -36,6 +39,18 @@ impl DataFolder {
     /// # Errors
     /// When another server has it or it cannot be used.
     pub fn take(path: &Path, random: &dyn Random) -> Result<Self, FolderError> {
+        let folder = Self::take_for_restore(path, random)?;
+        if folder.unfinished().exists() {
+            return Err(FolderError::HalfRestored(folder.path));
+        }
+        Ok(folder)
+    }
+
+    /// The same, for the one who ends a restore.
+    ///
+    /// # Errors
+    /// When another server has it or it cannot be used.
+    pub fn take_for_restore(path: &Path, random: &dyn Random) -> Result<Self, FolderError> {
         let unusable = |source| FolderError::Unusable { path: path.to_owned(), source };
         // Others may pass through and not look around: an embedded Postgres may run under another account and must reach its folder.
         DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(unusable)?;
@@ -58,6 +73,21 @@ impl DataFolder {
     /// The folder itself.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where capabilities' calls under way are marked.
+    pub fn calls(&self) -> PathBuf {
+        self.path.join("calls")
+    }
+
+    /// Where the logs of turns are written.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    /// A file that is there while a restore is under way.
+    pub(super) fn unfinished(&self) -> PathBuf {
+        self.path.join("restore-unfinished")
     }
 
     /// Where compiled code is kept; losing it costs a second.

@@ -1,5 +1,6 @@
 //! Builds everything once and runs it until it is to end.
 
+pub mod backup;
 mod folder;
 
 use std::io;
@@ -17,12 +18,12 @@ use crate::config::Config;
 use crate::egress::{self, Egress, Resolve};
 use crate::http::{Access, Doors};
 use crate::model::choice::ModelSource;
-use crate::runner::{Heartbeat, Runner};
+use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
-use crate::store::{Database, DatabaseError, Store};
-use crate::telemetry::Scrubber;
-use crate::tools::{Hands, Tools};
+use crate::store::{Database, DatabaseError, Store, StoreError};
+use crate::telemetry::{Metrics, Scrubber};
+use crate::tools::{Hands, Marks, Tools};
 
 pub use folder::{DataFolder, FolderError};
 
@@ -67,6 +68,9 @@ pub enum StartError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
+    /// The database could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The sandbox cannot be made.
     #[error("capabilities cannot be run here")]
     Sandbox(#[from] SandboxError),
@@ -104,7 +108,8 @@ impl App {
             let (cache, clock, random) = (folder.cache(), Arc::clone(&clock), Arc::clone(&random));
             tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
         };
-        let store = database.prepare(&*random).await?.hiding(scrubber.clone());
+        let metrics = Metrics::default();
+        let store = database.prepare(&*random).await?.hiding(scrubber.clone()).counted(metrics.clone());
         let vault = Vault::open(folder.path(), store.clone(), random, scrubber.clone()).await?;
         let egress = Egress::new(resolver, config.egress_allow.clone(), egress::Limits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
@@ -112,10 +117,13 @@ impl App {
         // Whoever asks for a restart asks for the shutdown in the same instant.
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
-        let hands = Hands { sandbox: sandbox.clone(), egress, vault: vault.clone() };
-        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode);
+        let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
+        let hands = Hands { marks, sandbox: sandbox.clone(), egress, vault: vault.clone() };
+        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode)
+            .counted(metrics.clone());
+        tools.settle_crashes().await?;
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
-        let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits));
+        let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits, metrics.clone()));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let access = Access::new(address, &config.allowed_hosts, config.token.clone());
         let doors = Doors::new(
@@ -129,16 +137,26 @@ impl App {
             config.safe_mode,
             shutdown.clone(),
             restart.clone(),
+            metrics,
         );
-        let runner = Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id());
-        let heartbeat = Heartbeat::new(store.clone(), clock, interval);
+        let runner = Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id(), config.shutdown);
+        let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
         let mut parts = JoinSet::new();
-        parts.spawn(runner.run(shutdown.clone()));
-        parts.spawn(heartbeat.run(shutdown.clone()));
+        // The log ends after the turns, so that it has what they did last.
+        let worked = CancellationToken::new();
+        parts.spawn(TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs())).run(worked.clone()));
         parts.spawn({
             let shutdown = shutdown.clone();
             async move {
-                if let Err(error) = doors.serve(listener).await {
+                let _ended = worked.drop_guard();
+                runner.run(shutdown).await;
+            }
+        });
+        parts.spawn(heartbeat.run(shutdown.clone()));
+        parts.spawn({
+            let (shutdown, grace) = (shutdown.clone(), config.shutdown);
+            async move {
+                if let Err(error) = doors.serve(listener, grace).await {
                     tracing::error!(%error, "the listener failed");
                 }
                 shutdown.cancel();

@@ -11,6 +11,7 @@ mod screen;
 mod secrets;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use secrecy::SecretString;
@@ -50,6 +51,19 @@ pub struct Manner {
 pub enum Command {
     /// Serve the page and work on turns, without the supervisor of run.sh
     Serve,
+    /// Write everything the server knows to one file; it may run meanwhile
+    Backup {
+        /// The file to make
+        file: PathBuf,
+        /// Put the key of the secrets into it too: whoever has the file can then read them
+        #[arg(long)]
+        with_key: bool,
+    },
+    /// Fill an empty data folder, and the database, from such a file
+    Restore {
+        /// The file
+        file: PathBuf,
+    },
     /// What the running server is asked.
     #[command(flatten)]
     Ask(Ask),

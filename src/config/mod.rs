@@ -32,6 +32,10 @@ pub struct Config {
     pub allowed_hosts: Vec<String>,
     /// `LEVEL3_EGRESS_ALLOW`: addresses with port, comma separated, that requests may go to although they are not public.
     pub egress_allow: BTreeSet<SocketAddr>,
+    /// `LEVEL3_SHUTDOWN_SECONDS`: how long turns, requests and sockets get to end in good order when the server is stopped.
+    pub shutdown: Duration,
+    /// `LEVEL3_TURN_LOG`: whether each turn is logged to a file of the data folder.
+    pub turn_log: bool,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
 }
@@ -104,6 +108,8 @@ impl Config {
                 .map(|hosts| hosts.split(',').map(|host| host.trim().to_ascii_lowercase()).collect())
                 .unwrap_or_default(),
             egress_allow: egress_allow(get("LEVEL3_EGRESS_ALLOW"))?,
+            shutdown: Duration::from_secs(positive(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?),
+            turn_log: get("LEVEL3_TURN_LOG").is_none_or(|value| value != "0"),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
         };
         if !config.listen.ip().is_loopback() && config.token.is_none() {

@@ -3,6 +3,7 @@
 mod access;
 mod api;
 mod chat;
+mod metrics;
 mod page;
 
 use std::future::IntoFuture;
@@ -26,12 +27,10 @@ use crate::model::choice::ModelSource;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::Store;
+use crate::telemetry::Metrics;
 use crate::wire::ServerFrame;
 
 pub use access::Access;
-
-/// How long open requests and sockets get to end. Real time: it guards against what hangs.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// What the doors lead to. Cheap to clone.
 #[derive(Clone)]
@@ -56,6 +55,7 @@ pub struct Doors {
     pub shutdown: CancellationToken,
     /// True in it when the server comes back by itself.
     pub restart: CancellationToken,
+    metrics: Metrics,
     sockets: TaskTracker,
 }
 
@@ -73,16 +73,18 @@ impl Doors {
         safe_mode: bool,
         shutdown: CancellationToken,
         restart: CancellationToken,
+        metrics: Metrics,
     ) -> Self {
         let (access, sockets) = (Arc::new(access), TaskTracker::new());
-        Self { store, vault, sandbox, models, clock, deltas, access, safe_mode, shutdown, restart, sockets }
+        Self { store, vault, sandbox, models, clock, deltas, access, safe_mode, shutdown, restart, metrics, sockets }
     }
 
-    /// Serves until `shutdown`, then ends open requests and closes the sockets.
+    /// Serves until `shutdown`, then ends open requests and closes the sockets; `grace` is how long that may take, in real time: it guards
+    /// against what hangs.
     ///
     /// # Errors
     /// When the listener fails.
-    pub async fn serve(self, listener: TcpListener) -> std::io::Result<()> {
+    pub async fn serve(self, listener: TcpListener, grace: Duration) -> std::io::Result<()> {
         // Without this, small frames wait for the peer's delayed acknowledgement, 40 ms of it.
         let listener = listener.tap_io(|stream| {
             if let Err(error) = stream.set_nodelay(true) {
@@ -98,7 +100,7 @@ impl Doors {
         }
         sockets.close();
         let ending = async { tokio::join!(serving, sockets.wait()).0 };
-        tokio::time::timeout(GRACE, ending).await.unwrap_or(Ok(()))
+        tokio::time::timeout(grace, ending).await.unwrap_or(Ok(()))
     }
 
     fn router(self) -> Router {
@@ -107,6 +109,7 @@ impl Doors {
             .nest("/api", api::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
+            .route("/metrics", get(metrics::metrics))
             .fallback(page::file)
             .layer(TraceLayer::new_for_http())
             .layer(middleware::from_fn_with_state(Arc::clone(&self.access), access::guard))

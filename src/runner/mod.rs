@@ -1,7 +1,8 @@
 //! Takes turns up and sees them through: one at a time in each conversation, several side by side. And the heartbeat, which turns due
-//! tasks into turns.
+//! tasks into turns, and the log of turns.
 
 mod heartbeat;
+mod turn_log;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::agent::{Agent, Worked};
 use crate::clock::Clock;
@@ -16,6 +18,7 @@ use crate::domain::{Event, Failure};
 use crate::store::{Lease, Store, StoreError};
 
 pub use heartbeat::Heartbeat;
+pub use turn_log::TurnLog;
 
 /// How long a turn stays with a runner that does not renew.
 const LEASE: TimeDelta = TimeDelta::seconds(60);
@@ -28,8 +31,6 @@ const REST: TimeDelta = TimeDelta::seconds(5);
 const MAX_FENCE: i64 = 20;
 /// Turns at work at once.
 const SIDE_BY_SIDE: usize = 16;
-/// How long turns get to reach a checkpoint when the process ends. Real time: it guards against what hangs.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// Takes turns up and sees them through.
 #[derive(Clone)]
@@ -39,12 +40,14 @@ pub struct Runner {
     clock: Arc<dyn Clock>,
     /// Names this server in its leases.
     owner: Arc<str>,
+    grace: Duration,
 }
 
 impl Runner {
-    /// `owner` must be of this server alone, and the same after its restart.
-    pub fn new(store: Store, agent: Arc<Agent>, clock: Arc<dyn Clock>, owner: &str) -> Self {
-        Self { store, agent, clock, owner: owner.into() }
+    /// `owner` must be of this server alone, and the same after its restart. `grace` is how long turns get to reach a checkpoint when the
+    /// process ends, in real time: it guards against what hangs.
+    pub fn new(store: Store, agent: Arc<Agent>, clock: Arc<dyn Clock>, owner: &str, grace: Duration) -> Self {
+        Self { store, agent, clock, owner: owner.into(), grace }
     }
 
     /// Works until `shutdown`, then brings what runs to a checkpoint and gives it back.
@@ -63,7 +66,7 @@ impl Runner {
                 () = self.clock.sleep_until(self.clock.now() + POLL_EVERY) => {}
             }
         }
-        let drained = tokio::time::timeout(GRACE, async { while working.join_next().await.is_some() {} }).await;
+        let drained = tokio::time::timeout(self.grace, async { while working.join_next().await.is_some() {} }).await;
         if drained.is_err() {
             tracing::info!(turns = working.len(), "ending before these turns reached a checkpoint; they go on at the next start");
             working.shutdown().await;
@@ -75,7 +78,8 @@ impl Runner {
             match self.store.claim(&self.owner, self.clock.now(), LEASE).await {
                 Ok(Some(lease)) => {
                     let (runner, shutdown) = (self.clone(), shutdown.clone());
-                    working.spawn(async move { runner.see_through(&lease, &shutdown).await });
+                    let span = tracing::info_span!("turn", turn = %lease.turn);
+                    working.spawn(async move { runner.see_through(&lease, &shutdown).await }.instrument(span));
                 }
                 Ok(None) => return,
                 Err(error) => {
@@ -98,12 +102,12 @@ impl Runner {
             Ok(Worked::Ended | Worked::Waiting) | Err(StoreError::LostLease) => return,
             Ok(Worked::Paused) => self.store.set_lease(lease, self.clock.now()).await,
             Err(error) => {
-                tracing::error!(turn = %lease.turn, error = &error as &dyn std::error::Error, "work on a turn broke off");
+                tracing::error!(error = &error as &dyn std::error::Error, "work on a turn broke off");
                 self.after_failure(lease).await
             }
         };
         if let Err(error) = given_back {
-            tracing::warn!(turn = %lease.turn, %error, "could not give a turn back; its lease will run out");
+            tracing::warn!(error = &error as &dyn std::error::Error, "could not give a turn back; its lease will run out");
         }
     }
 
@@ -140,7 +144,9 @@ impl Runner {
             match self.store.set_lease(lease, self.clock.now() + LEASE).await {
                 Ok(()) => {}
                 Err(StoreError::LostLease) => return,
-                Err(error) => tracing::warn!(turn = %lease.turn, %error, "could not renew a lease"),
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "could not renew a lease");
+                }
             }
         }
     }

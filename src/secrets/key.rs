@@ -10,7 +10,7 @@ use secrecy::zeroize::Zeroizing;
 use crate::clock::Random;
 
 /// The file's name in the data folder.
-pub(super) const FILE: &str = "secret-key";
+pub const FILE: &str = "secret-key";
 const BYTES: usize = 32;
 
 /// A key. Its memory is cleared when it is dropped.

@@ -16,7 +16,7 @@ use crate::domain::{SECRET_NAME_RULE, valid_secret_name};
 use crate::store::{Store, StoreError};
 use crate::telemetry::Scrubber;
 
-pub use key::KeyError;
+pub use key::{FILE as KEY_FILE, KeyError};
 
 /// The shortest value, in bytes. A shorter one is no secret, and hiding it would spoil texts it appears in by chance.
 pub const MIN_VALUE_BYTES: usize = 8;

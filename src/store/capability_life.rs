@@ -205,6 +205,8 @@ impl Store {
             query!("UPDATE capabilities SET state = $2, updated_at = $3 WHERE name = $1", name, state, now)
                 .execute(&mut *unit.tx)
                 .await?;
+            // Whoever enables it takes it for harmless.
+            query!("DELETE FROM capability_crashes WHERE name = $1 AND $2", name, enabled).execute(&mut *unit.tx).await?;
             unit.append_change(main, name, Live { version, enabled }).await?;
             unit.commit().await?;
         }

@@ -8,7 +8,7 @@ use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_scalar};
 
-use super::embedded::{Embedded, EmbeddedError};
+use super::embedded::{self, Embedded, EmbeddedError};
 use super::logins::{self, LoginError, Logins};
 use super::{Signals, Store};
 use crate::clock::Random;
@@ -31,9 +31,9 @@ const EMBEDDED_NAME: &str = "level3";
 /// A Postgres that answers, not yet prepared for this program.
 pub struct Database {
     embedded: Option<Embedded>,
-    admin: PgConnectOptions,
-    name: String,
-    create: bool,
+    pub(super) admin: PgConnectOptions,
+    pub(super) name: String,
+    pub(super) create: bool,
 }
 
 /// What it takes to make the agent's login anew while the server runs.
@@ -90,6 +90,17 @@ impl Database {
         wait_for(&admin).await?;
         let name = admin.get_database().unwrap_or(admin.get_username()).to_owned();
         Ok(Self { embedded: None, admin, name, create: false })
+    }
+
+    /// The database of a server that runs on this data folder, or the one at `DATABASE_URL`; nothing is started.
+    ///
+    /// # Errors
+    /// When there is none to use.
+    pub async fn running(config: &Config) -> Result<Self, DatabaseError> {
+        if config.database_url.is_some() {
+            return Self::open(config).await;
+        }
+        Ok(Self { embedded: None, admin: embedded::reach(&config.data_dir)?, name: EMBEDDED_NAME.to_owned(), create: false })
     }
 
     /// A database of its own inside a Postgres that is up already, made when missing.
@@ -191,8 +202,13 @@ async fn end_left_over(pool: &PgPool, agent: &str) -> Result<(), DatabaseError> 
     Ok(())
 }
 
+/// What the database needs to be like, in order.
+pub(super) fn migrations() -> sqlx::migrate::Migrator {
+    sqlx::migrate!()
+}
+
 async fn migrate(pool: &PgPool) -> Result<(), DatabaseError> {
-    sqlx::migrate!().run(pool).await.map_err(|error| match error {
+    migrations().run(pool).await.map_err(|error| match error {
         MigrateError::VersionMissing(version) => DatabaseError::Newer(version),
         other => DatabaseError::Migration(other),
     })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{Notify, broadcast};
 
 use crate::domain::EventRecord;
+use crate::telemetry::Metrics;
 
 /// How many events a slow listener may fall behind before it has to read them from the database.
 const BACKLOG: usize = 1024;
@@ -15,11 +16,17 @@ pub struct Signals {
     events: broadcast::Sender<EventRecord>,
     queue: Arc<Notify>,
     tasks: Arc<Notify>,
+    metrics: Metrics,
 }
 
 impl Signals {
     pub(super) fn new() -> Self {
-        Self { events: broadcast::channel(BACKLOG).0, queue: Arc::default(), tasks: Arc::default() }
+        Self { events: broadcast::channel(BACKLOG).0, queue: Arc::default(), tasks: Arc::default(), metrics: Metrics::default() }
+    }
+
+    /// The same announcements, counted by `metrics`.
+    pub(super) fn counted(self, metrics: Metrics) -> Self {
+        Self { metrics, ..self }
     }
 
     /// Every event committed from now on. Events of one conversation may come out of order or be missed; their numbers show it.
@@ -39,6 +46,9 @@ impl Signals {
 
     pub(super) fn announce(&self, record: EventRecord) {
         use crate::domain::Event::{ApprovalRequested, TaskChanged, TurnEnded, TurnQueued, TurnResumed};
+        if let TurnEnded { state, .. } = &record.event {
+            self.metrics.turn_ended(state.as_str());
+        }
         match &record.event {
             TurnQueued { .. } | TurnResumed { .. } | TurnEnded { .. } => self.queue.notify_one(),
             TaskChanged { .. } | ApprovalRequested { .. } => self.tasks.notify_one(),

@@ -90,11 +90,11 @@ pub struct UsageReport {
 }
 
 /// Midnight before `now`, UTC; where a day of budgets begins.
-fn midnight(now: DateTime<Utc>) -> DateTime<Utc> {
+pub(super) fn midnight(now: DateTime<Utc>) -> DateTime<Utc> {
     now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc()
 }
 
-fn count(number: i64) -> u64 {
+pub(super) fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 

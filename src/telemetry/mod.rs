@@ -2,6 +2,7 @@
 
 mod forms;
 mod line;
+mod metrics;
 mod scrub;
 
 use std::io::IsTerminal;
@@ -9,6 +10,7 @@ use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 
 pub use line::Scrubbed;
+pub use metrics::{Metrics, Seen, Stored};
 pub use scrub::Scrubber;
 
 /// What is shown when `RUST_LOG` is unset.

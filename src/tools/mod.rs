@@ -3,6 +3,7 @@
 
 mod arguments;
 mod manage_tasks;
+mod marks;
 mod prepare;
 mod reach;
 mod shown;
@@ -14,7 +15,9 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::clock::Clock;
 use crate::domain::{Effect, Outcome, SqlAccess, ToolSpec};
@@ -23,8 +26,12 @@ use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::{
-    AgentSql, CallEnd, CapabilitySummary, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError,
+    AgentSql, CallEnd, CapabilitySummary, Crash, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError,
 };
+
+use crate::telemetry::Metrics;
+
+pub use marks::Marks;
 
 use prepare::{Action, ExecuteSql, Found, Restart, RestartMode, Unprepared};
 
@@ -40,6 +47,8 @@ pub struct Hands {
     pub egress: Egress,
     /// Keeps secrets.
     pub vault: Vault,
+    /// Knows which calls are under way.
+    pub marks: Marks,
 }
 
 /// Everything a tool needs. Cheap to clone.
@@ -51,6 +60,7 @@ pub struct Tools {
     restart: CancellationToken,
     approval_expiry: TimeDelta,
     safe_mode: bool,
+    metrics: Metrics,
 }
 
 /// What came of running a call.
@@ -75,7 +85,12 @@ impl Tools {
         approval_expiry: TimeDelta,
         safe_mode: bool,
     ) -> Self {
-        Self { store, hands, clock, restart, approval_expiry, safe_mode }
+        Self { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default() }
+    }
+
+    /// The same tools, whose calls `metrics` counts from now on.
+    pub fn counted(self, metrics: Metrics) -> Self {
+        Self { metrics, ..self }
     }
 
     /// The live capabilities; none in safe mode.
@@ -124,6 +139,17 @@ impl Tools {
     /// [`StoreError::LostLease`] when the turn is not ours any more, or when the database is not there; then the call has no outcome
     /// yet and may be run again.
     pub async fn run(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
+        let span = tracing::info_span!("call", call = %open.call, tool = open.request.name);
+        let begun = Instant::now();
+        let ran = self.run_judged(lease, open).instrument(span).await?;
+        if ran != Ran::Waiting {
+            let tool = BUILT_IN.into_iter().find(|tool| *tool == open.request.name).unwrap_or("capability");
+            self.metrics.tool(tool, begun.elapsed());
+        }
+        Ok(ran)
+    }
+
+    async fn run_judged(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
         let tool = open.request.name.as_str();
         let (found, profile) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
         let policy = self.policy(profile, tool, found.is_some()).await?;
@@ -206,7 +232,7 @@ impl Tools {
         let classification = if policy.governor { self.store.classification_of_call(proposal.call).await? } else { None };
         let known = Known { classification: classification.as_ref(), decision: None };
         let judged = governor::authorize(policy, proposal, known);
-        tracing::info!(call = %proposal.call, tool = proposal.tool, verdict = judged.word(), ?classification, "judged");
+        tracing::info!(verdict = judged.word(), ?classification, "judged");
         if !matches!(judged, Verdict::Ask(_)) {
             return Ok(judged);
         }
@@ -248,9 +274,13 @@ impl Tools {
                 return Ok(Ran::Restart);
             }
             Action::Call(capability) => {
+                let under_way =
+                    Crash { call: proposal.call, fence: lease.fence, name: capability.name.clone(), version: capability.version };
+                let _mark = self.hands.marks.set(&under_way);
                 let verdict = permit.verdict();
                 let sha256 = *permit.proposal_sha256();
                 let outcome = self.call_capability(lease, policy, capability, proposal.arguments, permit).await?;
+                self.metrics.capability_call(outcome.ok);
                 let (call, tool) = (proposal.call, &*proposal.tool);
                 let end = CallEnd { call, tool, outcome, proposal_sha256: &sha256, verdict };
                 self.store.end_call(lease, end, self.clock.now()).await?;

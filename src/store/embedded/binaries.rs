@@ -10,7 +10,7 @@ use super::error::EmbeddedError;
 const FLOOR: u32 = 15;
 
 /// Folders of packaged versions: what stands before and after the part that names the version.
-const PACKAGES: [(&str, &str, &str); 4] = [
+pub(super) const PACKAGES: [(&str, &str, &str); 4] = [
     ("/usr/lib/postgresql", "", "bin"),
     ("/usr", "pgsql-", "bin"),
     ("/opt/homebrew/opt", "postgresql", "bin"),
@@ -115,6 +115,12 @@ fn ask_version(folder: PathBuf) -> Result<Binaries, EmbeddedError> {
     Ok(Binaries { folder, major, version })
 }
 
+/// The major version that a program of Postgres says it has; `None` when it cannot be run.
+pub(super) fn ask_program(program: &Path) -> Option<u32> {
+    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
+    parse_version(&String::from_utf8_lossy(&output.stdout)).map(|(_, major)| major)
+}
+
 /// Reads `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` or `postgres (PostgreSQL) 18beta1`.
 fn parse_version(text: &str) -> Option<(String, u32)> {
     let version = text.split_once("(PostgreSQL) ")?.1.split_whitespace().next()?;
@@ -123,12 +129,12 @@ fn parse_version(text: &str) -> Option<(String, u32)> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the system's search path for programs is no setting of this program")]
-fn path_folders() -> Vec<PathBuf> {
+pub(super) fn path_folders() -> Vec<PathBuf> {
     std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
 /// Folders of packaged versions, newest first.
-fn packaged((root, name, bin): &(&str, &str, &str)) -> Vec<PathBuf> {
+pub(super) fn packaged((root, name, bin): &(&str, &str, &str)) -> Vec<PathBuf> {
     let mut versions: Vec<(u32, PathBuf)> = fs::read_dir(root)
         .into_iter()
         .flatten()

@@ -9,6 +9,7 @@ mod cluster;
 mod error;
 mod folder;
 mod orphan;
+pub mod programs;
 mod server;
 
 use std::fs::{self, File, OpenOptions};
@@ -113,6 +114,15 @@ impl Embedded {
         }
         Err(EmbeddedError::WillNotStop { pid: self.server.pid() })
     }
+}
+
+/// How to connect as the superuser to the server that runs in `data_dir`, whoever started it.
+///
+/// # Errors
+/// There is no such folder.
+pub fn reach(data_dir: &Path) -> Result<PgConnectOptions, EmbeddedError> {
+    let data_dir = fs::canonicalize(data_dir).during("open", data_dir)?;
+    Ok(admin(&folder::socket(&data_dir, &[std::env::temp_dir()])?))
 }
 
 fn admin(socket: &Path) -> PgConnectOptions {

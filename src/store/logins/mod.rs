@@ -18,6 +18,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 pub use error::LoginError;
 
 use error::{LONGEST_NAME, quote};
+pub(super) use password::plain_password;
 use password::{admin_password, password};
 use setup::Setup;
 

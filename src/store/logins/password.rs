@@ -14,6 +14,14 @@ pub(super) fn admin_password(admin: &PgConnectOptions) -> Option<String> {
     url.password().filter(|password| !password.is_empty()).map(str::to_owned)
 }
 
+/// The password that options connect with, as it is.
+pub(in crate::store) fn plain_password(options: &PgConnectOptions) -> Option<String> {
+    let encoded = admin_password(options)?;
+    // The one decoder at hand: the value of a query is written the same way, but for `+`.
+    let query = format!("p={}", encoded.replace('+', "%2B"));
+    url::form_urlencoded::parse(query.as_bytes()).next().map(|(_, password)| password.into_owned())
+}
+
 /// The password of `role`.
 pub(super) fn password(secret: &str, role: &str) -> String {
     hex::encode(mac(secret.as_bytes(), &[role.as_bytes()]))

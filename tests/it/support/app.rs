@@ -74,6 +74,11 @@ impl TestApp {
         app
     }
 
+    /// Changes a setting, for the next start.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.settings.insert(name.into(), value.into());
+    }
+
     /// What the model will answer from now on.
     pub fn script(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
         self.script.add(replies);

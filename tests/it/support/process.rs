@@ -128,10 +128,15 @@ impl Server {
 
     /// Asks it to end, and returns its exit code.
     pub async fn terminate(mut self) -> Option<i32> {
+        self.signal();
+        self.exit_code().await
+    }
+
+    /// SIGTERM.
+    pub fn signal(&self) {
         let pid = self.child.id().expect("it runs").try_into().unwrap();
         // SAFETY: kill only sends a signal, to a child that has not been waited for.
         unsafe { libc::kill(pid, libc::SIGTERM) };
-        self.exit_code().await
     }
 
     /// Waits for it to end by itself.

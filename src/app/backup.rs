@@ -1,0 +1,203 @@
+//! Backup and restore: one file, a tar, with what Postgres dumped and a manifest that says what it is. The secrets in it stay sealed; the
+//! key to them is in it only where a person asked for that.
+
+mod archive;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use chrono::SecondsFormat;
+
+use super::{DataFolder, FolderError};
+use crate::clock::{Clock, Random};
+use crate::config::Config;
+use crate::sandbox::ENGINE_NAME;
+use crate::secrets::KEY_FILE;
+use crate::store::{Database, DatabaseError, DumpError, Dumped};
+use archive::{ArchiveError, Manifest};
+
+/// What Postgres dumped, inside the archive.
+const DUMP: &str = "database.dump";
+
+/// Why nothing was backed up or restored; each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The data folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// It cannot be dumped or filled.
+    #[error(transparent)]
+    Dump(#[from] DumpError),
+    /// The file cannot be used.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// There is no data folder.
+    #[error("there is no data folder {0}; set LEVEL3_DATA_DIR to the one of the server")]
+    NoFolder(PathBuf),
+    /// The data folder is not empty.
+    #[error(
+        "the data folder {folder} is not empty ({found} is there); a backup is restored only into an empty one, so that nothing is \
+         lost: set LEVEL3_DATA_DIR to a new folder, or move what is there away"
+    )]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+        /// Something in it.
+        found: String,
+    },
+    /// The key is to be in the backup and there is none.
+    #[error("there is no key of secrets in {0}; leave --with-key away, there is nothing it could open")]
+    NoKey(PathBuf),
+    /// There is another key already.
+    #[error("{0} is another key than the one in the backup; move it away")]
+    OtherKey(PathBuf),
+    /// A file beside them cannot be written.
+    #[error("{path} cannot be used")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Makes a backup while the server runs or while it does not; says what was done.
+///
+/// # Errors
+/// [`BackupError`]; then there is no file.
+pub async fn backup(
+    config: &Config,
+    file: &Path,
+    with_key: bool,
+    clock: &dyn Clock,
+    random: &dyn Random,
+) -> Result<String, BackupError> {
+    let key = config.data_dir.join(KEY_FILE);
+    if with_key && !key.is_file() {
+        return Err(BackupError::NoKey(config.data_dir.clone()));
+    }
+    archive::is_free(file)?;
+    let dump = beside(file, "dump");
+    let dumped = dumped(config, &dump, random).await;
+    let written = dumped.and_then(|dumped| {
+        let manifest = Manifest {
+            format: archive::FORMAT,
+            level3: env!("CARGO_PKG_VERSION").to_owned(),
+            made_at: clock.now().to_rfc3339_opts(SecondsFormat::Secs, true),
+            engine: ENGINE_NAME.to_owned(),
+            postgres: dumped.server,
+            postgres_major: dumped.major,
+            migration: dumped.migration,
+            files: Vec::new(),
+        };
+        let mut files = vec![(DUMP, dump.as_path())];
+        if with_key {
+            files.push((KEY_FILE, key.as_path()));
+        }
+        Ok(archive::write(file, manifest, &files)?)
+    });
+    // It holds conversations: it must not lie about, whatever happened.
+    let removed = fs::remove_file(&dump);
+    let bytes = written?;
+    removed.map_err(|source| BackupError::File { path: dump, source })?;
+    let secrets = if with_key {
+        "The key of the secrets is in it: whoever has the file can read them."
+    } else {
+        "Secrets in it are sealed; keep the file secret-key of the data folder apart from it."
+    };
+    Ok(format!("{} holds the backup, {bytes} bytes. {secrets}", file.display()))
+}
+
+/// Dumps through the database of the server that runs, or starts the database for it.
+async fn dumped(config: &Config, dump: &Path, random: &dyn Random) -> Result<Dumped, BackupError> {
+    let bin = config.postgres_bin.as_deref();
+    let place = |source| BackupError::File { path: dump.to_owned(), source };
+    // Made here, so that nobody else may read it from its first byte on.
+    archive::private(dump).map_err(place)?;
+    if config.database_url.is_some() {
+        return Ok(Database::running(config).await?.dump(bin, dump).await?);
+    }
+    if !config.data_dir.is_dir() {
+        return Err(BackupError::NoFolder(config.data_dir.clone()));
+    }
+    if !config.data_dir.join("postgres").is_dir() {
+        return Err(DumpError::Nothing.into());
+    }
+    let _folder = match DataFolder::take(&config.data_dir, random) {
+        Ok(folder) => folder,
+        Err(FolderError::Taken(_)) => return Ok(Database::running(config).await?.dump(bin, dump).await?),
+        Err(error) => return Err(error.into()),
+    };
+    let database = Database::open(config).await?;
+    let dumped = database.dump(bin, dump).await;
+    database.stop().await?;
+    Ok(dumped?)
+}
+
+/// Fills an empty data folder and its database, or the empty one at `DATABASE_URL`; says what was done.
+///
+/// # Errors
+/// [`BackupError`]. A folder that was filled in part is refused by the server, and says so.
+pub async fn restore(config: &Config, file: &Path, random: &dyn Random) -> Result<String, BackupError> {
+    // The whole file is looked at before anything is made.
+    let manifest = archive::check(file)?;
+    is_empty(&config.data_dir)?;
+    let folder = DataFolder::take_for_restore(&config.data_dir, random)?;
+    let (unfinished, dump) = (folder.unfinished(), folder.path().join(DUMP));
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |source| BackupError::File { path, source }
+    };
+    fs::write(&unfinished, "A restore was begun here.\n").map_err(at(&unfinished))?;
+    archive::take(file, DUMP, &dump)?;
+    let with_key = manifest.files.iter().any(|entry| entry.name == KEY_FILE);
+    if with_key {
+        let (key, coming) = (folder.path().join(KEY_FILE), folder.path().join("secret-key.coming"));
+        archive::take(file, KEY_FILE, &coming)?;
+        if key.exists() && fs::read(&key).map_err(at(&key))? != fs::read(&coming).map_err(at(&coming))? {
+            fs::remove_file(&coming).map_err(at(&coming))?;
+            return Err(BackupError::OtherKey(key));
+        }
+        fs::rename(&coming, &key).map_err(at(&key))?;
+    }
+    let dumped = Dumped { server: manifest.postgres, major: manifest.postgres_major, migration: manifest.migration };
+    let database = Database::open(config).await?;
+    let restored = database.restore(config.postgres_bin.as_deref(), &dump, &dumped).await;
+    let stopped = database.stop().await;
+    fs::remove_file(&dump).map_err(at(&dump))?;
+    restored?;
+    stopped?;
+    fs::remove_file(&unfinished).map_err(at(&unfinished))?;
+    let key = match (with_key, folder.path().join(KEY_FILE).exists()) {
+        (true, _) => "The key of the secrets was in it.",
+        (false, true) => "The key of the secrets was there already.",
+        (false, false) => "Secrets stay sealed until you put the file secret-key there, or set them anew.",
+    };
+    Ok(format!("{} holds what was backed up at {}. {key}", folder.path().display(), manifest.made_at))
+}
+
+/// Refuses a folder that holds anything but a key of secrets.
+fn is_empty(folder: &Path) -> Result<(), BackupError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(BackupError::File { path: folder.to_owned(), source }),
+    };
+    let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    match names.find(|name| name != KEY_FILE && name != "lost+found") {
+        Some(found) => Err(BackupError::NotEmpty { folder: folder.to_owned(), found }),
+        None => Ok(()),
+    }
+}
+
+/// A file beside another, for the time in between.
+fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(end);
+    file.with_file_name(name)
+}

@@ -1,0 +1,263 @@
+//! The file of a backup: a tar that begins with its manifest. The manifest has the sha256 of everything else, so a file that was cut or
+//! changed by accident is refused as a whole; against somebody who writes the file on purpose it is no fence.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// What this program writes and reads.
+pub(super) const FORMAT: u32 = 1;
+const MANIFEST: &str = "manifest.json";
+/// A manifest is a few lines; more is none.
+const MAX_MANIFEST_BYTES: u64 = 64 << 10;
+
+/// What a backup is of.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    pub(super) format: u32,
+    /// The version of the program that made it.
+    pub(super) level3: String,
+    pub(super) made_at: String,
+    /// The engine the capabilities in it were made for.
+    pub(super) engine: String,
+    /// The server's version, and its major version.
+    pub(super) postgres: String,
+    pub(super) postgres_major: u32,
+    pub(super) migration: i64,
+    pub(super) files: Vec<Entry>,
+}
+
+/// A file in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    /// In hexadecimal.
+    pub(super) sha256: String,
+}
+
+/// Why the file of a backup cannot be used; each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// There is one of this name.
+    #[error("{0} is there already; a backup replaces nothing, so give another name")]
+    Taken(PathBuf),
+    /// It is none.
+    #[error("{file} is no backup of level3: {problem}")]
+    NoBackup {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// It is damaged.
+    #[error("{file} is damaged: {problem}; nothing was restored, use another copy of it")]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// It was made by a newer program.
+    #[error("{0} was made by a newer level3; restore it with that version")]
+    Newer(PathBuf),
+    /// It cannot be read or written.
+    #[error("{path} cannot be read or written")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Refuses a name that is taken.
+pub(super) fn is_free(file: &Path) -> Result<(), ArchiveError> {
+    if file.symlink_metadata().is_ok() { Err(ArchiveError::Taken(file.to_owned())) } else { Ok(()) }
+}
+
+/// A new file, or one emptied, that only this user may read.
+pub(super) fn private(path: &Path) -> io::Result<File> {
+    drop(fs::remove_file(path)); // of an earlier try; its rights are not known
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Writes the archive beside its place and moves it there when it is whole; how many bytes it has.
+pub(super) fn write(file: &Path, mut manifest: Manifest, files: &[(&str, &Path)]) -> Result<u64, ArchiveError> {
+    for (name, path) in files {
+        let entry = |path: &Path| -> io::Result<Entry> {
+            let mut hash = Sha256::new();
+            let bytes = io::copy(&mut File::open(path)?, &mut Hashing(&mut hash, io::sink()))?;
+            Ok(Entry { name: (*name).to_owned(), bytes, sha256: hex::encode(hash.finalize()) })
+        };
+        manifest.files.push(entry(path).map_err(|source| ArchiveError::Io { path: (*path).to_owned(), source })?);
+    }
+    let unfinished = super::beside(file, "unfinished");
+    let written = (|| {
+        let mut tar = tar::Builder::new(BufWriter::new(private(&unfinished)?));
+        let text = serde_json::to_vec_pretty(&manifest)?;
+        tar.append_data(&mut header(text.len() as u64), MANIFEST, text.as_slice())?;
+        for (entry, (name, path)) in manifest.files.iter().zip(files) {
+            tar.append_data(&mut header(entry.bytes), name, File::open(path)?.take(entry.bytes))?;
+        }
+        let out = tar.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        out.sync_all()?;
+        let bytes = out.metadata()?.len();
+        // A name that was taken meanwhile is not replaced either.
+        fs::hard_link(&unfinished, file)?;
+        Ok(bytes)
+    })();
+    drop(fs::remove_file(&unfinished));
+    let bytes = written.map_err(|source| ArchiveError::Io { path: file.to_owned(), source })?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|source| ArchiveError::Io { path: folder.to_owned(), source })?;
+    Ok(bytes)
+}
+
+fn header(bytes: u64) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(bytes);
+    header.set_mode(0o600);
+    header
+}
+
+/// Reads the whole file and compares it with its manifest.
+pub(super) fn check(file: &Path) -> Result<Manifest, ArchiveError> {
+    let opened = File::open(file).map_err(|source| ArchiveError::Io { path: file.to_owned(), source })?;
+    let none = |problem: String| ArchiveError::NoBackup { file: file.to_owned(), problem };
+    let damaged = |problem: String| ArchiveError::Damaged { file: file.to_owned(), problem };
+    let mut tar = tar::Archive::new(BufReader::new(opened));
+    let mut entries = tar.entries().map_err(|error| none(error.to_string()))?;
+    let first = entries.next().ok_or_else(|| none("it is empty".to_owned()))?.map_err(|error| none(error.to_string()))?;
+    if name(&first) != MANIFEST {
+        return Err(none("it does not begin with a manifest".to_owned()));
+    }
+    let mut text = Vec::new();
+    first.take(MAX_MANIFEST_BYTES).read_to_end(&mut text).map_err(|error| damaged(error.to_string()))?;
+    #[derive(Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    let Format { format } = serde_json::from_slice(&text).map_err(|error| none(error.to_string()))?;
+    if format > FORMAT {
+        return Err(ArchiveError::Newer(file.to_owned()));
+    }
+    let manifest: Manifest = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let mut entry = entry.map_err(|error| damaged(error.to_string()))?;
+        let (name, mut hash) = (name(&entry), Sha256::new());
+        let bytes = io::copy(&mut entry, &mut Hashing(&mut hash, io::sink())).map_err(|error| damaged(error.to_string()))?;
+        found.push(Entry { name, bytes, sha256: hex::encode(hash.finalize()) });
+    }
+    if let Some(wrong) = manifest.files.iter().find(|wanted| !found.contains(wanted)) {
+        return Err(damaged(format!("{} is not what its manifest says", wrong.name)));
+    }
+    if found.len() != manifest.files.len() {
+        return Err(damaged("it holds more than its manifest says".to_owned()));
+    }
+    Ok(manifest)
+}
+
+/// Takes one file out, for this user alone.
+pub(super) fn take(file: &Path, wanted: &str, to: &Path) -> Result<(), ArchiveError> {
+    let read = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ArchiveError::Io { path, source }
+    };
+    let mut tar = tar::Archive::new(BufReader::new(File::open(file).map_err(read(file))?));
+    for entry in tar.entries().map_err(read(file))? {
+        let mut entry = entry.map_err(read(file))?;
+        if name(&entry) == wanted {
+            let mut out = private(to).map_err(read(to))?;
+            io::copy(&mut entry, &mut out).and_then(|_| out.sync_all()).map_err(read(to))?;
+            return Ok(());
+        }
+    }
+    Err(ArchiveError::Damaged { file: file.to_owned(), problem: format!("{wanted} is missing") })
+}
+
+fn name<R: Read>(entry: &tar::Entry<'_, R>) -> String {
+    String::from_utf8_lossy(&entry.path_bytes()).into_owned()
+}
+
+/// Hashes what it writes.
+struct Hashing<'a, W>(&'a mut Sha256, W);
+
+impl<W: Write> Write for Hashing<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.1.write(bytes)?;
+        self.0.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.1.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        Manifest {
+            format: FORMAT,
+            level3: "0".into(),
+            made_at: "now".into(),
+            engine: "e".into(),
+            postgres: "15.1".into(),
+            postgres_major: 15,
+            migration: 1,
+            files: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_file_comes_back_as_it_went_in_and_replaces_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let (source, file, out) = (place.path().join("a"), place.path().join("b.tar"), place.path().join("c"));
+        fs::write(&source, vec![7; 100_000]).unwrap();
+        write(&file, manifest(), &[("a", &source)]).unwrap();
+        assert_eq!(check(&file).unwrap().files[0].bytes, 100_000);
+        take(&file, "a", &out).unwrap();
+        assert_eq!(fs::read(&out).unwrap(), vec![7; 100_000]);
+        assert!(matches!(is_free(&file), Err(ArchiveError::Taken(_))));
+        assert!(write(&file, manifest(), &[("a", &source)]).is_err(), "not even when it was taken meanwhile");
+        let mut left: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["a", "b.tar", "c"]);
+    }
+
+    #[test]
+    fn whatever_is_not_whole_is_refused_with_a_sentence() {
+        let place = tempfile::tempdir().unwrap();
+        let (source, file) = (place.path().join("a"), place.path().join("b.tar"));
+        fs::write(&source, vec![7; 10_000]).unwrap();
+        write(&file, manifest(), &[("a", &source)]).unwrap();
+        let whole = fs::read(&file).unwrap();
+        let content = whole.windows(64).rposition(|bytes| bytes == [7; 64]).unwrap();
+        let mut flipped = whole.clone();
+        flipped[content] ^= 1;
+        for (bytes, wanted) in [
+            (&flipped[..], "damaged"),
+            (&whole[..content], "damaged"),
+            (&whole[..100], "no backup"),
+            (&[][..], "no backup"),
+            (&b"PGDMP of somebody"[..], "no backup"),
+        ] {
+            fs::write(&file, bytes).unwrap();
+            let told = check(&file).unwrap_err().to_string();
+            assert!(told.contains(wanted), "{told}");
+        }
+        let newer = place.path().join("newer.tar");
+        write(&newer, Manifest { format: FORMAT + 1, ..manifest() }, &[]).unwrap();
+        assert!(check(&newer).unwrap_err().to_string().contains("newer level3"));
+    }
+}

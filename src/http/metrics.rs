@@ -1,0 +1,21 @@
+//! `/metrics`: what the server counts of itself, for Prometheus. It passes the same guard as everything else.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+
+use super::Doors;
+use crate::telemetry::Seen;
+
+/// How long the database may take to answer. Real time: whoever asks must learn that it hangs, and not hang as well.
+const PATIENCE: Duration = Duration::from_secs(3);
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+pub(super) async fn metrics(State(doors): State<Doors>) -> impl IntoResponse {
+    // That the database does not answer is one of the numbers; those who need it log why.
+    let stored = tokio::time::timeout(PATIENCE, doors.store.measures(doors.clock.now())).await.ok().and_then(Result::ok);
+    let seen = Seen { stored, sockets: doors.sockets.len(), pools: doors.store.pools() };
+    ([(header::CONTENT_TYPE, OPEN_METRICS)], doors.metrics.render(&seen))
+}

@@ -1,0 +1,211 @@
+//! The files of the logs: `turn-N.jsonl` for each turn, and `positions.jsonl`, which says how far each conversation was written. A crash
+//! between the two is noticed by the last line of the turn's file, so no line is missing and none is written twice.
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::lines::Line;
+use crate::domain::{ConversationId, TurnId};
+
+/// Positions are written afresh at a start when there are this many lines for each conversation.
+const STALE: usize = 4;
+/// How much of a file's end is read at a time to find its last line.
+const PIECE: u64 = 64 << 10;
+
+/// The folder of the logs.
+pub(super) struct Folder {
+    path: PathBuf,
+    positions: HashMap<ConversationId, i64>,
+    journal: File,
+    /// Of turns that were written to and are not over: number and part of the last line.
+    newest: HashMap<TurnId, (i64, usize)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Position {
+    conversation: ConversationId,
+    seq: i64,
+}
+
+/// What is read back of a line.
+#[derive(Deserialize)]
+struct Mark {
+    seq: i64,
+    part: usize,
+}
+
+impl Folder {
+    /// Opens the folder, made when missing. Blocks.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        match DirBuilder::new().mode(0o700).create(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let file = path.join("positions.jsonl");
+        let text = match fs::read(&file) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error),
+        };
+        let mut positions = HashMap::new();
+        // What a crash cut is not JSON; the line before it holds then.
+        for Position { conversation, seq } in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
+            positions.insert(conversation, seq);
+        }
+        if text.lines().count() > STALE * positions.len() || !(text.is_empty() || text.ends_with('\n')) {
+            let fresh = path.join("positions.new");
+            let lines: String = positions.iter().map(|(conversation, seq)| position(*conversation, *seq)).collect();
+            fs::write(&fresh, lines)?;
+            fs::rename(&fresh, &file)?;
+        }
+        let journal = appending(&file)?;
+        Ok(Self { path: path.to_owned(), positions, journal, newest: HashMap::new() })
+    }
+
+    /// The number of the newest event of a conversation that was dealt with; 0 when there is none.
+    pub(super) fn position(&self, conversation: ConversationId) -> i64 {
+        self.positions.get(&conversation).copied().unwrap_or(0)
+    }
+
+    /// Remembers that everything up to `seq` was dealt with. Blocks.
+    pub(super) fn pass(&mut self, conversation: ConversationId, seq: i64) -> io::Result<()> {
+        self.journal.write_all(position(conversation, seq).as_bytes())?;
+        self.positions.insert(conversation, seq);
+        Ok(())
+    }
+
+    /// Appends the lines of one event that are not in its turn's file yet; returns those. Blocks.
+    pub(super) fn append(&mut self, lines: Vec<Line>, over: bool) -> io::Result<Vec<Line>> {
+        let Some(turn) = lines.first().map(|line| line.turn) else { return Ok(lines) };
+        let path = self.path.join(format!("turn-{turn}.jsonl"));
+        let newest = match self.newest.get(&turn) {
+            Some(newest) => *newest,
+            None => mend(&path)?,
+        };
+        let new: Vec<_> = lines.into_iter().filter(|line| (line.seq, line.part) > newest).collect();
+        let mut text = String::new();
+        for line in &new {
+            text += &serde_json::to_string(line)?;
+            text.push('\n');
+        }
+        // Whatever goes wrong now, the file's end is looked at again before the next line.
+        self.newest.remove(&turn);
+        if let Some(last) = new.last() {
+            appending(&path)?.write_all(text.as_bytes())?;
+            if !over {
+                self.newest.insert(turn, (last.seq, last.part));
+            }
+        }
+        Ok(new)
+    }
+}
+
+fn position(conversation: ConversationId, seq: i64) -> String {
+    serde_json::to_string(&Position { conversation, seq }).expect("numbers") + "\n"
+}
+
+fn appending(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// Cuts off what is no whole line; number and part of the last line that is, or zeros.
+fn mend(path: &Path) -> io::Result<(i64, usize)> {
+    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, 0)),
+        Err(error) => return Err(error),
+    };
+    let length = file.metadata()?.len();
+    let mut tail = Vec::new();
+    loop {
+        let from = length.saturating_sub(tail.len() as u64 + PIECE);
+        file.seek(SeekFrom::Start(from))?;
+        tail.clear();
+        (&mut file).take(length - from).read_to_end(&mut tail)?;
+        let whole = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let begin = tail[..whole.saturating_sub(1)].iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+        if begin.is_none() && from > 0 {
+            continue;
+        }
+        let end = from + whole as u64;
+        if end < length {
+            file.set_len(end)?;
+        }
+        let line = &tail[begin.unwrap_or(0)..whole];
+        if line.is_empty() {
+            return Ok((0, 0));
+        }
+        // A whole line that is none of ours was written by somebody else: better a line twice than none any more.
+        return Ok(serde_json::from_slice(line).map_or((0, 0), |Mark { seq, part }| (seq, part)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn line(seq: i64, part: usize, text: &str) -> Line {
+        Line {
+            event: "decision",
+            at: String::new(),
+            conversation: 1,
+            turn: TurnId(5),
+            seq,
+            part,
+            step: None,
+            call: None,
+            body: json!({ "text": text }),
+            words: String::new(),
+        }
+    }
+
+    fn marks(folder: &Path) -> Vec<(i64, usize)> {
+        let text = fs::read_to_string(folder.join("turn-5.jsonl")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).map(|Mark { seq, part }| (seq, part)).collect()
+    }
+
+    #[test]
+    fn whatever_a_crash_left_of_the_lines_each_is_there_once_afterwards() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("logs");
+        // A line longer than what is read at a time.
+        let long = "x".repeat(200_000);
+        let event = |seq| vec![line(seq, 1, "short"), line(seq, 2, &long), line(seq, 3, "short")];
+        let mut folder = Folder::open(&path).unwrap();
+        folder.append(event(1), false).unwrap();
+        folder.append(event(2), false).unwrap();
+        let whole = fs::read(path.join("turn-5.jsonl")).unwrap();
+        let wanted: Vec<_> = [1, 2].iter().flat_map(|seq| [1, 2, 3].map(|part| (*seq, part))).collect();
+        assert_eq!(marks(&path), wanted);
+        for cut in (0..600).chain([100_000, 200_200, 200_300, whole.len() / 2 + 1, whole.len() - 2, whole.len() - 1, whole.len()])
+        {
+            fs::write(path.join("turn-5.jsonl"), &whole[..cut]).unwrap();
+            let mut folder = Folder::open(&path).unwrap();
+            folder.append(event(1), false).unwrap();
+            folder.append(event(2), true).unwrap();
+            assert_eq!(fs::read(path.join("turn-5.jsonl")).unwrap(), whole, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn positions_survive_a_crash_and_do_not_grow_without_end() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("logs");
+        let mut folder = Folder::open(&path).unwrap();
+        for seq in 1..=100 {
+            folder.pass(ConversationId(1), seq).unwrap();
+        }
+        folder.pass(ConversationId(2), 7).unwrap();
+        folder.journal.write_all(br#"{"conversation":1,"se"#).unwrap();
+        let again = Folder::open(&path).unwrap();
+        assert_eq!([1, 2, 3].map(|id| again.position(ConversationId(id))), [100, 7, 0]);
+        assert_eq!(fs::read_to_string(path.join("positions.jsonl")).unwrap().lines().count(), 2);
+    }
+}

@@ -1,0 +1,238 @@
+//! A log of every turn: `turn-N.jsonl` for programs, and readable lines in the log of the server. Both are written from committed events,
+//! so what they say has happened, and what was missed is read from the database. No file is ever rotated or removed.
+
+mod files;
+mod lines;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::domain::{ConversationId, Event, EventRecord, TurnId};
+use crate::store::{Store, StoreError};
+
+use files::Folder;
+use lines::{Beside, Line};
+
+/// Events read at a time.
+const PAGE: i64 = 200;
+/// How soon to try again when the disk or the database was not there.
+const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
+/// How many letters of a text are shown in the log of the server.
+const LETTERS: usize = 160;
+
+/// Writes the logs of turns.
+pub struct TurnLog {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    path: Option<PathBuf>,
+}
+
+/// Why something could not be logged.
+#[derive(Debug, thiserror::Error)]
+enum LogError {
+    #[error("the log of turns cannot be written")]
+    Disk(#[from] io::Error),
+    #[error("what happened cannot be read")]
+    Store(#[from] StoreError),
+}
+
+/// Where to begin, and where to write.
+struct Book {
+    folder: Option<Folder>,
+    /// Without a folder, how far each conversation was shown.
+    shown: HashMap<ConversationId, i64>,
+}
+
+impl TurnLog {
+    /// `path` is the folder of the files; without one, lines only go to the log of the server.
+    pub fn new(store: Store, clock: Arc<dyn Clock>, path: Option<PathBuf>) -> Self {
+        Self { store, clock, path }
+    }
+
+    /// Writes until `ended`, and then what was committed until then. What an earlier process left unwritten comes first.
+    pub async fn run(self, ended: CancellationToken) {
+        // Listening begins before anything is read, so that nothing falls between.
+        let mut events = self.store.signals().events();
+        let mut book: Option<Book> = None;
+        let (mut behind, mut told) = (true, false);
+        loop {
+            let mut batch = Vec::new();
+            if !behind {
+                tokio::select! {
+                    biased;
+                    record = events.recv() => match record {
+                        Ok(record) => batch.push(record),
+                        Err(RecvError::Lagged(_)) => behind = true,
+                        Err(RecvError::Closed) => return,
+                    },
+                    () = ended.cancelled() => return,
+                }
+            }
+            loop {
+                match events.try_recv() {
+                    Ok(record) => batch.push(record),
+                    Err(TryRecvError::Lagged(_)) => behind = true,
+                    Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+                }
+            }
+            match self.write(&mut book, behind, batch).await {
+                Ok(()) => (behind, told) = (false, false),
+                Err(error) => {
+                    if !told {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "trying again soon");
+                    }
+                    (behind, told) = (true, true);
+                    tokio::select! {
+                        () = self.clock.sleep_until(self.clock.now() + RETRY_AFTER) => {}
+                        // The next start writes what is missing.
+                        () = ended.cancelled() => return,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes what was announced, or everything that is not written yet.
+    async fn write(&self, book: &mut Option<Book>, behind: bool, batch: Vec<EventRecord>) -> Result<(), LogError> {
+        let first = book.is_none();
+        let mut open = match book.take() {
+            Some(book) => book,
+            None => self.open().await?,
+        };
+        let written = self.write_in(&mut open, first, behind, batch).await;
+        // After a failure of the disk the folder is opened anew, which looks at what there really is.
+        if open.folder.is_some() == self.path.is_some() {
+            *book = Some(open);
+        }
+        written
+    }
+
+    async fn open(&self) -> Result<Book, LogError> {
+        let Some(path) = self.path.clone() else {
+            // Nothing is kept, so only what happens from now on is told.
+            let shown = self.store.newest_sequences().await?.into_iter().collect();
+            return Ok(Book { folder: None, shown });
+        };
+        let folder = tokio::task::spawn_blocking(move || Folder::open(&path)).await.expect("opening does not panic")?;
+        Ok(Book { folder: Some(folder), shown: HashMap::new() })
+    }
+
+    async fn write_in(&self, book: &mut Book, first: bool, behind: bool, batch: Vec<EventRecord>) -> Result<(), LogError> {
+        if behind {
+            for (conversation, newest) in self.store.newest_sequences().await? {
+                if newest > book.position(conversation) {
+                    // What happened before this start was shown then.
+                    self.catch_up(book, conversation, !first).await?;
+                }
+            }
+        }
+        let mut ready = Vec::new();
+        let mut at: HashMap<ConversationId, i64> = HashMap::new();
+        for record in batch {
+            let position = *at.entry(record.conversation).or_insert_with(|| book.position(record.conversation));
+            match record.sequence - position {
+                ..=0 => {}
+                1 => {
+                    at.insert(record.conversation, record.sequence);
+                    ready.push(record);
+                }
+                _ => {
+                    self.put(book, std::mem::take(&mut ready), true).await?;
+                    self.catch_up(book, record.conversation, true).await?;
+                    at.insert(record.conversation, book.position(record.conversation));
+                }
+            }
+        }
+        self.put(book, ready, true).await
+    }
+
+    async fn catch_up(&self, book: &mut Book, conversation: ConversationId, show: bool) -> Result<(), LogError> {
+        loop {
+            let records = self.store.events_after(conversation, book.position(conversation), PAGE).await?;
+            if records.is_empty() {
+                return Ok(());
+            }
+            self.put(book, records, show).await?;
+        }
+    }
+
+    /// Writes events that follow what was written.
+    async fn put(&self, book: &mut Book, records: Vec<EventRecord>, show: bool) -> Result<(), LogError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let beside = self.beside(&records).await?;
+        let mut written = Vec::new();
+        if let Some(mut folder) = book.folder.take() {
+            let work = move || -> io::Result<(Folder, Vec<Line>)> {
+                let mut passed: HashMap<ConversationId, i64> = HashMap::new();
+                for record in &records {
+                    let over = matches!(record.event, Event::TurnEnded { .. });
+                    written.extend(folder.append(lines::lines(record, &beside), over)?);
+                    passed.insert(record.conversation, record.sequence);
+                }
+                for (conversation, seq) in passed {
+                    folder.pass(conversation, seq)?;
+                }
+                Ok((folder, written))
+            };
+            let (folder, lines) = tokio::task::spawn_blocking(work).await.expect("writing does not panic")?;
+            (book.folder, written) = (Some(folder), lines);
+        } else {
+            for record in &records {
+                written.extend(lines::lines(record, &beside));
+                book.shown.insert(record.conversation, record.sequence);
+            }
+        }
+        if show {
+            written.iter().for_each(tell);
+        }
+        Ok(())
+    }
+
+    /// Asks for what the events themselves do not say.
+    async fn beside(&self, records: &[EventRecord]) -> Result<Beside, StoreError> {
+        let mut beside = Beside::default();
+        let mut ended: Vec<TurnId> = Vec::new();
+        for record in records {
+            match record.event {
+                Event::TurnStarted { turn, fence: 1 } => {
+                    beside.inputs.insert(turn, self.store.input_of(turn).await?);
+                }
+                Event::ToolCallEnded { turn, .. } if !ended.contains(&turn) => ended.push(turn),
+                _ => {}
+            }
+        }
+        if !ended.is_empty() {
+            beside.verdicts = self.store.verdicts(&ended).await?;
+        }
+        Ok(beside)
+    }
+}
+
+impl Book {
+    fn position(&self, conversation: ConversationId) -> i64 {
+        match &self.folder {
+            Some(folder) => folder.position(conversation),
+            None => self.shown.get(&conversation).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// Tells a line in the log of the server.
+fn tell(line: &Line) {
+    let mut words: String =
+        line.words.chars().take(LETTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if words.len() < line.words.len() {
+        words.push('…');
+    }
+    let (step, call) = (line.step.map(|step| step.0), line.call.map(|call| call.0));
+    tracing::info!(turn = line.turn.0, step, call, "{}: {words}", line.event);
+}

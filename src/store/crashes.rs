@@ -1,0 +1,90 @@
+//! Capabilities that may have ended the process: counted by version, and at the third time disabled.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_scalar};
+
+use super::turns::End;
+use super::{Lease, NewStep, Store, StoreError};
+use crate::domain::{Event, Origin, ToolCallId};
+
+/// How often the process may end in the middle of a call before the version is disabled.
+pub const CRASHES: i64 = 3;
+
+/// A call in whose middle the process ended.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Crash {
+    /// The call.
+    pub call: ToolCallId,
+    /// Which attempt at it.
+    pub fence: i64,
+    /// The capability.
+    pub name: String,
+    /// Its version.
+    pub version: i32,
+}
+
+impl Store {
+    /// Counts a crash; at the third of a version that is live it is disabled and the user told, in the same transaction. True when it was
+    /// disabled now. The same crash counts once.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn record_crash(&self, crash: &Crash, now: DateTime<Utc>) -> Result<bool, StoreError> {
+        let main = self.main_conversation(now).await?;
+        let mut unit = self.begin(now).await?;
+        // First the conversation, then the capability: so does whoever else takes both.
+        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", main.0)
+            .fetch_one(&mut *unit.tx)
+            .await?;
+        let Crash { call, fence, name, version } = crash;
+        query!(
+            "INSERT INTO capability_crashes (tool_call_id, fence, name, version, created_at)
+             SELECT c.tool_call_id, $2, v.name, v.version, $5 FROM capability_versions v, tool_calls c
+             WHERE c.tool_call_id = $1 AND v.name = $3 AND v.version = $4
+             ON CONFLICT DO NOTHING",
+            call.0,
+            fence,
+            name,
+            version,
+            now
+        )
+        .execute(&mut *unit.tx)
+        .await?;
+        let disabled = query!(
+            "UPDATE capabilities SET state = 'disabled', updated_at = $3
+             WHERE name = $1 AND version = $2 AND state = 'installed'
+               AND (SELECT count(*) FROM capability_crashes c WHERE c.name = $1 AND c.version = $2) >= $4",
+            name,
+            version,
+            now,
+            CRASHES
+        )
+        .execute(&mut *unit.tx)
+        .await?
+        .rows_affected()
+            == 1;
+        if disabled {
+            unit.append(main, Event::CapabilityChanged { name: name.clone(), version: *version, enabled: false }).await?;
+            // The controller's own words, as a turn that needs nobody to take it up.
+            let turn = unit.queue_turn(main, Origin::Command, None, &format!("[controller] What became of `{name}`?")).await?;
+            let content = format!(
+                "The capability `{name}` (version {version}) is disabled: the server ended {CRASHES} times in the middle of a call of \
+                 it. If something else ended the server, enable it again; else have it written anew, a new version begins at zero."
+            );
+            let lease = Lease { turn, conversation: main, fence: 0, origin: Origin::Command };
+            let step = NewStep {
+                number: 1,
+                model: "level3",
+                finish_reason: "quarantine",
+                usage: None,
+                content: &content,
+                calls: &[],
+                last: true,
+            };
+            unit.insert_step(&lease, &step).await?;
+            unit.end_turn(main, turn, End::Answered).await?;
+        }
+        unit.commit().await?;
+        Ok(disabled)
+    }
+}

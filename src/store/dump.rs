@@ -1,0 +1,247 @@
+//! The database as one file, with Postgres' own `pg_dump`, and back.
+//!
+//! On the way back the tables and functions of the program come from its migrations and never from the file: only their rows do. What
+//! the agent made is made again by the agent's own login. So no file can bring in a function that runs with the program's rights, and
+//! owners and rights come out as the place it is restored to wants them, whatever the database was called before.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use tokio::process::Command;
+
+use super::database::{Database, DatabaseError, migrations};
+use super::embedded::programs::{self, Programs};
+use super::logins::{self, LoginError, Logins};
+
+/// What was dumped.
+#[derive(Clone, Debug)]
+pub struct Dumped {
+    /// The server's version, like `15.18`.
+    pub server: String,
+    /// Its major version.
+    pub major: u32,
+    /// The newest migration it has.
+    pub migration: i64,
+}
+
+/// Why a database cannot be dumped or restored; each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// `pg_dump` and `pg_restore` are missing.
+    #[error(
+        "this needs pg_dump and pg_restore of Postgres {0} or newer; install its client programs (Debian: postgresql-client), or set \
+         LEVEL3_POSTGRES_BIN to their folder"
+    )]
+    NoPrograms(u32),
+    /// One of them failed; what it said.
+    #[error("{program} failed: {said}")]
+    Failed {
+        /// Which.
+        program: &'static str,
+        /// What it said.
+        said: String,
+    },
+    /// One of them cannot be run.
+    #[error("{program} cannot be run")]
+    Run {
+        /// Which.
+        program: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is nothing of ours in the database.
+    #[error("the database holds no level3; start the server once, or look where DATABASE_URL and LEVEL3_DATA_DIR lead")]
+    Nothing,
+    /// There is something in the database.
+    #[error("the database is not empty; a backup is restored only into an empty one, so that nothing is lost")]
+    NotEmpty,
+    /// The backup comes from a newer server.
+    #[error("the backup was made from Postgres {backup}, and this is Postgres {here}; restore it into {backup} or newer")]
+    OlderServer {
+        /// The backup's major version.
+        backup: u32,
+        /// The major version here.
+        here: u32,
+    },
+    /// The backup comes from a newer program.
+    #[error("the backup was made by a newer level3 (it has migration {0}); restore it with that version")]
+    Newer(i64),
+    /// The logins cannot be made.
+    #[error("the logins of the server and of the agent cannot be prepared")]
+    Logins(#[from] LoginError),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The tables cannot be made.
+    #[error("the tables cannot be made")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// A statement failed.
+    #[error("the database did not do what was asked")]
+    Query(#[from] sqlx::Error),
+}
+
+impl Database {
+    /// Writes everything of the program and of the agent to a file, as it was at one moment; a server may run meanwhile. `bin` is where
+    /// to look for `pg_dump`.
+    ///
+    /// # Errors
+    /// [`DumpError`]; the file may be there in part.
+    pub async fn dump(&self, bin: Option<&Path>, to: &Path) -> Result<Dumped, DumpError> {
+        let from = self.admin.clone().database(&self.name);
+        let mut connection = match from.connect().await {
+            Err(error) if error.as_database_error().and_then(|error| error.code()).as_deref() == Some("3D000") => {
+                return Err(DumpError::Nothing);
+            }
+            connected => connected?,
+        };
+        if !has_tables(&mut connection).await? {
+            return Err(DumpError::Nothing);
+        }
+        let (server, major) = version(&mut connection).await?;
+        let newest = "SELECT coalesce(max(version), 0) FROM level3._sqlx_migrations";
+        let migration: i64 = sqlx::query_scalar(newest).fetch_one(&mut connection).await?;
+        drop(connection.close().await);
+        let programs = programs::find(bin, major).ok_or(DumpError::NoPrograms(major))?;
+        let mut command = command(&programs, "pg_dump", &from);
+        command.args(["--format=custom", "--schema=level3", "--schema=shared", "--schema=agent", "--file"]).arg(to);
+        run("pg_dump", command).await?;
+        Ok(Dumped { server, major, migration })
+    }
+
+    /// Fills an empty database from such a file.
+    ///
+    /// # Errors
+    /// [`DumpError`]. Where the database was not empty, or the file is too new for it, nothing was changed; else it may be filled in part.
+    pub async fn restore(&self, bin: Option<&Path>, from: &Path, dumped: &Dumped) -> Result<(), DumpError> {
+        let all = migrations();
+        if !all.version_exists(dumped.migration) {
+            return Err(DumpError::Newer(dumped.migration));
+        }
+        let mut admin = self.admin.connect().await?;
+        let (_, here) = version(&mut admin).await?;
+        drop(admin.close().await);
+        if here < dumped.major {
+            return Err(DumpError::OlderServer { backup: dumped.major, here });
+        }
+        let programs = programs::find(bin, here).ok_or(DumpError::NoPrograms(here))?;
+        // A database that is not made yet is empty.
+        if let Ok(mut there) = self.admin.clone().database(&self.name).connect().await {
+            let filled = has_tables(&mut there).await?;
+            drop(there.close().await);
+            if filled {
+                return Err(DumpError::NotEmpty);
+            }
+        }
+        let Logins { app, agent } = logins::prepare(&self.admin, &self.name, self.create).await?;
+        let mut connection = app.clone().disable_statement_logging().connect().await?;
+        all.run_to(dumped.migration, &mut connection).await?;
+        let links = open_tables(&mut connection).await?;
+        let restoring = |login: &PgConnectOptions| {
+            let mut command = command(&programs, "pg_restore", login);
+            command.args(["--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname", &self.name]);
+            command
+        };
+        let mut rows = restoring(&app);
+        rows.args(["--data-only", "--schema=level3"]).arg(from);
+        run("pg_restore", rows).await?;
+        close_tables(&mut connection, &links).await?;
+        let mut made = restoring(&app);
+        made.args(["--schema=agent", "--role", agent.get_username()]).arg(from);
+        run("pg_restore", made).await?;
+        drop(connection.close().await);
+        Ok(())
+    }
+}
+
+/// Something a table is tied to others with: how it is made.
+struct Link {
+    table: String,
+    name: String,
+    definition: String,
+}
+
+/// Whether the schema of the program, or that of the agent, has anything in it.
+async fn has_tables(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let found =
+        "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace IN (to_regnamespace('level3'), to_regnamespace('agent')))";
+    sqlx::query_scalar(found).fetch_one(connection).await
+}
+
+async fn version(connection: &mut PgConnection) -> Result<(String, u32), sqlx::Error> {
+    let query = "SELECT current_setting('server_version'), current_setting('server_version_num')::int / 10000";
+    let (text, major): (String, i32) = sqlx::query_as(query).fetch_one(connection).await?;
+    let short = text.split_whitespace().next().unwrap_or_default().to_owned();
+    Ok((short, major.cast_unsigned()))
+}
+
+/// Makes the tables ready for rows in any order: emptied, untied, without triggers. Returns what ties them.
+async fn open_tables(connection: &mut PgConnection) -> Result<Vec<Link>, sqlx::Error> {
+    let links: Vec<(String, String, String)> = sqlx::query_as(
+        "SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
+         WHERE contype = 'f' AND connamespace = 'level3'::regnamespace ORDER BY 1, 2",
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let links: Vec<_> = links.into_iter().map(|(table, name, definition)| Link { table, name, definition }).collect();
+    let mut statements: String =
+        links.iter().map(|Link { table, name, .. }| format!("ALTER TABLE {table} DROP CONSTRAINT {name};")).collect();
+    for table in tables(connection).await? {
+        statements += &format!("ALTER TABLE {table} DISABLE TRIGGER USER; TRUNCATE {table};");
+    }
+    sqlx::raw_sql(AssertSqlSafe(statements)).execute(connection).await?;
+    Ok(links)
+}
+
+/// Ties the tables together again; rows that do not fit together are noticed here.
+async fn close_tables(connection: &mut PgConnection, links: &[Link]) -> Result<(), sqlx::Error> {
+    let tie = |Link { table, name, definition }: &Link| format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition};");
+    let mut statements: String = links.iter().map(tie).collect();
+    for table in tables(connection).await? {
+        statements += &format!("ALTER TABLE {table} ENABLE TRIGGER USER;");
+    }
+    sqlx::raw_sql(AssertSqlSafe(statements)).execute(&mut *connection).await?;
+    sqlx::raw_sql("ANALYZE").execute(connection).await?;
+    Ok(())
+}
+
+async fn tables(connection: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
+    let query = "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'level3'::regnamespace AND relkind IN ('r', 'p')";
+    sqlx::query_scalar(query).fetch_all(connection).await
+}
+
+/// A program that finds the database in its environment: a password on the command line could be read by everybody here.
+fn command(programs: &Programs, name: &'static str, to: &PgConnectOptions) -> Command {
+    let mut command = Command::new(programs.folder.join(name));
+    let path = ["/usr/bin", "/bin"].join(":");
+    command.env_clear().env("PATH", path).env("PGUSER", to.get_username()).env("PGPORT", to.get_port().to_string());
+    match to.get_socket() {
+        Some(socket) => command.env("PGHOST", socket),
+        None => command.env("PGHOST", to.get_host()),
+    };
+    if let Some(database) = to.get_database() {
+        command.env("PGDATABASE", database);
+    }
+    if let Some(password) = logins::plain_password(to) {
+        command.env("PGPASSWORD", password);
+    }
+    let url = to.to_url_lossy();
+    for (setting, variable) in
+        [("sslmode", "PGSSLMODE"), ("sslrootcert", "PGSSLROOTCERT"), ("sslcert", "PGSSLCERT"), ("sslkey", "PGSSLKEY")]
+    {
+        if let Some((_, value)) = url.query_pairs().find(|(name, _)| name.replace('-', "") == setting) {
+            command.env(variable, &*value);
+        }
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+async fn run(program: &'static str, mut command: Command) -> Result<(), DumpError> {
+    let output = command.output().await.map_err(|source| DumpError::Run { program, source })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(DumpError::Failed { program, said: String::from_utf8_lossy(&output.stderr).trim().to_owned() })
+}

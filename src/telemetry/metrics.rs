@@ -1,0 +1,260 @@
+//! What the server counts of itself, for Prometheus. A registry for each server, so that several can live in one process; what the
+//! database or the sockets know better is asked for when somebody looks: see [`Seen`].
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+/// One name and its word. The words come from this program alone: a label with a word from outside would grow without end.
+type Label = [(&'static str, String); 1];
+type Histograms = Family<Label, Histogram, fn() -> Histogram>;
+type Gauges = Family<Label, Gauge<f64, AtomicU64>>;
+
+/// Where one sort of waiting becomes another, in seconds: a model that streams from memory, one that thinks.
+const STEP_SECONDS: [f64; 12] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
+/// The same for tools, which answer in milliseconds.
+const TOOL_SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
+
+/// Counts. Cheap to clone; clones share everything.
+#[derive(Clone)]
+pub struct Metrics(Arc<Inner>);
+
+struct Inner {
+    registry: Registry,
+    turns_ended: Family<Label, Counter>,
+    steps: Histograms,
+    tools: Histograms,
+    model_errors: Family<Label, Counter>,
+    capability_calls: Family<Label, Counter>,
+    turns: Gauges,
+    queue_age: Gauge<f64, AtomicU64>,
+    database_up: Gauge,
+    day_tokens: Gauges,
+    day_cost: Gauge<f64, AtomicU64>,
+    day_calls: Gauges,
+    budget_used: Gauges,
+    sockets: Gauge,
+    pool: Family<[(&'static str, &'static str); 2], Gauge>,
+}
+
+/// What is looked up at the moment of asking.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// What the database said; `None` when it did not answer.
+    pub stored: Option<Stored>,
+    /// Open sockets of `/chat`.
+    pub sockets: usize,
+    /// Connections by pool: its name, how many are used, how many idle.
+    pub pools: Vec<(&'static str, u32, u32)>,
+}
+
+/// What the database knows of the moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stored {
+    /// Open turns by state.
+    pub turns: Vec<(&'static str, u64)>,
+    /// How many seconds the oldest turn has waited that a runner could take up; 0 when there is none.
+    pub queue_age_seconds: f64,
+    /// Tokens since midnight, UTC, by direction.
+    pub day_tokens: Vec<(&'static str, u64)>,
+    /// Dollars since midnight, UTC, of the requests whose price is known.
+    pub day_cost_dollars: f64,
+    /// Model requests and tool calls since midnight, UTC, by kind.
+    pub day_calls: Vec<(&'static str, u64)>,
+    /// How much of each limit of the day is used up, 1 being all of it.
+    pub budget_used: Vec<(&'static str, f64)>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("level3");
+        let inner = Inner {
+            turns_ended: Family::default(),
+            steps: Family::new_with_constructor(|| Histogram::new(STEP_SECONDS)),
+            tools: Family::new_with_constructor(|| Histogram::new(TOOL_SECONDS)),
+            model_errors: Family::default(),
+            capability_calls: Family::default(),
+            turns: Family::default(),
+            queue_age: Gauge::default(),
+            database_up: Gauge::default(),
+            day_tokens: Family::default(),
+            day_cost: Gauge::default(),
+            day_calls: Family::default(),
+            budget_used: Family::default(),
+            sockets: Gauge::default(),
+            pool: Family::default(),
+            registry: Registry::default(),
+        };
+        inner.register(&mut registry);
+        Self(Arc::new(Inner { registry, ..inner }))
+    }
+}
+
+impl Inner {
+    fn register(&self, registry: &mut Registry) {
+        registry.register("turns", "Turns that are not over, by state", self.turns.clone());
+        registry.register("turns_ended", "Turns that ended since the server started, by state", self.turns_ended.clone());
+        let help = "How long the oldest turn has waited that a runner could take up";
+        registry.register_with_unit("queue_age", help, Unit::Seconds, self.queue_age.clone());
+        let help = "One step's model request with its retries, by what came of it";
+        registry.register_with_unit("step_duration", help, Unit::Seconds, self.steps.clone());
+        let help = "One tool call from its judgement to its recorded outcome, by tool; all capabilities are one";
+        registry.register_with_unit("tool_call_duration", help, Unit::Seconds, self.tools.clone());
+        registry.register(
+            "model_errors",
+            "Model requests without an answer after all retries, by kind",
+            self.model_errors.clone(),
+        );
+        let help = "Calls of capabilities that the agent made, by outcome";
+        registry.register("capability_calls", help, self.capability_calls.clone());
+        let help = "Tokens since midnight, UTC, by direction";
+        registry.register("day_tokens", help, self.day_tokens.clone());
+        let help = "Dollars since midnight, UTC, of the requests whose price is known";
+        registry.register_with_unit("day_cost", help, Unit::Other("dollars".into()), self.day_cost.clone());
+        registry.register("day_calls", "Model requests and tool calls since midnight, UTC, by kind", self.day_calls.clone());
+        let help = "How much of each limit of the day is used up; 1 is all of it, and a kind without a limit is not here";
+        registry.register_with_unit("day_budget_used", help, Unit::Other("ratio".into()), self.budget_used.clone());
+        registry.register("open_sockets", "Open sockets of /chat", self.sockets.clone());
+        let help = "Connections to the database, by the login they are for and whether one is used";
+        registry.register("pool_connections", help, self.pool.clone());
+        registry.register("database_up", "1 when the database answered this request", self.database_up.clone());
+    }
+}
+
+impl Metrics {
+    /// A turn ended in this state.
+    pub fn turn_ended(&self, state: &str) {
+        self.0.turns_ended.get_or_create(&[("state", state.to_owned())]).inc();
+    }
+
+    /// A step's model request took so long and was answered or not.
+    pub fn step(&self, took: Duration, answered: bool) {
+        let result = if answered { "answered" } else { "failed" };
+        self.0.steps.get_or_create(&[("result", result.to_owned())]).observe(took.as_secs_f64());
+    }
+
+    /// A model gave no answer; `kind` is a variant of an enum without fields.
+    pub fn model_error(&self, kind: impl Debug) {
+        self.0.model_errors.get_or_create(&[("kind", words(&format!("{kind:?}")))]).inc();
+    }
+
+    /// A tool call took so long. `tool` is a name of the program's own, or `capability`.
+    pub fn tool(&self, tool: &'static str, took: Duration) {
+        self.0.tools.get_or_create(&[("tool", tool.to_owned())]).observe(took.as_secs_f64());
+    }
+
+    /// A capability's call ended.
+    pub fn capability_call(&self, ok: bool) {
+        let outcome = if ok { "done" } else { "failed" };
+        self.0.capability_calls.get_or_create(&[("outcome", outcome.to_owned())]).inc();
+    }
+
+    /// Everything in the text format of OpenMetrics, which Prometheus reads.
+    pub fn render(&self, seen: &Seen) -> String {
+        let Inner { registry, .. } = &*self.0;
+        self.take(seen);
+        let mut text = String::new();
+        encode(&mut text, registry).expect("writing to memory does not fail");
+        text
+    }
+
+    fn take(&self, seen: &Seen) {
+        let inner = &*self.0;
+        for family in [&inner.turns, &inner.day_tokens, &inner.day_calls, &inner.budget_used] {
+            // What is not known is not there: an old number would look like a fresh one.
+            family.clear();
+        }
+        inner.queue_age.set(seen.stored.as_ref().map_or(f64::NAN, |stored| stored.queue_age_seconds));
+        inner.day_cost.set(seen.stored.as_ref().map_or(f64::NAN, |stored| stored.day_cost_dollars));
+        inner.database_up.set(seen.stored.is_some().into());
+        if let Some(stored) = &seen.stored {
+            set(&inner.turns, "state", stored.turns.iter().map(|(word, count)| (*word, *count as f64)));
+            set(&inner.day_tokens, "direction", stored.day_tokens.iter().map(|(word, count)| (*word, *count as f64)));
+            set(&inner.day_calls, "kind", stored.day_calls.iter().map(|(word, count)| (*word, *count as f64)));
+            set(&inner.budget_used, "kind", stored.budget_used.iter().copied());
+        }
+        inner.sockets.set(i64::try_from(seen.sockets).unwrap_or(i64::MAX));
+        for (pool, used, idle) in &seen.pools {
+            inner.pool.get_or_create(&[("pool", *pool), ("state", "used")]).set((*used).into());
+            inner.pool.get_or_create(&[("pool", *pool), ("state", "idle")]).set((*idle).into());
+        }
+    }
+}
+
+fn set(family: &Gauges, label: &'static str, values: impl IntoIterator<Item = (&'static str, f64)>) {
+    for (word, value) in values {
+        family.get_or_create(&[(label, word.to_owned())]).set(value);
+    }
+}
+
+/// The name of a variant in the words of metrics: `RateLimited` becomes `rate_limited`.
+fn words(variant: &str) -> String {
+    let mut words = String::with_capacity(variant.len() + 2);
+    for (at, letter) in variant.char_indices() {
+        if letter.is_ascii_uppercase() && at > 0 {
+            words.push('_');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    enum Kind {
+        RateLimited,
+    }
+
+    #[test]
+    fn what_was_counted_is_rendered_with_its_help_and_unit() {
+        let metrics = Metrics::default();
+        metrics.model_error(Kind::RateLimited);
+        metrics.turn_ended("completed");
+        metrics.turn_ended("completed");
+        metrics.tool("execute_sql", Duration::from_millis(3));
+        let text = metrics.render(&Seen { sockets: 2, pools: vec![("app", 1, 3)], ..Seen::default() });
+        for line in [
+            "# HELP level3_turns_ended Turns that ended since the server started, by state.",
+            "# UNIT level3_tool_call_duration_seconds seconds",
+            "level3_turns_ended_total{state=\"completed\"} 2",
+            "level3_model_errors_total{kind=\"rate_limited\"} 1",
+            "level3_tool_call_duration_seconds_bucket{le=\"0.0025\",tool=\"execute_sql\"} 0",
+            "level3_tool_call_duration_seconds_bucket{le=\"0.005\",tool=\"execute_sql\"} 1",
+            "level3_open_sockets 2",
+            "level3_pool_connections{pool=\"app\",state=\"used\"} 1",
+            "level3_database_up 0",
+            "# EOF",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} is missing in:\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_database_does_not_say_any_more_is_not_shown_as_it_was() {
+        let metrics = Metrics::default();
+        let stored = Stored { turns: vec![("queued", 3)], queue_age_seconds: 12.5, ..Stored::default() };
+        let text = metrics.render(&Seen { stored: Some(stored), ..Seen::default() });
+        assert!(text.contains("level3_turns{state=\"queued\"} 3") && text.contains("level3_database_up 1"), "{text}");
+        let text = metrics.render(&Seen::default());
+        assert!(!text.contains("level3_turns{") && text.contains("level3_database_up 0"), "{text}");
+    }
+
+    #[test]
+    fn two_servers_in_one_process_count_apart() {
+        let (one, other) = (Metrics::default(), Metrics::default());
+        one.capability_call(true);
+        assert!(one.render(&Seen::default()).contains("level3_capability_calls_total{outcome=\"done\"} 1"));
+        assert!(!other.render(&Seen::default()).contains("level3_capability_calls_total{"));
+    }
+}

@@ -1,0 +1,101 @@
+//! A mark for each capability's call under way: a file that is gone when the call has ended, however it ended, unless the process ended
+//! with it. What lies there at a start was cut off by a crash. A file and not a row: it costs microseconds, and need not survive the
+//! machine, whose end no capability causes.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Tools;
+use crate::store::{Crash, StoreError};
+
+/// Where the marks are. Cheap to clone.
+#[derive(Clone)]
+pub struct Marks(Arc<Path>);
+
+/// The mark of one call; dropping it says that the call has ended.
+pub(super) struct Mark(PathBuf);
+
+impl Marks {
+    /// The marks in `folder`, made when missing. It must be of this server alone.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        Ok(Self(folder.into()))
+    }
+
+    /// Marks a call as under way. A mark that cannot be written is no reason not to make the call.
+    pub(super) fn set(&self, crash: &Crash) -> Option<Mark> {
+        let path = self.0.join(format!("{}-{}.json", crash.call, crash.fence));
+        match fs::write(&path, serde_json::to_vec(crash).expect("plain data")) {
+            Ok(()) => Some(Mark(path)),
+            Err(error) => {
+                tracing::warn!(%error, "a call is not marked; should it end the process, nobody will know");
+                None
+            }
+        }
+    }
+
+    fn left_over(&self) -> io::Result<Vec<(PathBuf, Option<Crash>)>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.0)? {
+            let path = entry?.path();
+            // What a crash cut in the middle of writing began no call.
+            let crash = serde_json::from_slice(&fs::read(&path)?).ok();
+            found.push((path, crash));
+        }
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(found)
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.0) {
+            tracing::warn!(%error, "the mark of a call cannot be removed; it will be taken for a crash");
+        }
+    }
+}
+
+impl Tools {
+    /// Counts what was cut off by the end of the process before. To be done before anything is called.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn settle_crashes(&self) -> Result<(), StoreError> {
+        let left = self.hands.marks.left_over().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the marks of calls cannot be read");
+            Vec::new()
+        });
+        for (path, crash) in left {
+            if let Some(crash) = crash {
+                let disabled = self.store.record_crash(&crash, self.clock.now()).await?;
+                let Crash { name, version, call, .. } = crash;
+                tracing::warn!(capability = name, version, %call, disabled, "the process ended in the middle of a capability's call");
+            }
+            // Counted once even if this fails: the database knows the attempt.
+            drop(Mark(path));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ToolCallId;
+
+    #[test]
+    fn a_mark_is_there_for_as_long_as_its_call() {
+        let place = tempfile::tempdir().unwrap();
+        let marks = Marks::open(&place.path().join("calls")).unwrap();
+        let crash = Crash { call: ToolCallId(4), fence: 2, name: "n".into(), version: 1 };
+        let mark = marks.set(&crash);
+        assert_eq!(marks.left_over().unwrap()[0].1, Some(crash));
+        drop(mark);
+        assert!(marks.left_over().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,210 @@
+//! `level3 backup` and `level3 restore`: everything is there again, in another folder and in another database.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+
+use crate::support::api::{Ran, ask_at, level3_with};
+use crate::support::{Client, ModelServer, Server, administrator, asks_for, cluster, kinds, results};
+
+const ADDER: &str = "export default function adder({a, b}) { return a + b; }";
+
+/// A model that does these things one after the other; each word ends a turn.
+async fn model() -> ModelServer {
+    let parameters = json!({"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}});
+    let sql = |query: &str| asks_for("execute_sql", &json!({"query": query}));
+    let said = |text: &str| json!({"role": "assistant", "content": text});
+    let steps = [
+        sql("CREATE TABLE notes (id serial PRIMARY KEY, note text CHECK (note <> ''))"),
+        sql("INSERT INTO notes (note) VALUES ('one'), ('zwei ✓')"),
+        sql("CREATE VIEW counted AS SELECT count(*) FROM notes, shared.tasks"),
+        asks_for(
+            "write_capability",
+            &json!({"name": "adder", "description": "Adds.", "code": ADDER, "parameters_schema": parameters}),
+        ),
+        asks_for("adder", &json!({"a": 1, "b": 2})),
+        asks_for("manage_tasks", &json!({"action": "create", "title": "later", "due_at": "2100-01-01T00:00:00Z"})),
+        said("made"),
+        asks_for("adder", &json!({"a": 20, "b": 3})),
+        sql("ALTER TABLE notes ADD COLUMN more int"),
+        sql("INSERT INTO notes (note, more) VALUES ('drei', 3) RETURNING id"),
+        said("still there"),
+    ];
+    ModelServer::start(move |number, _| steps[number % steps.len()].clone()).await
+}
+
+/// Rows and a fingerprint of every table of the program and of the agent.
+async fn everything(options: PgConnectOptions) -> BTreeMap<String, (i64, String)> {
+    let mut connection = options.connect().await.unwrap();
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname IN ('level3', 'agent')",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .unwrap();
+    let mut found = BTreeMap::new();
+    for table in tables {
+        let query = format!("SELECT count(*), coalesce(md5(string_agg(t::text, E'\\n' ORDER BY t::text)), '') FROM {table} t");
+        let row: (i64, String) = sqlx::query_as(AssertSqlSafe(query)).fetch_one(&mut connection).await.unwrap();
+        found.insert(table, row);
+    }
+    connection.close().await.unwrap();
+    assert!(found.len() > 15 && found["level3.events"].0 > 10 && found["agent.notes"].0 == 2, "{found:?}");
+    found
+}
+
+async fn run(data: &Path, arguments: &[&str]) -> Ran {
+    level3_with(&[("LEVEL3_DATA_DIR", data.to_str().unwrap())], arguments, "").await
+}
+
+fn done(ran: &Ran) {
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+fn refused(ran: &Ran, words: &[&str]) {
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(words.iter().all(|word| ran.err.contains(word)), "{words:?} in {}", ran.err);
+}
+
+async fn readable(server: &Server) -> Value {
+    let (_, listed) = ask_at(&format!("http://{}/api/secrets", server.address), Method::GET, None).await;
+    listed["secrets"][0]["readable"].clone()
+}
+
+/// What the agent made is used and changed by the agent, as before.
+async fn goes_on(server: &Server) {
+    let mut client = Client::connect(server.address).await;
+    let frames = client.ask("go on").await;
+    let told = [(true, "23".to_owned()), (true, "0 rows affected".to_owned()), (true, r#"[{"id":3}]"#.to_owned())];
+    let results = results(&frames);
+    assert_eq!((results.len(), &results[0], &results[2]), (3, &told[0], &told[2]), "{results:#?}");
+    assert!(results[1].0, "{results:#?}");
+    assert_eq!(kinds(&frames).last().unwrap(), "turn completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_made_while_the_server_runs_is_all_of_it_in_another_place() {
+    let model = model().await;
+    let place = tempfile::tempdir().unwrap();
+    let [data, fresh, third] = ["data", "fresh", "third"].map(|name| place.path().join(name));
+    let [file, with_key] = ["one.l3", "two.l3"].map(|name| place.path().join(name));
+    let (file, with_key) = (file.to_str().unwrap(), with_key.to_str().unwrap());
+    let base_url = model.base_url();
+    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "scripted")];
+    refused(&run(&data, &["backup", file]).await, &["no data folder", "LEVEL3_DATA_DIR"]);
+
+    let server = Server::start(&data, &settings).await;
+    let url = format!("http://{}/api/secrets/API_KEY", server.address);
+    assert_eq!(ask_at(&url, Method::PUT, Some(json!({"value": "canary-5522aaff"}))).await.0, 200);
+    let frames = Client::connect(server.address).await.ask("make things").await;
+    assert!(results(&frames).iter().all(|(ok, _)| *ok), "{frames:#?}");
+    let before = everything(administrator(&data, "level3")).await;
+    done(&run(&data, &["backup", file]).await);
+    refused(&run(&data, &["backup", file]).await, &["is there already"]);
+    refused(&run(&data, &["restore", file]).await, &["is not empty", "LEVEL3_DATA_DIR"]);
+    assert_eq!(server.terminate().await, Some(0));
+    // And while it does not run, with the key this time.
+    done(&run(&data, &["backup", with_key, "--with-key"]).await);
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    let bytes = fs::read(file).unwrap();
+    let key = fs::read(data.join("secret-key")).unwrap();
+    assert!(!bytes.windows(key.len()).any(|window| window == key), "the key is not in it");
+    assert!(fs::read(with_key).unwrap().windows(key.len()).any(|window| window == key));
+
+    done(&run(&fresh, &["restore", file]).await);
+    let server = Server::start(&fresh, &settings).await;
+    assert_eq!(everything(administrator(&fresh, "level3")).await, before);
+    assert_eq!(readable(&server).await, false);
+    fs::copy(data.join("secret-key"), fresh.join("secret-key")).unwrap();
+    assert_eq!(readable(&server).await, true);
+    goes_on(&server).await;
+    assert_eq!(server.terminate().await, Some(0));
+
+    done(&run(&third, &["restore", with_key]).await);
+    let server = Server::start(&third, &settings).await;
+    assert_eq!((everything(administrator(&third, "level3")).await, readable(&server).await), (before, json!(true)));
+    assert_eq!(server.terminate().await, Some(0));
+    for folder in [&fresh, &third] {
+        for left in ["database.dump", "restore-unfinished"] {
+            assert!(!folder.join(left).exists(), "{left}");
+        }
+    }
+}
+
+/// An empty database of the tests' Postgres, as somebody else's.
+async fn foreign(name: &str) -> (PgConnectOptions, String) {
+    let admin = cluster();
+    let mut connection = admin.connect().await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name}; "))).execute(&mut connection).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut connection).await.unwrap();
+    let url = format!("postgres://postgres@localhost/{name}?host={}", admin.get_socket().unwrap().display());
+    (admin.database(name), url)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_moves_into_a_database_of_another_name_and_from_there_on() {
+    let model = model().await;
+    let place = tempfile::tempdir().unwrap();
+    let [data, fresh, third] = ["data", "fresh", "third"].map(|name| place.path().join(name));
+    let [one, two] = ["one.l3", "two.l3"].map(|name| place.path().join(name));
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    let base_url = model.base_url();
+    let server = Server::start(&data, &[("LLM_BASE_URL", &base_url), ("LLM_MODEL", "scripted")]).await;
+    Client::connect(server.address).await.ask("make things").await;
+    let before = everything(administrator(&data, "level3")).await;
+    done(&run(&data, &["backup", one]).await);
+    server.kill().await;
+
+    let (options, url) = foreign("moved_here").await;
+    let settings = [
+        ("LLM_BASE_URL", base_url.as_str()),
+        ("LLM_MODEL", "scripted"),
+        ("DATABASE_URL", &url),
+        ("LEVEL3_DATA_DIR", fresh.to_str().unwrap()),
+    ];
+    refused(&level3_with(&settings, &["backup", two], "").await, &["holds no level3"]);
+    done(&level3_with(&settings, &["restore", one], "").await);
+    assert_eq!(everything(options.clone()).await, before);
+    let mut behind = options.connect().await.unwrap();
+    let owners: Vec<(String, String)> = sqlx::query_as(
+        "SELECT schemaname::text, tableowner::text FROM pg_tables WHERE schemaname IN ('level3', 'agent') GROUP BY 1, 2 ORDER BY 1",
+    )
+    .fetch_all(&mut behind)
+    .await
+    .unwrap();
+    assert_eq!(owners, [("agent".into(), "moved_here_agent".into()), ("level3".into(), "moved_here_app".into())]);
+    behind.close().await.unwrap();
+    let server = Server::start(&fresh, &settings).await;
+    goes_on(&server).await;
+    assert_eq!(server.terminate().await, Some(0));
+
+    done(&level3_with(&settings, &["backup", two], "").await);
+    // The folder is another one, and the database is not empty.
+    let mut elsewhere = settings;
+    elsewhere[3].1 = third.to_str().unwrap();
+    refused(&level3_with(&elsewhere, &["restore", two], "").await, &["database is not empty"]);
+    // What was begun and not ended is never served.
+    let served =
+        level3_with(&[("LEVEL3_DATA_DIR", third.to_str().unwrap()), ("LEVEL3_LISTEN", "127.0.0.1:0")], &["serve"], "").await;
+    assert_eq!(served.code, 78, "{served:?}");
+    assert!(served.err.contains("was begun and never ended"), "{}", served.err);
+    level3::store::logins::drop_database(&cluster(), "moved_here").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_whole_backup_is_refused_before_anything_is_made() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, file) = (place.path().join("data"), place.path().join("some.l3"));
+    for (bytes, word) in [(&b"not a tar"[..], "no backup of level3"), (b"", "no backup of level3")] {
+        fs::write(&file, bytes).unwrap();
+        refused(&run(&data, &["restore", file.to_str().unwrap()]).await, &[word]);
+        assert!(!data.exists(), "nothing was made");
+    }
+    refused(&run(&data, &["restore", "/nonexistent.l3"]).await, &["/nonexistent.l3"]);
+}

@@ -1,0 +1,119 @@
+//! How the process ends: in good order, at once, or in the middle of a capability that may be to blame.
+
+use std::path::Path;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::{ConnectOptions, Connection};
+use tokio::net::TcpListener;
+
+use crate::support::api::ask_at;
+use crate::support::{Client, ModelServer, Server, administrator, asks_for, kinds};
+
+/// A peer that takes connections and says nothing.
+async fn silent() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+/// Frames from the beginning up to the end of the conversation's turns.
+async fn whole(server: &Server, last: impl Fn(&Value) -> bool) -> Vec<Value> {
+    let mut client = Client::connect(server.address).await;
+    client.send(json!({"type": "resume", "after": 0})).await;
+    client.until(last).await
+}
+
+async fn crashes(data: &Path) -> i64 {
+    let mut behind = administrator(data, "level3").connect().await.unwrap();
+    let count = sqlx::query_scalar("SELECT count(*) FROM level3.capability_crashes").fetch_one(&mut behind).await.unwrap();
+    behind.close().await.unwrap();
+    count
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_and_the_user_told() {
+    let (peer, host) = silent().await;
+    let code = format!("export default async function hangs() {{ return (await fetch('http://{host}/')).status; }}");
+    let written = json!({"name": "hangs", "description": "Asks.", "code": code, "grants": {"http": {"hosts": [format!("http://{host}")]}},
+        "parameters_schema": {"type": "object", "properties": {}}});
+    let steps = [asks_for("write_capability", &written), asks_for("hangs", &json!({}))];
+    let last = json!({"role": "assistant", "content": "It cannot be called."});
+    let model = ModelServer::start(move |number, _| steps.get(number).unwrap_or(&last).clone()).await;
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    let base_url = model.base_url();
+    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "scripted"), ("LEVEL3_EGRESS_ALLOW", &host)];
+
+    let mut server = Server::start(&data, &settings).await;
+    let mut client = Client::connect(server.address).await;
+    client.say("ask the peer").await;
+    let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
+    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    for crashed in 0..3 {
+        // Whoever is connected is in the middle of the call.
+        let connected = peer.accept().await.unwrap();
+        assert_eq!(crashes(&data).await, crashed);
+        server.kill().await;
+        drop(connected);
+        server = Server::start(&data, &settings).await;
+    }
+    let frames = whole(&server, |frame| frame["type"] == "assistant" && frame["content"] == "It cannot be called.").await;
+    let disabled = frames.iter().find(|frame| frame["type"] == "capability" && frame["enabled"] == false).expect("an event");
+    assert_eq!((&disabled["name"], &disabled["version"]), (&json!("hangs"), &json!(1)));
+    let told = |frame: &&Value| frame["type"] == "assistant" && frame["content"].as_str().unwrap().contains("3 times");
+    assert_eq!(frames.iter().filter(told).count(), 1, "{frames:#?}");
+    let ended: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").collect();
+    assert_eq!((ended.len(), &ended[1]["ok"]), (2, &json!(false)), "{ended:#?}");
+    assert_eq!(crashes(&data).await, 3);
+    assert_eq!(std::fs::read_dir(data.join("calls")).unwrap().count(), 0, "nothing is counted twice");
+    // A person who enables it begins at zero.
+    let enable = format!("http://{}/api/capabilities/hangs/enable", server.address);
+    assert_eq!(ask_at(&enable, Method::POST, Some(json!({}))).await.0, 200);
+    assert_eq!(crashes(&data).await, 0);
+    assert_eq!(server.terminate().await, Some(0));
+}
+
+/// A model that never answers; the base address to reach it by.
+async fn started(data: &Path, seconds: &str) -> (TcpListener, Server, Client) {
+    let (model, address) = silent().await;
+    let base_url = format!("http://{address}/v1");
+    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "m"), ("LEVEL3_SHUTDOWN_SECONDS", seconds)];
+    let server = Server::start(data, &settings).await;
+    let client = Client::connect(server.address).await;
+    (model, server, client)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_reaches_no_checkpoint_holds_the_end_up_for_as_long_as_was_set() {
+    let place = tempfile::tempdir().unwrap();
+    let (model, server, mut client) = started(&place.path().join("data"), "1").await;
+    client.say("hello").await;
+    let _asked = model.accept().await.unwrap();
+    server.signal();
+    assert_eq!(client.closed().await, Some(1001));
+    let log = std::sync::Arc::clone(&server.log);
+    let mut server = server;
+    assert_eq!(server.exit_code().await, Some(0));
+    assert!(log.lock().unwrap().contains("before these turns reached a checkpoint"), "{}", log.lock().unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_sigterm_ends_the_process_at_once_and_nothing_is_lost() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    let (model, mut server, mut client) = started(&data, "600").await;
+    client.say("hello").await;
+    let _asked = model.accept().await.unwrap();
+    server.signal();
+    assert_eq!(client.closed().await, Some(1001));
+    server.signal();
+    assert_eq!(server.exit_code().await, Some(143));
+
+    let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Here."})).await;
+    let base_url = model.base_url();
+    let server = Server::start(&data, &[("LLM_BASE_URL", &base_url), ("LLM_MODEL", "m")]).await;
+    let frames = whole(&server, |frame| frame["type"] == "turn" && frame["state"] == "completed").await;
+    assert!(kinds(&frames).contains(&"assistant".to_owned()), "{frames:#?}");
+    assert_eq!(server.terminate().await, Some(0));
+}

@@ -1,0 +1,151 @@
+//! The log of every turn.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, TestApp, call, text};
+
+/// The lines of a turn's file.
+fn lines(data: &Path, turn: i64) -> Vec<Value> {
+    let text = std::fs::read_to_string(data.join(format!("logs/turn-{turn}.jsonl"))).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn names(lines: &[Value]) -> Vec<&str> {
+    lines.iter().map(|line| line["event"].as_str().unwrap()).collect()
+}
+
+/// Every line is there once, in order, and belongs to the turn.
+fn each_once(lines: &[Value], turn: i64) {
+    let marks: Vec<_> = lines.iter().map(|line| (line["seq"].as_i64().unwrap(), line["part"].as_i64().unwrap())).collect();
+    assert!(marks.windows(2).all(|pair| pair[0] < pair[1]), "{marks:?}");
+    assert!(lines.iter().all(|line| line["turn"] == turn && line["at"].is_string()), "{lines:#?}");
+}
+
+#[tokio::test]
+async fn a_turn_is_told_from_its_beginning_to_its_end() {
+    let mut app = TestApp::start().await;
+    app.script([
+        call("execute_sql", json!({"query": "SELECT 1 AS one"})),
+        call("execute_sql", json!({"query": "SELECT nonsense"})),
+        call("restart", json!({"mode": "reload"})),
+        text("That is one."),
+    ]);
+    let rule = crate::support::api::client().put(format!("http://{}/api/policy/builder/rules/restart", app.address()));
+    assert_eq!(rule.json(&json!({"rule": "ask"})).send().await.unwrap().status(), 200);
+    app.connect().await.allow("what is one?").await;
+    app.stop().await;
+    let lines = lines(app.data(), 1);
+    each_once(&lines, 1);
+    assert_eq!(
+        names(&lines),
+        [
+            "task_started",
+            "planner_output",
+            "planner_output",
+            "decision",
+            "execution_started",
+            "execution_result",
+            "planner_output",
+            "planner_output",
+            "decision",
+            "execution_started",
+            "execution_error",
+            "planner_output",
+            "planner_output",
+            "confirmation_required",
+            "decision",
+            "task_started",
+            "execution_started",
+            "execution_result",
+            "planner_output",
+            "task_completed",
+        ]
+    );
+    assert_eq!(lines[0]["input"], "what is one?");
+    assert_eq!(lines[2]["action"]["name"], "execute_sql");
+    assert_eq!((&lines[3]["decision"], &lines[3]["call"]), (&json!("allow"), &json!(1)));
+    assert_eq!(lines[5]["result"], r#"[{"one":1}]"#);
+    assert_eq!((&lines[14]["decision"], &lines[14]["channel"]), (&json!("approved"), &json!("page")));
+    assert_eq!((&lines[18]["reasoning"], &lines[18]["done"]), (&json!("That is one."), &json!(true)));
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &str| std::fs::metadata(app.data().join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("logs"), mode("logs/turn-1.jsonl")), (0o700, 0o600));
+}
+
+#[tokio::test]
+async fn a_limit_a_denial_and_a_stop_have_their_names() {
+    let mut app = TestApp::with(&[("MAX_TOOL_ITERATIONS", "1")]).await;
+    let rule = crate::support::api::client().put(format!("http://{}/api/policy/builder/rules/restart", app.address()));
+    assert_eq!(rule.json(&json!({"rule": "never"})).send().await.unwrap().status(), 200);
+    app.script([call("restart", json!({})), Reply::Hang("…".into())]);
+    let mut client = app.connect().await;
+    client.ask("restart").await;
+    client.say("wait").await;
+    client.until(|frame| frame["type"] == "delta").await;
+    client.send(json!({"type": "stop"})).await;
+    client.turn().await;
+    app.stop().await;
+    let denied = lines(app.data(), 1);
+    assert_eq!(
+        names(&denied),
+        ["task_started", "planner_output", "planner_output", "decision", "execution_error", "limit_exceeded", "task_completed"]
+    );
+    assert_eq!(denied[3]["decision"], "deny");
+    assert_eq!(names(&lines(app.data(), 2)), ["task_started", "task_aborted"]);
+}
+
+#[tokio::test]
+async fn what_a_crash_kept_from_the_log_is_written_after_it_and_nothing_twice() {
+    let mut app = TestApp::start().await;
+    app.script([call("execute_sql", json!({"query": "SELECT 1 AS one"})), text("One."), text("Two.")]);
+    let mut client = app.connect().await;
+    client.ask("first").await;
+    client.ask("second").await;
+    app.crash().await;
+    // As if the machine had written less than the database: a line that was cut, a file that is not there, positions that are old.
+    let logs = app.data().join("logs");
+    app.start_again().await;
+    app.stop().await;
+    let whole = [lines(app.data(), 1), lines(app.data(), 2)];
+    for (turn, lines) in (1..).zip(&whole) {
+        each_once(lines, turn);
+        assert_eq!(names(lines).last(), Some(&"task_completed"));
+    }
+    let first = std::fs::read(logs.join("turn-1.jsonl")).unwrap();
+    std::fs::write(logs.join("turn-1.jsonl"), &first[..first.len() / 2]).unwrap();
+    std::fs::remove_file(logs.join("turn-2.jsonl")).unwrap();
+    std::fs::write(logs.join("positions.jsonl"), "{\"conversation\":1,\"seq\":1}\n{\"conv").unwrap();
+    app.start_again().await;
+    app.stop().await;
+    assert_eq!(std::fs::read(logs.join("turn-1.jsonl")).unwrap(), first);
+    assert_eq!([lines(app.data(), 1), lines(app.data(), 2)], whole);
+}
+
+#[tokio::test]
+async fn events_that_were_committed_while_nobody_logged_are_found() {
+    let mut app = TestApp::with(&[("LEVEL3_TURN_LOG", "0")]).await;
+    app.script([text("unlogged")]);
+    app.connect().await.ask("hello").await;
+    app.stop().await;
+    assert!(!app.data().join("logs").exists());
+    app.set("LEVEL3_TURN_LOG", "1");
+    app.start_again().await;
+    app.stop().await;
+    assert_eq!(names(&lines(app.data(), 1)), ["task_started", "planner_output", "task_completed"]);
+}
+
+#[tokio::test]
+async fn a_secret_is_in_no_log() {
+    let mut app = TestApp::start().await;
+    let value = "canary-4b1f77aa90";
+    let (status, _) =
+        crate::support::api::ask(&app, reqwest::Method::PUT, "/api/secrets/API_KEY", Some(json!({"value": value}))).await;
+    assert_eq!(status, 200);
+    app.script([call("execute_sql", json!({"query": format!("SELECT '{value}' AS leaked")})), text(value)]);
+    app.connect().await.ask(&format!("say {value}")).await;
+    app.stop().await;
+    let logged = std::fs::read_to_string(app.data().join("logs/turn-1.jsonl")).unwrap();
+    assert!(logged.contains("[secret API_KEY]") && !logged.contains(value), "{logged}");
+}
