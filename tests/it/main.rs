@@ -15,6 +15,7 @@ mod doors;
 mod host_sql;
 mod kill;
 mod law;
+mod model_faults;
 mod operations;
 mod powers;
 mod recovery;
