@@ -59,6 +59,10 @@ fn serve_until_the_end() -> ExitCode {
         Ok(config) => config,
         Err(error) => return fail(BAD_SETTING, &error),
     };
+    #[cfg(debug_assertions)]
+    if let Some(armed) = config.failpoint.clone() {
+        level3::failpoint::arm(armed);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(1, &error),
@@ -87,8 +91,16 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
         Ok(database) => database,
         Err(error) => return fail(1, &error),
     };
+    let lost = database.lost();
     let exit = match App::start(&config, folder, &database, listener, outside).await {
-        Ok(app) => run(app, &config).await,
+        Ok(app) => tokio::select! {
+            exit = run(app, &config) => exit,
+            // Nobody could use this server any more; it heals what is left of the database at its next start.
+            how = lost => {
+                tracing::error!(how, "the embedded Postgres ended by itself; ending, so that both are started again");
+                return ExitCode::FAILURE;
+            }
+        },
         Err(error) => Err(error),
     };
     let stopped = database.stop().await;

@@ -8,6 +8,7 @@ use sqlx::{PgTransaction, query_scalar};
 
 use super::{Lease, Signals, Store, StoreError};
 use crate::domain::{ConversationId, Event, EventRecord, Outcome, ToolCallId};
+use crate::failpoint::{self, Point};
 use crate::telemetry::Scrubber;
 
 /// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
@@ -121,6 +122,9 @@ impl Unit {
         )
         .fetch_one(&mut *self.tx)
         .await?;
+        if end.verdict == "ask" {
+            failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
+        }
         let event = Event::ToolCallEnded { turn: lease.turn, call: end.call, name: end.tool.to_owned(), outcome };
         self.records.push(EventRecord { conversation: lease.conversation, sequence, at: self.now, event });
         Ok(())
@@ -132,6 +136,9 @@ impl Unit {
     /// When the database refuses; then nothing happened, unless the connection broke in the very moment of the commit.
     pub async fn commit(self) -> Result<(), StoreError> {
         self.tx.commit().await?;
+        if self.records.iter().any(|record| matches!(record.event, Event::ToolCallEnded { .. })) {
+            failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
+        }
         for record in self.records {
             self.signals.announce(record);
         }
