@@ -84,7 +84,7 @@ pub fn is_armed(_: Point) -> bool {
 }
 
 #[cfg(debug_assertions)]
-pub use armed::{Armed, arm};
+pub use armed::{Armed, POINTS, arm};
 
 #[cfg(debug_assertions)]
 mod armed {

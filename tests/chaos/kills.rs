@@ -5,24 +5,29 @@ use std::time::Duration;
 use reqwest::Method;
 
 use crate::count::count;
+use crate::database::elsewhere;
 use crate::rig::Rig;
 use crate::watcher::deaf;
 use crate::{Dice, number};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_9_at_random_instants_loses_nothing_and_repeats_nothing() {
-    let kills = number("CHAOS_KILLS", 60);
+    random_kills(Rig::on(elsewhere("kills").await).await, number("CHAOS_KILLS", 60) * 3 / 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kill_9_of_a_server_with_its_own_postgres_loses_nothing_and_repeats_nothing() {
+    random_kills(Rig::new().await, number("CHAOS_KILLS", 60) / 4).await;
+}
+
+async fn random_kills(mut rig: Rig, kills: u64) {
     let mut dice = Dice::new();
-    let mut rig = Rig::new().await;
     assert!(rig.start(&[]).await, "{}", rig.process().log());
     rig.set_up().await;
     // One approval waits through it all.
     let mut asking = rig.watcher(false).await;
     rig.working.push(tokio::spawn(async move { asking.say("ask_0", "ask keeper").await }));
-    while rig.waiting().await.is_empty() {
-        rig.progress.notified().await;
-    }
-    let pending = rig.waiting().await;
+    let pending = rig.asked().await;
     rig.work_in(10).await;
     rig.answers(10).await;
 
@@ -50,7 +55,10 @@ async fn kill_9_at_random_instants_loses_nothing_and_repeats_nothing() {
     assert_eq!(status, 200, "{told}");
     rig.finish().await;
     let table = count(&rig).await;
-    println!("{kills} random kills\n{table}");
+    println!(
+        "{kills} random kills, {}\n{table}",
+        if rig.elsewhere.is_some() { "of the server" } else { "of the server with its Postgres" }
+    );
     table.check();
     assert_eq!(rig.peer.effects().get("/plain/keeper"), Some(&1));
     rig.stop().await;

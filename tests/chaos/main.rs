@@ -6,8 +6,11 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
 
 mod count;
+mod database;
+mod fences;
 mod kills;
 mod peer;
+mod points;
 mod process;
 mod rig;
 mod script;
@@ -25,6 +28,7 @@ fn number(name: &str, default: u64) -> u64 {
 pub struct Dice(u64);
 
 impl Dice {
+    /// With the seed of this run.
     pub fn new() -> Self {
         Self(number("CHAOS_SEED", 1))
     }

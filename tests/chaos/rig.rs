@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use reqwest::Method;
@@ -19,6 +20,9 @@ use crate::script;
 use crate::support::api::ask_at;
 use crate::support::{ModelServer, administrator};
 use crate::watcher::{Told, Watcher};
+
+/// How long nothing at all may happen while something is waited for.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A database that is not the server's child: its address, as the server gets it and as we do.
 #[derive(Clone)]
@@ -151,18 +155,24 @@ impl Rig {
         said.await.unwrap();
     }
 
-    /// Approves the next thing that waits.
-    pub async fn approve_next(&self) -> i64 {
+    /// The approvals that wait, as soon as there is one.
+    pub async fn asked(&self) -> Vec<Value> {
         loop {
             let next = self.progress.notified();
-            if let [waiting, ..] = &self.waiting().await[..] {
-                let id = waiting["id"].as_i64().unwrap();
-                let (status, told) = self.api(Method::POST, &format!("approvals/{id}/approve")).await;
-                assert_eq!(status, 200, "{told}");
-                return id;
+            let waiting = self.waiting().await;
+            if !waiting.is_empty() {
+                return waiting;
             }
-            next.await;
+            tokio::time::timeout(PATIENCE, next).await.expect("something is asked");
         }
+    }
+
+    /// Approves the next thing that waits.
+    pub async fn approve_next(&self) -> i64 {
+        let id = self.asked().await[0]["id"].as_i64().unwrap();
+        let (status, told) = self.api(Method::POST, &format!("approvals/{id}/approve")).await;
+        assert_eq!(status, 200, "{told}");
+        id
     }
 
     /// A client in a new conversation.
@@ -198,6 +208,86 @@ impl Rig {
         }
     }
 
+    /// Says one thing in a conversation of its own, through whatever happens.
+    pub async fn say(&mut self, id: &str, content: &str) {
+        let mut watcher = self.watcher(false).await;
+        let (id, content) = (id.to_owned(), content.to_owned());
+        self.working.push(tokio::spawn(async move { watcher.say(&id, &content).await }));
+    }
+
+    /// Approves whatever waits, as far as the server still answers.
+    async fn approve_all(&self) -> Option<()> {
+        let address = (*self.address.borrow())?;
+        let client = crate::support::api::client();
+        let listed = client.get(format!("http://{address}/api/approvals?state=pending")).send().await.ok()?;
+        let listed: Value = listed.json().await.ok()?;
+        for waiting in listed["approvals"].as_array()? {
+            let url = format!("http://{address}/api/approvals/{}/approve", waiting["id"]);
+            client.post(url).json(&json!({})).send().await.ok()?;
+        }
+        Some(())
+    }
+
+    /// Approves whatever is asked until the server is dead.
+    pub async fn die_approving(&mut self) -> std::process::ExitStatus {
+        let mut process = self.process.take().expect("a server runs");
+        let status = {
+            let ended = process.ended();
+            tokio::pin!(ended);
+            loop {
+                let next = self.progress.notified();
+                tokio::select! {
+                    status = &mut ended => break status,
+                    _ = async { self.approve_all().await; next.await } => {}
+                }
+            }
+        };
+        self.kills += 1;
+        self.address.send_replace(None);
+        status
+    }
+
+    /// Approves whatever is asked until every client has come to its end.
+    pub async fn finish_approving(&mut self) {
+        self.enough.send_replace(true);
+        while let Some(working) = self.working.pop() {
+            tokio::pin!(working);
+            loop {
+                let next = self.progress.notified();
+                tokio::select! {
+                    done = &mut working => break done.expect("a client came to its end"),
+                    _ = async { self.approve_all().await; next.await } => {}
+                }
+            }
+        }
+    }
+
+    /// Completes when no turn is queued or running, those of due tasks too, which no client waits for.
+    pub async fn settle(&mut self) {
+        // The heartbeat of every task that is due is a turn by then, because the server stops only after it.
+        let mut watcher = self.watcher(false).await;
+        loop {
+            let open: i64 = sqlx::query_scalar(
+                "SELECT (SELECT count(*) FROM turns WHERE state IN ('queued', 'running'))
+                      + (SELECT count(*) FROM tasks WHERE due_at IS NOT NULL AND due_at IS DISTINCT FROM fired_due_at)",
+            )
+            .fetch_one(&mut self.behind().await)
+            .await
+            .unwrap();
+            if open == 0 {
+                return;
+            }
+            let id = format!("work_settle_{}", watcher.told.lock().unwrap().said);
+            watcher.say(&id, &format!("work {id}")).await;
+        }
+    }
+
+    /// How often the turn of this message was taken up.
+    pub async fn fences_of(&self, id: &str) -> i64 {
+        let fence = sqlx::query_scalar("SELECT fence FROM turns WHERE client_id = $1").bind(id);
+        fence.fetch_one(&mut self.behind().await).await.unwrap()
+    }
+
     /// How many messages are answered so far.
     pub fn answered(&self) -> usize {
         self.told.iter().map(|(_, told)| told.lock().unwrap().ended.len()).sum()
@@ -211,7 +301,7 @@ impl Rig {
             if self.answered() >= wanted {
                 return;
             }
-            next.await;
+            tokio::time::timeout(PATIENCE, next).await.expect("messages are answered");
         }
     }
 

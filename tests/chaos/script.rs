@@ -12,7 +12,9 @@ pub async fn model(peer: &Peer) -> ModelServer {
         let messages = body["messages"].as_array().expect("messages");
         let said = messages.iter().rposition(|message| message["role"] == "user").expect("a request");
         let results = messages[said..].iter().filter(|message| message["role"] == "tool").count();
-        let content = messages[said]["content"].as_str().expect("text");
+        // What was said comes after the time at which it was said.
+        let content =
+            messages[said]["content"].as_str().and_then(|content| content.split_once("] ")).expect("a time, and text").1;
         let (word, rest) = content.split_once(' ').unwrap_or((content, ""));
         match (word, results) {
             ("setup", 0) => asks([
