@@ -116,8 +116,10 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
 
 async fn run(app: App, config: &Config) -> Result<Exit, StartError> {
     let shutdown = app.shutdown();
+    // Caught from here on, not only once a task of ours is scheduled: whoever is told that it is ready may end it at once.
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     tokio::spawn(async move {
-        let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+        let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
             tracing::warn!("signals cannot be caught here; SIGTERM will not end the server in good order");
             return;
         };

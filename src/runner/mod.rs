@@ -23,6 +23,8 @@ const LEASE: TimeDelta = TimeDelta::seconds(60);
 const RENEW_EVERY: TimeDelta = TimeDelta::seconds(20);
 /// How often lost leases are looked for. New turns do not wait for this: their commit wakes the runner.
 const POLL_EVERY: TimeDelta = TimeDelta::seconds(5);
+/// How soon to try again what the database refused.
+const RETRY_AFTER: TimeDelta = TimeDelta::seconds(1);
 /// How long a turn rests after the database failed it.
 const REST: TimeDelta = TimeDelta::seconds(5);
 /// A turn that was taken up so often without coming to an end is given up.
@@ -61,11 +63,12 @@ impl Runner {
                 // A turn may have become ours without our hearing of it.
                 astray = true;
             }
+            let pause = if astray { RETRY_AFTER } else { POLL_EVERY };
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 () = self.store.signals().queue().notified(), if working.len() < SIDE_BY_SIDE => {}
                 Some(_) = working.join_next() => {}
-                () = self.clock.sleep_until(self.clock.now() + POLL_EVERY) => {}
+                () = self.clock.sleep_until(self.clock.now() + pause) => {}
             }
         }
         let drained = tokio::time::timeout(GRACE, async { while working.join_next().await.is_some() {} }).await;
@@ -128,7 +131,7 @@ impl Runner {
                 Ok(()) | Err(StoreError::LostLease) => return,
                 Err(error) => tracing::warn!(turn = %lease.turn, %error, "could not give a turn back; trying again"),
             }
-            self.clock.sleep_until(self.clock.now() + TimeDelta::seconds(1)).await;
+            self.clock.sleep_until(self.clock.now() + RETRY_AFTER).await;
         }
     }
 

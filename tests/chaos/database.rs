@@ -81,6 +81,7 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
     for _ in 0..if long { 20 } else { 2 } {
         tokio::time::sleep(Duration::from_millis(dice.below(500))).await; // the instant is the experiment
         victim.restart_at_once().await;
+        rig.starts.push(chrono::Utc::now());
         let up = std::time::Instant::now();
         rig.answers(1).await;
         restarts.push(up.elapsed().as_millis());
@@ -103,6 +104,7 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
     rig.answers(5).await;
     rig.finish().await;
     let table = count(&rig).await;
+    // Its recoveries are those of the database: from when it answered again to the first interrupted turn at work again.
     println!("a tormented database; first answer after its restarts: {restarts:?} ms\n{table}");
     table.check();
     rig.stop().await;

@@ -22,6 +22,8 @@ async fn kill_9_of_a_server_with_its_own_postgres_loses_nothing_and_repeats_noth
 
 async fn random_kills(mut rig: Rig, kills: u64) {
     let mut dice = Dice::new();
+    // In milliseconds from when it is ready. A long run leaves more time, so that more is under way.
+    let work = if number("CHAOS_KILLS", 60) > 60 { 600 } else { 250 };
     assert!(rig.start(&[]).await, "{}", rig.process().log());
     rig.set_up().await;
     // One approval waits through it all.
@@ -34,8 +36,8 @@ async fn random_kills(mut rig: Rig, kills: u64) {
     let mut deaf_ones = Vec::new();
     for kill in 0..kills {
         // The instant is the experiment: nothing is waited for. One in five falls into the start itself.
-        let start = kill % 5 == 4;
-        tokio::time::sleep(Duration::from_millis(dice.below(if start { 400 } else { 250 }))).await;
+        let latest = if kill % 5 == 4 { 400 } else { work };
+        tokio::time::sleep(Duration::from_millis(dice.below(latest))).await;
         rig.kill().await;
         if kill % 5 == 3 {
             rig.spawn(&[]);

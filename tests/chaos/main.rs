@@ -5,8 +5,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
 
+mod clock;
 mod count;
 mod database;
+mod disk;
 mod fences;
 mod kills;
 mod peer;

@@ -66,6 +66,11 @@ impl Process {
         self.child.kill().await.expect("killed");
     }
 
+    /// Completes when it has ended, however long that takes.
+    pub async fn ended_ever(&mut self) {
+        self.child.wait().await.expect("it is our child");
+    }
+
     /// Waits for it to end by itself.
     pub async fn ended(&mut self) -> ExitStatus {
         match tokio::time::timeout(PATIENCE, self.child.wait()).await {

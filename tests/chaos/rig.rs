@@ -305,6 +305,17 @@ impl Rig {
         }
     }
 
+    /// As [`Rig::answers`]; `None` when the server ended first.
+    pub async fn answers_or_end(&mut self, more: usize) -> Option<()> {
+        let mut process = self.process.take().expect("a server runs");
+        let answered = tokio::select! {
+            () = self.answers(more) => Some(()),
+            _ = process.ended_ever() => None,
+        };
+        self.process = Some(process);
+        answered
+    }
+
     /// A connection that may read and change everything.
     pub async fn behind(&self) -> PgConnection {
         let options = match &self.elsewhere {
