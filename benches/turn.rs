@@ -17,6 +17,7 @@ use level3::app::{App, DataFolder, Outside, listen};
 use level3::clock::{SystemClock, SystemRandom};
 use level3::config::Config;
 use level3::domain::CallRequest;
+use level3::egress::SystemResolver;
 use level3::model::choice::ModelSource;
 use level3::model::{Answer, Entry, Model, ModelError, OnDelta, Request};
 use level3::store::Database;
@@ -75,7 +76,13 @@ async fn main() {
     let data = DataFolder::take(&config.data_dir, &SystemRandom).unwrap();
     let database = Database::open(&config).await.unwrap();
     let models = Arc::new(ModelSource::fixed(Arc::new(Instantly)));
-    let outside = Outside { clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), models, scrubber: Default::default() };
+    let outside = Outside {
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+        models,
+        scrubber: Default::default(),
+        resolver: Arc::new(SystemResolver),
+    };
     let listener = listen(config.listen).await.unwrap();
     let app = App::start(&config, data, &database, listener, outside).await.unwrap();
 

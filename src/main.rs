@@ -11,6 +11,7 @@ use level3::app::{self, App, DataFolder, Exit, Outside, StartError};
 use level3::cli::{self, Ask, Cli, CliError, Command, Manner, Screen};
 use level3::clock::{Clock, Random, SystemClock, SystemRandom};
 use level3::config::Config;
+use level3::egress::SystemResolver;
 use level3::model::choice::ModelSource;
 use level3::model::client;
 use level3::secrets::SecretError;
@@ -77,7 +78,7 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
         Ok(models) => Arc::new(models),
         Err(error) => return fail(BAD_SETTING, &error),
     };
-    let outside = Outside { clock, random, models, scrubber };
+    let outside = Outside { clock, random, models, scrubber, resolver: Arc::new(SystemResolver) };
     // The address first: when it is taken, nothing else should have been touched.
     let listener = match app::listen(config.listen).await {
         Ok(listener) => listener,

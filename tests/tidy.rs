@@ -5,6 +5,7 @@
 
 mod tidy {
     pub mod arrows;
+    pub mod attacks;
     pub mod files;
     pub mod floors;
     pub mod rules;
@@ -13,7 +14,7 @@ mod tidy {
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, rules};
+use tidy::{arrows, attacks, rules};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
@@ -87,4 +88,10 @@ fn only_main_ends_the_process() {
 #[test]
 fn nothing_is_put_off_in_a_comment() {
     check(&project(), |_| true, rules::put_off);
+}
+
+#[test]
+fn every_attack_in_the_document_has_a_test_that_exists() {
+    let project = project();
+    check(&project, |file| file.path == "docs/security.md", |document| attacks::check(document, &project));
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{Agent, Limits};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
-use crate::egress::{self, Egress, SystemResolver};
+use crate::egress::{self, Egress, Resolve};
 use crate::http::{Access, Doors};
 use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner};
@@ -37,6 +37,8 @@ pub struct Outside {
     pub models: Arc<ModelSource>,
     /// What hides the values of secrets; the log has it too.
     pub scrubber: Scrubber,
+    /// Who looks names up for requests of capabilities.
+    pub resolver: Arc<dyn Resolve>,
 }
 
 /// How the process is to end.
@@ -95,7 +97,7 @@ impl App {
         listener: TcpListener,
         outside: Outside,
     ) -> Result<Self, StartError> {
-        let Outside { clock, random, models, scrubber } = outside;
+        let Outside { clock, random, models, scrubber, resolver } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
         // The engine may have to be compiled, which takes a second of one core.
         let opening = {
@@ -104,7 +106,7 @@ impl App {
         };
         let store = database.prepare(&*random).await?.hiding(scrubber.clone());
         let vault = Vault::open(folder.path(), store.clone(), random, scrubber.clone()).await?;
-        let egress = Egress::new(Arc::new(SystemResolver), config.egress_allow.clone(), egress::Limits::default(), scrubber);
+        let egress = Egress::new(resolver, config.egress_allow.clone(), egress::Limits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
         let restart = CancellationToken::new();
         // Whoever asks for a restart asks for the shutdown in the same instant.

@@ -295,6 +295,9 @@ impl Store {
                 .await?;
         let state: ApprovalState = word(&asked.state)?;
         if state != ApprovalState::Pending {
+            // Who looked for turns in this moment passed over the one that was held here.
+            unit.tx.rollback().await.map_err(StoreError::from)?;
+            self.signals.queue().notify_one();
             return Err(DecideError::Decided(id, state));
         }
         let late = asked.expires_at <= now && decided.channel != Channel::Clock;

@@ -1,9 +1,10 @@
 //! A person decides: what is asked, what waits, what a decision is good for, and who cannot take one.
 
+use level3::domain::{Budgets, Mode};
 use serde_json::{Value, json};
 use sqlx::Executor;
 
-use crate::support::{Client, TestApp, call, calls, kinds, of_type, text};
+use crate::support::{Client, TestApp, call, calls, kinds, of_type, results, text};
 
 /// A capability that asks for a host.
 fn reaching(name: &str, hosts: &[&str]) -> Value {
@@ -290,4 +291,117 @@ async fn the_model_cannot_answer_for_the_person() {
     client.send(json!({"type": "stop"})).await;
     client.turn().await;
     app.behind().await.execute("SELECT 1").await.unwrap();
+}
+
+/// Sets what the main profile may do.
+async fn mode(app: &TestApp, mode: Mode) {
+    app.store().set_profile_policy("builder", mode, false, &Budgets::default(), app.now()).await.unwrap();
+}
+
+fn harmless() -> Value {
+    let mut written = reaching("tell", &[]);
+    written.as_object_mut().unwrap().remove("grants");
+    written
+}
+
+#[tokio::test]
+async fn always_holds_for_one_capability_until_it_may_do_more() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.script([call("write_capability", harmless()), text("made")]);
+    client.ask("make it").await;
+    mode(&app, Mode::Ask).await;
+    app.script([call("tell", json!({})), text("told")]);
+    client.say("tell me").await;
+    let asking = asked(&mut client).await;
+    assert_eq!(asking["can_always"], true);
+    client.send(json!({"type": "approve", "approval": asking["id"], "always": true})).await;
+    assert!(result(&client.turn().await).0);
+
+    app.script([call("tell", json!({})), text("told")]);
+    assert!(result(&client.ask("again").await).0, "it is not asked again");
+
+    let mut wider = reaching("tell", &["a.example"]);
+    wider["name"] = json!("tell");
+    app.script([call("write_capability", wider), call("tell", json!({})), text("told")]);
+    client.say("may do more").await;
+    let grants = asked(&mut client).await;
+    assert_eq!((&grants["tool"], &grants["can_always"]), (&json!("write_capability"), &json!(false)));
+    client.send(json!({"type": "approve", "approval": grants["id"], "always": true})).await;
+    let again = asked(&mut client).await;
+    assert_eq!(again["tool"], "tell", "what was allowed always was the narrower one");
+    client.send(json!({"type": "approve", "approval": again["id"]})).await;
+    client.turn().await;
+}
+
+#[tokio::test]
+async fn the_modes_are_what_they_say() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    let select = ("execute_sql", json!({"query": "SELECT 1 AS one"}));
+    let create = ("execute_sql", json!({"query": "CREATE TABLE t (n int)"}));
+    let drop = ("execute_sql", json!({"query": "DROP TABLE t"}));
+
+    mode(&app, Mode::ReadOnly).await;
+    app.script([calls(&[select.clone(), create.clone()]), text("only read")]);
+    let told = results(&client.ask("read only").await);
+    assert!(told[0].0 && !told[1].0 && told[1].1.contains("read_only"), "{told:?}");
+
+    mode(&app, Mode::Auto).await;
+    app.script([calls(&[create, drop]), text("all done")]);
+    assert!(results(&client.ask("do all").await).iter().all(|(ok, _)| *ok));
+    app.script([call("write_capability", reaching("look_up", &["a.example"])), text("asked")]);
+    client.say("new powers").await;
+    let asking = asked(&mut client).await;
+    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.turn().await;
+
+    mode(&app, Mode::Ask).await;
+    app.script([calls(&[select, ("manage_tasks", json!({"action": "create", "title": "x"}))]), text("asked")]);
+    client.say("ask me").await;
+    let asking = asked(&mut client).await;
+    assert_eq!(asking["tool"], "manage_tasks", "reading is not asked");
+    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    assert!(result(&client.turn().await).0);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_what_cannot_be_done() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.script([
+        calls(&[
+            ("execute_sql", json!({"query": "DROP TABLE nobody_made"})),
+            ("execute_sql", json!({"query": "SELEC 1"})),
+            ("manage_tasks", json!({"action": "delete", "id": 99})),
+            (
+                "write_capability",
+                json!({"name": "broken", "description": "d", "code": "export default (", "parameters_schema": {"type": "object"},
+                "grants": {"http": {"hosts": ["a.example"]}}}),
+            ),
+            ("not_there", json!({})),
+        ]),
+        text("none of it"),
+    ]);
+    let frames = client.ask("try").await;
+    let told = results(&frames);
+    assert!(told.iter().all(|(ok, _)| !ok), "{told:?}");
+    for ((_, said), part) in told.iter().zip(["does not exist", "syntax error", "no task 99", "syntax_error", "There is no tool"])
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!frames.iter().any(|frame| frame["type"] == "approval"));
+}
+
+#[tokio::test]
+async fn what_a_person_disabled_the_agent_does_not_bring_back() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.script([call("write_capability", harmless()), text("made")]);
+    client.ask("make it").await;
+    app.store().enable_capability("tell", false, app.now()).await.unwrap();
+    app.script([call("tell", json!({})), call("write_capability", harmless()), text("I cannot")]);
+    let told = results(&client.ask("use it").await);
+    assert!(told[0].1.contains("There is no tool `tell`") && told[1].1.contains("the user disabled"), "{told:?}");
+    assert_eq!(app.count("SELECT count(*) FROM capability_versions").await, 1);
 }

@@ -7,6 +7,7 @@ mod support;
 
 mod api;
 mod approvals;
+mod attacks;
 mod capabilities;
 mod chat;
 mod cli;

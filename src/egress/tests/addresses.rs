@@ -1,40 +1,7 @@
 //! Addresses written in whatever way: none leads to a place that is not public, but for what the operator allowed.
 
+use super::loopbacks::LOOPBACKS;
 use super::*;
-
-/// Ways to write 127.0.0.1, or an address that leads to it, that parsers and resolvers know.
-const LOOPBACKS: [&str; 30] = [
-    "127.0.0.1",
-    "127.1",
-    "127.0.1",
-    "127.0.0.1.",
-    "2130706433",
-    "0x7f000001",
-    "0x7F.1",
-    "0x7f.0x0.0x0.0x1",
-    "017700000001",
-    "0177.0.0.1",
-    "0177.0.0.01",
-    "127.0x0.0.1",
-    "%31%32%37.0.0.1",
-    "１２７．０．０．１",
-    "①②⑦.⓪.⓪.①",
-    "127。0。0。1",
-    "127.255.255.254",
-    "0.0.0.0",
-    "0",
-    "0x0",
-    "[::1]",
-    "[0:0:0:0:0:0:0:1]",
-    "[::]",
-    "[::ffff:127.0.0.1]",
-    "[::ffff:7f00:1]",
-    "[::127.0.0.1]",
-    "[64:ff9b::7f00:1]",
-    "[64:ff9b:1::7f00:1]",
-    "[2002:7f00:1::]",
-    "[::ffff:0:127.0.0.1]",
-];
 
 /// A peer on every address of the machine, so that whatever leads there is counted.
 async fn everywhere() -> Peer {

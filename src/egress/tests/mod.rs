@@ -2,6 +2,8 @@
 
 mod addresses;
 mod limits;
+mod loopbacks;
+mod name_server;
 mod names;
 mod peer;
 mod redirects;

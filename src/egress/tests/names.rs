@@ -3,7 +3,7 @@
 
 use tokio::net::TcpListener;
 
-use super::peer::{AsksAnew, NameServer};
+use super::name_server::{AsksAnew, NameServer};
 use super::*;
 
 /// A public address that was given to nobody, so that no packet reaches anyone.

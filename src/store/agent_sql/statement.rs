@@ -43,10 +43,19 @@ impl<'a> Statement<'a> {
         Ok(Self { text, first: first_word(text)?, params, room })
     }
 
-    /// Has Postgres read it, and look up what it names, without running it.
+    /// Has Postgres read it, and look up what it names, without any effect.
     pub(super) async fn check(&self, connection: &mut PgConnection) -> Result<(), Failure> {
-        let prepared = connection.prepare(AssertSqlSafe(self.text.to_owned()).into_sql_str()).await;
-        prepared.map(drop).map_err(|error| describe(error, self.text, 0))
+        let prepared = (&mut *connection).prepare(AssertSqlSafe(self.text.to_owned()).into_sql_str()).await;
+        prepared.map(drop).map_err(|error| describe(error, self.text, 0))?;
+        if !matches!(&*self.first, "DROP" | "TRUNCATE") {
+            return Ok(());
+        }
+        // Postgres looks up what these name only when they run; they are short, and a rollback leaves nothing of them.
+        sqlx::raw_sql("BEGIN").execute(&mut *connection).await?;
+        let tried = sqlx::raw_sql(AssertSqlSafe(self.text.to_owned())).execute(&mut *connection).await;
+        let tried = tried.map(drop).map_err(|error| describe(error, self.text, 0));
+        sqlx::raw_sql("ROLLBACK").execute(&mut *connection).await?;
+        tried
     }
 
     /// Runs it, and gives its rows or what it did as JSON.

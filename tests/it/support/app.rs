@@ -10,6 +10,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use level3::app::{App, DataFolder, Exit, Outside, listen};
 use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
+use level3::egress::{Resolve, SystemResolver};
 use level3::model::choice::ModelSource;
 use level3::model::client;
 use level3::store::{Database, Store, logins};
@@ -27,6 +28,7 @@ pub struct TestApp {
     folder: TempDir,
     settings: HashMap<String, String>,
     tour: bool,
+    resolver: Arc<dyn Resolve>,
     app: Option<App>,
 }
 
@@ -37,15 +39,20 @@ impl TestApp {
 
     /// Starts without any model configured, where none can be found either.
     pub async fn tour() -> Self {
-        Self::build(&[], true).await
+        Self::build(&[], true, Arc::new(SystemResolver)).await
     }
 
     /// Starts with these settings.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
-        Self::build(settings, false).await
+        Self::build(settings, false, Arc::new(SystemResolver)).await
     }
 
-    async fn build(settings: &[(&str, &str)], tour: bool) -> Self {
+    /// Starts with these settings, and somebody else to look names up.
+    pub async fn with_names(settings: &[(&str, &str)], resolver: Arc<dyn Resolve>) -> Self {
+        Self::build(settings, false, resolver).await
+    }
+
+    async fn build(settings: &[(&str, &str)], tour: bool, resolver: Arc<dyn Resolve>) -> Self {
         // The log of a failing test is shown with it.
         let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -60,6 +67,7 @@ impl TestApp {
             folder: tempfile::tempdir().unwrap(),
             settings,
             tour,
+            resolver,
             app: None,
         };
         app.go().await;
@@ -89,7 +97,13 @@ impl TestApp {
         } else {
             ModelSource::fixed(self.script.clone())
         });
-        let outside = Outside { clock: Arc::new(self.clock.clone()), random, models, scrubber: Scrubber::default() };
+        let outside = Outside {
+            clock: Arc::new(self.clock.clone()),
+            random,
+            models,
+            scrubber: Scrubber::default(),
+            resolver: Arc::clone(&self.resolver),
+        };
         let database = Database::inside(cluster(), &self.database);
         let listener = listen(config.listen).await.unwrap();
         // After a restart it is found where it was.

@@ -1,9 +1,13 @@
 //! The test application and what stands around it.
 
+use level3::egress::Resolve;
+
 pub mod api;
 mod app;
 mod client;
 mod cluster;
+#[path = "../../../src/egress/tests/name_server.rs"]
+mod name_server;
 mod peer;
 mod process;
 mod script;
@@ -11,6 +15,7 @@ mod script;
 pub use app::TestApp;
 pub use client::{Client, kinds, of_type, results};
 pub use cluster::cluster;
+pub use name_server::{AsksAnew, NameServer};
 pub use peer::Peer;
 pub use process::{ModelServer, Server, administrator, asks_for};
 pub use script::{Reply, call, calls, text};

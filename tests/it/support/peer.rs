@@ -29,8 +29,8 @@ impl Arrived {
 /// Status, content type and body.
 type Answer = (u16, &'static str, Vec<u8>);
 
-/// Answers `/echo…` with everything it was sent, `/hang…` only after [`Peer::release`], `/to?URL` with a redirect there, and anything
-/// else with `{"ok": true}`.
+/// Answers `/echo…` with everything it was sent, `/hang…` only after [`Peer::release`], `/to?URL` with a redirect there, `/big` with
+/// 2 MiB, and anything else with `{"ok": true}`.
 #[derive(Clone)]
 pub struct Peer {
     pub address: SocketAddr,
@@ -48,9 +48,13 @@ struct Shared {
 
 impl Peer {
     pub async fn start() -> Self {
+        Self::on(tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    /// At an address of one's own.
+    pub fn on(listener: tokio::net::TcpListener) -> Self {
         let shared: Arc<Shared> = Arc::default();
         let router = axum::Router::new().fallback(answer).with_state(Arc::clone(&shared));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { address, shared }
@@ -115,6 +119,9 @@ async fn answer(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, hea
         let headers: Vec<_> =
             headers.iter().map(|(name, value)| json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())])).collect();
         return axum::Json(json!({ "path": path, "headers": headers, "body": body })).into_response();
+    }
+    if path.starts_with("/big") {
+        return "x".repeat(2 << 20).into_response();
     }
     axum::Json::<Value>(json!({ "ok": true })).into_response()
 }

@@ -1,0 +1,186 @@
+//! Attacks on the doors of the server: other web pages, other names, other machines.
+
+use reqwest::Method;
+use serde_json::json;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+
+use super::{ask, asked, written};
+use crate::support::{Client, TestApp, call, text};
+
+/// A server with an approval that waits for the person.
+async fn waiting() -> (TestApp, Client, String) {
+    let app = TestApp::start().await;
+    app.script([call("write_capability", written("reacher", "return 1", json!({"http": {"hosts": ["evil.example"]}})))]);
+    let mut client = app.connect().await;
+    client.say("make it").await;
+    let id = asked(&mut client).await["id"].to_string();
+    (app, client, id)
+}
+
+/// It still waits; then the person refuses.
+async fn still_waits(app: &TestApp, client: &mut Client, id: &str) {
+    assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1);
+    app.script([text("not installed")]);
+    client.send(json!({"type": "deny", "approval": id.parse::<i64>().unwrap()})).await;
+    client.turn().await;
+    assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
+}
+
+/// What changes something, and with what body.
+fn doors(id: &str) -> Vec<(Method, String, &'static str)> {
+    vec![
+        (Method::POST, format!("/api/approvals/{id}/approve"), "{}"),
+        (Method::POST, format!("/api/approvals/{id}/approve"), ""),
+        (Method::POST, "/api/capabilities/import".into(), "{}"),
+        (Method::PUT, "/api/secrets/API_KEY".into(), r#"{"value": "from elsewhere"}"#),
+        (Method::DELETE, "/api/secrets/API_KEY".into(), ""),
+        (Method::POST, "/api/conversations".into(), ""),
+    ]
+}
+
+#[tokio::test]
+async fn a_page_from_elsewhere_decides_nothing_sets_nothing_and_reads_nothing() {
+    let (app, mut client, id) = waiting().await;
+    let port = app.address().port();
+    let origins = [
+        "http://evil.example".to_owned(),
+        "https://evil.example".to_owned(),
+        "null".to_owned(),
+        "file://".to_owned(),
+        "chrome-extension://abc".to_owned(),
+        format!("http://evil.example:{port}"),
+        format!("http://localhost.evil.example:{port}"),
+        format!("http://127.0.0.1.evil.example:{port}"),
+        "http://localhost:3000".to_owned(),
+        "http://localhost".to_owned(),
+        format!("http://evil.example@127.0.0.1:{port}"),
+    ];
+    for origin in &origins {
+        for (method, path, body) in doors(&id) {
+            let headers = [("origin", origin.as_str()), ("content-type", "application/json")];
+            assert_eq!(ask(&app, method, &path, &headers, body).await.0, 403, "{origin} {path}");
+        }
+        for path in ["/api/approvals", "/api/secrets", "/", "/api/capabilities"] {
+            assert_eq!(ask(&app, Method::GET, path, &[("origin", origin)], "").await.0, 403, "{origin} {path}");
+        }
+        let mut request = format!("ws://{}/chat", app.address()).into_client_request().unwrap();
+        request.headers_mut().insert("origin", origin.parse().unwrap());
+        let refused = tokio_tungstenite::connect_async(request).await.expect_err("refused");
+        assert!(refused.to_string().contains("403"), "{origin}: {refused}");
+    }
+    // The question a browser asks before it sends anything unusual is not answered with a permission either.
+    let (status, _) = ask(
+        &app,
+        Method::OPTIONS,
+        &format!("/api/approvals/{id}/approve"),
+        &[
+            ("origin", "http://evil.example"),
+            ("access-control-request-method", "POST"),
+            ("access-control-request-headers", "content-type"),
+        ],
+        "",
+    )
+    .await;
+    assert_eq!(status, 403);
+    still_waits(&app, &mut client, &id).await;
+}
+
+#[tokio::test]
+async fn what_a_form_or_an_image_of_any_page_can_send_changes_nothing() {
+    let (app, mut client, id) = waiting().await;
+    for kind in
+        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain; application/json", ""]
+    {
+        for (method, path, body) in doors(&id) {
+            if body.is_empty() {
+                continue; // there nothing is read, and the origin stands guard
+            }
+            let headers = if kind.is_empty() { Vec::new() } else { vec![("content-type", kind)] };
+            let (status, said) = ask(&app, method, &path, &headers, body).await;
+            assert_eq!(status, 415, "{kind} {path}: {said}");
+        }
+    }
+    for path in
+        [format!("/api/approvals/{id}/approve"), format!("/api/approvals/{id}/approve?always=true"), "/api/conversations".into()]
+    {
+        assert_eq!(ask(&app, Method::GET, &path, &[], "").await.0, 405, "{path}");
+    }
+    still_waits(&app, &mut client, &id).await;
+}
+
+#[tokio::test]
+async fn a_name_that_was_made_to_lead_here_is_no_name_of_ours() {
+    let (app, mut client, id) = waiting().await;
+    let port = app.address().port();
+    for host in [
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        format!("0.0.0.0:{port}"),
+        format!("127.0.0.1.nip.io:{port}"),
+        format!("localhost.:{port}"),
+        format!("localhost.evil.example:{port}"),
+        "localhost:1".to_owned(),
+        format!("127.1:{port}"),
+    ] {
+        for (method, path, body) in doors(&id) {
+            let headers = [("host", host.as_str()), ("content-type", "application/json")];
+            assert_eq!(ask(&app, method, &path, &headers, body).await.0, 421, "{host} {path}");
+        }
+        let mut request = format!("ws://{}/chat", app.address()).into_client_request().unwrap();
+        request.headers_mut().insert("host", host.parse().unwrap());
+        let refused = tokio_tungstenite::connect_async(request).await.expect_err("refused");
+        assert!(refused.to_string().contains("421"), "{host}: {refused}");
+        // A page of that name, as a browser would send it: both agree, and both are strangers.
+        let headers = [("host", host.as_str()), ("origin", &*format!("http://{host}"))];
+        assert_eq!(ask(&app, Method::GET, "/api/secrets", &headers, "").await.0, 421, "{host}");
+    }
+    // More than one Host, or the one forwarded, makes no difference.
+    let forwarded = [("x-forwarded-host", "localhost"), ("forwarded", "host=localhost"), ("host", "evil.example")];
+    assert_eq!(ask(&app, Method::GET, "/api/secrets", &forwarded, "").await.0, 421);
+    still_waits(&app, &mut client, &id).await;
+}
+
+#[tokio::test]
+async fn with_a_token_every_door_is_closed_to_whoever_does_not_show_it() {
+    let app = TestApp::with(&[("LEVEL3_TOKEN", "correct horse battery staple".replace(' ', "-").as_str())]).await;
+    let wrong: [&[(&str, &str)]; 6] = [
+        &[],
+        &[("authorization", "Bearer ")],
+        &[("authorization", "Bearer correct-horse")],
+        &[("authorization", "Basic correct-horse-battery-staple")],
+        &[("cookie", "level3_token=")],
+        &[("cookie", "other=correct-horse-battery-staple")],
+    ];
+    for headers in wrong {
+        for path in [
+            "/",
+            "/api/approvals",
+            "/api/secrets",
+            "/healthz",
+            "/?token=",
+            "/?token=correct-horse-battery",
+            "/?TOKEN=correct-horse-battery-staple",
+        ] {
+            assert_eq!(ask(&app, Method::GET, path, headers, "").await.0, 401, "{path} {headers:?}");
+        }
+        for (method, path, body) in doors("1") {
+            assert_eq!(ask(&app, method, &path, headers, body).await.0, 401, "{path} {headers:?}");
+        }
+    }
+    let refused = tokio_tungstenite::connect_async(format!("ws://{}/chat", app.address())).await.expect_err("refused");
+    assert!(refused.to_string().contains("401"), "{refused}");
+    let right = [("authorization", "Bearer correct-horse-battery-staple")];
+    assert_eq!(ask(&app, Method::GET, "/api/secrets", &right, "").await.0, 200);
+}
+
+#[tokio::test]
+async fn without_a_token_the_program_does_not_listen_where_other_machines_are() {
+    for address in ["0.0.0.0:0", "[::]:0", "192.168.0.1:8000"] {
+        let place = tempfile::tempdir().unwrap();
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_level3"));
+        command.arg("serve").env_clear().env("LEVEL3_LISTEN", address).env("LEVEL3_DATA_DIR", place.path().join("data"));
+        let output = command.current_dir(place.path()).kill_on_drop(true).output().await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("LEVEL3_TOKEN"), "{address}: {said}");
+    }
+}
