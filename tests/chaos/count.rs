@@ -203,9 +203,12 @@ async fn at_the_peer(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
 
 async fn clients(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
     for (conversation, told) in &rig.told {
-        let told = told.lock().unwrap();
-        table.messages += told.acknowledged.len();
-        for (id, turn) in &told.acknowledged {
+        let (acknowledged, frames) = {
+            let told = told.lock().unwrap();
+            (told.acknowledged.clone(), frames.clone())
+        };
+        table.messages += acknowledged.len();
+        for (id, turn) in &acknowledged {
             let kept: i64 =
                 sqlx::query_scalar("SELECT count(*) FROM turns WHERE turn_id = $1 AND conversation_id = $2 AND client_id = $3")
                     .bind(turn)
@@ -220,8 +223,8 @@ async fn clients(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
             }
         }
         // What the client was shown over all its connections is what the stream holds: every frame once, up to the last it has.
-        let last = told.frames.last().and_then(|frame| frame["seq"].as_i64()).unwrap_or(0);
-        let shown: Vec<i64> = told.frames.iter().filter_map(|frame| frame["seq"].as_i64()).collect();
+        let last = frames.last().and_then(|frame| frame["seq"].as_i64()).unwrap_or(0);
+        let shown: Vec<i64> = frames.iter().filter_map(|frame| frame["seq"].as_i64()).collect();
         let whole: Vec<i64> = sqlx::query_scalar(
             "SELECT sequence FROM events WHERE conversation_id = $1 AND sequence <= $2 AND kind <> 'tasks_fired' ORDER BY sequence",
         )
@@ -243,7 +246,7 @@ async fn clients(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
         .await
         .unwrap();
         let is_unknown = |frame: &&Value| frame["type"] == "operation" && frame["state"] == "unknown";
-        let shown = told.frames.iter().filter(is_unknown).count();
+        let shown = frames.iter().filter(is_unknown).count();
         if i64::try_from(shown).unwrap() != unknown {
             table.wrong.push(format!("conversation {conversation}: {unknown} effects are unknown, {shown} were shown so"));
         }

@@ -105,8 +105,10 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
     rig.finish().await;
     let table = count(&rig).await;
     // Its recoveries are those of the database: from when it answered again to the first interrupted turn at work again.
-    println!("a tormented database; first answer after its restarts: {restarts:?} ms\n{table}");
+    crate::tell(&format!("a tormented database; first answer after its restarts: {restarts:?} ms\n{table}"));
     table.check();
+    let longest = table.recoveries.last().copied().unwrap_or(0);
+    assert!(longest < 50_000, "a turn was left to its lease of a minute: {longest} ms");
     rig.stop().await;
 }
 

@@ -4,7 +4,6 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 use crate::count::count;
 use crate::rig::Rig;
@@ -45,7 +44,7 @@ async fn a_full_disk_refuses_and_loses_nothing_and_room_heals_it() {
     let place = folder.path().join("small");
     std::fs::create_dir(&place).unwrap();
     let Some(_small) = Small::mount(&place, 160 << 20) else {
-        println!("NOT RUN: a full disk needs a file system of its own, and this user may not mount one");
+        crate::tell("NOT RUN: a full disk needs a file system of its own, and this user may not mount one");
         return;
     };
     let mut rig = Rig::at(place.join("data")).await;
@@ -55,8 +54,7 @@ async fn a_full_disk_refuses_and_loses_nothing_and_room_heals_it() {
     rig.answers(4).await;
     let filler = place.join("filler");
     fill(&filler);
-    // Work goes on into the full disk until Postgres cannot write its log any more; how long is the experiment.
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    rig.logs("No space left on device").await;
     std::fs::remove_file(&filler).unwrap();
     // As run.sh does: a server that ended is started again.
     let mut again = 0;
@@ -68,7 +66,7 @@ async fn a_full_disk_refuses_and_loses_nothing_and_room_heals_it() {
     }
     rig.finish().await;
     let table = count(&rig).await;
-    println!("a full disk; started again {again} times\n{table}");
+    crate::tell(&format!("a full disk; started again {again} times\n{table}"));
     table.check();
     rig.stop().await;
 }

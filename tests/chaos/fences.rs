@@ -26,6 +26,12 @@ async fn a_server_that_was_frozen_past_its_lease_can_write_nothing_any_more() {
     let mut rig = Rig::on(elsewhere("fences").await).await;
     assert!(rig.start(&[]).await, "{}", rig.process().log());
     rig.set_up().await;
+    // Frozen in a transaction, a server would keep its locks; Postgres ends it.
+    let limited = sqlx::query_scalar::<_, i64>(
+        "SELECT count(*) FROM pg_db_role_setting JOIN pg_roles ON setrole = pg_roles.oid
+         WHERE rolname = 'fences_app' AND 'idle_in_transaction_session_timeout=30s' = ANY (setconfig)",
+    );
+    assert_eq!(limited.fetch_one(&mut rig.behind().await).await.unwrap(), 1);
     rig.kill().await;
     let other = rig.folder.path().join("other");
     std::fs::create_dir(&other).unwrap();
@@ -64,7 +70,7 @@ async fn a_server_that_was_frozen_past_its_lease_can_write_nothing_any_more() {
     }
     assert!(rig.start(&[]).await, "{}", rig.process().log());
     let table = count(&rig).await;
-    println!("frozen at {} places\n{table}", PLACES.len());
+    crate::tell(&format!("frozen at {} places\n{table}", PLACES.len()));
     table.check();
     assert_eq!(table.unknown, 2, "one was sent after it was given up as unknown, one before: neither was sent twice");
     rig.stop().await;

@@ -57,10 +57,10 @@ async fn random_kills(mut rig: Rig, kills: u64) {
     assert_eq!(status, 200, "{told}");
     rig.finish().await;
     let table = count(&rig).await;
-    println!(
+    crate::tell(&format!(
         "{kills} random kills, {}\n{table}",
         if rig.elsewhere.is_some() { "of the server" } else { "of the server with its Postgres" }
-    );
+    ));
     table.check();
     assert_eq!(rig.peer.effects().get("/plain/keeper"), Some(&1));
     rig.stop().await;

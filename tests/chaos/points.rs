@@ -59,7 +59,7 @@ async fn death_at_every_named_point_loses_nothing_and_repeats_nothing() {
     }
     rig.settle().await;
     let table = count(&rig).await;
-    println!("death at {} places, {} times each\n{table}", DEATHS.len(), number("CHAOS_POINTS", 1));
+    crate::tell(&format!("death at {} places, {} times each\n{table}", DEATHS.len(), number("CHAOS_POINTS", 1)));
     table.check();
     assert!(table.unknown > 0, "two of the places leave an effect of which nobody knows");
     rig.stop().await;
@@ -80,7 +80,7 @@ async fn a_commit_whose_answer_is_lost_is_found_to_have_happened() {
     }
     assert!(rig.start(&[]).await, "{}", rig.process().log());
     let table = count(&rig).await;
-    println!("lost answers\n{table}");
+    crate::tell(&format!("lost answers\n{table}"));
     table.check();
     rig.stop().await;
 }

@@ -19,7 +19,9 @@ pub struct Process {
     child: Child,
     pub pid: i32,
     pub spawned: DateTime<Utc>,
-    pub log: Arc<Mutex<String>>,
+    log: Arc<Mutex<String>>,
+    /// Told of every line; closed when the process is gone.
+    lines: watch::Receiver<usize>,
     address: watch::Receiver<Option<SocketAddr>>,
 }
 
@@ -36,6 +38,7 @@ impl Process {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let log: Arc<Mutex<String>> = Arc::default();
         let (found, address) = watch::channel(None);
+        let (counting, counted) = watch::channel(0);
         tokio::spawn({
             let log = Arc::clone(&log);
             async move {
@@ -44,10 +47,11 @@ impl Process {
                         found.send_replace(address.trim().parse().ok());
                     }
                     *log.lock().unwrap() += &format!("{line}\n");
+                    counting.send_modify(|lines| *lines += 1);
                 }
             }
         });
-        Self { child, pid, spawned, log, address }
+        Self { child, pid, spawned, log, lines: counted, address }
     }
 
     /// Where it listens, once it is ready; `None` when it ended first.
@@ -64,6 +68,12 @@ impl Process {
     /// kill -9, and waits until it is gone.
     pub async fn kill(mut self) {
         self.child.kill().await.expect("killed");
+    }
+
+    /// Completes when it has logged this, or has ended.
+    pub async fn logs(&mut self, words: &str) {
+        let log = Arc::clone(&self.log);
+        let _ = self.lines.wait_for(|_| log.lock().unwrap().contains(words)).await;
     }
 
     /// Completes when it has ended, however long that takes.

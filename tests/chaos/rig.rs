@@ -305,6 +305,13 @@ impl Rig {
         }
     }
 
+    /// Completes when the server has logged this, or has ended.
+    pub async fn logs(&mut self, words: &str) {
+        let process = self.process.as_mut().expect("a server runs");
+        let logged = process.logs(words);
+        tokio::time::timeout(PATIENCE, logged).await.expect("it is logged");
+    }
+
     /// As [`Rig::answers`]; `None` when the server ended first.
     pub async fn answers_or_end(&mut self, more: usize) -> Option<()> {
         let mut process = self.process.take().expect("a server runs");
