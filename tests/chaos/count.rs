@@ -205,7 +205,7 @@ async fn clients(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
     for (conversation, told) in &rig.told {
         let (acknowledged, frames) = {
             let told = told.lock().unwrap();
-            (told.acknowledged.clone(), frames.clone())
+            (told.acknowledged.clone(), told.frames.clone())
         };
         table.messages += acknowledged.len();
         for (id, turn) in &acknowledged {

@@ -19,6 +19,7 @@ mod script;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
 mod support;
+mod uncertain;
 mod watcher;
 
 use std::io::Write;
