@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::json;
 
-use crate::domain::{Task, TurnState};
+use crate::domain::{CallRequest, ConversationId, Task, TurnState};
 use crate::model::Entry;
 use crate::store::{CapabilitySummary, Exchange, HistoryEntry};
 
@@ -11,6 +11,8 @@ use crate::store::{CapabilitySummary, Exchange, HistoryEntry};
 pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
 /// A tool result of more bytes is cut in the middle.
 const RESULT_BYTES: usize = 24 * 1024;
+/// The words that stand where something was cut take no more than this.
+const CUT_NOTE_BYTES: usize = 64;
 const PROMPT: &str = include_str!("prompt.md");
 
 /// The system prompt. It changes only when capabilities or due tasks do, and the time stands before the newest message instead: a
@@ -48,7 +50,9 @@ pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
                 // An empty answer that was asked for again says nothing, and some providers refuse it.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
                 HistoryEntry::Assistant(content, calls) => Entry::Assistant { content: content.clone(), calls: calls.clone() },
-                HistoryEntry::Tool(call_id, content) => Entry::Tool { call_id: call_id.clone(), content: cut_middle(content) },
+                HistoryEntry::Tool(call_id, content) => {
+                    Entry::Tool { call_id: call_id.clone(), content: cut_middle(content, RESULT_BYTES) }
+                }
             });
         }
         let reason = exchange.reason.as_deref().unwrap_or("no reason was given");
@@ -69,11 +73,95 @@ fn note(text: &str) -> Entry {
     Entry::Assistant { content: format!("[controller] {text}"), calls: Vec::new() }
 }
 
-/// The system prompt and the running turn; `None` when there is nothing to leave out.
-pub(super) fn this_turn_only(entries: &[Entry]) -> Option<Vec<Entry>> {
-    let (system, conversation) = entries.split_first()?;
-    let start = conversation.iter().rposition(|entry| matches!(entry, Entry::User(text) if !text.starts_with("[controller]")))?;
-    (start > 0).then(|| std::iter::once(system).chain(&conversation[start..]).cloned().collect())
+/// How much of a conversation a request shows, from all of it to the least. What is left out stays in the database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Everything.
+    #[default]
+    Whole,
+    /// The newer half of what was before this turn, and this turn.
+    Recent,
+    /// This turn alone.
+    Turn,
+    /// This turn, with long results and arguments cut.
+    Cut,
+    /// This turn, with hardly more of its results than that they came.
+    Least,
+}
+
+impl Extent {
+    const ALL: [Self; 5] = [Self::Whole, Self::Recent, Self::Turn, Self::Cut, Self::Least];
+
+    /// The most bytes of a result.
+    fn result_bytes(self) -> usize {
+        match self {
+            Self::Whole | Self::Recent | Self::Turn => RESULT_BYTES,
+            Self::Cut => 2 * 1024,
+            Self::Least => 256,
+        }
+    }
+}
+
+/// The entries within an extent. Where something is left out, the model is told where it finds it.
+pub(super) fn within(extent: Extent, entries: &[Entry], conversation: ConversationId) -> Vec<Entry> {
+    let Some((system, rest)) = entries.split_first() else { return Vec::new() };
+    let turn = rest.iter().rposition(begins_turn).unwrap_or(0);
+    let from = match extent {
+        Extent::Whole => 0,
+        Extent::Recent => {
+            let half = size(&rest[..turn]) / 2;
+            (0..turn).find(|at| begins_turn(&rest[*at]) && size(&rest[*at..turn]) <= half).unwrap_or(turn)
+        }
+        Extent::Turn | Extent::Cut | Extent::Least => turn,
+    };
+    let system = match system {
+        Entry::System(prompt) if from > 0 => Entry::System(format!(
+            "{prompt}\n\nThe beginning of this conversation is left out here, since it is too long for you. It is kept; where you need \
+             it: SELECT role, content FROM shared.messages WHERE conversation_id = {conversation} ORDER BY message_id"
+        )),
+        system => system.clone(),
+    };
+    std::iter::once(system).chain(rest[from..].iter().map(|entry| cut(entry, extent.result_bytes()))).collect()
+}
+
+/// The next extent that really leaves out something, and its entries; `None` when nothing is left to leave out.
+pub(super) fn shorter(extent: Extent, entries: &[Entry], conversation: ConversationId) -> Option<(Extent, Vec<Entry>)> {
+    // The system prompt, to which a note may be added, does not count.
+    let length = |entries: &[Entry]| size(entries.get(1..).unwrap_or_default());
+    let now = length(&within(extent, entries, conversation));
+    let after = Extent::ALL.into_iter().skip_while(|other| *other != extent).skip(1);
+    after.map(|extent| (extent, within(extent, entries, conversation))).find(|(_, entries)| length(entries) < now)
+}
+
+fn begins_turn(entry: &Entry) -> bool {
+    matches!(entry, Entry::User(text) if !text.starts_with("[controller]"))
+}
+
+/// The bytes that are sent of entries.
+fn size(entries: &[Entry]) -> usize {
+    let size = |entry: &Entry| match entry {
+        Entry::System(text) | Entry::User(text) => text.len(),
+        Entry::Assistant { content, calls } => {
+            content.len() + calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>()
+        }
+        Entry::Tool { content, .. } => content.len(),
+    };
+    entries.iter().map(size).sum()
+}
+
+fn cut(entry: &Entry, most: usize) -> Entry {
+    match entry {
+        Entry::Tool { call_id, content } => Entry::Tool { call_id: call_id.clone(), content: cut_middle(content, most) },
+        Entry::Assistant { content, calls } if most < RESULT_BYTES => {
+            let arguments = |arguments: &str| match arguments.len() {
+                length if length > most => json!({ "left_out": format!("{length} bytes") }).to_string(),
+                _ => arguments.to_owned(),
+            };
+            let calls = calls.iter().map(|call| CallRequest { arguments: arguments(&call.arguments), ..call.clone() });
+            Entry::Assistant { content: cut_middle(content, most), calls: calls.collect() }
+        }
+        other => other.clone(),
+    }
 }
 
 /// What the controller says at the end of a turn that carried out a person's order: what the calls said themselves.
@@ -89,12 +177,13 @@ pub(super) fn what_came_of_it(history: &[Exchange]) -> String {
     said.collect::<Vec<_>>().join("\n\n")
 }
 
-fn cut_middle(content: &str) -> String {
-    if content.len() <= RESULT_BYTES {
+fn cut_middle(content: &str, most: usize) -> String {
+    // Cut once more, it would say twice that something is missing.
+    if content.len() <= most + CUT_NOTE_BYTES {
         return content.to_owned();
     }
-    let head = content.floor_char_boundary(RESULT_BYTES * 2 / 3);
-    let tail = content.ceil_char_boundary(content.len() - RESULT_BYTES / 3);
+    let head = content.floor_char_boundary(most * 2 / 3);
+    let tail = content.ceil_char_boundary(content.len() - most / 3);
     format!("{}\n[… {} bytes left out here …]\n{}", &content[..head], tail - head, &content[tail..])
 }
 
@@ -125,16 +214,56 @@ mod tests {
     #[test]
     fn a_long_result_is_cut_in_the_middle_at_characters() {
         let long = "é".repeat(RESULT_BYTES);
-        let cut = cut_middle(&long);
-        assert!(cut.len() < RESULT_BYTES + 100 && cut.contains("bytes left out here"));
-        assert_eq!(cut_middle("short"), "short");
+        let cut = cut_middle(&long, RESULT_BYTES);
+        assert!(cut.len() <= RESULT_BYTES + CUT_NOTE_BYTES && cut.contains("bytes left out here"));
+        assert_eq!(cut_middle(&cut, RESULT_BYTES), cut);
+        assert_eq!(cut_middle("short", RESULT_BYTES), "short");
+    }
+
+    fn user(text: &str) -> Entry {
+        Entry::User(text.into())
+    }
+
+    fn result(bytes: usize) -> Entry {
+        Entry::Tool { call_id: "c".into(), content: "x".repeat(bytes) }
+    }
+
+    fn shortened(entries: &[Entry]) -> Vec<(Extent, Vec<Entry>)> {
+        let next = |extent| shorter(extent, entries, ConversationId(7));
+        std::iter::successors(next(Extent::Whole), |(extent, _)| next(*extent)).collect()
     }
 
     #[test]
-    fn a_conversation_too_long_is_shortened_to_the_running_turn() {
-        let user = |text: &str| Entry::User(text.into());
-        let all = [Entry::System("s".into()), user("old"), user("new"), user("[controller] again")];
-        assert_eq!(this_turn_only(&all), Some(vec![all[0].clone(), all[2].clone(), all[3].clone()]));
-        assert_eq!(this_turn_only(&all[..2]), None);
+    fn a_conversation_too_long_is_shortened_to_its_newer_half_and_then_to_the_running_turn() {
+        let all = [Entry::System("s".into()), user("old"), user("mid"), user("new"), user("[controller] again")];
+        let steps = shortened(&all);
+        assert_eq!(steps.iter().map(|(extent, _)| *extent).collect::<Vec<_>>(), [Extent::Recent, Extent::Turn]);
+        assert_eq!(steps[0].1[1..], all[2..]);
+        assert_eq!(steps[1].1[1..], all[3..]);
+        let Entry::System(prompt) = &steps[1].1[0] else { panic!("no prompt") };
+        assert!(prompt.starts_with("s\n") && prompt.contains("conversation_id = 7"), "{prompt}");
+    }
+
+    #[test]
+    fn a_turn_too_long_is_shortened_by_its_longest_results() {
+        let calls =
+            vec![CallRequest { id: "c".into(), name: "x".into(), arguments: json!({ "a": "y".repeat(3000) }).to_string() }];
+        let all = [
+            Entry::System("s".into()),
+            user("q"),
+            Entry::Assistant { content: String::new(), calls },
+            result(20_000),
+            result(300),
+        ];
+        let steps = shortened(&all);
+        assert_eq!(steps.iter().map(|(extent, _)| *extent).collect::<Vec<_>>(), [Extent::Cut, Extent::Least]);
+        assert_eq!((&steps[0].1[0], &steps[0].1[1], &steps[0].1[4]), (&all[0], &all[1], &all[4]));
+        assert!(size(&steps[0].1) < 2600 && size(&steps[1].1) < 800, "{} {}", size(&steps[0].1), size(&steps[1].1));
+    }
+
+    #[test]
+    fn where_nothing_can_be_left_out_nothing_is_tried() {
+        assert_eq!(shortened(&[Entry::System("s".into()), user(&"long ".repeat(100_000))]), []);
+        assert_eq!(shortened(&[]), []);
     }
 }

@@ -15,10 +15,11 @@ use crate::domain::{Failure, Origin, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
-use crate::store::{Exchange, Lease, NewStep, OpenCall, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Store, StoreError};
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
 
+use context::Extent;
 use law::Law;
 
 /// How many deltas a slow socket may fall behind before it misses some; the recorded text replaces them in any case.
@@ -82,14 +83,21 @@ impl Agent {
         let progress = self.store.progress(lease.turn).await?;
         let mut law = self.law(lease, &progress).await?;
         let (mut steps, mut open) = (progress.steps, progress.open);
+        let mut made = self.made_of_last_step(lease, &open).await?;
+        let mut extent = Extent::default();
         loop {
-            for call in &open {
+            let asked_for = made + open.len();
+            for (place, call) in (made..).zip(&open) {
                 if shutdown.is_cancelled() {
                     return Ok(Worked::Paused);
                 }
                 if let Some(why) = law.stops(call) {
                     self.close(lease, steps + 1, "limit", why).await?;
                     return Ok(Worked::Ended);
+                }
+                if place >= MOST_CALLS {
+                    self.tools.turn_away(lease, call, &too_many(asked_for)).await?;
+                    continue;
                 }
                 if law.governor {
                     self.review(lease, call).await?;
@@ -104,15 +112,35 @@ impl Agent {
                 return Ok(Worked::Paused);
             }
             steps += 1;
-            match self.step(lease, steps, &mut law).await? {
-                Some(calls) => open = calls,
+            match self.step(lease, steps, &mut law, &mut extent).await? {
+                Some(calls) => (open, made) = (calls, 0),
                 None => return Ok(Worked::Ended),
             }
         }
     }
 
+    /// How many calls of the last step have their outcome, where some have none yet. Calls are made in order.
+    async fn made_of_last_step(&self, lease: &Lease, open: &[OpenCall]) -> Result<usize, StoreError> {
+        if open.is_empty() {
+            return Ok(0);
+        }
+        let history = self.store.history(lease.conversation, lease.turn, 0).await?;
+        let mut entries = history.iter().flat_map(|exchange| &exchange.entries).rev();
+        let asked_for = entries.find_map(|entry| match entry {
+            HistoryEntry::Assistant(_, calls) => Some(calls.len()),
+            HistoryEntry::User(..) | HistoryEntry::Tool(..) => None,
+        });
+        Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
+    }
+
     /// Makes one step. `None`: the turn is over.
-    async fn step(&self, lease: &Lease, number: i32, law: &mut Law) -> Result<Option<Vec<OpenCall>>, StoreError> {
+    async fn step(
+        &self,
+        lease: &Lease,
+        number: i32,
+        law: &mut Law,
+        extent: &mut Extent,
+    ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
         let (history, capabilities, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
@@ -138,7 +166,7 @@ impl Agent {
             entries.push(Entry::User(ASK_AGAIN.to_owned()));
         }
         let model = self.models.current().await;
-        match self.ask(&*model, entries, Tools::specs(&capabilities), lease, number).await {
+        match self.ask(&*model, (entries, extent), Tools::specs(&capabilities), lease, number).await {
             Ok(answer) => self.store_answer(lease, number, &answer).await,
             Err(error) => {
                 tracing::warn!(turn = %lease.turn, step = number, kind = ?error.kind, %error, "no answer from the model");
@@ -148,11 +176,12 @@ impl Agent {
         }
     }
 
-    /// Asks the model; where the conversation is too long for it, once more with this turn alone.
+    /// Asks the model. Where the conversation is too long for it, with less and less of it; what was enough holds for the rest of the
+    /// turn.
     async fn ask(
         &self,
         model: &dyn Model,
-        entries: Vec<Entry>,
+        (entries, extent): (Vec<Entry>, &mut Extent),
         tools: Vec<ToolSpec>,
         lease: &Lease,
         number: i32,
@@ -164,16 +193,19 @@ impl Agent {
             // Nobody watching is fine.
             let _ = self.deltas.send(ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() });
         };
-        let shorter = context::this_turn_only(&entries);
-        match model.answer(Request { entries, tools: tools.clone() }, &on_delta).await {
-            Err(error) if error.kind == ModelErrorKind::ContextOverflow => match shorter {
-                Some(entries) => {
-                    tracing::info!(turn = %lease.turn, "the conversation is too long for the model; asking with this turn alone");
-                    model.answer(Request { entries, tools }, &on_delta).await
-                }
-                None => Err(error),
-            },
-            answered => answered,
+        let mut shown = context::within(*extent, &entries, lease.conversation);
+        loop {
+            let request = Request { entries: shown, tools: tools.clone() };
+            let error = match model.answer(request, &on_delta).await {
+                Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
+                answered => return answered,
+            };
+            let Some((next, less)) = context::shorter(*extent, &entries, lease.conversation) else {
+                let message = format!("{} {NOTHING_SHORTER}", error.message);
+                return Err(ModelError { message, ..error });
+            };
+            tracing::info!(turn = %lease.turn, step = number, extent = ?next, "the conversation is too long for the model; asking with less of it");
+            (*extent, shown) = (next, less);
         }
     }
 
@@ -207,14 +239,28 @@ impl Agent {
     }
 }
 
+/// The most tool calls of one answer that are made; the model is told of the others that they were not.
+const MOST_CALLS: usize = 128;
+
+const NOTHING_SHORTER: &str =
+    "Nothing more can be left out: say less at once, or set LLM_MODEL to a model with a longer context. All messages are kept.";
+
+fn too_many(asked_for: usize) -> String {
+    let message = format!(
+        "Not run: an answer may ask for {MOST_CALLS} tool calls, this one asked for {asked_for}. The first {MOST_CALLS} have their results; \
+         ask for the others again, in your next answer."
+    );
+    serde_json::json!({ "error": "too_many_calls", "message": message }).to_string()
+}
+
 const ASK_AGAIN: &str = "[controller] Your last answer was empty. Answer the request above in words, or call a tool.";
 const EMPTY_TWICE: &str =
     "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
 
 fn empty_answers(history: &[Exchange]) -> Empty {
-    use crate::store::HistoryEntry::Assistant;
+    use HistoryEntry::Assistant;
     let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
-    let empty = |entry: &&crate::store::HistoryEntry| matches!(entry, Assistant(text, calls) if calls.is_empty() && text.trim().is_empty());
+    let empty = |entry: &&HistoryEntry| matches!(entry, Assistant(text, calls) if calls.is_empty() && text.trim().is_empty());
     match entries.iter().rev().take_while(empty).count() {
         0 => Empty::No,
         1 => Empty::Once,

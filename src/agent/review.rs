@@ -92,6 +92,10 @@ fn shortened(text: &str) -> String {
 /// Reads the one JSON object of an answer; words and code fences around it are let pass. A second object is refused: it may be quoted from
 /// the arguments, and nobody could say which one was meant.
 fn read(answer: &str) -> Result<Classification, String> {
+    // What is asked for has a hundred bytes. An endless answer would take endless time here.
+    if answer.len() > SHOWN_BYTES {
+        return Err("the answer is far too long".to_owned());
+    }
     let (mut rest, mut found) = (answer, None);
     while let Some(start) = rest.find('{') {
         rest = &rest[start..];
@@ -216,6 +220,7 @@ mod tests {
             (LOW.replace("false", "\"false\""), "invalid type: string"),
             (LOW.replace(",\"risk\":\"low\"", ""), "missing field `risk`"),
             (LOW[..40].to_owned(), "no JSON object"),
+            ("{\"\":".repeat(1 << 20), "far too long"),
         ] {
             let error = read(&answer).unwrap_err();
             assert!(error.contains(told), "{answer}: {error}");

@@ -6,6 +6,7 @@ mod client;
 mod error;
 mod folder;
 mod law;
+mod replay;
 mod screen;
 mod secrets;
 
@@ -73,6 +74,8 @@ pub enum Ask {
     /// See and set what models cost
     #[command(subcommand)]
     Rates(law::Rates),
+    /// Rebuild everything from events and compare; or show a turn as it was recorded
+    Replay(replay::Replay),
 }
 
 /// Asks the server and prints its answer.
@@ -89,6 +92,7 @@ pub async fn run(ask: Ask, manner: Manner, config: &Config, screen: &mut Screen<
         Ask::Policy(ask) => law::policy(ask, &client, screen).await,
         Ask::Usage => law::usage(&client, screen).await,
         Ask::Rates(ask) => law::rates(ask, &client, screen).await,
+        Ask::Replay(ask) => replay::run(ask, &client, screen).await,
     }
 }
 

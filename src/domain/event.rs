@@ -51,6 +51,9 @@ pub enum Event {
         content: String,
         /// True when the turn ends with this text.
         last: bool,
+        /// What it cost at the rate of its day, in millionths of a dollar; `None` where that is unknown.
+        #[serde(default)]
+        cost_micros: Option<i64>,
     },
     /// The answer asked for a tool.
     ToolCallProposed {
@@ -62,6 +65,9 @@ pub enum Event {
         call: ToolCallId,
         /// What was asked for.
         request: CallRequest,
+        /// Its place among the calls of the step, from 0.
+        #[serde(default)]
+        position: i32,
     },
     /// A tool call ended.
     ToolCallEnded {
@@ -73,6 +79,12 @@ pub enum Event {
         name: String,
         /// What came of it.
         outcome: Outcome,
+        /// What the law said: `allow`, `ask` or `deny`; `None` when it was never judged.
+        #[serde(default)]
+        verdict: Option<String>,
+        /// The approval that allowed it and is used up now.
+        #[serde(default)]
+        approval: Option<ApprovalId>,
     },
     /// A second model classified a proposal.
     ProposalClassified {
@@ -114,6 +126,9 @@ pub enum Event {
         channel: Channel,
         /// The person's reason.
         reason: Option<String>,
+        /// The id a client gave the message that decided.
+        #[serde(default)]
+        client_id: Option<String>,
     },
     /// A turn that waited is in the queue again.
     TurnResumed {
@@ -138,6 +153,12 @@ pub enum Event {
         class: EffectClass,
         /// What was asked for, without secrets.
         request: Value,
+        /// Fingerprint of the request, in hexadecimal.
+        #[serde(default)]
+        request_sha256: String,
+        /// Fingerprint of what the capability was answered, in hexadecimal.
+        #[serde(default)]
+        answer_sha256: Option<String>,
         /// Where it stands.
         state: OperationState,
     },
@@ -154,6 +175,9 @@ pub enum Event {
         tasks: Vec<super::TaskId>,
         /// The turn that will deal with them.
         turn: TurnId,
+        /// When each of them was due, in the same order.
+        #[serde(default)]
+        due_at: Vec<DateTime<Utc>>,
     },
     /// A new version of a capability is live.
     CapabilityInstalled {
@@ -165,6 +189,9 @@ pub enum Event {
         sha256: String,
         /// The powers it has.
         grants: Value,
+        /// Fingerprint of everything kept of the version, in hexadecimal.
+        #[serde(default)]
+        fingerprint: String,
     },
     /// A person disabled, enabled or rolled back a capability.
     CapabilityChanged {
@@ -255,9 +282,17 @@ mod tests {
                 usage: Some(Usage { input: 1, output: 2 }),
                 content: "c".into(),
                 last: true,
+                cost_micros: Some(3),
             },
-            Event::ToolCallProposed { turn, step, call, request },
-            Event::ToolCallEnded { turn, call, name: "n".into(), outcome: Outcome::failed("no") },
+            Event::ToolCallProposed { turn, step, call, request, position: 1 },
+            Event::ToolCallEnded {
+                turn,
+                call,
+                name: "n".into(),
+                outcome: Outcome::failed("no"),
+                verdict: Some("ask".into()),
+                approval: Some(ApprovalId(8)),
+            },
             Event::ProposalClassified { turn, call, classification: Classification::STRICTEST, answered: false },
             Event::ApprovalRequested {
                 turn,
@@ -281,6 +316,7 @@ mod tests {
                 state: ApprovalState::Denied,
                 channel: Channel::Page,
                 reason: Some("r".into()),
+                client_id: None,
             },
             Event::TurnResumed { turn, client_id: Some("c".into()), content: Some("CONFIRMAR".into()) },
             Event::OperationRecorded {
@@ -290,12 +326,20 @@ mod tests {
                 power: Power::Http,
                 class: EffectClass::Keyed,
                 request: Value::Null,
+                request_sha256: "ab".into(),
+                answer_sha256: None,
                 state: OperationState::Unknown,
             },
             Event::CapabilityChanged { name: "n".into(), version: 1, enabled: false },
             Event::TaskChanged { task, deleted: false },
-            Event::TasksFired { tasks: vec![TaskId(4)], turn },
-            Event::CapabilityInstalled { name: "n".into(), version: 1, sha256: "ab".into(), grants: Value::Null },
+            Event::TasksFired { tasks: vec![TaskId(4)], turn, due_at: vec![DateTime::UNIX_EPOCH] },
+            Event::CapabilityInstalled {
+                name: "n".into(),
+                version: 1,
+                sha256: "ab".into(),
+                grants: Value::Null,
+                fingerprint: "cd".into(),
+            },
             Event::TurnEnded { turn, state: TurnState::Failed, reason: Some("why".into()), failure: Some(Failure::Model) },
         ];
         for event in events {

@@ -1,12 +1,18 @@
 //! Puts the pieces of an answer together, as leniently as real servers need, and gives nothing when the end is missing.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{Answer, ModelError, ModelErrorKind};
 use crate::domain::{CallRequest, Usage};
 
-/// The most tool calls one answer may ask for.
-pub(super) const MAX_CALLS: usize = 128;
+/// The most tool calls one answer may ask for; with more, all of it is thrown away.
+pub(super) const MAX_CALLS: usize = 1024;
+/// The longest id and name of a call, name of a model and reason to end that are kept, in bytes.
+const WORD_BYTES: usize = 256;
+/// More tokens than this nobody counts in one answer: a number above it is a mistake, and is not believed.
+const MAX_TOKENS: f64 = 1e9;
 
 /// An answer in the making.
 #[derive(Debug)]
@@ -28,6 +34,39 @@ struct Piece {
     id: String,
     name: String,
     arguments: String,
+    balance: Balance,
+}
+
+/// Tells whether the arguments are a whole object, without reading them again for each piece.
+#[derive(Debug, Default)]
+struct Balance {
+    depth: usize,
+    began: bool,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Balance {
+    fn take(&mut self, text: &str) {
+        for byte in text.bytes() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {}
+                b'{' => {
+                    self.depth += 1;
+                    self.began = true;
+                }
+                b'}' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn closed(&self) -> bool {
+        self.began && self.depth == 0 && !self.in_string
+    }
 }
 
 impl Assembly {
@@ -58,7 +97,7 @@ impl Assembly {
     /// Takes one chunk of a stream, or a whole reply; gives the text that is new.
     pub(super) fn add(&mut self, chunk: &Value) -> Result<Option<String>, ModelError> {
         if let Some(model) = chunk["model"].as_str().filter(|model| !model.is_empty()) {
-            self.model = Some(model.to_owned());
+            self.model = Some(start_of(model).to_owned());
         }
         self.usage = usage(&chunk["usage"]).or(self.usage);
         let choices = chunk["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -72,21 +111,24 @@ impl Assembly {
             self.started = true;
             self.content.push_str(text);
         }
+        // Calls of a whole reply are not in pieces.
+        let whole = !choice["delta"].is_object();
         match &said["tool_calls"] {
-            Value::Array(calls) => calls.iter().try_for_each(|call| self.add_call(call))?,
-            one @ Value::Object(_) => self.add_call(one)?,
+            Value::Array(calls) => calls.iter().try_for_each(|call| self.add_call(call, whole))?,
+            one @ Value::Object(_) => self.add_call(one, whole)?,
             _ => {}
         }
         if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
-            self.finish_reason = Some(reason.to_owned());
+            self.finish_reason = Some(start_of(reason).to_owned());
         }
         Ok(text)
     }
 
-    fn add_call(&mut self, call: &Value) -> Result<(), ModelError> {
+    fn add_call(&mut self, call: &Value, whole: bool) -> Result<(), ModelError> {
         let function = if call["function"].is_object() { &call["function"] } else { call };
         let index = call["index"].as_u64();
-        let id = call["id"].as_str().unwrap_or_default();
+        // An id too long to be one is as good as none.
+        let id = call["id"].as_str().filter(|id| id.len() <= WORD_BYTES).unwrap_or_default();
         let name = function["name"].as_str().unwrap_or_default();
         let arguments = &function["arguments"];
         if index.is_none() && id.is_empty() && name.is_empty() && arguments.is_null() {
@@ -94,7 +136,7 @@ impl Assembly {
         }
         self.started = true;
         self.grow(id.len() + name.len() + arguments.as_str().map_or(0, str::len))?;
-        let place = match self.place(index, id, name) {
+        let place = match self.place(index, id, name, arguments).filter(|_| !whole) {
             Some(place) => place,
             None if self.calls.len() == MAX_CALLS => {
                 return Err(malformed(format!(
@@ -116,9 +158,14 @@ impl Assembly {
         }
         match arguments {
             Value::Null => {}
-            Value::String(text) => piece.arguments.push_str(text),
+            Value::String(text) => {
+                piece.balance.take(text);
+                piece.arguments.push_str(text);
+            }
             whole => {
                 piece.arguments = whole.to_string();
+                piece.balance = Balance::default();
+                piece.balance.take(&piece.arguments);
                 let bytes = piece.arguments.len();
                 self.grow(bytes)?;
             }
@@ -127,19 +174,27 @@ impl Assembly {
     }
 
     /// Which call a piece belongs to: by index, else by id, else the last one. `None` begins a new call.
-    fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+    fn place(&self, index: Option<u64>, id: &str, name: &str, arguments: &Value) -> Option<usize> {
         let begins = |piece: &Piece| {
-            // Some servers give every call the index 0: another id and a name after complete arguments is another call.
-            !id.is_empty() && !piece.id.is_empty() && piece.id != id && !name.is_empty() && is_whole(&piece.arguments)
+            // Some servers give every call the index 0, or the same id: a name after complete arguments is another call where the
+            // id is another one, or where arguments begin again.
+            let other = !id.is_empty() && !piece.id.is_empty() && piece.id != id;
+            let again = arguments.is_object() || arguments.as_str().is_some_and(|text| text.trim_start().starts_with('{'));
+            let none = !piece.balance.began;
+            !name.is_empty() && (other && (none || piece.balance.closed()) || again && piece.balance.closed())
         };
         if let Some(index) = index {
             let place = self.calls.iter().rposition(|piece| piece.index == Some(index))?;
-            return if begins(&self.calls[place]) { self.calls.iter().position(|piece| piece.id == id) } else { Some(place) };
+            if !begins(&self.calls[place]) {
+                return Some(place);
+            }
+            return self.calls.iter().rposition(|piece| piece.id == id && !begins(piece));
         }
         if !id.is_empty() {
-            return self.calls.iter().position(|piece| piece.id == id);
+            return self.calls.iter().rposition(|piece| piece.id == id).filter(|place| !begins(&self.calls[*place]));
         }
-        if name.is_empty() { self.calls.len().checked_sub(1) } else { None }
+        let last = self.calls.len().checked_sub(1)?;
+        (name.is_empty() || self.calls[last].name.is_empty()).then_some(last)
     }
 
     fn grow(&mut self, bytes: usize) -> Result<(), ModelError> {
@@ -158,16 +213,17 @@ impl Assembly {
     /// The answer, or `None` when its end was never seen.
     pub(super) fn finish(self, asked_for: &str) -> Option<Answer> {
         let finish_reason = self.finish_reason?;
+        let mut taken = HashSet::new();
         let mut calls: Vec<CallRequest> = Vec::new();
         for (number, piece) in self.calls.into_iter().enumerate() {
-            let taken = |id: &str| id.is_empty() || calls.iter().any(|call| call.id == id);
             let mut id = piece.id;
             let mut next = number + 1;
-            while taken(&id) {
+            while id.is_empty() || taken.contains(&id) {
                 id = format!("call_{next}");
                 next += 1;
             }
-            calls.push(CallRequest { id, name: piece.name, arguments: arguments(piece.arguments) });
+            taken.insert(id.clone());
+            calls.push(CallRequest { id, name: start_of(&piece.name).to_owned(), arguments: arguments(piece.arguments) });
         }
         let model = self.model.unwrap_or_else(|| asked_for.to_owned());
         Some(Answer { content: self.content, calls, finish_reason, usage: self.usage, model })
@@ -178,8 +234,8 @@ fn malformed(message: String) -> ModelError {
     ModelError { kind: ModelErrorKind::Malformed, message }
 }
 
-fn is_whole(arguments: &str) -> bool {
-    arguments.trim().is_empty() || serde_json::from_str::<Value>(arguments).is_ok()
+fn start_of(word: &str) -> &str {
+    &word[..word.floor_char_boundary(WORD_BYTES)]
 }
 
 /// Content is a string, or a list of parts.
@@ -193,7 +249,8 @@ fn text(content: &Value) -> Option<String> {
 }
 
 fn usage(usage: &Value) -> Option<Usage> {
-    let count = |field: &str| usage[field].as_u64().or_else(|| usage[field].as_f64().map(|count| count as u64));
+    // Counts come as floats, too; a negative or a boundless one says nothing.
+    let count = |field: &str| usage[field].as_f64().filter(|count| (0.0..=MAX_TOKENS).contains(count)).map(|count| count as u64);
     match (count("prompt_tokens"), count("completion_tokens")) {
         (None, None) => None,
         (input, output) => Some(Usage { input: input.unwrap_or(0), output: output.unwrap_or(0) }),
@@ -307,8 +364,52 @@ mod tests {
     }
 
     #[test]
+    fn calls_with_the_same_id_and_no_index_are_two_calls() {
+        let with = |n: i32| json!({ "id": "a", "function": { "name": "x", "arguments": format!("{{\"n\":{n}}}") } });
+        let both = [call("a", "x", "{\"n\":1}"), call("call_2", "x", "{\"n\":2}")];
+        assert_eq!(calls(&[with(1), with(2)]), both);
+        let reply = json!({ "choices": [{ "message": { "tool_calls": [with(1), with(2)] }, "finish_reason": "tool_calls" }] });
+        let whole = assembled(&[reply]).unwrap().calls;
+        assert_eq!(whole.into_iter().map(|call| (call.id, call.name, call.arguments)).collect::<Vec<_>>(), both);
+        // The end of a call that repeats its name is no call.
+        let end = json!({ "id": "a", "function": { "name": "x", "arguments": "" } });
+        assert_eq!(calls(&[with(1), end]), both[..1]);
+    }
+
+    #[test]
+    fn a_name_may_come_after_the_id() {
+        let first = json!({ "id": "a", "function": { "name": null, "arguments": "" } });
+        let second = json!({ "function": { "name": "x", "arguments": "{\"n\":1}" } });
+        assert_eq!(calls(&[first, second]), [call("a", "x", "{\"n\":1}")]);
+    }
+
+    #[test]
+    fn counts_that_cannot_be_are_not_believed() {
+        let counted = |input: Value, output: Value| usage(&json!({ "prompt_tokens": input, "completion_tokens": output }));
+        assert_eq!(counted(json!(3.9), json!(0)), Some(Usage { input: 3, output: 0 }));
+        assert_eq!(counted(json!(-3), json!(2)), Some(Usage { input: 0, output: 2 }));
+        for nonsense in [json!(u64::MAX), json!(1e300), json!(-1.5), json!("12"), json!(null), json!([1])] {
+            assert_eq!(counted(nonsense.clone(), nonsense.clone()), None, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn words_of_megabytes_are_not_kept() {
+        let long = "é".repeat(2000);
+        let mut assembly = Assembly::new(100_000);
+        let one = json!({ "id": long, "function": { "name": long, "arguments": "{}" } });
+        let chunk = json!({ "model": long, "choices": [{ "delta": { "tool_calls": [one] }, "finish_reason": long }] });
+        assembly.add(&chunk).unwrap();
+        let answer = assembly.finish("asked").unwrap();
+        assert_eq!(answer.calls[0].id, "call_1");
+        for word in [&answer.calls[0].name, &answer.model, &answer.finish_reason] {
+            assert_eq!(word.len(), WORD_BYTES);
+        }
+    }
+
+    #[test]
     fn too_many_calls_and_too_much_text_are_refused() {
-        let mut assembly = Assembly::new(1000);
+        let mut assembly = Assembly::new(10_000);
         let many: Vec<_> = (0..=MAX_CALLS).map(|index| json!({ "index": index, "function": { "name": "x" } })).collect();
         let error = assembly.add(&delta(json!({ "tool_calls": many }))).unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Malformed);

@@ -5,6 +5,7 @@ mod body;
 pub mod choice;
 pub mod client;
 pub mod detect;
+mod lenient;
 mod names;
 pub mod presets;
 mod reading;

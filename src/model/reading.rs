@@ -8,6 +8,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
 use super::client::Limits;
+use super::lenient;
 use super::refusal::Peer;
 use super::retry::{Again, Failure};
 use super::stream::{EventReader, Found};
@@ -18,13 +19,15 @@ use super::{Answer, ModelErrorKind as Kind, OnDelta};
 pub(super) struct Watch {
     first_token: Instant,
     whole: Instant,
-    last_piece: Instant,
+    last_life: Instant,
+    /// True in the middle of something that is to be read: a server that is slow is not silent.
+    flowing: bool,
 }
 
 impl Watch {
     /// Begins to count.
     pub(super) fn starting(now: Instant, limits: &Limits) -> Self {
-        Self { first_token: now + limits.first_token, whole: now + limits.whole, last_piece: now }
+        Self { first_token: now + limits.first_token, whole: now + limits.whole, last_life: now, flowing: false }
     }
 
     /// When the first token must be here.
@@ -55,7 +58,6 @@ impl Reading<'_> {
         let mut form = Form::Unknown;
         // What came before the form was known, or all of a whole reply.
         let mut kept = Vec::new();
-        let mut found = Vec::new();
         let mut total = 0;
         loop {
             let piece = match timeout_at(self.deadline(), response.chunk()).await {
@@ -70,35 +72,32 @@ impl Reading<'_> {
             if total > self.limits.wire_bytes {
                 return Err(self.malformed("it does not end"));
             }
-            match &mut form {
-                Form::Events(reader) => {
-                    let read = reader.push(&piece, &mut found);
-                    let done = self.take(&mut found)?;
-                    read.map_err(|error| self.malformed(&error.to_string()))?;
-                    if done {
-                        break;
-                    }
+            let done = match &mut form {
+                Form::Events(reader) => self.events(reader, &piece)?,
+                Form::Whole => {
+                    kept.extend_from_slice(&piece);
+                    false
                 }
-                Form::Whole => kept.extend_from_slice(&piece),
                 Form::Unknown => {
                     kept.extend_from_slice(&piece);
-                    form = form_of(&kept, self.limits.answer_bytes);
-                    if let Form::Events(reader) = &mut form {
-                        let read = reader.push(&std::mem::take(&mut kept), &mut found);
-                        let done = self.take(&mut found)?;
-                        read.map_err(|error| self.malformed(&error.to_string()))?;
-                        if done {
-                            break;
-                        }
+                    form = form_of(&mut kept, self.limits.answer_bytes);
+                    match &mut form {
+                        Form::Events(reader) => self.events(reader, &std::mem::take(&mut kept))?,
+                        Form::Whole | Form::Unknown => false,
                     }
                 }
+            };
+            if done {
+                break;
             }
             if kept.len() > self.limits.answer_bytes {
                 return Err(self.malformed(&format!("it is longer than {} bytes", self.limits.answer_bytes)));
             }
+            self.look_at_the_clock(&form)?;
         }
         match form {
             Form::Events(mut reader) => {
+                let mut found = Vec::new();
                 reader.end(&mut found).map_err(|error| self.malformed(&error.to_string()))?;
                 self.take(&mut found)?;
                 self.end()
@@ -108,15 +107,41 @@ impl Reading<'_> {
         }
     }
 
-    fn deadline(&self) -> Instant {
-        let next = if self.assembly.finished() {
-            self.watch.last_piece + self.limits.after_end
-        } else if self.assembly.started() {
-            self.watch.last_piece + self.limits.silence
-        } else {
-            self.watch.first_token
+    /// Takes the next bytes of a stream; true when there will be no more.
+    fn events(&mut self, reader: &mut EventReader, bytes: &[u8]) -> Result<bool, Failure> {
+        let mut found = Vec::new();
+        let read = reader.push(bytes, &mut found);
+        let done = self.take(&mut found)?;
+        read.map_err(|error| self.malformed(&error.to_string()))?;
+        Ok(done)
+    }
+
+    /// A server that is slow is not silent; one that never stops sending, and says nothing, is.
+    fn look_at_the_clock(&mut self, form: &Form) -> Result<(), Failure> {
+        self.watch.flowing = match form {
+            Form::Unknown => false,
+            Form::Events(reader) => reader.inside_object(),
+            Form::Whole => true,
         };
-        next.min(self.watch.whole)
+        let now = Instant::now();
+        if self.watch.flowing {
+            self.watch.last_life = now;
+        }
+        if now > self.deadline() && !self.assembly.finished() { Err(self.silent()) } else { Ok(()) }
+    }
+
+    fn deadline(&self) -> Instant {
+        let Watch { first_token, whole, last_life, flowing } = self.watch;
+        let next = if self.assembly.finished() {
+            last_life + self.limits.after_end
+        } else if self.assembly.started() {
+            last_life + self.limits.silence
+        } else if flowing {
+            first_token.max(last_life + self.limits.silence)
+        } else {
+            first_token
+        };
+        next.min(whole)
     }
 
     /// Takes events; true when there will be no more.
@@ -138,7 +163,7 @@ impl Reading<'_> {
             return Err(failure);
         }
         // Only events count as life: a stuck proxy may send comments for ever.
-        self.watch.last_piece = Instant::now();
+        self.watch.last_life = Instant::now();
         if let Some(text) = self.assembly.add(chunk)? {
             (self.on_delta)(&text);
         }
@@ -149,7 +174,7 @@ impl Reading<'_> {
         if bytes.trim_ascii_start().starts_with(b"<") {
             return Err(self.malformed("it is a web page; LLM_BASE_URL ends in /v1 for most servers"));
         }
-        let reply: Value = match serde_json::from_slice(bytes) {
+        let reply: Value = match lenient::parse(&String::from_utf8_lossy(bytes)) {
             Ok(reply) => reply,
             Err(error) if error.is_eof() => return Err(self.cut()),
             Err(_) => return Err(self.malformed("it is broken JSON")),
@@ -177,6 +202,11 @@ impl Reading<'_> {
     }
 
     fn silent(&self) -> Failure {
+        if self.watch.whole < Instant::now() {
+            let (model, limit) = (self.peer.model, self.limits.whole.as_secs_f32());
+            let message = format!("The answer of `{model}` had no end after {limit} seconds; nothing in it was run.");
+            return Failure::last(Kind::Timeout, message);
+        }
         if !self.assembly.started() {
             return self.peer.no_first_token(self.limits.first_token);
         }
@@ -208,11 +238,15 @@ impl Peer<'_> {
     }
 }
 
-/// Told by the first visible byte: a server's content type is not to be trusted.
-fn form_of(bytes: &[u8], max_line: usize) -> Form {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+/// Told by the first visible byte: a server's content type is not to be trusted. What is not visible goes.
+fn form_of(bytes: &mut Vec<u8>, max_line: usize) -> Form {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    let marked = bytes.strip_prefix(MARK).unwrap_or(bytes);
+    let blank = bytes.len() - marked.trim_ascii_start().len();
+    bytes.drain(..blank);
+    match bytes.first() {
         None => Form::Unknown,
+        Some(_) if bytes.len() < MARK.len() && MARK.starts_with(bytes) => Form::Unknown,
         Some(b'{' | b'[' | b'<') => Form::Whole,
         Some(_) => Form::Events(EventReader::new(max_line)),
     }

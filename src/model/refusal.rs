@@ -46,7 +46,13 @@ impl Peer<'_> {
 
     /// Understands an error inside a stream or a reply that began as a success. `None` when there is no error in it.
     pub(super) fn error_inside(&self, chunk: &Value) -> Option<Failure> {
-        let is_error = !chunk["error"].is_null() || chunk["type"] == "error";
+        let is_error = chunk["type"] == "error"
+            || match &chunk["error"] {
+                Value::Null | Value::Bool(false) => false,
+                Value::String(text) => !text.is_empty(),
+                Value::Object(error) => !error.is_empty(),
+                _ => true,
+            };
         let failed = chunk["choices"][0]["finish_reason"] == "error";
         if !is_error && !failed {
             return None;
@@ -139,10 +145,22 @@ fn said(value: &Value) -> Said {
     let value = if value.is_array() { &value[0] } else { value };
     let error = &value["error"];
     let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
-    let message = [&error["message"], error, &value["message"], &value["detail"], &value["detail"][0]["msg"], &error["detail"]]
-        .into_iter()
-        .find_map(text)
-        .unwrap_or_default();
+    let (detail, several) = (&value["detail"], &value["errors"][0]);
+    let places = [
+        &error["message"],
+        error,
+        &value["message"],
+        detail,
+        &detail[0]["msg"],
+        &detail["message"],
+        &error["detail"],
+        &several["message"],
+        several,
+        &value["title"],
+    ];
+    let mut message = places.into_iter().find_map(text).unwrap_or_default();
+    // More is not shown; a server may send megabytes.
+    message.truncate(message.floor_char_boundary(16 << 10));
     let codes = [&error["code"], &error["type"], &value["code"]];
     let is_number = |code: &&Value| code.is_number() || code.as_str().is_some_and(|text| text.parse::<u16>().is_ok());
     let status = codes.into_iter().find(is_number).and_then(|code| match code {
@@ -160,6 +178,7 @@ fn overflows(said: &Said) -> bool {
         "context size",
         "context_length",
         "maximum context",
+        "max context",
         "prompt is too long",
         "input is too long",
         "too many tokens",

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::lenient;
+
 /// What a reader found.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
@@ -22,18 +24,20 @@ pub(super) enum StreamError {
     BrokenJson,
 }
 
-/// Takes bytes as they come and gives events.
+/// Takes bytes as they come and gives events. Its work is in proportion to the bytes, whatever they are.
 pub(super) struct EventReader {
     line: Vec<u8>,
     data: String,
     max_line: usize,
     after_cr: bool,
+    /// An object over several lines is tried again when it is this long, and at its blank line.
+    try_at: usize,
 }
 
 impl EventReader {
     /// A reader that refuses lines and events longer than `max_line` bytes.
     pub(super) fn new(max_line: usize) -> Self {
-        Self { line: Vec::new(), data: String::new(), max_line, after_cr: false }
+        Self { line: Vec::new(), data: String::new(), max_line, after_cr: false, try_at: 0 }
     }
 
     /// Takes the next bytes.
@@ -51,10 +55,17 @@ impl EventReader {
         self.take(bytes)
     }
 
+    /// True while a line is coming in that holds a piece of an answer; a comment or a `ping` is none.
+    pub(super) fn inside_object(&self) -> bool {
+        let Some(data) = self.line.strip_prefix(b"data:") else { return false };
+        data.iter().take(8).find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
+    }
+
     /// Tells that there is no more: a last line may lack its end.
     pub(super) fn end(&mut self, found: &mut Vec<Found>) -> Result<(), StreamError> {
         self.end_line(found)?;
         // Whatever is still open was cut in the middle, which the missing finish_reason tells better.
+        let _whole = self.try_object(found);
         self.data.clear();
         Ok(())
     }
@@ -72,32 +83,44 @@ impl EventReader {
         let line = String::from_utf8_lossy(&line);
         let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
         if line.is_empty() {
-            return self.end_event();
+            return if self.data.is_empty() || self.try_object(found) { Ok(()) } else { Err(StreamError::BrokenJson) };
         }
         let Some(data) = line.strip_prefix("data:") else { return Ok(()) };
-        let data = data.strip_prefix(' ').unwrap_or(data);
-        if !self.data.is_empty() {
+        let mut data = data.strip_prefix(' ').unwrap_or(data);
+        if self.data.is_empty() {
+            data = data.trim_start();
+            if data.trim_end() == "[DONE]" {
+                found.push(Found::Done);
+            }
+            if !data.starts_with('{') {
+                // Nothing, `ping` and the like.
+                return Ok(());
+            }
+        } else {
             self.data.push('\n');
         }
         self.data.push_str(data);
         // An object that is whole is an event, even when the blank line after it is missing.
-        if self.data.trim() == "[DONE]" {
-            self.data.clear();
-            found.push(Found::Done);
-        } else if self.data.trim_end().ends_with('}')
-            && let Ok(object @ Value::Object(_)) = serde_json::from_str(&self.data)
-        {
-            self.data.clear();
-            found.push(Found::Object(object));
-        } else if !self.data.trim_start().starts_with('{') {
-            // `ping` and the like.
-            self.data.clear();
+        if data.trim_end().ends_with('}') && self.data.len() >= self.try_at {
+            self.try_object(found);
         }
         Ok(())
     }
 
-    fn end_event(&mut self) -> Result<(), StreamError> {
-        if self.data.is_empty() { Ok(()) } else { Err(StreamError::BrokenJson) }
+    /// Takes what has come as an object, if it is one.
+    fn try_object(&mut self, found: &mut Vec<Found>) -> bool {
+        match lenient::parse(&self.data) {
+            Ok(object @ Value::Object(_)) => {
+                self.data.clear();
+                self.try_at = 0;
+                found.push(Found::Object(object));
+                true
+            }
+            _ => {
+                self.try_at = self.data.len().saturating_mul(2);
+                false
+            }
+        }
     }
 }
 
@@ -166,5 +189,33 @@ mod tests {
         assert_eq!(read(&[&[b'x'; 101]]), Err(StreamError::LineTooLong(100)));
         let lines = b"data: {\"a\":1\n".repeat(20);
         assert_eq!(read(&[&lines]), Err(StreamError::LineTooLong(100)));
+    }
+
+    #[test]
+    fn many_small_lines_are_read_in_no_time() {
+        // Each of these would be looked at again and again, from its beginning, by a reader that is not careful.
+        for line in ["data: \n", "data: ,\"a\":{}\n", "data: }\n", "data:\n", "data: [\n"] {
+            let mut reader = EventReader::new(4 << 20);
+            let mut found = Vec::new();
+            reader.push(b"data: {\"a\":1\n", &mut found).unwrap();
+            let read = reader.push(line.repeat(200_000).as_bytes(), &mut found);
+            assert!(read.is_ok() && found.len() <= 1, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_line_with_an_object_is_a_piece_on_its_way() {
+        for (line, inside) in [
+            ("data: {", true),
+            ("data:{\"a\"", true),
+            ("data: ", false),
+            ("data: ping", false),
+            (": {", false),
+            ("data: {\n", false),
+        ] {
+            let mut reader = EventReader::new(100);
+            reader.push(line.as_bytes(), &mut Vec::new()).unwrap();
+            assert_eq!(reader.inside_object(), inside, "{line:?}");
+        }
     }
 }

@@ -376,7 +376,9 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        let event = Event::ApprovalDecided { turn, call, approval, state: decided.state, channel: decided.channel, reason };
+        let client_id = decided.client_id.map(str::to_owned);
+        let (state, channel) = (decided.state, decided.channel);
+        let event = Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
         self.append(conversation, event).await?;
         Ok(())
     }

@@ -65,12 +65,12 @@ impl Unit {
             // “Always” was said of what it could do until now.
             query!("DELETE FROM tool_rules WHERE tool = $1 AND rule = 'always'", draft.name).execute(&mut *self.tx).await?;
         }
-        let version = query_scalar!(
+        let kept = query!(
             r#"INSERT INTO capability_versions
                  (name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at)
              SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
              FROM capability_versions WHERE name = $1
-             RETURNING version"#,
+             RETURNING version, capability_fingerprint(capability_versions) AS "fingerprint!""#,
             draft.name,
             draft.description,
             draft.language.as_str(),
@@ -89,19 +89,20 @@ impl Unit {
             "INSERT INTO capabilities (name, version, created_at, updated_at) VALUES ($1, $2, $3, $3)
              ON CONFLICT (name) DO UPDATE SET version = $2, state = 'installed', updated_at = $3",
             draft.name,
-            version,
+            kept.version,
             self.now
         )
         .execute(&mut *self.tx)
         .await?;
         let event = Event::CapabilityInstalled {
             name: draft.name.clone(),
-            version,
+            version: kept.version,
             sha256: built.sha256.to_owned(),
             grants: serde_json::json!(draft.grants),
+            fingerprint: kept.fingerprint,
         };
         self.append(conversation, event).await?;
-        Ok(version)
+        Ok(kept.version)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use sqlx::{query, query_scalar};
 
 use super::{Lease, Store, StoreError, Unit, storable, word};
@@ -137,14 +138,21 @@ impl Unit {
         )
         .fetch_one(&mut *self.tx)
         .await?;
-        self.note(operation.recorded(lease, state, sequence, self.now));
+        self.note(operation.recorded(lease, state, answer.as_deref(), sequence, self.now));
         Ok(())
     }
 }
 
 impl NewOperation<'_> {
     /// The event by which it was recorded.
-    pub(super) fn recorded(&self, lease: &Lease, state: OperationState, sequence: i64, at: DateTime<Utc>) -> EventRecord {
+    pub(super) fn recorded(
+        &self,
+        lease: &Lease,
+        state: OperationState,
+        answer: Option<&str>,
+        sequence: i64,
+        at: DateTime<Utc>,
+    ) -> EventRecord {
         let event = Event::OperationRecorded {
             turn: lease.turn,
             call: self.call,
@@ -152,6 +160,8 @@ impl NewOperation<'_> {
             power: self.power,
             class: self.class,
             request: shown(self.request),
+            request_sha256: hex::encode(self.request_sha256),
+            answer_sha256: answer.map(|answer| hex::encode(Sha256::digest(answer))),
             state,
         };
         EventRecord { conversation: lease.conversation, sequence, at, event }

@@ -92,9 +92,9 @@ impl Unit {
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let content = self.clean(step.content).into_owned();
         let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
-        let id = query_scalar!(
+        let stored = query!(
             "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, cost_of($3, $5, $6), $7) RETURNING step_id",
+             VALUES ($1, $2, $3, $4, $5, $6, cost_of($3, $5, $6), $7) RETURNING step_id, cost_micros",
             lease.turn.0,
             step.number,
             &*model,
@@ -111,25 +111,26 @@ impl Unit {
             lease.conversation.0,
             lease.turn.0,
             content,
-            id,
+            stored.step_id,
             self.now
         )
         .execute(&mut *self.tx)
         .await?;
         let answered = Event::StepAnswered {
             turn: lease.turn,
-            step: StepId(id),
+            step: StepId(stored.step_id),
             number: step.number,
             model: model.into_owned(),
             finish_reason: finish_reason.into_owned(),
             usage: step.usage,
             content,
             last: step.last,
+            cost_micros: stored.cost_micros,
         };
         self.append(lease.conversation, answered).await?;
         let mut open = Vec::with_capacity(step.calls.len());
         for (position, request) in (0..).zip(step.calls) {
-            open.push(self.insert_call(lease, StepId(id), position, request).await?);
+            open.push(self.insert_call(lease, StepId(stored.step_id), position, request).await?);
         }
         Ok(open)
     }
@@ -160,8 +161,8 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let call = ToolCallId(call);
-        self.append(lease.conversation, Event::ToolCallProposed { turn: lease.turn, step, call, request: request.clone() })
-            .await?;
+        let proposed = Event::ToolCallProposed { turn: lease.turn, step, call, request: request.clone(), position };
+        self.append(lease.conversation, proposed).await?;
         Ok(OpenCall { call, request })
     }
 
@@ -198,7 +199,8 @@ impl Unit {
             .execute(&mut *self.tx)
             .await?;
             let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(told));
-            self.append(conversation, Event::ToolCallEnded { turn, call, name: row.name, outcome }).await?;
+            let ended = Event::ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None };
+            self.append(conversation, ended).await?;
         }
         Ok(())
     }

@@ -239,8 +239,8 @@ impl Store {
             due.sort_by_key(|task| (task.due_at, task.id));
             let conversation = ConversationId(conversation);
             let turn = unit.queue_turn(conversation, Origin::Task, None, &describe(&due)).await?;
-            let tasks = due.iter().map(|task| task.id).collect();
-            unit.append(conversation, Event::TasksFired { tasks, turn }).await?;
+            let (tasks, due_at) = due.iter().filter_map(|task| Some((task.id, task.due_at?))).unzip();
+            unit.append(conversation, Event::TasksFired { tasks, turn, due_at }).await?;
             turns.push(turn);
         }
         if !turns.is_empty() {

@@ -4,11 +4,15 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use sqlx::{PgTransaction, query_scalar};
+use sqlx::{PgExecutor, PgTransaction, query_scalar};
 
 use super::{Lease, Signals, Store, StoreError};
+<<<<<<< HEAD
 use crate::domain::{ConversationId, Event, EventRecord, Outcome, ToolCallId};
 use crate::failpoint::{self, Point};
+=======
+use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Outcome, ToolCallId};
+>>>>>>> main
 use crate::telemetry::Scrubber;
 
 /// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
@@ -33,6 +37,20 @@ pub struct CallEnd<'a> {
     pub proposal_sha256: &'a [u8; 32],
     /// What the law said: `allow`, `deny`, or `ask` when an approval allowed it, which is then used up.
     pub verdict: &'a str,
+}
+
+impl CallEnd<'_> {
+    /// The event by which it was recorded.
+    pub(super) fn recorded(&self, lease: &Lease, outcome: Outcome, approval: Option<ApprovalId>) -> Event {
+        let (name, verdict) = (self.tool.to_owned(), Some(self.verdict.to_owned()));
+        Event::ToolCallEnded { turn: lease.turn, call: self.call, name, outcome, verdict, approval }
+    }
+}
+
+/// The approval that the end of a call used up.
+pub(super) async fn used_approval(database: impl PgExecutor<'_>, call: ToolCallId) -> Result<Option<ApprovalId>, sqlx::Error> {
+    let used = query_scalar!("SELECT approval_id FROM approvals WHERE tool_call_id = $1 AND used_at IS NOT NULL", call.0);
+    Ok(used.fetch_optional(database).await?.map(ApprovalId))
 }
 
 impl Store {
@@ -122,10 +140,18 @@ impl Unit {
         )
         .fetch_one(&mut *self.tx)
         .await?;
+<<<<<<< HEAD
         if end.verdict == "ask" {
             failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
         }
         let event = Event::ToolCallEnded { turn: lease.turn, call: end.call, name: end.tool.to_owned(), outcome };
+=======
+        let approval = match end.verdict {
+            "ask" => used_approval(&mut *self.tx, end.call).await?,
+            _ => None,
+        };
+        let event = end.recorded(lease, outcome, approval);
+>>>>>>> main
         self.records.push(EventRecord { conversation: lease.conversation, sequence, at: self.now, event });
         Ok(())
     }

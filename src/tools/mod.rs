@@ -162,6 +162,17 @@ impl Tools {
         }
     }
 
+    /// Gives a call that is not to be run its outcome: `why`.
+    ///
+    /// # Errors
+    /// As [`Tools::run`].
+    pub async fn turn_away(&self, lease: &Lease, open: &OpenCall, why: &str) -> Result<(), StoreError> {
+        let (name, arguments) = (&open.request.name, &open.request.arguments);
+        let arguments = arguments::parse(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
+        let proposal = Proposal { call: open.call, tool: name.clone(), arguments, effects: BTreeSet::new(), version: None };
+        self.refuse(lease, &proposal, Outcome::failed(why)).await.map(|_ended| ())
+    }
+
     /// Records that a proposal was not carried out, and why.
     async fn refuse(&self, lease: &Lease, proposal: &Proposal, outcome: Outcome) -> Result<Ran, StoreError> {
         let (call, tool, sha256) = (proposal.call, &*proposal.tool, proposal.sha256());

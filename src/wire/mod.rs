@@ -272,11 +272,11 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             }
             ServerFrame::Assistant { content, turn, step: number, last }
         }
-        Event::ToolCallProposed { turn, call, request, step: _ } => {
+        Event::ToolCallProposed { turn, call, request, .. } => {
             let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));
             ServerFrame::ToolCall { name: request.name, arguments, call, turn }
         }
-        Event::ToolCallEnded { turn, call, name, outcome: Outcome { ok, result, logs } } => {
+        Event::ToolCallEnded { turn, call, name, outcome: Outcome { ok, result, logs }, .. } => {
             ServerFrame::ToolResult { name, result, ok, logs, call, turn }
         }
         Event::TaskChanged { task, deleted } => ServerFrame::Task { task: json!(task), deleted },
@@ -297,7 +297,7 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             reason: None,
             decided_at: None,
         },
-        Event::ApprovalDecided { turn, call, approval, state, channel, reason } => ServerFrame::Approval {
+        Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id: _ } => ServerFrame::Approval {
             id: approval,
             state,
             call,
@@ -311,7 +311,7 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
         Event::TurnResumed { turn, client_id, content } => {
             ServerFrame::Turn { turn, state: TurnState::Queued, id: client_id, origin: None, content, reason: None }
         }
-        Event::OperationRecorded { turn, call, ordinal, power, request, state, class: _ } => {
+        Event::OperationRecorded { turn, call, ordinal, power, request, state, .. } => {
             ServerFrame::Operation { call, turn, ordinal, power, request, state }
         }
         Event::TurnEnded { turn, state: TurnState::Failed, reason, failure } => {
@@ -357,18 +357,19 @@ mod tests {
     #[test]
     fn tool_frames_have_the_fields_of_the_requirements() {
         let request = CallRequest { id: "c".into(), name: "execute_sql".into(), arguments: r#"{"query":"SELECT 1"}"#.into() };
-        let call = shown(Event::ToolCallProposed { turn: TurnId(1), step: StepId(1), call: ToolCallId(4), request });
+        let call = shown(Event::ToolCallProposed { turn: TurnId(1), step: StepId(1), call: ToolCallId(4), request, position: 0 });
         assert_eq!(call["type"], "tool_call");
         assert_eq!(call["arguments"], json!({"query":"SELECT 1"}));
         let outcome = Outcome::ok("[]");
-        let result = shown(Event::ToolCallEnded { turn: TurnId(1), call: ToolCallId(4), name: "execute_sql".into(), outcome });
+        let (turn, call, name) = (TurnId(1), ToolCallId(4), "execute_sql".to_owned());
+        let result = shown(Event::ToolCallEnded { turn, call, name, outcome, verdict: None, approval: None });
         assert_eq!((result["type"].as_str(), result["result"].as_str()), (Some("tool_result"), Some("[]")));
     }
 
     #[test]
     fn arguments_that_are_no_json_are_shown_as_they_came() {
         let request = CallRequest { id: "c".into(), name: "x".into(), arguments: "{oops".into() };
-        let call = shown(Event::ToolCallProposed { turn: TurnId(1), step: StepId(1), call: ToolCallId(4), request });
+        let call = shown(Event::ToolCallProposed { turn: TurnId(1), step: StepId(1), call: ToolCallId(4), request, position: 0 });
         assert_eq!(call["arguments"], "{oops");
     }
 

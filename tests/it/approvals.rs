@@ -143,6 +143,7 @@ async fn words_decide_where_exactly_one_approval_waits() {
     client.say("CANCELAR").await;
     let frames = client.turn().await;
     assert!(result(&frames).1.starts_with("The user refused this."), "{frames:#?}");
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -185,6 +186,7 @@ async fn a_decision_is_taken_once_and_for_one_effect() {
     client.turn().await;
     client.send(json!({"type": "approve", "approval": 4711})).await;
     assert_eq!(client.frame().await["content"], "there is no approval 4711");
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -258,6 +260,7 @@ async fn an_approval_survives_a_crash_and_is_decided_afterwards() {
     assert_eq!(asked(&mut client).await["id"], asking["id"]);
     client.send(json!({"type": "approve", "approval": asking["id"]})).await;
     assert_eq!(of_type(&client.turn().await, "assistant")["content"], "installed");
+    app.check_replay().await;
 }
 
 #[tokio::test]

@@ -105,6 +105,7 @@ async fn other_tools_are_called_under_the_same_law() {
     let refused = capability("greedy", "return 1;", json!({"tools": {"names": ["write_capability"]}}));
     app.script([call("write_capability", refused), text("no")]);
     assert!(results(&client.allow("greedy").await)[0].1.contains("for the agent itself"));
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -139,6 +140,7 @@ async fn a_call_that_is_run_again_after_a_crash_repeats_nothing() {
     assert_eq!(app.count("SELECT count(*) FROM agent.log").await, 2);
     assert_eq!(app.count("SELECT count(*) FROM operations WHERE state = 'done'").await, 6);
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE tool = 'chain' AND outcome = 'done'").await, 1);
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -164,6 +166,7 @@ async fn what_may_have_happened_is_shown_as_unknown_and_never_sent_again() {
     let told = results(&frames).pop().unwrap();
     assert!(!told.0 && told.1.contains("Nobody knows whether this request arrived"), "{told:?}");
     assert!(frames.iter().any(|frame| frame["type"] == "operation" && frame["state"] == "unknown"), "{:?}", kinds(&frames));
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -180,6 +183,7 @@ async fn stopping_in_the_middle_of_a_request_leaves_it_unknown() {
     let frames = client.turn().await;
     assert!(results(&frames)[0].1.starts_with("Cut off in the middle"), "{frames:#?}");
     assert_eq!(app.count("SELECT count(*) FROM operations WHERE state = 'unknown'").await, 1);
+    app.check_replay().await;
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ async fn a_turn_that_was_cut_in_a_model_request_goes_on_after_the_crash() {
     client.send(json!({"type": "resume", "after": 0})).await;
     let frames = client.turn().await;
     assert_eq!(kinds(&frames), ["turn queued", "turn running", "turn running", "assistant", "turn completed"]);
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -50,6 +51,7 @@ async fn a_crash_between_tool_calls_repeats_none_and_skips_none() {
     assert_eq!(app.count("SELECT count(*) FROM agent.log").await, 3);
     assert_eq!(app.count("SELECT count(*) FROM tool_calls WHERE state = 'done'").await, 4);
     assert_eq!(app.count("SELECT count(*) FROM steps").await, 4, "no step was paid for twice");
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -70,6 +72,7 @@ async fn restart_ends_the_process_with_its_code_and_the_turn_goes_on() {
     let frames = client.turn().await;
     assert_eq!(kinds(&frames), ["turn running", "assistant", "turn completed"]);
     assert_eq!(of_type(&frames, "assistant")["content"], "I am back.");
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -122,6 +125,7 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     assert!(matches!(store.set_lease(&old, later).await, Err(StoreError::LostLease)));
     store.store_step(&new, step, later).await.unwrap();
     assert_eq!(store.turn_state(new.turn).await.unwrap(), TurnState::Completed);
+    assert!(level3::replay::check(&store).await.unwrap().clean);
     store.close().await;
 }
 

@@ -47,6 +47,7 @@ async fn a_task_is_made_read_changed_completed_and_deleted() {
     let shown: Vec<_> = frames.iter().filter(|frame| frame["type"] == "task").collect();
     assert_eq!(shown.len(), 4);
     assert_eq!(shown[3]["deleted"], true);
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -125,6 +126,7 @@ async fn a_due_date_that_is_moved_fires_again() {
     app.advance(290);
     let frames = client.turn().await;
     assert_eq!(of_type(&frames, "assistant")["content"], "now");
+    app.check_replay().await;
 }
 
 #[tokio::test]

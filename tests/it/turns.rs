@@ -171,6 +171,7 @@ async fn turns_of_different_conversations_run_side_by_side() {
     assert_eq!((&frames.last().unwrap()["content"], &frames.last().unwrap()["conversation"]), (&json!("quick"), &json!(other)));
     signal.notify_one();
     app.run_until_idle().await;
+    app.check_replay().await;
 }
 
 #[tokio::test]
@@ -189,6 +190,7 @@ async fn stop_ends_what_runs_and_what_waits() {
     app.script([text("fresh")]);
     let frames = client.ask("again").await;
     assert_eq!(of_type(&frames, "assistant")["content"], "fresh");
+    app.check_replay().await;
 }
 
 #[tokio::test]

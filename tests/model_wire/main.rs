@@ -1,10 +1,14 @@
 //! The client of models against a real TCP peer that plays what real servers send, good and bad.
 
+mod cuts;
 mod failures;
 mod local;
+mod nonsense;
 mod real;
 mod server;
 mod shapes;
+mod slow;
+mod table;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -15,10 +15,14 @@ pub enum Do {
     Send(Vec<u8>),
     /// Each byte in a packet of its own.
     Trickle(Vec<u8>),
+    /// Each byte after a pause.
+    Drip(Vec<u8>, Duration),
     /// Nothing more, until the client goes away.
     Hang,
     /// Comments, until the client goes away.
     Comments,
+    /// The same again and again, without a pause, until the client goes away.
+    Flood(Vec<u8>),
     /// The connection is reset.
     Reset,
 }
@@ -81,12 +85,18 @@ async fn play(mut stream: TcpStream, reply: Reply, asked: Arc<Mutex<Vec<String>>
         let sent = match step {
             Do::Send(bytes) => stream.write_all(&bytes).await,
             Do::Trickle(bytes) => trickle(&mut stream, &bytes).await,
+            Do::Drip(bytes, pause) => drip(&mut stream, &bytes, pause).await,
             Do::Hang => {
                 let read = stream.read(&mut [0]).await;
                 left.add_permits(1);
                 read.map(|_| ())
             }
             Do::Comments => comments(&mut stream).await,
+            Do::Flood(bytes) => loop {
+                if let Err(gone) = stream.write_all(&bytes).await {
+                    break Err(gone);
+                }
+            },
             Do::Reset => stream.set_zero_linger(),
         };
         if sent.is_err() {
@@ -99,6 +109,14 @@ async fn trickle(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     for byte in bytes {
         stream.write_all(&[*byte]).await?;
         tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+async fn drip(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> std::io::Result<()> {
+    for byte in bytes {
+        stream.write_all(&[*byte]).await?;
+        tokio::time::sleep(pause).await;
     }
     Ok(())
 }
@@ -139,6 +157,17 @@ pub fn response(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> 
 /// A stream of events.
 pub fn events(body: impl AsRef<[u8]>) -> Vec<u8> {
     response("200 OK", "content-type: text/event-stream\r\n", body)
+}
+
+/// A stream of events, in chunks of these bytes.
+pub fn chunked<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut bytes = b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+    for piece in pieces.into_iter().filter(|piece| !piece.is_empty()).chain([[].as_slice()]) {
+        bytes.extend(format!("{:x}\r\n", piece.len()).into_bytes());
+        bytes.extend_from_slice(piece);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes
 }
 
 /// A chunk with this text.

@@ -39,24 +39,6 @@ async fn one_byte_at_a_time_gives_the_same_as_all_at_once() {
 }
 
 #[tokio::test]
-async fn a_stream_cut_anywhere_is_an_answer_only_when_its_finish_reason_was_there() {
-    let reason = br#""finish_reason":"tool_calls""#;
-    let at = TOOL_CALL.windows(reason.len()).position(|window| window == reason).expect("recorded");
-    let enough = at + TOOL_CALL[at..].iter().position(|byte| *byte == b'\n').expect("a line end");
-    let limits = Limits { retries: 0, ..limits() };
-    for length in 0..=TOOL_CALL.len() {
-        let server = Server::playing(vec![vec![Do::Send(events(&TOOL_CALL[..length]))]]).await;
-        let (outcome, _) = ask(&client(&server.base_url(), limits), request()).await;
-        match outcome {
-            Ok(answer) => assert!(length >= enough && answer.calls.len() == 1, "an answer after {length} of {enough} bytes"),
-            Err(error) => {
-                assert!(length < enough && error.kind == ModelErrorKind::Cut, "{error} after {length} of {enough} bytes")
-            }
-        }
-    }
-}
-
-#[tokio::test]
 async fn done_without_a_finish_reason_is_a_cut_stream() {
     let server = Server::playing(vec![vec![Do::Send(events(piece("half") + "data: [DONE]\n\n"))]]).await;
     let (outcome, heard) = ask(&client(&server.base_url(), limits()), request()).await;

@@ -6,6 +6,7 @@ mod capabilities;
 mod folder;
 mod install;
 mod law;
+mod replay;
 mod reply;
 mod secrets;
 mod turns;
@@ -49,6 +50,8 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/rates", get(law::rates))
         .route("/rates/{model}", put(law::set_rate))
         .route("/usage", get(law::usage))
+        .route("/replay/check", get(replay::check))
+        .route("/replay/turns/{id}", get(replay::turn))
         .fallback(async || Refusal::unknown("there is nothing here; docs/api.md lists what there is"))
         .method_not_allowed_fallback(async || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

@@ -12,6 +12,7 @@ use sqlx::{PgPool, Postgres, Row};
 use self::statement::{Room, Statement};
 use self::told::{busy, cut, describe, ended_transaction, is_code, timed_out};
 use super::operations::shown;
+use super::unit::used_approval;
 use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError};
 use crate::domain::{Event, EventRecord, OperationState, Outcome, SqlAccess, ToolCallId};
 use crate::failpoint::{self, Point};
@@ -80,9 +81,12 @@ impl Store {
             Ok(statement) => match self.run_sealed(lease, &statement, Seal::Call(&end, access), now).await? {
                 Ok((result, sequence)) => {
                     let outcome = Outcome::ok(result);
-                    let (call, name) = (end.call, end.tool.to_owned());
-                    let event = Event::ToolCallEnded { turn: lease.turn, call, name, outcome: outcome.clone() };
-                    self.announce(lease, sequence, now, event);
+                    let approval = match end.verdict {
+                        // It is committed: an announcement that cannot name the approval is better than none.
+                        "ask" => used_approval(&self.pool, end.call).await.unwrap_or(None),
+                        _ => None,
+                    };
+                    self.announce(lease, sequence, now, end.recorded(lease, outcome.clone(), approval));
                     return Ok(outcome);
                 }
                 Err(error) => error,
@@ -158,7 +162,7 @@ impl Store {
             Ok(statement) => match self.run_sealed(lease, &statement, seal, now).await? {
                 Ok((answer, sequence)) => {
                     if let Some(sequence) = sequence {
-                        self.signals.announce(operation.recorded(lease, OperationState::Done, sequence, now));
+                        self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
                     }
                     return Ok(Ok(answer));
                 }

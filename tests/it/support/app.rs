@@ -186,6 +186,12 @@ impl TestApp {
         }
     }
 
+    /// Everything there is follows from events, and no event was changed. For the end of a story, before the server is stopped.
+    pub async fn check_replay(&self) {
+        let found = level3::replay::check(self.store()).await.unwrap();
+        assert!(found.clean && found.events > 0, "what was recorded is not what there is: {found:#?}");
+    }
+
     /// A connection that may read and change everything, to look behind the scenes.
     pub async fn behind(&self) -> sqlx::PgConnection {
         use sqlx::ConnectOptions;

@@ -20,6 +20,8 @@ pub enum Reply {
     Hang(String),
     /// Answers, and says what it cost: tokens read and written.
     Costs(u64, u64, Box<Reply>),
+    /// Asks another model, such as a client of a server that misbehaves.
+    Ask(Arc<dyn Model>),
     /// Fails.
     Fail(ModelErrorKind, String),
 }
@@ -84,11 +86,11 @@ impl Script {
 
 impl Model for Script {
     fn answer<'a>(&'a self, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        self.requests.lock().unwrap().push(request);
+        self.requests.lock().unwrap().push(request.clone());
         let reply = self.replies.lock().unwrap().pop_front();
         self.asked.notify_waiters();
         let missing = || Reply::Fail(ModelErrorKind::Malformed, "the script has no further reply".to_owned());
-        Box::pin(play(reply.unwrap_or_else(missing), on_delta))
+        Box::pin(play(reply.unwrap_or_else(missing), request, on_delta))
     }
 
     fn info(&self) -> ModelInfo {
@@ -96,7 +98,7 @@ impl Model for Script {
     }
 }
 
-fn play<'a>(reply: Reply, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
+fn play<'a>(reply: Reply, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
     Box::pin(async move {
         match reply {
             Reply::Answer(content, calls) => {
@@ -111,16 +113,17 @@ fn play<'a>(reply: Reply, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer,
             }
             Reply::After(signal, reply) => {
                 signal.notified().await;
-                play(*reply, on_delta).await
+                play(*reply, request, on_delta).await
             }
             Reply::Hang(started) => {
                 on_delta(&started);
                 std::future::pending().await
             }
             Reply::Costs(input, output, reply) => {
-                let answer = play(*reply, on_delta).await?;
+                let answer = play(*reply, request, on_delta).await?;
                 Ok(Answer { usage: Some(Usage { input, output }), ..answer })
             }
+            Reply::Ask(model) => model.answer(request, on_delta).await,
             Reply::Fail(kind, message) => Err(ModelError { kind, message }),
         }
     })

@@ -1,0 +1,19 @@
+//! What was recorded, and whether everything else is what it says.
+
+use axum::Json;
+use axum::extract::State;
+
+use super::reply::{At, Refusal, Reply};
+use crate::domain::TurnId;
+use crate::http::Doors;
+use crate::replay;
+use crate::wire::api::{ReplayCheck, ReplayedTurn};
+
+pub(super) async fn check(State(doors): State<Doors>) -> Reply<ReplayCheck> {
+    Ok(Json(replay::check(&doors.store).await?))
+}
+
+pub(super) async fn turn(State(doors): State<Doors>, At(turn): At<TurnId>) -> Reply<ReplayedTurn> {
+    let replayed = replay::turn(&doors.store, turn).await?;
+    replayed.map(Json).ok_or_else(|| Refusal::unknown(format!("there is no turn {turn}")))
+}

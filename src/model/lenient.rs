@@ -1,0 +1,125 @@
+//! Reads JSON as servers really write it: `NaN` and `Infinity` where no number was at hand, numbers no machine can hold, and halves of
+//! surrogate pairs where a character was split between two pieces. What is only cut off is not mended.
+
+use serde_json::Value;
+
+/// Reads `text`; what JSON does not know is `null`, and half a character is U+FFFD.
+///
+/// # Errors
+/// What serde_json says of the text as it came.
+pub(super) fn parse(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text)
+        .or_else(|error| if error.is_eof() { Err(error) } else { serde_json::from_str(&mended(text)).map_err(|_| error) })
+}
+
+/// Takes time in proportion to the text, whatever stands in it.
+fn mended(text: &str) -> String {
+    let mut mended = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c == '"' || of_word(c)) {
+        mended.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let end = if rest.starts_with('"') { string_end(rest) } else { rest.find(|c| !of_word(c)).unwrap_or(rest.len()) };
+        let (token, after) = rest.split_at(end);
+        if token.starts_with('"') {
+            without_halves(token, &mut mended);
+        } else {
+            let known = serde_json::from_str::<Value>(token).is_ok();
+            mended.push_str(if known { token } else { "null" });
+        }
+        rest = after;
+    }
+    mended + rest
+}
+
+/// A character of a number, or of a word such as `true` or `-Infinity`.
+fn of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_')
+}
+
+/// Where the string that `text` begins with is over.
+fn string_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+fn without_halves(string: &str, mended: &mut String) {
+    let mut rest = string;
+    while let Some(at) = rest.find('\\') {
+        mended.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match half(rest) {
+            Some(Half::High) if half(&rest[6..]) == Some(Half::Low) => 12,
+            Some(_) => {
+                mended.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            None => rest.chars().take(2).map(char::len_utf8).sum(),
+        };
+        mended.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    mended.push_str(rest);
+}
+
+#[derive(PartialEq)]
+enum Half {
+    High,
+    Low,
+}
+
+/// The half of a character that `text` begins with, written as an escape.
+fn half(text: &str) -> Option<Half> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    match u16::from_str_radix(digits, 16).ok()? {
+        0xD800..=0xDBFF => Some(Half::High),
+        0xDC00..=0xDFFF => Some(Half::Low),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_json_does_not_know_is_null_and_strings_are_left_alone() {
+        let text = r#"{"a": NaN, "b": [-Infinity, 1e999, -2.5, true], "NaN": "Infinity \" NaN", "c": undefined}"#;
+        let read = json!({ "a": null, "b": [null, null, -2.5, true], "NaN": "Infinity \" NaN", "c": null });
+        assert_eq!(parse(text).unwrap(), read);
+    }
+
+    #[test]
+    fn half_a_character_is_marked_and_a_whole_one_stays() {
+        for (text, read) in [
+            (r#""a\ud83d""#, "a\u{fffd}"),
+            (r#""\ude00b""#, "\u{fffd}b"),
+            (r#""\ud83d\u0041\\ud83d""#, "\u{fffd}A\\ud83d"),
+            (r#"["\ud83d\ude00", NaN]"#, "😀"),
+        ] {
+            let value = parse(text).unwrap();
+            assert_eq!(value.as_str().or(value[0].as_str()), Some(read), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_broken_stays_so() {
+        for text in
+            ["", "{", "{\"a\": Na", "{\"a\": NaN", "\"\\", "\"\\u12", "{\"a\":1}}", "{\"a\" 1}", "\u{fffd}", "[NaN", "\\é"]
+        {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(parse(&"[".repeat(10_000)).is_err());
+        assert!(parse(&format!("{}NaN{}", "[".repeat(10_000), "]".repeat(10_000))).is_err());
+    }
+}

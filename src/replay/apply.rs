@@ -1,0 +1,176 @@
+//! What each event means for the projections. This is the definition that live code is compared with; it looks at nothing but the event.
+
+use chrono::{DateTime, SubsecRound, Utc};
+use serde_json::{Map, Value, json};
+
+use crate::domain::{
+    Change, Channel, Event, EventRecord, OperationState, Origin, Outcome, Projection, Role, Task, ToolCallId, TurnId, TurnState,
+};
+
+/// The rows that an event changes, and how.
+pub fn apply(record: &EventRecord) -> Vec<Change> {
+    let reached = json!({ "conversation_id": record.conversation, "last_sequence": record.sequence });
+    let mut changes = vec![set(Projection::Conversations, record.conversation, reached)];
+    changes.extend(changes_of(record));
+    changes
+}
+
+fn changes_of(record: &EventRecord) -> Vec<Change> {
+    let at = time(record.at);
+    match &record.event {
+        Event::TurnQueued { turn, client_id, origin, content, message: _ } => queued(record, *turn, client_id, *origin, content),
+        Event::TurnStarted { turn, fence } => vec![turn_is(*turn, TurnState::Running, json!({ "fence": fence }))],
+        Event::TurnResumed { turn, .. } => vec![turn_is(*turn, TurnState::Queued, json!({}))],
+        Event::TurnEnded { turn, state, reason, failure: _ } => {
+            vec![turn_is(*turn, *state, json!({ "reason": reason, "ended_at": at }))]
+        }
+        Event::StepAnswered { .. } => answered(record),
+        Event::ToolCallProposed { turn, step, call, request, position } => {
+            let row = json!({
+                "tool_call_id": call, "turn_id": turn, "step_id": step, "position": position, "request_id": request.id,
+                "name": request.name, "arguments": request.arguments, "state": "proposed", "logs": [], "created_at": at,
+            });
+            vec![set(Projection::ToolCalls, call, row)]
+        }
+        Event::ProposalClassified { call, classification, .. } => {
+            vec![set(Projection::ToolCalls, call, json!({ "classification": classification }))]
+        }
+        Event::ToolCallEnded { turn, call, outcome, approval, .. } => {
+            let mut changes = ended(record, *turn, *call, outcome);
+            changes.extend(approval.map(|approval| set(Projection::Approvals, approval, json!({ "used_at": at }))));
+            changes
+        }
+        Event::ApprovalRequested { .. } => asked(record),
+        Event::ApprovalDecided { approval, state, channel, reason, client_id, .. } => {
+            let by = if *channel == Channel::Clock { "clock" } else { "user" };
+            let row = json!({
+                "state": state, "decided_by": by, "channel": channel, "reason": reason, "client_id": client_id, "decided_at": at,
+            });
+            vec![set(Projection::Approvals, approval, row)]
+        }
+        Event::OperationRecorded { .. } => operated(record),
+        Event::TaskChanged { task, deleted } => vec![task_is(task, *deleted)],
+        Event::TasksFired { tasks, due_at, turn: _ } => {
+            let fired = tasks.iter().zip(due_at);
+            fired.map(|(task, due_at)| set(Projection::Tasks, task, json!({ "fired_due_at": time(*due_at) }))).collect()
+        }
+        Event::CapabilityInstalled { name, version, sha256, grants, fingerprint } => {
+            let kept = json!({
+                "name": name, "version": version, "sha256": sha256, "grants": grants, "fingerprint": fingerprint, "created_at": at,
+            });
+            let key = format!("{name}/{version}");
+            vec![set(Projection::CapabilityVersions, key, kept), capability_is(name, *version, true, at)]
+        }
+        Event::CapabilityChanged { name, version, enabled } => vec![capability_is(name, *version, *enabled, at)],
+    }
+}
+
+fn queued(record: &EventRecord, turn: TurnId, client_id: &Option<String>, origin: Origin, content: &str) -> Vec<Change> {
+    let (conversation, at) = (record.conversation, time(record.at));
+    let row = json!({
+        "turn_id": turn, "conversation_id": conversation, "origin": origin, "client_id": client_id, "fence": 0, "created_at": at,
+    });
+    let said = json!({
+        "conversation_id": conversation, "turn_id": turn, "role": Role::User, "content": content, "created_at": at,
+    });
+    let message = set(Projection::Messages, format!("user/{turn}"), said);
+    vec![set(Projection::Turns, turn, row), turn_is(turn, TurnState::Queued, json!({})), message]
+}
+
+/// A turn in a state, with what else is true of it then.
+fn turn_is(turn: TurnId, state: TurnState, also: Value) -> Change {
+    let mut row = fields(also);
+    row.insert("state".to_owned(), json!(state));
+    Change { of: Projection::Turns, key: turn.to_string(), row: Some(row) }
+}
+
+fn answered(record: &EventRecord) -> Vec<Change> {
+    let Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, cost_micros, last: _ } = &record.event
+    else {
+        return Vec::new();
+    };
+    let at = time(record.at);
+    let tokens = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let row = json!({
+        "step_id": step, "turn_id": turn, "number": number, "model": model, "finish_reason": finish_reason,
+        "input_tokens": usage.map(|usage| tokens(usage.input)), "output_tokens": usage.map(|usage| tokens(usage.output)),
+        "cost_micros": cost_micros, "created_at": at,
+    });
+    let said = json!({
+        "conversation_id": record.conversation, "turn_id": turn, "role": Role::Assistant, "content": content, "step_id": step,
+        "created_at": at,
+    });
+    vec![set(Projection::Steps, step, row), set(Projection::Messages, format!("assistant/{step}"), said)]
+}
+
+fn ended(record: &EventRecord, turn: TurnId, call: ToolCallId, outcome: &Outcome) -> Vec<Change> {
+    let at = time(record.at);
+    let state = if outcome.ok { "done" } else { "failed" };
+    let said = json!({
+        "conversation_id": record.conversation, "turn_id": turn, "role": Role::Tool, "content": outcome.result,
+        "tool_call_id": call, "created_at": at,
+    });
+    let row = json!({ "state": state, "logs": outcome.logs, "ended_at": at });
+    vec![set(Projection::ToolCalls, call, row), set(Projection::Messages, format!("tool/{call}"), said)]
+}
+
+fn asked(record: &EventRecord) -> Vec<Change> {
+    let Event::ApprovalRequested { turn, call, approval, proposal_sha256, shown, expires_at } = &record.event else {
+        return Vec::new();
+    };
+    let row = json!({
+        "approval_id": approval, "conversation_id": record.conversation, "turn_id": turn, "tool_call_id": call,
+        "proposal_sha256": proposal_sha256, "shown": shown, "state": "pending", "expires_at": time(*expires_at),
+        "created_at": time(record.at),
+    });
+    vec![set(Projection::Approvals, approval, row), turn_is(*turn, TurnState::AwaitingApproval, json!({}))]
+}
+
+fn operated(record: &EventRecord) -> Vec<Change> {
+    let Event::OperationRecorded { call, ordinal, power, class, request, request_sha256, answer_sha256, state, turn: _ } =
+        &record.event
+    else {
+        return Vec::new();
+    };
+    let at = time(record.at);
+    let ended_at = (*state != OperationState::Intended).then_some(at);
+    let row = json!({
+        "tool_call_id": call, "ordinal": ordinal, "power": power, "class": class, "request_sha256": request_sha256,
+        "request": request, "state": state, "answer_sha256": answer_sha256, "created_at": at, "ended_at": ended_at,
+    });
+    vec![set(Projection::Operations, format!("{call}/{ordinal}"), row)]
+}
+
+fn task_is(task: &Task, deleted: bool) -> Change {
+    if deleted {
+        return Change { of: Projection::Tasks, key: task.id.to_string(), row: None };
+    }
+    let row = json!({
+        "task_id": task.id, "conversation_id": task.conversation, "title": task.title, "details": task.details,
+        "status": task.status, "due_at": task.due_at.map(time), "created_at": time(task.created_at),
+        "updated_at": time(task.updated_at),
+    });
+    set(Projection::Tasks, task.id, row)
+}
+
+fn capability_is(name: &str, version: i32, enabled: bool, at: DateTime<Utc>) -> Change {
+    let state = if enabled { "installed" } else { "disabled" };
+    let row = json!({ "name": name, "version": version, "state": state, "created_at": at, "updated_at": at });
+    set(Projection::Capabilities, name, row)
+}
+
+fn set(of: Projection, key: impl ToString, row: Value) -> Change {
+    Change { of, key: key.to_string(), row: Some(fields(row)) }
+}
+
+fn fields(row: Value) -> Map<String, Value> {
+    match row {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// A time as Postgres keeps it.
+fn time(at: DateTime<Utc>) -> DateTime<Utc> {
+    at.trunc_subsecs(6)
+}

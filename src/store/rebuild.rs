@@ -1,0 +1,290 @@
+//! What replay needs of the database: the chain of events, fresh tables to rebuild projections in, and their comparison with the live
+//! ones. All of it sees one moment, and is rolled back at its end: nothing of it stays, whatever is killed when.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use sqlx::{AssertSqlSafe, PgTransaction, query, query_as, query_scalar};
+
+use super::{Store, StoreError, value};
+use crate::domain::{Change, ConversationId, EventRecord, Projection, TurnId};
+
+/// One look at the database, with tables of its own.
+pub struct Rebuild {
+    tx: PgTransaction<'static>,
+    schema: String,
+}
+
+/// What is wrong with a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Break {
+    /// Its content, its place, or the event before it is not what it was when it was written.
+    Changed {
+        /// Whose stream.
+        conversation: ConversationId,
+        /// Which event.
+        sequence: i64,
+    },
+    /// Events between others, or at the beginning, are gone.
+    Missing {
+        /// Whose stream.
+        conversation: ConversationId,
+        /// The first that is gone.
+        from: i64,
+        /// The last that is gone.
+        to: i64,
+    },
+    /// The conversation says that its stream ends elsewhere than it does.
+    End {
+        /// Whose stream.
+        conversation: ConversationId,
+        /// The number of the newest event there is.
+        found: i64,
+        /// The number the conversation names as its newest.
+        expected: i64,
+    },
+}
+
+/// A row that is not what events say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Which row.
+    pub key: String,
+    /// As it is; `None` when there is none.
+    pub live: Option<Map<String, Value>>,
+    /// As events say; `None` when they say there is none.
+    pub rebuilt: Option<Map<String, Value>>,
+}
+
+/// What of a projection is compared. Left out is what no event says: who holds a lease and until when, how a conversation was made,
+/// the numbers of messages.
+fn compared(of: Projection) -> &'static str {
+    match of {
+        Projection::Conversations => {
+            "SELECT conversation_id::text AS row_key, conversation_id, last_sequence FROM conversations WHERE last_sequence > 0"
+        }
+        Projection::Turns => {
+            "SELECT turn_id::text AS row_key, turn_id, conversation_id, origin, client_id, state, fence, reason, created_at, ended_at
+             FROM turns"
+        }
+        Projection::Steps => {
+            "SELECT step_id::text AS row_key, step_id, turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros,
+                    created_at
+             FROM steps"
+        }
+        Projection::ToolCalls => {
+            "SELECT tool_call_id::text AS row_key, tool_call_id, turn_id, step_id, position, request_id, name, arguments, state, logs,
+                    classification, created_at, ended_at
+             FROM tool_calls"
+        }
+        Projection::Messages => {
+            "SELECT concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) AS row_key, conversation_id, turn_id, role, content,
+                    step_id, tool_call_id, created_at
+             FROM messages"
+        }
+        Projection::Approvals => {
+            "SELECT approval_id::text AS row_key, approval_id, conversation_id, turn_id, tool_call_id,
+                    encode(proposal_sha256, 'hex') AS proposal_sha256, shown, state, decided_by, channel, reason, client_id, expires_at,
+                    created_at, decided_at, used_at
+             FROM approvals"
+        }
+        Projection::Operations => {
+            "SELECT concat_ws('/', tool_call_id, ordinal) AS row_key, tool_call_id, ordinal, power, class,
+                    encode(request_sha256, 'hex') AS request_sha256, request, state, text_fingerprint(answer) AS answer_sha256,
+                    created_at, ended_at
+             FROM operations"
+        }
+        Projection::Tasks => {
+            "SELECT task_id::text AS row_key, task_id, conversation_id, title, details, status, due_at, fired_due_at, created_at,
+                    updated_at
+             FROM tasks"
+        }
+        Projection::CapabilityVersions => {
+            "SELECT concat_ws('/', name, version) AS row_key, name, version, sha256, grants, capability_fingerprint(v) AS fingerprint,
+                    created_at
+             FROM capability_versions v"
+        }
+        Projection::Capabilities => {
+            "SELECT name AS row_key, name, version, state, created_at, updated_at FROM capabilities"
+        }
+    }
+}
+
+impl Store {
+    /// Begins a look at the database as it is now, with an empty table for every projection.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn rebuild(&self) -> Result<Rebuild, StoreError> {
+        let mut tx = self.pool.begin().await?;
+        query!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut *tx).await?;
+        // Nobody else can have this name at the same time, and none is left over: it never commits.
+        let schema = query_scalar!(r#"SELECT 'replay_' || pg_backend_pid() AS "schema!""#).fetch_one(&mut *tx).await?;
+        let mut make = format!("CREATE SCHEMA {schema};");
+        for of in Projection::ALL {
+            let seen = compared(*of);
+            make += &format!(
+                "CREATE VIEW {schema}.live_{of} AS {seen};
+                 CREATE TABLE {schema}.{of} (row_key TEXT PRIMARY KEY, row JSONB NOT NULL);"
+            );
+        }
+        sqlx::raw_sql(AssertSqlSafe(make)).execute(&mut *tx).await?;
+        Ok(Rebuild { tx, schema })
+    }
+
+    /// Every event of a turn, oldest first; `None` when there is no such turn.
+    ///
+    /// # Errors
+    /// When the database is not there or holds an event of a newer version.
+    pub async fn events_of_turn(&self, turn: TurnId) -> Result<Option<Vec<EventRecord>>, StoreError> {
+        let conversation = query_scalar!("SELECT conversation_id FROM turns WHERE turn_id = $1", turn.0);
+        let Some(conversation) = conversation.fetch_optional(&self.pool).await? else { return Ok(None) };
+        let rows = query!(
+            "SELECT sequence, payload, created_at FROM events
+             WHERE conversation_id = $1 AND payload -> 'turn' = to_jsonb($2::bigint) ORDER BY sequence",
+            conversation,
+            turn.0
+        );
+        let conversation = ConversationId(conversation);
+        let read =
+            rows.fetch_all(&self.pool).await?.into_iter().map(|row| {
+                Ok(EventRecord { conversation, sequence: row.sequence, at: row.created_at, event: value(row.payload)? })
+            });
+        read.collect::<Result<_, StoreError>>().map(Some)
+    }
+}
+
+/// An event as it is stored, with its place in the order of all streams.
+pub type Stored = (i64, ConversationId, i64, Result<EventRecord, StoreError>);
+
+impl Rebuild {
+    /// Every place where a stream is not what was written, in order.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn broken_links(&mut self) -> Result<Vec<Break>, StoreError> {
+        let mut broken = Vec::new();
+        let links = query!(
+            r#"SELECT conversation_id, sequence, coalesce(before, 0) AS "before!", hash = expected AS "holds!"
+               FROM (SELECT conversation_id, sequence, hash, lag(sequence) OVER stream AS before,
+                            event_hash(lag(hash) OVER stream, conversation_id, sequence, position, kind, payload, created_at) AS expected
+                     FROM events WINDOW stream AS (PARTITION BY conversation_id ORDER BY sequence)) links
+               WHERE sequence <> coalesce(before, 0) + 1 OR hash <> expected
+               ORDER BY conversation_id, sequence"#
+        );
+        for link in links.fetch_all(&mut *self.tx).await? {
+            let (conversation, sequence) = (ConversationId(link.conversation_id), link.sequence);
+            // Behind a gap the hash of the one before is not known, so that what follows it cannot be judged.
+            broken.push(match link.before + 1 {
+                next if next == sequence => Break::Changed { conversation, sequence },
+                from => Break::Missing { conversation, from, to: sequence - 1 },
+            });
+        }
+        let ends = query!(
+            r#"SELECT conversation_id, last_sequence AS "expected!", found AS "found!"
+               FROM (SELECT c.conversation_id, last_sequence, coalesce(max(sequence), 0) AS found
+                     FROM conversations c LEFT JOIN events USING (conversation_id) GROUP BY c.conversation_id) ends
+               WHERE last_sequence <> found ORDER BY conversation_id"#
+        );
+        for end in ends.fetch_all(&mut *self.tx).await? {
+            let conversation = ConversationId(end.conversation_id);
+            broken.push(Break::End { conversation, found: end.found, expected: end.expected });
+        }
+        Ok(broken)
+    }
+
+    /// The events after `position` in the order of all streams, at most `limit` of them.
+    ///
+    /// # Errors
+    /// When the database is not there. An event that cannot be read is an error of its own.
+    pub async fn events(&mut self, position: i64, limit: i64) -> Result<Vec<Stored>, StoreError> {
+        let rows = query!(
+            "SELECT position, conversation_id, sequence, payload, created_at FROM events WHERE position > $1
+             ORDER BY position LIMIT $2",
+            position,
+            limit
+        );
+        let read = rows.fetch_all(&mut *self.tx).await?.into_iter().map(|row| {
+            let (conversation, sequence, at) = (ConversationId(row.conversation_id), row.sequence, row.created_at);
+            let record = value(row.payload).map(|event| EventRecord { conversation, sequence, at, event });
+            (row.position, conversation, sequence, record)
+        });
+        Ok(read.collect())
+    }
+
+    /// Makes changes to the fresh tables, in their order.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn write(&mut self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
+        // What happens to one row in one go is put together here, so that each table is written once.
+        let mut rows: HashMap<Projection, HashMap<String, Folded>> = HashMap::new();
+        for Change { of, key, row } in changes {
+            let folded = rows.entry(of).or_default().entry(key).or_default();
+            match row {
+                None => *folded = Folded { gone: true, row: None },
+                Some(new) => fold(folded.row.get_or_insert_default(), new),
+            }
+        }
+        for (of, rows) in rows {
+            let gone: Vec<_> = rows.iter().filter(|(_, folded)| folded.gone).map(|(key, _)| key.clone()).collect();
+            let (keys, rows): (Vec<_>, Vec<_>) =
+                rows.into_iter().filter_map(|(key, folded)| Some((key, Value::Object(folded.row?)))).unzip();
+            let schema = &self.schema;
+            let delete = format!("DELETE FROM {schema}.{of} WHERE row_key = ANY($1)");
+            if !gone.is_empty() {
+                sqlx::query(AssertSqlSafe(delete)).persistent(false).bind(gone).execute(&mut *self.tx).await?;
+            }
+            let upsert = format!(
+                "INSERT INTO {schema}.{of} AS kept SELECT * FROM unnest($1::text[], $2::jsonb[])
+                 ON CONFLICT (row_key) DO UPDATE SET row = kept.row || (EXCLUDED.row - 'created_at')"
+            );
+            sqlx::query(AssertSqlSafe(upsert)).persistent(false).bind(keys).bind(rows).execute(&mut *self.tx).await?;
+        }
+        Ok(())
+    }
+
+    /// The first `limit` rows of a projection that are not what the fresh table says.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn differences(&mut self, of: Projection, limit: i64) -> Result<Vec<Difference>, StoreError> {
+        let schema = &self.schema;
+        let compare = format!(
+            "SELECT row_key, live.row, rebuilt.row
+             FROM (SELECT row_key, to_jsonb(l) - 'row_key' AS row FROM {schema}.live_{of} l) live
+             FULL JOIN (SELECT row_key, to_jsonb(jsonb_populate_record(NULL::{schema}.live_{of}, row)) - 'row_key' AS row
+                        FROM {schema}.{of}) rebuilt USING (row_key)
+             WHERE live.row IS DISTINCT FROM rebuilt.row ORDER BY row_key LIMIT $1"
+        );
+        type Row = (String, Option<Value>, Option<Value>);
+        let rows: Vec<Row> = query_as(AssertSqlSafe(compare)).persistent(false).bind(limit).fetch_all(&mut *self.tx).await?;
+        let object = |row: Option<Value>| row.map(value).transpose();
+        rows.into_iter()
+            .map(|(key, live, rebuilt)| Ok(Difference { key, live: object(live)?, rebuilt: object(rebuilt)? }))
+            .collect()
+    }
+
+    /// Drops the fresh tables.
+    ///
+    /// # Errors
+    /// When the database is not there; they are gone then as well.
+    pub async fn end(self) -> Result<(), StoreError> {
+        Ok(self.tx.rollback().await?)
+    }
+}
+
+/// What happens to one row.
+#[derive(Default)]
+struct Folded {
+    gone: bool,
+    row: Option<Map<String, Value>>,
+}
+
+fn fold(row: &mut Map<String, Value>, new: Map<String, Value>) {
+    let created = row.get("created_at").cloned();
+    row.extend(new);
+    if let Some(created) = created {
+        row.insert("created_at".to_owned(), created);
+    }
+}
