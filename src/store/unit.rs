@@ -7,12 +7,8 @@ use serde_json::json;
 use sqlx::{PgExecutor, PgTransaction, query_scalar};
 
 use super::{Lease, Signals, Store, StoreError};
-<<<<<<< HEAD
-use crate::domain::{ConversationId, Event, EventRecord, Outcome, ToolCallId};
-use crate::failpoint::{self, Point};
-=======
 use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Outcome, ToolCallId};
->>>>>>> main
+use crate::failpoint::{self, Point};
 use crate::telemetry::Scrubber;
 
 /// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
@@ -140,18 +136,14 @@ impl Unit {
         )
         .fetch_one(&mut *self.tx)
         .await?;
-<<<<<<< HEAD
-        if end.verdict == "ask" {
-            failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
-        }
-        let event = Event::ToolCallEnded { turn: lease.turn, call: end.call, name: end.tool.to_owned(), outcome };
-=======
         let approval = match end.verdict {
-            "ask" => used_approval(&mut *self.tx, end.call).await?,
+            "ask" => {
+                failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
+                used_approval(&mut *self.tx, end.call).await?
+            }
             _ => None,
         };
         let event = end.recorded(lease, outcome, approval);
->>>>>>> main
         self.records.push(EventRecord { conversation: lease.conversation, sequence, at: self.now, event });
         Ok(())
     }
