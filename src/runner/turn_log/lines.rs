@@ -77,14 +77,14 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             let words = input.map_or_else(|| format!("taken up again, the {fence}. time"), Clone::clone);
             (*turn, None, None, vec![say("task_started", json!({ "attempt": fence, "input": input }), words)])
         }
-        Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, last } => {
+        Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, last, cost_micros: _ } => {
             let limit = model == CONTROLLER && finish_reason == "limit";
             let event = if limit { "limit_exceeded" } else { "planner_output" };
             let body = json!({ "number": number, "model": model, "finish_reason": finish_reason, "usage": usage,
                 "reasoning": content, "done": last });
             (*turn, Some(*step), None, vec![say(event, body, content.as_str())])
         }
-        Event::ToolCallProposed { turn, step, call, request } => {
+        Event::ToolCallProposed { turn, step, call, request, position: _ } => {
             let action = json!({ "name": request.name, "arguments": request.arguments });
             let words = format!("{} {}", request.name, request.arguments);
             (*turn, Some(*step), Some(*call), vec![say("planner_output", json!({ "action": action, "done": false }), words)])
@@ -101,11 +101,11 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             let words = format!("{}: {}", shown.tool, shown.what.join(" "));
             (*turn, None, Some(*call), vec![say("confirmation_required", body, words)])
         }
-        Event::ApprovalDecided { turn, call, approval, state, channel, reason } => {
+        Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id: _ } => {
             let body = json!({ "approval": approval, "decision": state, "channel": channel, "reason": reason });
             (*turn, None, Some(*call), vec![say("decision", body, format!("{state} by {channel}"))])
         }
-        Event::OperationRecorded { turn, call, ordinal, power, class, request, state } => {
+        Event::OperationRecorded { turn, call, ordinal, power, class, request, state, .. } => {
             let event = match state {
                 OperationState::Intended => "execution_started",
                 OperationState::Done => "execution_result",
@@ -114,7 +114,7 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             let body = json!({ "operation": ordinal, "power": power, "class": class, "request": request, "state": state });
             (*turn, None, Some(*call), vec![say(event, body, format!("operation {ordinal}, {power}: {state}"))])
         }
-        Event::ToolCallEnded { turn, call, name, outcome } => {
+        Event::ToolCallEnded { turn, call, name, outcome, .. } => {
             let verdict = beside.verdicts.get(call).map(String::as_str);
             (*turn, None, Some(*call), ended(name, outcome, verdict))
         }
@@ -170,6 +170,8 @@ mod tests {
             call: ToolCallId(3),
             name: "restart".into(),
             outcome: if ok { Outcome::ok("") } else { Outcome::failed("no") },
+            verdict: None,
+            approval: None,
         };
         let beside = |verdict: &str| Beside { verdicts: [(ToolCallId(3), verdict.to_owned())].into(), ..Beside::default() };
         assert_eq!(names(ended(true), &beside("allow")), ["decision", "execution_started", "execution_result"]);
@@ -187,6 +189,7 @@ mod tests {
             model: model.into(),
             finish_reason: finish_reason.into(),
             usage: None,
+            cost_micros: None,
             content: "c".into(),
             last: true,
         };
