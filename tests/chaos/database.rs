@@ -76,7 +76,7 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
     rig.set_up().await;
     rig.work_in(10).await;
     rig.answers(5).await;
-    let mut dice = Dice::new();
+    let mut dice = Dice::of_this_run();
     let mut restarts = Vec::new();
     for _ in 0..if long { 20 } else { 2 } {
         tokio::time::sleep(Duration::from_millis(dice.below(500))).await; // the instant is the experiment

@@ -21,7 +21,7 @@ async fn kill_9_of_a_server_with_its_own_postgres_loses_nothing_and_repeats_noth
 }
 
 async fn random_kills(mut rig: Rig, kills: u64) {
-    let mut dice = Dice::new();
+    let mut dice = Dice::of_this_run();
     // In milliseconds from when it is ready. A long run leaves more time, so that more is under way.
     let work = if number("CHAOS_KILLS", 60) > 60 { 600 } else { 250 };
     assert!(rig.start(&[]).await, "{}", rig.process().log());

@@ -39,7 +39,7 @@ pub struct Dice(u64);
 
 impl Dice {
     /// With the seed of this run.
-    pub fn new() -> Self {
+    pub fn of_this_run() -> Self {
         Self(number("CHAOS_SEED", 1))
     }
 
