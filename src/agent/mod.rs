@@ -221,7 +221,7 @@ impl Agent {
                 let message = format!("{} {NOTHING_SHORTER}", error.message);
                 return Err(ModelError { message, ..error });
             };
-            tracing::info!(turn = %lease.turn, step = number, extent = ?next, "the conversation is too long for the model; asking with less of it");
+            tracing::info!(extent = ?next, "the conversation is too long for the model; asking with less of it");
             (*extent, shown) = (next, less);
         }
     }

@@ -31,7 +31,7 @@ pub enum BackupError {
     Database(#[from] DatabaseError),
     /// It cannot be dumped or filled.
     #[error(transparent)]
-    Dump(#[from] DumpError),
+    Dump(Box<DumpError>),
     /// The file cannot be used.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -63,6 +63,12 @@ pub enum BackupError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl From<DumpError> for BackupError {
+    fn from(error: DumpError) -> Self {
+        Self::Dump(Box::new(error))
+    }
 }
 
 /// Makes a backup while the server runs or while it does not; says what was done.

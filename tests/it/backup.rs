@@ -76,6 +76,12 @@ async fn readable(server: &Server) -> Value {
     listed["secrets"][0]["readable"].clone()
 }
 
+/// Every table is what the events say.
+async fn replayed(server: &Server) {
+    let checked = level3_with(&[("LEVEL3_LISTEN", &server.address.to_string())], &["replay", "--check"], "").await;
+    done(&checked);
+}
+
 /// What the agent made is used and changed by the agent, as before.
 async fn goes_on(server: &Server) {
     let mut client = Client::connect(server.address).await;
@@ -123,7 +129,9 @@ async fn a_backup_made_while_the_server_runs_is_all_of_it_in_another_place() {
     assert_eq!(readable(&server).await, false);
     fs::copy(data.join("secret-key"), fresh.join("secret-key")).unwrap();
     assert_eq!(readable(&server).await, true);
+    replayed(&server).await;
     goes_on(&server).await;
+    replayed(&server).await;
     assert_eq!(server.terminate().await, Some(0));
 
     done(&run(&third, &["restore", with_key]).await);

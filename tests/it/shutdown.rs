@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sqlx::{ConnectOptions, Connection};
 use tokio::net::TcpListener;
 
-use crate::support::api::ask_at;
+use crate::support::api::{ask_at, level3_with};
 use crate::support::{Client, ModelServer, Server, administrator, asks_for, kinds};
 
 /// A peer that takes connections and says nothing.
@@ -67,6 +67,8 @@ async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_a
     assert_eq!((ended.len(), &ended[1]["ok"]), (2, &json!(false)), "{ended:#?}");
     assert_eq!(crashes(&data).await, 3);
     assert_eq!(std::fs::read_dir(data.join("calls")).unwrap().count(), 0, "nothing is counted twice");
+    let checked = level3_with(&[("LEVEL3_LISTEN", &server.address.to_string())], &["replay", "--check"], "").await;
+    assert_eq!(checked.code, 0, "{checked:?}");
     // A person who enables it begins at zero.
     let enable = format!("http://{}/api/capabilities/hangs/enable", server.address);
     assert_eq!(ask_at(&enable, Method::POST, Some(json!({}))).await.0, 200);

@@ -13,8 +13,6 @@ const CONTROLLER: &str = "level3";
 /// What is known of an event besides what stands in it.
 #[derive(Default)]
 pub(super) struct Beside {
-    /// What the law said of tool calls.
-    pub(super) verdicts: HashMap<ToolCallId, String>,
     /// What turns react to.
     pub(super) inputs: HashMap<TurnId, String>,
 }
@@ -77,14 +75,14 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             let words = input.map_or_else(|| format!("taken up again, the {fence}. time"), Clone::clone);
             (*turn, None, None, vec![say("task_started", json!({ "attempt": fence, "input": input }), words)])
         }
-        Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, last, cost_micros: _ } => {
+        Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, last, .. } => {
             let limit = model == CONTROLLER && finish_reason == "limit";
             let event = if limit { "limit_exceeded" } else { "planner_output" };
             let body = json!({ "number": number, "model": model, "finish_reason": finish_reason, "usage": usage,
                 "reasoning": content, "done": last });
             (*turn, Some(*step), None, vec![say(event, body, content.as_str())])
         }
-        Event::ToolCallProposed { turn, step, call, request, position: _ } => {
+        Event::ToolCallProposed { turn, step, call, request, .. } => {
             let action = json!({ "name": request.name, "arguments": request.arguments });
             let words = format!("{} {}", request.name, request.arguments);
             (*turn, Some(*step), Some(*call), vec![say("planner_output", json!({ "action": action, "done": false }), words)])
@@ -101,7 +99,7 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             let words = format!("{}: {}", shown.tool, shown.what.join(" "));
             (*turn, None, Some(*call), vec![say("confirmation_required", body, words)])
         }
-        Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id: _ } => {
+        Event::ApprovalDecided { turn, call, approval, state, channel, reason, .. } => {
             let body = json!({ "approval": approval, "decision": state, "channel": channel, "reason": reason });
             (*turn, None, Some(*call), vec![say("decision", body, format!("{state} by {channel}"))])
         }
@@ -114,9 +112,8 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             let body = json!({ "operation": ordinal, "power": power, "class": class, "request": request, "state": state });
             (*turn, None, Some(*call), vec![say(event, body, format!("operation {ordinal}, {power}: {state}"))])
         }
-        Event::ToolCallEnded { turn, call, name, outcome, .. } => {
-            let verdict = beside.verdicts.get(call).map(String::as_str);
-            (*turn, None, Some(*call), ended(name, outcome, verdict))
+        Event::ToolCallEnded { turn, call, name, outcome, verdict, .. } => {
+            (*turn, None, Some(*call), ended(name, outcome, verdict.as_deref()))
         }
         Event::TurnEnded { turn, state, reason, failure } => {
             let event = if *state == TurnState::Completed { "task_completed" } else { "task_aborted" };
@@ -165,19 +162,19 @@ mod tests {
 
     #[test]
     fn a_call_says_what_the_law_had_said_of_it() {
-        let ended = |ok| Event::ToolCallEnded {
+        let ended = |ok, verdict: Option<&str>| Event::ToolCallEnded {
             turn: TurnId(2),
             call: ToolCallId(3),
             name: "restart".into(),
             outcome: if ok { Outcome::ok("") } else { Outcome::failed("no") },
-            verdict: None,
+            verdict: verdict.map(str::to_owned),
             approval: None,
         };
-        let beside = |verdict: &str| Beside { verdicts: [(ToolCallId(3), verdict.to_owned())].into(), ..Beside::default() };
-        assert_eq!(names(ended(true), &beside("allow")), ["decision", "execution_started", "execution_result"]);
-        assert_eq!(names(ended(false), &beside("ask")), ["execution_started", "execution_error"]);
-        assert_eq!(names(ended(false), &beside("deny")), ["decision", "execution_error"]);
-        assert_eq!(names(ended(false), &Beside::default()), ["execution_error"]);
+        let names = |event| names(event, &Beside::default());
+        assert_eq!(names(ended(true, Some("allow"))), ["decision", "execution_started", "execution_result"]);
+        assert_eq!(names(ended(false, Some("ask"))), ["execution_started", "execution_error"]);
+        assert_eq!(names(ended(false, Some("deny"))), ["decision", "execution_error"]);
+        assert_eq!(names(ended(false, None)), ["execution_error"]);
     }
 
     #[test]
@@ -189,9 +186,9 @@ mod tests {
             model: model.into(),
             finish_reason: finish_reason.into(),
             usage: None,
-            cost_micros: None,
             content: "c".into(),
             last: true,
+            cost_micros: None,
         };
         assert_eq!(names(answered("level3", "limit"), &Beside::default()), ["limit_exceeded"]);
         assert_eq!(names(answered("m", "limit"), &Beside::default()), ["planner_output"]);

@@ -14,7 +14,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{ConversationId, Event, EventRecord, TurnId};
+use crate::domain::{ConversationId, Event, EventRecord};
 use crate::store::{Store, StoreError};
 
 use files::Folder;
@@ -200,18 +200,10 @@ impl TurnLog {
     /// Asks for what the events themselves do not say.
     async fn beside(&self, records: &[EventRecord]) -> Result<Beside, StoreError> {
         let mut beside = Beside::default();
-        let mut ended: Vec<TurnId> = Vec::new();
         for record in records {
-            match record.event {
-                Event::TurnStarted { turn, fence: 1 } => {
-                    beside.inputs.insert(turn, self.store.input_of(turn).await?);
-                }
-                Event::ToolCallEnded { turn, .. } if !ended.contains(&turn) => ended.push(turn),
-                _ => {}
+            if let Event::TurnStarted { turn, fence: 1 } = record.event {
+                beside.inputs.insert(turn, self.store.input_of(turn).await?);
             }
-        }
-        if !ended.is_empty() {
-            beside.verdicts = self.store.verdicts(&ended).await?;
         }
         Ok(beside)
     }
