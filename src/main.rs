@@ -86,6 +86,10 @@ fn serve_until_the_end() -> ExitCode {
         Ok(config) => config,
         Err(error) => return fail(BAD_SETTING, &error),
     };
+    #[cfg(debug_assertions)]
+    if let Some(armed) = config.failpoint.clone() {
+        level3::failpoint::arm(armed);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(1, &error),
@@ -119,10 +123,16 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     };
     // A second signal does not wait for anything, the database's own end included.
     let hurry = CancellationToken::new();
+    let lost = database.lost();
     let exit = match App::start(&config, folder, &database, listener, outside).await {
         Ok(app) => tokio::select! {
             ended = run(app, &config, &hurry) => ended,
             () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
+            // Nobody could use this server any more; it heals what is left of the database at its next start.
+            how = lost => {
+                tracing::error!(how, "the embedded Postgres ended by itself; ending, so that both are started again");
+                return ExitCode::FAILURE;
+            }
         },
         Err(error) => Err(error),
     };
@@ -143,8 +153,10 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
 async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exit, StartError> {
     let shutdown = app.shutdown();
     let at_once = hurry.clone();
+    // Caught from here on, not only once a task of ours is scheduled: whoever is told that it is ready may end it at once.
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     tokio::spawn(async move {
-        let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+        let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
             tracing::warn!("signals cannot be caught here; SIGTERM will not end the server in good order");
             return;
         };

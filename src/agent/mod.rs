@@ -14,6 +14,7 @@ use tracing::Instrument;
 
 use crate::clock::Clock;
 use crate::domain::{Failure, Origin, ToolSpec};
+use crate::failpoint::{self, Point};
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
 use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Store, StoreError};
@@ -203,6 +204,8 @@ impl Agent {
         number: i32,
     ) -> Result<Answer, ModelError> {
         let on_delta = |piece: &str| {
+            // There is no way to fail here; the connection to the model has its own.
+            let _ = failpoint::hit(Point::FirstByte);
             let (conversation, turn, attempt) = (lease.conversation, lease.turn, lease.fence);
             // Nobody watching is fine.
             let _ = self.deltas.send(ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() });

@@ -38,6 +38,9 @@ pub struct Config {
     pub turn_log: bool,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
+    /// `LEVEL3_FAILPOINT`: where a test makes this process die, fail or stand still; see [`crate::failpoint`].
+    #[cfg(debug_assertions)]
+    pub failpoint: Option<crate::failpoint::Armed>,
 }
 
 /// Which model to use, as the operator wrote it. All `None` means: look for a local one, else the tour.
@@ -111,6 +114,8 @@ impl Config {
             shutdown: Duration::from_secs(positive(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?),
             turn_log: get("LEVEL3_TURN_LOG").is_none_or(|value| value != "0"),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
+            #[cfg(debug_assertions)]
+            failpoint: failpoint(get("LEVEL3_FAILPOINT"))?,
         };
         if !config.listen.ip().is_loopback() && config.token.is_none() {
             return Err(ConfigError {
@@ -146,6 +151,12 @@ fn egress_allow(written: Option<String>) -> Result<BTreeSet<SocketAddr>, ConfigE
         })
     };
     entries.map(address).collect()
+}
+
+#[cfg(debug_assertions)]
+fn failpoint(written: Option<String>) -> Result<Option<crate::failpoint::Armed>, ConfigError> {
+    let wrong = |value, problem| ConfigError { variable: "LEVEL3_FAILPOINT", value, problem };
+    written.map(|value| value.parse().map_err(|problem| wrong(value, problem))).transpose()
 }
 
 fn positive(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<u64, ConfigError> {
@@ -191,6 +202,7 @@ mod tests {
             ("LEVEL3_EGRESS_ALLOW", "127.0.0.1:0"),
             ("LEVEL3_EGRESS_ALLOW", "0.0.0.0:9000"),
             ("LEVEL3_EGRESS_ALLOW", "10.0.0.0/8"),
+            ("LEVEL3_FAILPOINT", "nowhere:abort"),
         ] {
             let error = read(&[(name, value)]).err().expect(name);
             assert!(error.starts_with(&format!("{name} is `{value}`")), "{error}");

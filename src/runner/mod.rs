@@ -4,17 +4,18 @@
 mod heartbeat;
 mod turn_log;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::agent::{Agent, Worked};
 use crate::clock::Clock;
-use crate::domain::{Event, Failure};
+use crate::domain::{Event, Failure, TurnId};
 use crate::store::{Lease, Store, StoreError};
 
 pub use heartbeat::Heartbeat;
@@ -25,6 +26,8 @@ const LEASE: TimeDelta = TimeDelta::seconds(60);
 const RENEW_EVERY: TimeDelta = TimeDelta::seconds(20);
 /// How often lost leases are looked for. New turns do not wait for this: their commit wakes the runner.
 const POLL_EVERY: TimeDelta = TimeDelta::seconds(5);
+/// How soon to try again what the database refused.
+const RETRY_AFTER: TimeDelta = TimeDelta::seconds(1);
 /// How long a turn rests after the database failed it.
 const REST: TimeDelta = TimeDelta::seconds(5);
 /// A turn that was taken up so often without coming to an end is given up.
@@ -41,29 +44,34 @@ pub struct Runner {
     /// Names this server in its leases.
     owner: Arc<str>,
     grace: Duration,
+    /// The turns at work here, each with its fence.
+    in_hand: Arc<Mutex<BTreeSet<(TurnId, i64)>>>,
 }
 
 impl Runner {
     /// `owner` must be of this server alone, and the same after its restart. `grace` is how long turns get to reach a checkpoint when the
     /// process ends, in real time: it guards against what hangs.
     pub fn new(store: Store, agent: Arc<Agent>, clock: Arc<dyn Clock>, owner: &str, grace: Duration) -> Self {
-        Self { store, agent, clock, owner: owner.into(), grace }
+        Self { store, agent, clock, owner: owner.into(), grace, in_hand: Arc::default() }
     }
 
     /// Works until `shutdown`, then brings what runs to a checkpoint and gives it back.
     pub async fn run(self, shutdown: CancellationToken) {
-        // We hold the data folder, so whoever held these leases under our name is dead.
-        if let Err(error) = self.store.expire_leases(&self.owner, self.clock.now()).await {
-            tracing::warn!(%error, "could not take up our own turns at once; they follow when their leases run out");
-        }
         let mut working = JoinSet::new();
+        // We hold the data folder, so whoever held these leases under our name is dead.
+        let mut astray = true;
         loop {
-            self.take_up(&mut working, &shutdown).await;
+            if let Err(error) = self.take_up(&mut astray, &mut working, &shutdown).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "could not look for turns; trying again soon");
+                // A turn may have become ours without our hearing of it.
+                astray = true;
+            }
+            let pause = if astray { RETRY_AFTER } else { POLL_EVERY };
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 () = self.store.signals().queue().notified(), if working.len() < SIDE_BY_SIDE => {}
                 Some(_) = working.join_next() => {}
-                () = self.clock.sleep_until(self.clock.now() + POLL_EVERY) => {}
+                () = self.clock.sleep_until(self.clock.now() + pause) => {}
             }
         }
         let drained = tokio::time::timeout(self.grace, async { while working.join_next().await.is_some() {} }).await;
@@ -73,21 +81,36 @@ impl Runner {
         }
     }
 
-    async fn take_up(&self, working: &mut JoinSet<()>, shutdown: &CancellationToken) {
-        while working.len() < SIDE_BY_SIDE && !shutdown.is_cancelled() {
-            match self.store.claim(&self.owner, self.clock.now(), LEASE).await {
-                Ok(Some(lease)) => {
-                    let (runner, shutdown) = (self.clone(), shutdown.clone());
-                    let span = tracing::info_span!("turn", turn = %lease.turn);
-                    working.spawn(async move { runner.see_through(&lease, &shutdown).await }.instrument(span));
-                }
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "could not look for turns; trying again soon");
-                    return;
-                }
-            }
+    async fn take_up(
+        &self,
+        astray: &mut bool,
+        working: &mut JoinSet<()>,
+        shutdown: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        if *astray {
+            self.store.expire_leases(&self.owner, &self.in_hand(), self.clock.now()).await?;
+            *astray = false;
         }
+        while working.len() < SIDE_BY_SIDE && !shutdown.is_cancelled() {
+            let Some(lease) = self.store.claim(&self.owner, self.clock.now(), LEASE).await? else { break };
+            let (runner, shutdown) = (self.clone(), shutdown.clone());
+            self.lock().insert((lease.turn, lease.fence));
+            let span = tracing::info_span!("turn", turn = %lease.turn);
+            let work = async move {
+                runner.see_through(&lease, &shutdown).await;
+                runner.lock().remove(&(lease.turn, lease.fence));
+            };
+            working.spawn(work.instrument(span));
+        }
+        Ok(())
+    }
+
+    fn in_hand(&self) -> Vec<TurnId> {
+        self.lock().iter().map(|(turn, _)| *turn).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<(TurnId, i64)>> {
+        self.in_hand.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn see_through(&self, lease: &Lease, shutdown: &CancellationToken) {
@@ -98,23 +121,30 @@ impl Runner {
             () = stopped => return,
             () = self.keep(lease) => return,
         };
-        let given_back = match worked {
+        let rest = match worked {
             Ok(Worked::Ended | Worked::Waiting) | Err(StoreError::LostLease) => return,
-            Ok(Worked::Paused) => self.store.set_lease(lease, self.clock.now()).await,
+            Ok(Worked::Paused) => None,
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "work on a turn broke off");
-                self.after_failure(lease).await
+                Some(self.clock.now() + REST)
             }
         };
-        if let Err(error) = given_back {
-            tracing::warn!(error = &error as &dyn std::error::Error, "could not give a turn back; its lease will run out");
+        // What broke off the work keeps it from being given back as well, for as long as it lasts; not so long as the lease would.
+        let tries = 1..=LEASE.num_seconds();
+        for _ in tries {
+            match self.give_back(lease, rest).await {
+                Ok(()) | Err(StoreError::LostLease) => return,
+                Err(error) => tracing::warn!(%error, "could not give a turn back; trying again"),
+            }
+            self.clock.sleep_until(self.clock.now() + RETRY_AFTER).await;
         }
     }
 
-    /// The turn rests and is tried again; one that has failed too often is ended.
-    async fn after_failure(&self, lease: &Lease) -> Result<(), StoreError> {
+    /// The turn can be taken up at once, or, after a failure, when it has rested; one that has failed too often is ended.
+    async fn give_back(&self, lease: &Lease, rest: Option<DateTime<Utc>>) -> Result<(), StoreError> {
+        let Some(rest) = rest else { return self.store.set_lease(lease, self.clock.now()).await };
         if lease.fence < MAX_FENCE {
-            return self.store.set_lease(lease, self.clock.now() + REST).await;
+            return self.store.set_lease(lease, rest).await;
         }
         let reason =
             "This turn was taken up again and again and never came to an end, so it was given up. The server's log says why.";

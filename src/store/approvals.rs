@@ -7,6 +7,7 @@ use sqlx::{query, query_scalar};
 
 use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
 use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Decision, Event, Shown, ToolCallId, TurnId, TurnState};
+use crate::failpoint::{self, Point};
 
 /// A proposal to ask a person about.
 #[derive(Clone, Debug)]
@@ -212,6 +213,7 @@ impl Store {
             expires_at: asked.expires_at,
         };
         unit.append(lease.conversation, event).await?;
+        failpoint::hit(Point::MidAsk).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         Ok(ApprovalId(id))
     }
@@ -319,6 +321,7 @@ impl Store {
             let (client_id, content) = (decided.client_id.map(str::to_owned), decided.content.map(str::to_owned));
             unit.append(conversation, Event::TurnResumed { turn: TurnId(turn.turn_id), client_id, content }).await?;
         }
+        failpoint::hit(Point::MidDecision).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         if late { Err(DecideError::Decided(id, ApprovalState::Expired)) } else { Ok(TurnId(turn.turn_id)) }
     }

@@ -13,6 +13,7 @@ use super::logins::{self, LoginError, Logins};
 use super::{Signals, Store};
 use crate::clock::Random;
 use crate::config::Config;
+use crate::failpoint::{self, Point};
 use crate::telemetry::Scrubber;
 
 /// How long the operator's own Postgres may take to come up when the server starts.
@@ -157,6 +158,17 @@ impl Database {
         })
     }
 
+    /// Completes, with how, when the embedded Postgres has ended without being told to; never for the operator's own.
+    pub fn lost(&self) -> impl Future<Output = String> + Send + use<> {
+        let embedded = self.embedded.as_ref().map(Embedded::lost);
+        async move {
+            match embedded {
+                Some(lost) => lost.await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
     /// Stops the embedded Postgres; does nothing to the operator's own.
     ///
     /// # Errors
@@ -208,7 +220,13 @@ pub(super) fn migrations() -> sqlx::migrate::Migrator {
 }
 
 async fn migrate(pool: &PgPool) -> Result<(), DatabaseError> {
-    migrations().run(pool).await.map_err(|error| match error {
+    let all = migrations();
+    if failpoint::is_armed(Point::MidMigration) {
+        let half = all.iter().nth(1).map_or(0, |migration| migration.version);
+        all.run_to(half, pool).await.map_err(DatabaseError::Migration)?;
+        failpoint::hit(Point::MidMigration).map_err(sqlx::Error::Io)?;
+    }
+    all.run(pool).await.map_err(|error| match error {
         MigrateError::VersionMissing(version) => DatabaseError::Newer(version),
         other => DatabaseError::Migration(other),
     })

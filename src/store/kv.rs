@@ -7,6 +7,7 @@ use sqlx::{query, query_scalar};
 use super::operations::shown;
 use super::{Lease, NewOperation, Store, StoreError, Unit};
 use crate::domain::OperationState;
+use crate::failpoint::{self, Point};
 
 /// Bytes of the longest key.
 const KEY_BYTES: usize = 256;
@@ -63,6 +64,7 @@ impl Store {
             Err(refusal) => (OperationState::Failed, refusal),
         };
         unit.end_operation(lease, &operation, state, Some(text)).await?;
+        failpoint::hit(Point::MidKv).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         Ok(answer)
     }

@@ -94,6 +94,13 @@ pub enum StoreError {
     Database(#[source] sqlx::Error),
 }
 
+impl StoreError {
+    /// The database was not there.
+    pub(crate) fn broken(error: std::io::Error) -> Self {
+        Self::Database(sqlx::Error::Io(error))
+    }
+}
+
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         // The codes that the recording functions raise, see the migrations.

@@ -64,6 +64,18 @@ impl Store {
         })
     }
 
+    /// What was asked for by the operations of a call of which nobody knows whether they happened, in order.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn uncertain_operations(&self, call: ToolCallId) -> Result<Vec<Value>, StoreError> {
+        let requests = query_scalar!(
+            "SELECT request FROM operations WHERE tool_call_id = $1 AND state IN ('intended', 'unknown') ORDER BY ordinal",
+            call.0
+        );
+        Ok(requests.fetch_all(&self.pool).await?)
+    }
+
     /// Writes down that an operation is about to be sent. Committed before anything leaves the house.
     ///
     /// # Errors

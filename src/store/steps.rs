@@ -6,6 +6,7 @@ use sqlx::{query, query_scalar};
 use super::turns::End;
 use super::{Lease, Store, StoreError, Unit};
 use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, Usage};
+use crate::failpoint::{self, Point};
 
 /// An answer to store.
 #[derive(Clone, Debug)]
@@ -81,6 +82,7 @@ impl Store {
             unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
         }
         unit.commit().await?;
+        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
         Ok(calls)
     }
 }

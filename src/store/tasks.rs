@@ -5,6 +5,7 @@ use sqlx::{query_as, query_scalar};
 
 use super::{Store, StoreError, Unit, word};
 use crate::domain::{ConversationId, Event, Origin, Task, TaskId, TaskStatus, TurnId};
+use crate::failpoint::{self, Point};
 
 /// A task to make.
 #[derive(Clone, Debug)]
@@ -241,6 +242,9 @@ impl Store {
             let (tasks, due_at) = due.iter().filter_map(|task| Some((task.id, task.due_at?))).unzip();
             unit.append(conversation, Event::TasksFired { tasks, turn, due_at }).await?;
             turns.push(turn);
+        }
+        if !turns.is_empty() {
+            failpoint::hit(Point::MidDue).map_err(sqlx::Error::Io)?;
         }
         unit.commit().await?;
         Ok(turns)

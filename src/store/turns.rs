@@ -5,6 +5,7 @@ use sqlx::{query, query_scalar};
 
 use super::{Store, StoreError, Unit, word};
 use crate::domain::{ConversationId, Event, Failure, MessageId, Origin, TurnId, TurnState};
+use crate::failpoint::{self, Point};
 
 /// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +78,7 @@ impl Store {
         }
         let turn = unit.queue_turn(conversation, Origin::Message, client_id, content).await?;
         unit.commit().await?;
+        failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
         Ok(Accepted { turn, conversation, again: false })
     }
 
@@ -109,17 +111,24 @@ impl Store {
         let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)? };
         unit.append(lease.conversation, Event::TurnStarted { turn: lease.turn, fence: lease.fence }).await?;
         unit.commit().await?;
+        failpoint::hit(Point::AfterClaim).map_err(sqlx::Error::Io)?;
         Ok(Some(lease))
     }
 
-    /// Makes the leases of a dead server claimable at once. Only for an owner that is known to be dead.
+    /// Makes the leases under this name claimable at once, but for the turns in hand. Only the owner itself knows which those are.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn expire_leases(&self, owner: &str, now: DateTime<Utc>) -> Result<u64, StoreError> {
-        let done = query!("UPDATE turns SET lease_until = $2 WHERE state = 'running' AND lease_owner = $1", owner, now)
-            .execute(&self.pool)
-            .await?;
+    pub async fn expire_leases(&self, owner: &str, in_hand: &[TurnId], now: DateTime<Utc>) -> Result<u64, StoreError> {
+        let in_hand: Vec<_> = in_hand.iter().map(|turn| turn.0).collect();
+        let done = query!(
+            "UPDATE turns SET lease_until = $2 WHERE state = 'running' AND lease_owner = $1 AND turn_id <> ALL($3)",
+            owner,
+            now,
+            &in_hand
+        )
+        .execute(&self.pool)
+        .await?;
         Ok(done.rows_affected())
     }
 

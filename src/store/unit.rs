@@ -8,6 +8,7 @@ use sqlx::{PgExecutor, PgTransaction, query_scalar};
 
 use super::{Lease, Signals, Store, StoreError};
 use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Outcome, ToolCallId};
+use crate::failpoint::{self, Point};
 use crate::telemetry::Scrubber;
 
 /// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
@@ -136,7 +137,10 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let approval = match end.verdict {
-            "ask" => used_approval(&mut *self.tx, end.call).await?,
+            "ask" => {
+                failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
+                used_approval(&mut *self.tx, end.call).await?
+            }
             _ => None,
         };
         let event = end.recorded(lease, outcome, approval);
@@ -150,6 +154,9 @@ impl Unit {
     /// When the database refuses; then nothing happened, unless the connection broke in the very moment of the commit.
     pub async fn commit(self) -> Result<(), StoreError> {
         self.tx.commit().await?;
+        if self.records.iter().any(|record| matches!(record.event, Event::ToolCallEnded { .. })) {
+            failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
+        }
         for record in self.records {
             self.signals.announce(record);
         }

@@ -22,6 +22,7 @@ use tracing::Instrument;
 use crate::clock::Clock;
 use crate::domain::{Effect, Outcome, SqlAccess, ToolSpec};
 use crate::egress::Egress;
+use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
@@ -270,6 +271,7 @@ impl Tools {
             Action::Restart(RestartMode::Reload) => record.outcome(self.reload().await?).await?,
             Action::Restart(RestartMode::Full) => {
                 record.outcome(Outcome::ok("The restart was begun. This turn goes on after it.")).await?;
+                failpoint::hit(Point::MidRestart).map_err(StoreError::broken)?;
                 self.restart.cancel();
                 return Ok(Ran::Restart);
             }

@@ -111,7 +111,31 @@ impl Tools {
         }));
         let outcome = reaching.call(&arguments).await;
         let broken = reaching.0.whole.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
-        broken.map_or(Ok(outcome), Err)
+        match broken {
+            Some(error) => Err(error),
+            None => self.with_uncertain(reaching.0.permit.call(), outcome).await,
+        }
+    }
+
+    /// The outcome, which says what of it is uncertain: a capability that was ended by its deadline could not, and one that caught the error
+    /// did not.
+    async fn with_uncertain(&self, call: ToolCallId, outcome: Outcome) -> Result<Outcome, StoreError> {
+        let uncertain = self.store.uncertain_operations(call).await?;
+        if uncertain.is_empty() || outcome.result.contains("Nobody knows whether") {
+            return Ok(outcome);
+        }
+        let named = |request: &Value| match (request["method"].as_str(), request["url"].as_str()) {
+            (Some(method), Some(url)) => format!("{method} {url}"),
+            _ => request.to_string(),
+        };
+        let named: Vec<_> = uncertain.iter().map(named).collect();
+        let result = format!(
+            "{}\n[controller] Nobody knows whether this arrived, and it is not sent again by itself: {}. Look at the peer's side, or let the \
+             user decide.",
+            outcome.result,
+            named.join(", ")
+        );
+        Ok(Outcome { result, ..outcome })
     }
 
     /// Placeholders for the secrets a capability may use. They are the same when the call is run again, and nobody can guess them.

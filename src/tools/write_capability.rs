@@ -8,6 +8,7 @@ use super::arguments::refusal;
 use super::prepare::{Unprepared, Written};
 use super::{BUILT_IN, Recorder, Tools};
 use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase};
+use crate::failpoint::{self, Point};
 use crate::sandbox::Sandbox;
 use crate::store::{Built, StoreError};
 
@@ -135,6 +136,7 @@ pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) 
     if !differences.is_empty() {
         told["earlier_calls_that_now_give_something_else"] = json!(differences);
     }
+    failpoint::hit(Point::MidCapability).map_err(StoreError::broken)?;
     unit.end_call(record.lease, record.end(Outcome::ok(told.to_string()))).await?;
     unit.commit().await
 }

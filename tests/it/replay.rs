@@ -422,19 +422,3 @@ async fn events_of_an_older_version_are_chained_when_it_is_updated() {
     app.connect().await.ask("go on").await;
     app.check_replay().await;
 }
-
-#[tokio::test]
-async fn measured() {
-    let app = TestApp::start().await;
-    let mut behind = app.behind().await;
-    app.store().main_conversation(app.now()).await.unwrap();
-    for n in [1_000, 10_000, 50_000] {
-        let fill = format!(
-            "INSERT INTO conversations (created_at) VALUES (now()); SELECT append_event((SELECT max(conversation_id) FROM conversations), 'turn_queued', jsonb_build_object('kind', 'turn_queued', 'turn', {n} * 10 + i, 'message', i, 'client_id', null, 'origin', 'message', 'content', repeat('word ', 100)), now()) FROM generate_series(1, {n}) i"
-        );
-        behind.execute(sqlx::AssertSqlSafe(fill)).await.unwrap();
-        let begun = std::time::Instant::now();
-        let found = check(&app).await;
-        println!("MEASURED {} events in {:?}, {} differences", found.events, begun.elapsed(), found.differences.len());
-    }
-}

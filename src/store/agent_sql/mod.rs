@@ -15,6 +15,7 @@ use super::operations::shown;
 use super::unit::used_approval;
 use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError};
 use crate::domain::{Event, EventRecord, OperationState, Outcome, SqlAccess, ToolCallId};
+use crate::failpoint::{self, Point};
 
 /// What a capability's statement may give it.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
@@ -245,6 +246,10 @@ impl Store {
         let end = if sequence.is_some() { "COMMIT" } else { "ROLLBACK" };
         sqlx::raw_sql(end).execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
         running.backend = None;
+        if sequence.is_some() {
+            // As if the connection had broken in the very moment of the commit.
+            failpoint::hit(Point::AfterStatement).map_err(|_| Failure::Cut)?;
+        }
         Ok((result, sequence))
     }
 

@@ -9,6 +9,7 @@ use super::account::Account;
 use super::binaries::Binaries;
 use super::error::{During, EmbeddedError};
 use super::orphan;
+use crate::failpoint::{self, Point};
 
 /// The major version that made the cluster; `None` when there is no cluster yet.
 pub(super) fn major(cluster: &Path) -> Result<Option<String>, EmbeddedError> {
@@ -34,6 +35,7 @@ pub(super) fn make(cluster: &Path, binaries: &Binaries, account: Account) -> Res
     DirBuilder::new().mode(0o700).create(&unfinished).during("make", &unfinished)?;
     account.give(&unfinished).during("change the owner of", &unfinished)?;
     run_initdb(&unfinished, binaries, account)?;
+    failpoint::hit(Point::MidInitdb).during("make", &unfinished)?;
     sync_all(&unfinished).during("write to the disk", &unfinished)?;
     fs::rename(&unfinished, cluster).during("move the new cluster to", cluster)?;
     let parent = cluster.parent().unwrap_or(cluster);

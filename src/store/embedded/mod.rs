@@ -99,6 +99,17 @@ impl Embedded {
         admin(&self.socket)
     }
 
+    /// Completes when the server has ended, with how.
+    pub fn lost(&self) -> impl Future<Output = String> + Send + use<> {
+        let mut server = self.server.watch();
+        async move {
+            server
+                .wait_for(Option::is_some)
+                .await
+                .map_or_else(|_| "nobody waited for it".into(), |how| how.clone().unwrap_or_default())
+        }
+    }
+
     /// Ends the server: transactions under way are rolled back, connections closed, everything is on the disk when this returns.
     ///
     /// # Errors

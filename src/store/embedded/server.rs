@@ -48,6 +48,11 @@ impl Server {
         }
     }
 
+    /// Tells when the process has ended, and how.
+    pub(super) fn watch(&self) -> watch::Receiver<Option<String>> {
+        self.ended.clone()
+    }
+
     /// Completes when the process has ended, with how.
     pub(super) async fn ended(&mut self) -> String {
         match self.ended.wait_for(Option::is_some).await {

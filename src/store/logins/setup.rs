@@ -142,7 +142,11 @@ impl Setup<'_> {
         let (database, app, agent) = self.quoted();
         // RESET first: a login may change its own defaults, so the agent's may have been changed by the agent.
         let mut sql = format!("ALTER ROLE {agent} RESET ALL; ALTER ROLE {agent} IN DATABASE {database} RESET ALL;");
-        sql += &format!("ALTER ROLE {app} IN DATABASE {database} SET search_path = level3;");
+        sql += &format!(
+            "ALTER ROLE {app} IN DATABASE {database} SET search_path = level3;
+             -- A server that was frozen in a transaction must not keep its locks from the others.
+             ALTER ROLE {app} IN DATABASE {database} SET idle_in_transaction_session_timeout = '30s';"
+        );
         if superuser {
             // Only a superuser can set these fences: sorts that fill the disk, and words of the agent's that fill the server's log.
             for (setting, value) in

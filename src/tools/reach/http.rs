@@ -7,11 +7,17 @@ use url::Url;
 use super::{ANOTHER_WAY, Entry, Failed, Inner, Reaching};
 use crate::domain::{EffectClass, OperationState, Power};
 use crate::egress;
+use crate::failpoint::{self, Point};
 use crate::sandbox::{HttpAnswer, HttpRequest};
-use crate::store::{Earlier, NewOperation};
+use crate::store::{Earlier, NewOperation, StoreError};
 
 const MAY_HAVE_HAPPENED: &str = "Nobody knows whether this request arrived: the server was interrupted in the middle of it, and the peer is not \
      known to honour Idempotency-Key. It is not sent again by itself. Look at the peer's side, or let the user decide.";
+
+/// A point that is armed to fail fails as if the database were not there.
+fn hit(point: Point) -> Result<(), Failed> {
+    failpoint::hit(point).map_err(|error| Failed::Store(StoreError::broken(error)))
+}
 
 impl Reaching {
     pub(super) async fn http(&self, ordinal: i32, request: HttpRequest) -> Result<String, Failed> {
@@ -25,11 +31,17 @@ impl Reaching {
             Earlier::Intended if entry.class == EffectClass::Keyed => {}
             Earlier::Intended => return self.unknown(&operation).await,
             Earlier::New if safe => {}
-            Earlier::New => tools.store.intend_operation(lease, &operation, tools.clock.now()).await?,
+            Earlier::New => {
+                hit(Point::BeforeIntent)?;
+                tools.store.intend_operation(lease, &operation, tools.clock.now()).await?;
+                hit(Point::AfterIntent)?;
+            }
         }
         let (state, answer) = self.sent(ordinal, request, safe).await;
         let text = answer.as_ref().unwrap_or_else(|why| why);
+        hit(Point::AfterSend)?;
         tools.store.end_operation(lease, &operation, state, Some(text), tools.clock.now()).await?;
+        hit(Point::AfterOperation)?;
         answer.map_err(Failed::Refused)
     }
 
@@ -56,7 +68,7 @@ impl Reaching {
         let (state, now) = (OperationState::Unknown, tools.clock.now());
         // It may be known as unknown already.
         match tools.store.end_operation(lease, operation, state, Some(MAY_HAVE_HAPPENED), now).await {
-            Ok(()) | Err(crate::store::StoreError::LostLease) => Err(Failed::Refused(MAY_HAVE_HAPPENED.to_owned())),
+            Ok(()) | Err(StoreError::LostLease) => Err(Failed::Refused(MAY_HAVE_HAPPENED.to_owned())),
             Err(error) => Err(error.into()),
         }
     }
