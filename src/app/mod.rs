@@ -121,7 +121,7 @@ impl App {
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, vault: vault.clone() };
         let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode)
             .counted(metrics.clone());
-        tools.settle_crashes().await?;
+        tools.settle_crashes(config.capability_crashes).await?;
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
         let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits, metrics.clone()));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));

@@ -32,6 +32,8 @@ pub struct Config {
     pub allowed_hosts: Vec<String>,
     /// `LEVEL3_EGRESS_ALLOW`: addresses with port, comma separated, that requests may go to although they are not public.
     pub egress_allow: BTreeSet<SocketAddr>,
+    /// `LEVEL3_CAPABILITY_CRASHES`: after so many crashes in a row in the middle of a capability's call its version is disabled.
+    pub capability_crashes: u32,
     /// `LEVEL3_SHUTDOWN_SECONDS`: how long turns, requests and sockets get to end in good order when the server is stopped.
     pub shutdown: Duration,
     /// `LEVEL3_TURN_LOG`: whether each turn is logged to a file of the data folder.
@@ -111,6 +113,7 @@ impl Config {
                 .map(|hosts| hosts.split(',').map(|host| host.trim().to_ascii_lowercase()).collect())
                 .unwrap_or_default(),
             egress_allow: egress_allow(get("LEVEL3_EGRESS_ALLOW"))?,
+            capability_crashes: u32::try_from(positive(get, "LEVEL3_CAPABILITY_CRASHES", "3")?).unwrap_or(u32::MAX),
             shutdown: Duration::from_secs(positive(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?),
             turn_log: get("LEVEL3_TURN_LOG").is_none_or(|value| value != "0"),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),

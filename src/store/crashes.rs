@@ -7,9 +7,6 @@ use super::turns::End;
 use super::{Lease, NewStep, Store, StoreError};
 use crate::domain::{Event, Origin, ToolCallId};
 
-/// How often the process may end in the middle of a call before the version is disabled.
-pub const CRASHES: i64 = 3;
-
 /// A call in whose middle the process ended.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Crash {
@@ -24,12 +21,12 @@ pub struct Crash {
 }
 
 impl Store {
-    /// Counts a crash; at the third of a version that is live it is disabled and the user told, in the same transaction. True when it was
-    /// disabled now. The same crash counts once.
+    /// Counts a crash. After `limit` of them with no call of this capability that went well between, the live version is disabled and the
+    /// user told, in the same transaction. True when it was disabled now. The same crash counts once.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn record_crash(&self, crash: &Crash, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    pub async fn record_crash(&self, crash: &Crash, limit: u32, now: DateTime<Utc>) -> Result<bool, StoreError> {
         let main = self.main_conversation(now).await?;
         let mut unit = self.begin(now).await?;
         // First the conversation, then the capability: so does whoever else takes both.
@@ -53,11 +50,14 @@ impl Store {
         let disabled = query!(
             "UPDATE capabilities SET state = 'disabled', updated_at = $3
              WHERE name = $1 AND version = $2 AND state = 'installed'
-               AND (SELECT count(*) FROM capability_crashes c WHERE c.name = $1 AND c.version = $2) >= $4",
+               AND (SELECT count(*) FROM capability_crashes c
+                    WHERE c.name = $1 AND c.version = $2
+                      AND c.created_at > coalesce(
+                          (SELECT max(ended_at) FROM tool_calls t WHERE t.name = $1 AND t.state = 'done'), '-infinity')) >= $4",
             name,
             version,
             now,
-            CRASHES
+            i64::from(limit)
         )
         .execute(&mut *unit.tx)
         .await?
@@ -68,7 +68,7 @@ impl Store {
             // The controller's own words, as a turn that needs nobody to take it up.
             let turn = unit.queue_turn(main, Origin::Command, None, &format!("[controller] What became of `{name}`?")).await?;
             let content = format!(
-                "The capability `{name}` (version {version}) is disabled: the server ended {CRASHES} times in the middle of a call of \
+                "The capability `{name}` (version {version}) is disabled: the server ended {limit} times in a row in the middle of a call of \
                  it. If something else ended the server, enable it again; else have it written anew, a new version begins at zero."
             );
             let lease = Lease { turn, conversation: main, fence: 0, origin: Origin::Command };

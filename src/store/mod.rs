@@ -41,7 +41,7 @@ pub use approvals::{Approval, DecideError, NewApproval};
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry};
 pub use commands::{CallReport, TurnReport};
-pub use crashes::{CRASHES, Crash};
+pub use crashes::Crash;
 pub use database::{Database, DatabaseError};
 pub use dump::{DumpError, Dumped};
 pub use history::{Exchange, HistoryEntry};

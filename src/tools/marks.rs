@@ -61,18 +61,19 @@ impl Drop for Mark {
 }
 
 impl Tools {
-    /// Counts what was cut off by the end of the process before. To be done before anything is called.
+    /// Counts what was cut off by the end of the process before; a version with `limit` such crashes in a row is disabled. To be done before
+    /// anything is called.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn settle_crashes(&self) -> Result<(), StoreError> {
+    pub async fn settle_crashes(&self, limit: u32) -> Result<(), StoreError> {
         let left = self.hands.marks.left_over().unwrap_or_else(|error| {
             tracing::warn!(%error, "the marks of calls cannot be read");
             Vec::new()
         });
         for (path, crash) in left {
             if let Some(crash) = crash {
-                let disabled = self.store.record_crash(&crash, self.clock.now()).await?;
+                let disabled = self.store.record_crash(&crash, limit, self.clock.now()).await?;
                 let Crash { name, version, call, .. } = crash;
                 tracing::warn!(capability = name, version, %call, disabled, "the process ended in the middle of a capability's call");
             }

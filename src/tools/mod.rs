@@ -202,6 +202,8 @@ impl Tools {
     /// Records that a proposal was not carried out, and why.
     async fn refuse(&self, lease: &Lease, proposal: &Proposal, outcome: Outcome) -> Result<Ran, StoreError> {
         let (call, tool, sha256) = (proposal.call, &*proposal.tool, proposal.sha256());
+        // A call that is run again may have begun something before: what can be done now may be less than what could be done then.
+        let outcome = if lease.fence > 1 { self.with_uncertain(call, outcome).await? } else { outcome };
         let end = CallEnd { call, tool, outcome, proposal_sha256: &sha256, verdict: "deny" };
         self.store.end_call(lease, end, self.clock.now()).await?;
         Ok(Ran::Ended)

@@ -119,7 +119,7 @@ impl Tools {
 
     /// The outcome, which says what of it is uncertain: a capability that was ended by its deadline could not, and one that caught the error
     /// did not.
-    async fn with_uncertain(&self, call: ToolCallId, outcome: Outcome) -> Result<Outcome, StoreError> {
+    pub(super) async fn with_uncertain(&self, call: ToolCallId, outcome: Outcome) -> Result<Outcome, StoreError> {
         let uncertain = self.store.uncertain_operations(call).await?;
         if uncertain.is_empty() || outcome.result.contains("Nobody knows whether") {
             return Ok(outcome);
