@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::account::Account;
 use super::binaries::Binaries;
@@ -21,6 +22,24 @@ pub(super) fn major(cluster: &Path) -> Result<Option<String>, EmbeddedError> {
     }
 }
 
+/// Removes what a killed program left. Its `initdb` may be at work in there for a moment longer, or clear up by itself.
+fn remove_unfinished(unfinished: &Path) -> Result<(), EmbeddedError> {
+    const TRIES: u32 = 50;
+    for _ in 0..TRIES {
+        orphan::end_backends(unfinished)?;
+        match fs::remove_dir_all(unfinished) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotFound) => {
+                if !unfinished.exists() {
+                    return Ok(());
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            removed => return removed.during("remove the unfinished", unfinished),
+        }
+    }
+    fs::remove_dir_all(unfinished).during("remove the unfinished", unfinished)
+}
+
 /// Makes the cluster. A program killed at any point of this leaves no cluster, never a half one: it is made beside its place,
 /// brought to the disk as a whole, and moved.
 pub(super) fn make(cluster: &Path, binaries: &Binaries, account: Account) -> Result<(), EmbeddedError> {
@@ -29,8 +48,7 @@ pub(super) fn make(cluster: &Path, binaries: &Binaries, account: Account) -> Res
     }
     let unfinished = cluster.with_extension("new");
     if unfinished.exists() {
-        orphan::end_backends(&unfinished)?;
-        fs::remove_dir_all(&unfinished).during("remove the unfinished", &unfinished)?;
+        remove_unfinished(&unfinished)?;
     }
     DirBuilder::new().mode(0o700).create(&unfinished).during("make", &unfinished)?;
     account.give(&unfinished).during("change the owner of", &unfinished)?;
