@@ -12,6 +12,10 @@ run:
 test *arguments:
     ./run.sh test {{arguments}}
 
+# The rig that breaks things, a short run: under a minute on a quiet machine.
+chaos-short:
+    cargo test --locked --test chaos
+
 # The long run of faults: processes killed, databases tormented, servers frozen. How much: CHAOS_KILLS, CHAOS_POINTS, CHAOS_SEED.
 chaos:
     CHAOS_KILLS="${CHAOS_KILLS:-1000}" CHAOS_POINTS="${CHAOS_POINTS:-50}" cargo test --locked --test chaos -- --nocapture

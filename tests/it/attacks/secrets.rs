@@ -177,7 +177,10 @@ async fn a_redirect_takes_it_nowhere_else() {
          return told;"
     );
     let (ok, told) = run_code(&app, "sender", &body, grants).await;
-    let lines: Vec<String> = serde_json::from_str(&told).unwrap_or_else(|_| panic!("{ok} {told}"));
+    // Behind the result the model is told that nobody knows what became of the second request.
+    let (result, uncertain) = told.split_once("\n[controller] ").unwrap_or_else(|| panic!("{ok} {told}"));
+    assert!(uncertain.contains("/body"), "{uncertain}");
+    let lines: Vec<String> = serde_json::from_str(result).unwrap_or_else(|_| panic!("{ok} {told}"));
     assert!(lines[0].ends_with("/header"), "{lines:?}");
     assert!(lines[1..].iter().all(|line| line.contains("API_KEY") && line.contains("may not be sent to")), "{lines:?}");
     let arrived = second.arrived();
