@@ -53,8 +53,15 @@ impl Store {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
         let answer = match request {
-            KvOp::Get(key) => return Ok(Ok(unit.kv_get(capability, &key).await?)),
-            KvOp::List(prefix) => return Ok(Ok(unit.kv_list(capability, &prefix).await?)),
+            // Committed, not dropped: the turn's row is free at once.
+            KvOp::Get(key) => {
+                let value = unit.kv_get(capability, &key).await?;
+                return unit.commit().await.map(|()| Ok(value));
+            }
+            KvOp::List(prefix) => {
+                let keys = unit.kv_list(capability, &prefix).await?;
+                return unit.commit().await.map(|()| Ok(keys));
+            }
             KvOp::Set(key, value) => unit.kv_set(capability, &key, &shown(&value)).await?,
             KvOp::Delete(key) => Ok(unit.kv_delete(capability, &key).await?),
         };
