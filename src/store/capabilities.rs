@@ -1,5 +1,6 @@
 //! Capabilities: every version is kept, one of each name is live.
 
+use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::{Store, StoreError, Unit, value, word};
@@ -25,6 +26,42 @@ pub struct RecordedCall {
     pub arguments: String,
     /// What the model was told.
     pub result: String,
+}
+
+/// A row of `capability_versions`, as the macros read it.
+pub(super) struct VersionRow {
+    pub(super) name: String,
+    pub(super) version: i32,
+    pub(super) description: String,
+    pub(super) language: String,
+    pub(super) source: String,
+    pub(super) parameters: serde_json::Value,
+    pub(super) grants: serde_json::Value,
+    pub(super) tests: serde_json::Value,
+    pub(super) component: Vec<u8>,
+    pub(super) sha256: String,
+    pub(super) engine: String,
+    pub(super) created_at: DateTime<Utc>,
+}
+
+impl TryFrom<VersionRow> for CapabilityVersion {
+    type Error = StoreError;
+
+    fn try_from(row: VersionRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            name: row.name,
+            version: row.version,
+            description: row.description,
+            language: word(&row.language)?,
+            source: row.source,
+            parameters: row.parameters,
+            grants: value(row.grants)?,
+            tests: value(row.tests)?,
+            component: row.component,
+            sha256: row.sha256,
+            engine: row.engine,
+        })
+    }
 }
 
 /// What a check made of a draft.
@@ -127,27 +164,14 @@ impl Store {
     /// # Errors
     /// When the database is not there or holds a version this program cannot read.
     pub async fn capability(&self, name: &str) -> Result<Option<CapabilityVersion>, StoreError> {
-        let row = query!(
-            "SELECT name, version, description, language, source, parameters, grants, tests, component, sha256, engine
+        let row = sqlx::query_as!(
+            VersionRow,
+            "SELECT name, version, description, language, source, parameters, grants, tests, component, sha256, engine,
+                    capability_versions.created_at
              FROM capabilities JOIN capability_versions USING (name, version) WHERE name = $1 AND state = 'installed'",
             name
-        )
-        .fetch_optional(&self.pool)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(CapabilityVersion {
-            name: row.name,
-            version: row.version,
-            description: row.description,
-            language: word(&row.language)?,
-            source: row.source,
-            parameters: row.parameters,
-            grants: value(row.grants)?,
-            tests: value(row.tests)?,
-            component: row.component,
-            sha256: row.sha256,
-            engine: row.engine,
-        }))
+        );
+        row.fetch_optional(&self.pool).await?.map(CapabilityVersion::try_from).transpose()
     }
 
     /// True when there is a capability of this name and a person disabled it.

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, Unit, value, word};
+use super::capabilities::VersionRow;
+use super::{Store, StoreError, Unit, value};
 use crate::domain::{CapabilityVersion, ConversationId, Event, Grants};
 
 /// A capability's name, with what is live under it.
@@ -140,7 +141,8 @@ impl Store {
             .await?
             .ok_or_else(|| LifeError::Unknown(name.to_owned()))?;
         let wanted = version.unwrap_or(live.version);
-        let row = query!(
+        let row = sqlx::query_as!(
+            VersionRow,
             "SELECT name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at
              FROM capability_versions WHERE name = $1 AND version = $2",
             name,
@@ -149,20 +151,9 @@ impl Store {
         .fetch_optional(&self.pool)
         .await?
         .ok_or_else(|| LifeError::NoVersion(name.to_owned(), wanted))?;
-        let capability = CapabilityVersion {
-            name: row.name,
-            version: row.version,
-            description: row.description,
-            language: word(&row.language)?,
-            source: row.source,
-            parameters: row.parameters,
-            grants: value(row.grants)?,
-            tests: value(row.tests)?,
-            component: row.component,
-            sha256: row.sha256,
-            engine: row.engine,
-        };
-        Ok(KeptVersion { capability, created_at: row.created_at, live: live.version, enabled: live.state == "installed" })
+        let created_at = row.created_at;
+        let capability = CapabilityVersion::try_from(row)?;
+        Ok(KeptVersion { capability, created_at, live: live.version, enabled: live.state == "installed" })
     }
 
     /// Makes another version live, usually an earlier one. One with powers that the live one does not have needs `confirmed`, and calls of it are asked about again where a person had said "always".

@@ -29,18 +29,11 @@ struct Inner {
     permit: Permit,
     capability: Box<CapabilityVersion>,
     secrets: Secrets,
-    /// Of the whole call, nested calls included.
-    whole: Arc<Whole>,
+    /// Why the ledger could not be written, by this call or one nested in it: then the whole call has no outcome and is run again.
+    broken: Arc<Mutex<Option<StoreError>>>,
     /// The number of the operation that this call is, in the call it is nested in; 0 for the one that the agent made.
     parent: i32,
     depth: usize,
-}
-
-/// What a call and the calls nested in it share.
-#[derive(Default)]
-struct Whole {
-    /// Why the ledger could not be written: then the call has no outcome either, and is run again.
-    broken: Mutex<Option<StoreError>>,
 }
 
 /// The secrets a capability may use, as placeholders.
@@ -105,12 +98,12 @@ impl Tools {
             secrets: self.secrets_of(&capability, permit.call()).await,
             permit,
             capability,
-            whole: Arc::default(),
+            broken: Arc::default(),
             parent: 0,
             depth: 0,
         }));
         let outcome = reaching.call(&arguments).await;
-        let broken = reaching.0.whole.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
         match broken {
             Some(error) => Err(error),
             None => self.with_uncertain(reaching.0.permit.call(), outcome).await,
@@ -121,7 +114,8 @@ impl Tools {
     /// did not.
     pub(super) async fn with_uncertain(&self, call: ToolCallId, outcome: Outcome) -> Result<Outcome, StoreError> {
         let uncertain = self.store.uncertain_operations(call).await?;
-        if uncertain.is_empty() || outcome.result.contains("Nobody knows whether") {
+        // Said whatever the result says already: the capability writes its result, and could say it of something else.
+        if uncertain.is_empty() {
             return Ok(outcome);
         }
         let named = |request: &Value| match (request["method"].as_str(), request["url"].as_str()) {
@@ -243,7 +237,7 @@ impl Reach for Reaching {
                 Ok(answer) => Ok(answer),
                 Err(Failed::Refused(why)) => Err(Refused(why)),
                 Err(Failed::Store(error)) => {
-                    let mut broken = reaching.0.whole.broken.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner);
                     broken.get_or_insert(error);
                     Err(Refused("the server could not do this just now".to_owned()))
                 }

@@ -230,3 +230,17 @@ async fn a_capability_that_waits_is_ended_by_its_deadline_and_others_go_on() {
     peer.release();
     client.turn().await;
 }
+
+#[tokio::test]
+async fn a_capability_cannot_hide_what_is_uncertain_behind_words_of_its_own() {
+    let (app, peer) = with_peer().await;
+    // The peer leads on to a host that was not granted: the first request arrived, and nobody knows what it did.
+    let body = format!(
+        "try {{ await fetch('{}/to?https://b.example/', {{method: 'POST'}}) }} catch {{}} return 'Nobody knows whether it rains.';",
+        peer.host()
+    );
+    let frames = build_and_call(&app, capability("hide", &body, json!({"http": {"hosts": [peer.host()]}}))).await;
+    let told = &results(&frames)[1].1;
+    assert!(told.contains("[controller] Nobody knows whether this arrived") && told.contains("/to?"), "{told}");
+    assert_eq!(app.count("SELECT count(*) FROM operations WHERE state = 'unknown'").await, 1);
+}

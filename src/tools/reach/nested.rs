@@ -42,10 +42,8 @@ impl Reaching {
             }
         };
         match action {
-            Action::Sql(request) => {
-                let access = if only_reads { SqlAccess::Read } else { SqlAccess::Write };
-                self.sql(ordinal, &request.query, &request.params, access).await
-            }
+            // As much as the agent itself may; what only reads is found out there.
+            Action::Sql(request) => self.sql(ordinal, &request.query, &request.params, SqlAccess::Write).await,
             Action::Tasks(request) => self.nested_tasks(ordinal, request, only_reads, proposal.arguments).await,
             Action::Call(_) if depth + 1 >= DEPTHS => Err(Failed::Refused(format!(
                 "capabilities call each other {DEPTHS} deep and no deeper; let the agent call `{}` itself",
@@ -82,7 +80,7 @@ impl Reaching {
         arguments: &Value,
         permit: Permit,
     ) -> Result<String, Failed> {
-        let Inner { tools, lease, policy, whole, depth, .. } = &*self.0;
+        let Inner { tools, lease, policy, broken, depth, .. } = &*self.0;
         let nested = Reaching(Arc::new(Inner {
             tools: tools.clone(),
             lease: lease.clone(),
@@ -90,7 +88,7 @@ impl Reaching {
             secrets: tools.secrets_of(&capability, permit.call()).await,
             permit,
             capability,
-            whole: Arc::clone(whole),
+            broken: Arc::clone(broken),
             parent: ordinal,
             depth: depth + 1,
         }));
