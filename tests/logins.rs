@@ -275,7 +275,7 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     let store = Database::inside(operator, "theirs").prepare(&SystemRandom).await.unwrap();
     let main = store.main_conversation(now).await.unwrap();
     store.accept_message(main, None, "work", now).await.unwrap();
-    let lease = store.claim("one", now, chrono::TimeDelta::seconds(60)).await.unwrap().expect("a turn");
+    let lease = store.claim("one", &[], now, chrono::TimeDelta::seconds(60)).await.unwrap().expect("a turn");
     let call = CallRequest { id: "a".into(), name: "execute_sql".into(), arguments: "{}".into() };
     let calls = vec![call; 3];
     let step =

@@ -92,7 +92,7 @@ impl Runner {
             *astray = false;
         }
         while working.len() < SIDE_BY_SIDE && !shutdown.is_cancelled() {
-            let Some(lease) = self.store.claim(&self.owner, self.clock.now(), LEASE).await? else { break };
+            let Some(lease) = self.store.claim(&self.owner, &self.in_hand(), self.clock.now(), LEASE).await? else { break };
             let (runner, shutdown) = (self.clone(), shutdown.clone());
             self.lock().insert((lease.turn, lease.fence));
             let span = tracing::info_span!("turn", turn = %lease.turn);

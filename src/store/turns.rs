@@ -82,16 +82,24 @@ impl Store {
         Ok(Accepted { turn, conversation, again: false })
     }
 
-    /// Takes up the oldest turn that is queued, or whose lease ran out, and that is first in its conversation.
+    /// Takes up the oldest turn that is queued, or whose lease ran out, and that is first in its conversation. `in_hand` are the turns
+    /// that the caller works on: it does not take those from itself, however the clock jumps.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn claim(&self, owner: &str, now: DateTime<Utc>, lease: TimeDelta) -> Result<Option<Lease>, StoreError> {
+    pub async fn claim(
+        &self,
+        owner: &str,
+        in_hand: &[TurnId],
+        now: DateTime<Utc>,
+        lease: TimeDelta,
+    ) -> Result<Option<Lease>, StoreError> {
+        let in_hand: Vec<_> = in_hand.iter().map(|turn| turn.0).collect();
         let mut unit = self.begin(now).await?;
         let row = query!(
             "WITH next AS (
                  SELECT turn_id FROM turns t
-                 WHERE (state = 'queued' OR (state = 'running' AND lease_until <= $2))
+                 WHERE (state = 'queued' OR (state = 'running' AND lease_until <= $2 AND turn_id <> ALL($4)))
                    AND NOT EXISTS (
                        SELECT FROM turns earlier
                        WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id
@@ -102,7 +110,8 @@ impl Store {
              RETURNING turns.turn_id, turns.conversation_id, turns.fence, turns.origin",
             owner,
             now,
-            now + lease
+            now + lease,
+            &in_hand
         )
         .fetch_optional(&mut *unit.tx)
         .await?;

@@ -25,7 +25,7 @@ impl Held {
         let now = app.now();
         let main = store.main_conversation(now).await.unwrap();
         store.accept_message(main, None, "work", now).await.unwrap();
-        let lease = store.claim("one", now, TimeDelta::seconds(60)).await.unwrap().expect("a turn");
+        let lease = store.claim("one", &[], now, TimeDelta::seconds(60)).await.unwrap().expect("a turn");
         let calls = [CallRequest { id: "a".into(), name: "mine".into(), arguments: "{}".into() }];
         let step =
             NewStep { number: 1, model: "m", finish_reason: "tool_calls", usage: None, content: "", calls: &calls, last: false };
@@ -46,8 +46,11 @@ impl Held {
 
     /// Lets another take the turn.
     pub async fn lose_lease(&self) {
+        // What was refused may still be rolled back, and a turn whose row is locked is passed over: wait for the row.
+        let free = "SELECT FROM turns FOR UPDATE";
+        self.app.behind().await.execute(free).await.unwrap();
         let later = self.app.now() + TimeDelta::seconds(61);
-        self.store.claim("two", later, TimeDelta::seconds(60)).await.unwrap().expect("the lease ran out");
+        self.store.claim("two", &[], later, TimeDelta::seconds(60)).await.unwrap().expect("the lease ran out");
     }
 
     pub async fn end(self) {

@@ -114,10 +114,11 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     let (now, lease) = (app.now(), TimeDelta::seconds(60));
     let main = store.main_conversation(now).await.unwrap();
     store.accept_message(main, None, "work", now).await.unwrap();
-    let old = store.claim("one", now, lease).await.unwrap().expect("a turn");
-    assert_eq!(store.claim("two", now, lease).await.unwrap(), None, "it is held");
+    let old = store.claim("one", &[], now, lease).await.unwrap().expect("a turn");
+    assert_eq!(store.claim("two", &[], now, lease).await.unwrap(), None, "it is held");
     let later = now + TimeDelta::seconds(61);
-    let new = store.claim("two", later, lease).await.unwrap().expect("the lease ran out");
+    assert_eq!(store.claim("one", &[old.turn], later, lease).await.unwrap(), None, "nobody takes a turn from himself");
+    let new = store.claim("two", &[], later, lease).await.unwrap().expect("the lease ran out");
     assert_eq!((new.turn, new.fence), (old.turn, old.fence + 1));
     let step = NewStep { number: 1, model: "m", finish_reason: "stop", usage: None, content: "late", calls: &[], last: true };
     let refused = store.store_step(&old, step.clone(), later).await.unwrap_err();
