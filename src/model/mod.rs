@@ -78,6 +78,27 @@ pub trait Model: Send + Sync {
 
     /// Which model this is, for the page.
     fn info(&self) -> ModelInfo;
+
+    /// What it can take.
+    fn abilities(&self) -> Abilities {
+        Abilities::default()
+    }
+}
+
+/// What a model can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// Tokens that fit into one request together with its answer.
+    pub context_tokens: u32,
+    /// Whether it can see images.
+    pub images: bool,
+}
+
+impl Default for Abilities {
+    /// What a model of today has at least, where nothing is known of it.
+    fn default() -> Self {
+        Self { context_tokens: 32 * 1024, images: false }
+    }
 }
 
 /// Why there is no answer. Each sentence is for the person in front of the page and says what to do.
