@@ -13,6 +13,8 @@ pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
 const RESULT_BYTES: usize = 24 * 1024;
 /// The words that stand where something was cut take no more than this.
 const CUT_NOTE_BYTES: usize = 64;
+/// Stands before what the person said while the model was at work.
+const STEERED: &str = "[said while you work on this] ";
 const PROMPT: &str = include_str!("prompt.md");
 
 /// The system prompt. It changes only when capabilities or due tasks do, and the time stands before the newest message instead: a
@@ -47,6 +49,7 @@ pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
             entries.push(match entry {
                 HistoryEntry::User(content, at) if Some(exchange.turn) == newest => Entry::User(with_time(content, *at)),
                 HistoryEntry::User(content, _) => Entry::User(content.clone()),
+                HistoryEntry::Steered(content, at) => Entry::User(format!("{STEERED}{}", with_time(content, *at))),
                 // An empty answer that was asked for again says nothing, and some providers refuse it.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
                 HistoryEntry::Assistant(content, calls) => Entry::Assistant { content: content.clone(), calls: calls.clone() },
@@ -58,7 +61,13 @@ pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
         let reason = exchange.reason.as_deref().unwrap_or("no reason was given");
         match exchange.state {
             TurnState::Failed => entries.push(note(&format!("This turn failed: {reason}"))),
-            TurnState::Aborted => entries.push(note("The user stopped this turn.")),
+            TurnState::Aborted => match entries.last_mut() {
+                // What was being said when it was stopped; two answers in a row are refused by some providers.
+                Some(Entry::Assistant { content, calls }) if calls.is_empty() => {
+                    content.push_str("\n\n[controller] The user stopped this turn here.");
+                }
+                _ => entries.push(note("The user stopped this turn.")),
+            },
             TurnState::Queued | TurnState::Running | TurnState::AwaitingApproval | TurnState::Completed => {}
         }
     }
@@ -134,7 +143,7 @@ pub(super) fn shorter(extent: Extent, entries: &[Entry], conversation: Conversat
 }
 
 fn begins_turn(entry: &Entry) -> bool {
-    matches!(entry, Entry::User(text) if !text.starts_with("[controller]"))
+    matches!(entry, Entry::User(text) if !text.starts_with("[controller]") && !text.starts_with(STEERED))
 }
 
 /// The bytes that are sent of entries.
@@ -172,7 +181,7 @@ pub(super) fn what_came_of_it(history: &[Exchange]) -> String {
             Ok(told) => told["message"].as_str().map_or_else(|| result.clone(), str::to_owned),
             Err(_) => result.clone(),
         }),
-        HistoryEntry::User(..) | HistoryEntry::Assistant(..) => None,
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Assistant(..) => None,
     });
     said.collect::<Vec<_>>().join("\n\n")
 }
@@ -193,7 +202,7 @@ mod tests {
     use crate::domain::TurnId;
 
     fn exchange(state: TurnState, entries: Vec<HistoryEntry>) -> Exchange {
-        Exchange { turn: TurnId(1), state, reason: Some("the model was not there".into()), entries }
+        Exchange { turn: TurnId(1), state, reason: Some("the model was not there".into()), entries, waits: false }
     }
 
     #[test]

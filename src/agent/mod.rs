@@ -17,7 +17,7 @@ use crate::domain::{Failure, Origin, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
@@ -141,7 +141,7 @@ impl Agent {
         let mut entries = history.iter().flat_map(|exchange| &exchange.entries).rev();
         let asked_for = entries.find_map(|entry| match entry {
             HistoryEntry::Assistant(_, calls) => Some(calls.len()),
-            HistoryEntry::User(..) | HistoryEntry::Tool(..) => None,
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Tool(..) => None,
         });
         Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
     }
@@ -155,7 +155,7 @@ impl Agent {
         extent: &mut Extent,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
-        let (history, capabilities, due, used) = tokio::try_join!(
+        let (mut history, capabilities, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
             self.tools.capabilities(),
             self.store.tasks_due_before(now + context::DUE_SOON),
@@ -172,6 +172,11 @@ impl Agent {
         if let Some(why) = law.used_up(number, self.limits.iterations) {
             return self.close(lease, number, "limit", why).await;
         }
+        if history.last().is_some_and(|exchange| exchange.waits) {
+            // Only now is it sure that the model will be asked.
+            self.store.show_steering(lease, number, now).await?;
+            history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
+        }
         let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due))];
         entries.extend(context::entries(&history));
         entries.extend(law::warnings(&history).map(Entry::User));
@@ -180,7 +185,9 @@ impl Agent {
         }
         let model = self.models.current().await;
         let begun = Instant::now();
-        let answered = self.ask(&*model, (entries, extent), Tools::specs(&capabilities), lease, number).await;
+        // Held until the answer is stored, so that a stop finds what was said at any moment before.
+        let pen = self.store.writing().begin(lease, number, &model.info().name);
+        let answered = self.ask(&*model, (entries, extent), &pen, Tools::specs(&capabilities), lease, number).await;
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
             Ok(answer) => self.store_answer(lease, number, &answer).await,
@@ -199,11 +206,13 @@ impl Agent {
         &self,
         model: &dyn Model,
         (entries, extent): (Vec<Entry>, &mut Extent),
+        pen: &Pen,
         tools: Vec<ToolSpec>,
         lease: &Lease,
         number: i32,
     ) -> Result<Answer, ModelError> {
         let on_delta = |piece: &str| {
+            pen.write(piece);
             // There is no way to fail here; the connection to the model has its own.
             let _ = failpoint::hit(Point::FirstByte);
             let (conversation, turn, attempt) = (lease.conversation, lease.turn, lease.fence);
@@ -212,6 +221,7 @@ impl Agent {
         };
         let mut shown = context::within(*extent, &entries, lease.conversation);
         loop {
+            pen.begin_again();
             let request = Request { entries: shown, tools: tools.clone() };
             let error = match model.answer(request, &on_delta).await {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
@@ -243,15 +253,15 @@ impl Agent {
             calls: &answer.calls,
             last,
         };
-        let calls = self.store.store_step(lease, step, self.clock.now()).await?;
-        Ok((!last).then_some(calls))
+        let stored = self.store.store_step(lease, step, self.clock.now()).await?;
+        Ok((!stored.over).then_some(stored.calls))
     }
 
     /// Ends the turn with words of the controller's own.
     async fn close(&self, lease: &Lease, number: i32, why: &str, content: String) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let step =
             NewStep { number, model: "level3", finish_reason: why, usage: None, content: &content, calls: &[], last: true };
-        self.store.store_step(lease, step, self.clock.now()).await?;
+        self.store.close_turn(lease, step, self.clock.now()).await?;
         Ok(None)
     }
 }

@@ -83,6 +83,11 @@ fn print_turn(turn: &ReplayedTurn, screen: &mut Screen<'_>) -> io::Result<()> {
 fn told(event: &Event) -> (String, String) {
     match event {
         Event::TurnQueued { origin, content, .. } => (format!("queued, from a {origin}"), content.clone()),
+        Event::TurnSteered { message, content, .. } => (format!("message {message} said into it"), content.clone()),
+        Event::SteeringShown { step, messages, .. } => {
+            let messages: Vec<_> = messages.iter().map(ToString::to_string).collect();
+            (format!("step {step} is shown message {}", messages.join(", ")), String::new())
+        }
         Event::TurnStarted { fence, .. } => (format!("taken up, fence {fence}"), String::new()),
         Event::StepAnswered { number, model, finish_reason, usage, content, .. } => {
             let tokens = usage.map(|usage| format!(", {} tokens read, {} written", usage.input, usage.output));

@@ -9,6 +9,9 @@ use super::{
     OperationState, Origin, Outcome, Power, Shown, StepId, Task, ToolCallId, TurnId, TurnState, Usage,
 };
 
+/// Why a step says no more, where a person stopped it in the middle.
+pub const STOPPED: &str = "stopped_by_user";
+
 /// Something that happened in a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -25,6 +28,31 @@ pub enum Event {
         origin: Origin,
         /// What was said.
         content: String,
+        /// Where it was said into a turn that ended before a step was shown it: the message it was there, which is gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        moved: Option<MessageId>,
+    },
+    /// A person said something into a turn that runs; no answer ends it before a step was shown this.
+    TurnSteered {
+        /// The turn.
+        turn: TurnId,
+        /// The message.
+        message: MessageId,
+        /// The id the client gave its message.
+        client_id: Option<String>,
+        /// Where the turn stood.
+        state: TurnState,
+        /// What was said.
+        content: String,
+    },
+    /// What was said into a turn is shown to the model from a step on.
+    SteeringShown {
+        /// The turn.
+        turn: TurnId,
+        /// The number of that step.
+        step: i32,
+        /// The messages, oldest first.
+        messages: Vec<MessageId>,
     },
     /// A runner took the turn up, the first time or again.
     TurnStarted {
@@ -220,6 +248,8 @@ impl Event {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::TurnQueued { .. } => "turn_queued",
+            Self::TurnSteered { .. } => "turn_steered",
+            Self::SteeringShown { .. } => "steering_shown",
             Self::TurnStarted { .. } => "turn_started",
             Self::StepAnswered { .. } => "step_answered",
             Self::ToolCallProposed { .. } => "tool_call_proposed",
@@ -271,7 +301,22 @@ mod tests {
             updated_at: DateTime::UNIX_EPOCH,
         };
         let events = [
-            Event::TurnQueued { turn, message: MessageId(6), client_id: None, origin: Origin::Task, content: "c".into() },
+            Event::TurnQueued {
+                turn,
+                message: MessageId(6),
+                client_id: None,
+                origin: Origin::Task,
+                content: "c".into(),
+                moved: Some(MessageId(7)),
+            },
+            Event::TurnSteered {
+                turn,
+                message: MessageId(8),
+                client_id: Some("c".into()),
+                state: TurnState::AwaitingApproval,
+                content: "c".into(),
+            },
+            Event::SteeringShown { turn, step: 2, messages: vec![MessageId(8)] },
             Event::TurnStarted { turn, fence: 7 },
             Event::StepAnswered {
                 turn,

@@ -15,7 +15,7 @@ mod turn;
 pub use approval::{ApprovalState, Channel, Decision, Shown, ShownCapability};
 pub use budget::{Budget, Budgets, Spent, Used};
 pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, valid_name};
-pub use event::{Event, EventRecord};
+pub use event::{Event, EventRecord, STOPPED};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, host_matches, valid_secret_name};
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};

@@ -13,7 +13,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::Doors;
 use crate::domain::{ApprovalId, Channel, ConversationId, Decision, EventRecord};
-use crate::store::{DecideError, StoreError};
+use crate::store::{DecideError, NewMessage, StoreError};
 use crate::wire::{ClientFrame, MAX_MESSAGE_BYTES, ServerFrame, frame_of};
 
 /// A socket's own buffers; axum's default of 128 KiB each would be most of what an idle socket costs.
@@ -141,13 +141,13 @@ impl Socket {
             Err(error) => return self.refuse(&format!("this is not a frame of the protocol: {error}"), None).await,
         };
         match frame {
-            ClientFrame::Message { content, id, conversation } => {
+            ClientFrame::Message { content, id, conversation, steer } => {
                 let conversation = conversation.unwrap_or(main);
                 if conversation == main {
                     // A client that never resumes sees what comes after it arrived.
                     self.positions.entry(main).or_insert(hello_seq);
                 }
-                self.accept(conversation, id, &content).await
+                self.accept(conversation, id, &content, steer).await
             }
             ClientFrame::Stop { conversation } => {
                 self.doors.store.stop(conversation.unwrap_or(main), self.doors.clock.now()).await?;
@@ -176,7 +176,13 @@ impl Socket {
         }
     }
 
-    async fn accept(&mut self, conversation: ConversationId, id: Option<String>, content: &str) -> Result<(), End> {
+    async fn accept(
+        &mut self,
+        conversation: ConversationId,
+        id: Option<String>,
+        content: &str,
+        steer: bool,
+    ) -> Result<(), End> {
         if id.as_ref().is_some_and(|id| id.len() > MAX_ID_BYTES || id.contains('\0')) {
             return self.refuse(&format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"), None).await;
         }
@@ -189,7 +195,8 @@ impl Socket {
         }
         let store = self.doors.store.clone();
         let client_id = id.clone();
-        let accepted = match store.accept_message(conversation, id.as_deref(), content, self.doors.clock.now()).await {
+        let message = NewMessage { content, client_id: id.as_deref(), steer };
+        let accepted = match store.accept(conversation, message, self.doors.clock.now()).await {
             Ok(accepted) => accepted,
             Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
             Err(error) => return Err(error.into()),

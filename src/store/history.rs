@@ -17,6 +17,8 @@ pub struct Exchange {
     pub reason: Option<String>,
     /// Its messages, oldest first.
     pub entries: Vec<HistoryEntry>,
+    /// True when something was said into the running turn that no step was shown yet; it is not among the entries.
+    pub waits: bool,
 }
 
 /// One message, as far as a model needs it.
@@ -24,6 +26,8 @@ pub struct Exchange {
 pub enum HistoryEntry {
     /// The input, and when it came.
     User(String, DateTime<Utc>),
+    /// What the person said into the turn while it ran, and when.
+    Steered(String, DateTime<Utc>),
     /// An answer, and the tools it asked for.
     Assistant(String, Vec<CallRequest>),
     /// A tool call's result, under the model's own id of the call.
@@ -39,14 +43,18 @@ impl Store {
     pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<Vec<Exchange>, StoreError> {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
-            r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!", m.step_id, c.request_id AS "request_id?"
+            r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
+                    m.step_id, m.steered AS "steered!", m.from_step, c.request_id AS "request_id?"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
                  UNION ALL
                  (SELECT * FROM messages WHERE turn_id = $2)
              ) m
              JOIN turns t USING (turn_id) LEFT JOIN tool_calls c USING (tool_call_id)
-             ORDER BY m.turn_id, m.message_id"#,
+             LEFT JOIN steps s ON s.step_id = coalesce(m.step_id, c.step_id)
+             -- What was said into a turn stands before the step that was the first to be shown it, and behind all until there is one.
+             ORDER BY m.turn_id, coalesce(s.number, m.from_step, CASE WHEN m.steered THEN 2147483647 ELSE 0 END), s.number IS NOT NULL,
+                      m.message_id"#,
             conversation.0,
             turn.0,
             i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX)
@@ -58,9 +66,15 @@ impl Store {
         let partial = (earlier > limit).then(|| rows[0].turn_id);
         let mut exchanges: Vec<Exchange> = Vec::new();
         for row in rows.into_iter().filter(|row| Some(row.turn_id) != partial) {
+            if row.turn_id == turn.0 && row.steered && row.from_step.is_none() {
+                // These come last, behind at least the turn's input.
+                exchanges.iter_mut().for_each(|exchange| exchange.waits = exchange.turn == turn);
+                continue;
+            }
             // A secret may have been set after somebody had written its value here.
             let content = self.clean(&row.content).into_owned();
             let entry = match word(&row.role)? {
+                Role::User if row.steered => HistoryEntry::Steered(content, row.created_at),
                 Role::User => HistoryEntry::User(content, row.created_at),
                 Role::Assistant => {
                     let of_step = calls.iter().filter(|(step, _)| Some(*step) == row.step_id);
@@ -75,6 +89,7 @@ impl Store {
                     state: word(&row.state)?,
                     reason: row.reason,
                     entries: vec![entry],
+                    waits: false,
                 }),
             }
         }

@@ -22,12 +22,14 @@ mod reviews;
 mod rows;
 mod secrets;
 mod signals;
+mod steering;
 mod steps;
 mod tasks;
 mod turn_log;
 mod turns;
 mod unit;
 mod usage;
+mod writing;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -53,11 +55,12 @@ pub use reviews::{Asked, NewReview};
 pub use rows::RowLimits;
 pub use secrets::SealedSecret;
 pub use signals::Signals;
-pub use steps::{NewStep, OpenCall, Progress};
+pub use steps::{NewStep, OpenCall, Progress, StoredStep};
 pub use tasks::{NewTask, TaskChange};
-pub use turns::{Accepted, Lease};
+pub use turns::{Accepted, Lease, NewMessage};
 pub use unit::{CallEnd, Unit};
 pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
+pub use writing::{Pen, Writing};
 
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]
@@ -69,6 +72,7 @@ pub struct Store {
     sql_deadline: std::time::Duration,
     repair: Arc<database::Repair>,
     scrubber: Scrubber,
+    writing: Writing,
 }
 
 /// Why something could not be read or written.
@@ -121,6 +125,11 @@ impl Store {
     /// Text as it may be kept and shown: see [`clean`].
     fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         clean(&self.scrubber, text)
+    }
+
+    /// What models are writing in this process.
+    pub fn writing(&self) -> &Writing {
+        &self.writing
     }
 
     /// Where commits are announced.

@@ -78,8 +78,8 @@ fn compared(of: Projection) -> &'static str {
              FROM tool_calls"
         }
         Projection::Messages => {
-            "SELECT concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) AS row_key, conversation_id, turn_id, role, content,
-                    step_id, tool_call_id, created_at
+            "SELECT CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END
+                        AS row_key, conversation_id, turn_id, role, content, step_id, tool_call_id, steered, client_id, from_step, created_at
              FROM messages"
         }
         Projection::Approvals => {

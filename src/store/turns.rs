@@ -20,6 +20,17 @@ pub struct Lease {
     pub origin: Origin,
 }
 
+/// A message on its way in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewMessage<'a> {
+    /// What was said.
+    pub content: &'a str,
+    /// The id the client gave it.
+    pub client_id: Option<&'a str>,
+    /// True for what is to be shown to the turn that runs, where one does.
+    pub steer: bool,
+}
+
 /// An accepted input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
@@ -55,28 +66,33 @@ impl Store {
         content: &str,
         now: DateTime<Utc>,
     ) -> Result<Accepted, StoreError> {
-        if let Some(accepted) = self.decide_by_word(conversation, client_id, content, now).await? {
+        self.accept(conversation, NewMessage { content, client_id, ..NewMessage::default() }, now).await
+    }
+
+    /// The same for any message; one that steers becomes part of the turn that runs, where one does.
+    ///
+    /// # Errors
+    /// As [`Store::accept_message`].
+    pub async fn accept(
+        &self,
+        conversation: ConversationId,
+        message: NewMessage<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Accepted, StoreError> {
+        if let Some(accepted) = self.decide_by_word(conversation, message.client_id, message.content, now).await? {
+            return Ok(accepted);
+        }
+        if message.steer
+            && let Some(accepted) = self.accept_into_turn(conversation, &message, now).await?
+        {
             return Ok(accepted);
         }
         let mut unit = self.begin(now).await?;
-        // The conversation's row lock puts its turns in one order.
-        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
-            .fetch_optional(&mut *unit.tx)
-            .await?
-            .ok_or(StoreError::NoConversation(conversation))?;
-        if let Some(client_id) = client_id {
-            let known = query_scalar!(
-                "SELECT turn_id FROM turns WHERE conversation_id = $1 AND client_id = $2",
-                conversation.0,
-                client_id
-            )
-            .fetch_optional(&mut *unit.tx)
-            .await?;
-            if let Some(turn) = known {
-                return Ok(Accepted { turn: TurnId(turn), conversation, again: true });
-            }
+        unit.hold_conversation(conversation).await?;
+        if let Some(known) = unit.known(conversation, message.client_id).await? {
+            return Ok(known);
         }
-        let turn = unit.queue_turn(conversation, Origin::Message, client_id, content).await?;
+        let turn = unit.queue_message(conversation, Origin::Message, &message, None).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
         Ok(Accepted { turn, conversation, again: false })
@@ -168,23 +184,31 @@ impl Store {
         unit.commit().await
     }
 
-    /// Aborts what runs and what waits in a conversation; a runner that still works on a turn finds its lease gone.
+    /// Aborts what runs and what waits in a conversation; a runner that still works on a turn finds its lease gone. What a model had
+    /// said of its answer until then is kept as a step without calls, where this process is the one that works on the turn.
     /// Returns the turns that were ended.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn stop(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Vec<TurnId>, StoreError> {
         let mut unit = self.begin(now).await?;
-        let open = query_scalar!(
-            "SELECT turn_id FROM turns WHERE conversation_id = $1 AND state IN ('queued', 'running', 'awaiting_approval')
-             ORDER BY turn_id FOR UPDATE",
+        let open = query!(
+            "SELECT turn_id, state, fence, origin FROM turns
+             WHERE conversation_id = $1 AND state IN ('queued', 'running', 'awaiting_approval') ORDER BY turn_id FOR UPDATE",
             conversation.0
         )
         .fetch_all(&mut *unit.tx)
         .await?;
-        let turns: Vec<_> = open.into_iter().map(TurnId).collect();
-        for turn in &turns {
-            unit.end_turn(conversation, *turn, End::Stopped).await?;
+        let mut turns = Vec::with_capacity(open.len());
+        for row in open {
+            let turn = TurnId(row.turn_id);
+            // Read while the turn is held: no answer of this step can be stored any more.
+            if let Some(said) = self.writing.of(turn, row.fence).filter(|_| row.state == TurnState::Running.as_str()) {
+                let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)? };
+                unit.keep_unfinished(&lease, &said).await?;
+            }
+            unit.end_turn(conversation, turn, End::Stopped).await?;
+            turns.push(turn);
         }
         unit.commit().await?;
         Ok(turns)
@@ -210,6 +234,32 @@ impl Store {
 }
 
 impl Unit {
+    /// Locks the conversation's row, which puts its turns in one order.
+    pub(super) async fn hold_conversation(&mut self, conversation: ConversationId) -> Result<(), StoreError> {
+        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
+            .fetch_optional(&mut *self.tx)
+            .await?
+            .ok_or(StoreError::NoConversation(conversation))?;
+        Ok(())
+    }
+
+    /// What became of the message of this id, where there was one before. The caller holds the conversation's row lock.
+    pub(super) async fn known(
+        &mut self,
+        conversation: ConversationId,
+        client_id: Option<&str>,
+    ) -> Result<Option<Accepted>, StoreError> {
+        let Some(client_id) = client_id else { return Ok(None) };
+        let known = query_scalar!(
+            r#"SELECT turn_id AS "turn_id!" FROM turns WHERE conversation_id = $1 AND client_id = $2
+               UNION ALL SELECT turn_id FROM messages WHERE conversation_id = $1 AND client_id = $2"#,
+            conversation.0,
+            client_id
+        );
+        let known = known.fetch_optional(&mut *self.tx).await?;
+        Ok(known.map(|turn| Accepted { turn: TurnId(turn), conversation, again: true }))
+    }
+
     /// Queues a turn with its input. The caller holds the conversation's row lock.
     pub(super) async fn queue_turn(
         &mut self,
@@ -218,7 +268,19 @@ impl Unit {
         client_id: Option<&str>,
         content: &str,
     ) -> Result<TurnId, StoreError> {
-        let content = self.clean(content).into_owned();
+        let message = NewMessage { content, client_id, ..NewMessage::default() };
+        self.queue_message(conversation, origin, &message, None).await
+    }
+
+    /// The same for any message; `moved` is the one it was before, in a turn that ended without having seen it.
+    pub(super) async fn queue_message(
+        &mut self,
+        conversation: ConversationId,
+        origin: Origin,
+        message: &NewMessage<'_>,
+        moved: Option<MessageId>,
+    ) -> Result<TurnId, StoreError> {
+        let (content, client_id) = (self.clean(message.content).into_owned(), message.client_id);
         let turn = query_scalar!(
             "INSERT INTO turns (conversation_id, origin, client_id, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
              RETURNING turn_id",
@@ -240,7 +302,7 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let (turn, message, client_id) = (TurnId(turn), MessageId(message), client_id.map(str::to_owned));
-        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content }).await?;
+        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content, moved }).await?;
         Ok(turn)
     }
 
@@ -253,6 +315,9 @@ impl Unit {
         };
         let reason = reason.map(|reason| self.clean(reason));
         let reason = reason.as_deref();
+        if failure.is_some() {
+            self.move_unseen(conversation, turn).await?;
+        }
         self.close_open_calls(conversation, turn).await?;
         query!(
             "UPDATE turns SET state = $2, reason = $3, lease_owner = NULL, lease_until = NULL, ended_at = $4 WHERE turn_id = $1",

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, OperationState, Origin,
-    Outcome, Power, Shown, ToolCallId, TurnId, TurnState,
+    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, MessageId, OperationState,
+    Origin, Outcome, STOPPED, Power, Shown, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
@@ -27,6 +27,10 @@ pub enum ClientFrame {
         /// The main conversation when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<ConversationId>,
+        /// True to show it to the turn that runs, at its next step, and not to let it wait its turn. Where none runs, it is a message
+        /// like any other.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        steer: bool,
     },
     /// Ends what runs and what waits in a conversation.
     Stop {
@@ -94,18 +98,33 @@ pub enum ServerFrame {
         turn: TurnId,
         /// Its new state.
         state: TurnState,
-        /// The client's own id of the message; with `queued` only.
+        /// The client's own id of the message; with `queued` and with `message` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         /// What the turn reacts to; with `queued` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         origin: Option<Origin>,
-        /// What was said; with `queued` only.
+        /// What was said; with `queued` and with `message` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
+        /// The number of a message that was said into this turn while it ran; `state` is then what it was and is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
+        /// The message this one was while it belonged to a turn that ended without having seen it; with the first `queued` only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        moved: Option<MessageId>,
         /// Why it ended, where it did not simply complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// What was said into a turn is shown to the model from a step on.
+    Shown {
+        /// The turn.
+        turn: TurnId,
+        /// The number of that step.
+        step: i32,
+        /// The messages.
+        messages: Vec<MessageId>,
     },
     /// A piece of an answer that is being written; never recorded.
     Delta {
@@ -131,6 +150,9 @@ pub enum ServerFrame {
         /// False for what was said beside tool calls.
         #[serde(rename = "final")]
         last: bool,
+        /// True where a person stopped it here, in the middle.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stopped: bool,
     },
     /// A tool is about to be called.
     ToolCall {
@@ -257,20 +279,33 @@ pub struct Sequenced {
 /// The frame that shows `record`, or `None` for an event that no client sees.
 pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
     let frame = match record.event.clone() {
-        Event::TurnQueued { turn, client_id, origin, content, message: _ } => ServerFrame::Turn {
+        Event::TurnQueued { turn, client_id, origin, content, moved, message: _ } => ServerFrame::Turn {
             turn,
             state: TurnState::Queued,
             id: client_id,
             origin: Some(origin),
             content: Some(content),
+            message: None,
+            moved,
             reason: None,
         },
+        Event::TurnSteered { turn, message, client_id, state, content } => ServerFrame::Turn {
+            turn,
+            state,
+            id: client_id,
+            origin: None,
+            content: Some(content),
+            message: Some(message),
+            moved: None,
+            reason: None,
+        },
+        Event::SteeringShown { turn, step, messages } => ServerFrame::Shown { turn, step, messages },
         Event::TurnStarted { turn, fence: _ } => turn_frame(turn, TurnState::Running, None),
-        Event::StepAnswered { turn, number, content, last, .. } => {
+        Event::StepAnswered { turn, number, content, last, finish_reason, .. } => {
             if content.trim().is_empty() {
                 return None;
             }
-            ServerFrame::Assistant { content, turn, step: number, last }
+            ServerFrame::Assistant { content, turn, step: number, last, stopped: finish_reason == STOPPED }
         }
         Event::ToolCallProposed { turn, call, request, .. } => {
             let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));
@@ -309,7 +344,8 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             decided_at: Some(record.at),
         },
         Event::TurnResumed { turn, client_id, content } => {
-            ServerFrame::Turn { turn, state: TurnState::Queued, id: client_id, origin: None, content, reason: None }
+            let (state, origin, message, moved, reason) = (TurnState::Queued, None, None, None, None);
+            ServerFrame::Turn { turn, state, id: client_id, origin, content, message, moved, reason }
         }
         Event::OperationRecorded { turn, call, ordinal, power, request, state, .. } => {
             ServerFrame::Operation { call, turn, ordinal, power, request, state }
@@ -323,7 +359,7 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
 }
 
 fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>) -> ServerFrame {
-    ServerFrame::Turn { turn, state, id: None, origin: None, content: None, reason }
+    ServerFrame::Turn { turn, state, id: None, origin: None, content: None, message: None, moved: None, reason }
 }
 
 #[cfg(test)]
@@ -347,6 +383,7 @@ mod tests {
             client_id: Some("abc".into()),
             origin: Origin::Message,
             content: "hi".into(),
+            moved: None,
         };
         assert_eq!(
             shown(event),
@@ -383,6 +420,6 @@ mod tests {
     #[test]
     fn a_frame_with_only_type_and_content_is_a_message() {
         let frame: ClientFrame = serde_json::from_str(r#"{"type":"message","content":"hi"}"#).unwrap();
-        assert_eq!(frame, ClientFrame::Message { content: "hi".into(), id: None, conversation: None });
+        assert_eq!(frame, ClientFrame::Message { content: "hi".into(), id: None, conversation: None, steer: false });
     }
 }
