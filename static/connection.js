@@ -57,8 +57,8 @@ export class Connection {
   }
 
   /** Sends a message that stands in the outbox, if the line is up; otherwise it goes out after the next `hello`. */
-  sendMessage({ id, content }) {
-    if (this.send({ type: "message", id, content })) this.expectAnswer();
+  sendMessage({ id, content, steer }) {
+    if (this.send({ type: "message", id, content, ...(steer ? { steer } : {}) })) this.expectAnswer();
   }
 
   /** Ends what runs and what waits. */

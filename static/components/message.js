@@ -4,7 +4,12 @@ import { h } from "../dom.js";
 import { renderMarkdown } from "../markdown.js";
 import { cutText } from "./cut-text.js";
 
-const STATUS_WORDS = { sending: "Sending…", queued: "Waits its turn" };
+const STATUS_WORDS = {
+  sending: "Sending…",
+  queued: "Waits its turn",
+  steering: "The running turn sees it at its next step",
+  unseen: "The turn was stopped before it saw this",
+};
 
 /** `<l3-user>`: a bubble; `data` is a row of kind `user`. Sends `edit-message` and `dismiss-message` for a refused one. */
 export class UserMessage extends HTMLElement {
@@ -12,6 +17,7 @@ export class UserMessage extends HTMLElement {
     this.className = "row user";
     this.dataset.testid = "message-user";
     this.dataset.status = row.status ?? "accepted";
+    this.dataset.steered = String(row.steered === true);
     if (this.shownContent !== row.content) {
       this.shownContent = row.content;
       this.bubble = h(
@@ -43,7 +49,7 @@ export class UserMessage extends HTMLElement {
 
 /** `<l3-assistant>`: text on the page itself; `data` is a row of kind `assistant`. */
 export class AssistantMessage extends HTMLElement {
-  set data({ content, final, streaming, partial }) {
+  set data({ content, final, streaming, partial, stopped }) {
     if (!this.body) {
       this.className = "row assistant";
       this.dataset.testid = "message-assistant";
@@ -57,7 +63,9 @@ export class AssistantMessage extends HTMLElement {
       renderMarkdown(this.body, content);
     }
     this.cutOff?.remove();
-    this.cutOff = partial ? h("p", { class: "status" }, "Cut off here; this part is not on record.") : undefined;
+    const words = stopped ? "Stopped here." : partial ? "Cut off here; this part is not on record." : undefined;
+    this.dataset.stopped = String(stopped === true);
+    this.cutOff = words ? h("p", { class: "status" }, words) : undefined;
     if (this.cutOff) this.append(this.cutOff);
   }
 }

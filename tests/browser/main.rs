@@ -7,6 +7,7 @@ mod canary;
 mod driver;
 mod panel;
 mod search;
+mod steering;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
 mod support;

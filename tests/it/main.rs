@@ -28,6 +28,8 @@ mod shutdown;
 mod sql;
 mod sql_guard;
 mod sql_left_behind;
+mod steering;
+mod stop;
 mod tasks;
 mod tour;
 mod turn_log;
