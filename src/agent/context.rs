@@ -7,6 +7,8 @@ use crate::domain::{CallRequest, ConversationId, Task, TurnState};
 use crate::model::Entry;
 use crate::store::{CapabilitySummary, Exchange, HistoryEntry};
 
+use super::pictures::Pictures;
+
 /// Tasks due within this time are in the prompt.
 pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
 /// A tool result of more bytes is cut in the middle.
@@ -41,22 +43,27 @@ fn tasks_section(due: &[Task]) -> String {
 }
 
 /// The conversation as entries. A turn that did not end with an answer is followed by a line that says so.
-pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
+pub(super) fn entries(history: &[Exchange], pictures: &Pictures) -> Vec<Entry> {
     let mut entries = Vec::new();
     let newest = history.last().map(|exchange| exchange.turn);
     for exchange in history {
         for entry in &exchange.entries {
-            entries.push(match entry {
+            let entry = match entry {
                 HistoryEntry::User(content, at) if Some(exchange.turn) == newest => Entry::User(with_time(content, *at)),
                 HistoryEntry::User(content, _) => Entry::User(content.clone()),
                 HistoryEntry::Steered(content, at) => Entry::User(format!("{STEERED}{}", with_time(content, *at))),
+                HistoryEntry::Images(images) => {
+                    let Some(said) = entries.pop() else { continue };
+                    pictures.beside(said, images)
+                }
                 // An empty answer that was asked for again says nothing, and some providers refuse it.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
                 HistoryEntry::Assistant(content, calls) => Entry::Assistant { content: content.clone(), calls: calls.clone() },
                 HistoryEntry::Tool(call_id, content) => {
                     Entry::Tool { call_id: call_id.clone(), content: cut_middle(content, RESULT_BYTES) }
                 }
-            });
+            };
+            entries.push(entry);
         }
         let reason = exchange.reason.as_deref().unwrap_or("no reason was given");
         match exchange.state {
@@ -143,13 +150,15 @@ pub(super) fn shorter(extent: Extent, entries: &[Entry], conversation: Conversat
 }
 
 fn begins_turn(entry: &Entry) -> bool {
-    matches!(entry, Entry::User(text) if !text.starts_with("[controller]") && !text.starts_with(STEERED))
+    let (Entry::User(text) | Entry::UserWithImages { content: text, .. }) = entry else { return false };
+    !text.starts_with("[controller]") && !text.starts_with(STEERED)
 }
 
 /// The bytes that are sent of entries.
 fn size(entries: &[Entry]) -> usize {
     let size = |entry: &Entry| match entry {
         Entry::System(text) | Entry::User(text) => text.len(),
+        Entry::UserWithImages { content, images } => content.len() + images.iter().map(|picture| picture.url.len()).sum::<usize>(),
         Entry::Assistant { content, calls } => {
             content.len() + calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>()
         }
@@ -181,7 +190,7 @@ pub(super) fn what_came_of_it(history: &[Exchange]) -> String {
             Ok(told) => told["message"].as_str().map_or_else(|| result.clone(), str::to_owned),
             Err(_) => result.clone(),
         }),
-        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Assistant(..) => None,
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Assistant(..) => None,
     });
     said.collect::<Vec<_>>().join("\n\n")
 }
@@ -214,7 +223,8 @@ mod tests {
 
     #[test]
     fn a_failed_turn_is_followed_by_what_failed() {
-        let shown = entries(&[exchange(TurnState::Failed, vec![HistoryEntry::User("hi".into(), DateTime::UNIX_EPOCH)])]);
+        let said = vec![HistoryEntry::User("hi".into(), DateTime::UNIX_EPOCH)];
+        let shown = entries(&[exchange(TurnState::Failed, said)], &Pictures::default());
         assert_eq!(shown[0], Entry::User("[1970-01-01T00:00:00Z] hi".into()));
         let note = "[controller] This turn failed: the model was not there";
         assert_eq!(shown[1], Entry::Assistant { content: note.into(), calls: Vec::new() });

@@ -96,7 +96,7 @@ pub(super) fn warnings(history: &[Exchange]) -> Option<String> {
     let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
     let steps = entries.iter().filter_map(|entry| match entry {
         HistoryEntry::Assistant(_, calls) => Some(calls),
-        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Tool(..) => None,
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
     });
     let (mut made, mut warnings) = (Vec::new(), Vec::new());
     for calls in steps {

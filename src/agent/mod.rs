@@ -3,6 +3,7 @@
 
 mod context;
 mod law;
+mod pictures;
 mod review;
 
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl Agent {
         let mut entries = history.iter().flat_map(|exchange| &exchange.entries).rev();
         let asked_for = entries.find_map(|entry| match entry {
             HistoryEntry::Assistant(_, calls) => Some(calls.len()),
-            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Tool(..) => None,
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
         });
         Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
     }
@@ -177,13 +178,14 @@ impl Agent {
             self.store.show_steering(lease, number, now).await?;
             history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
         }
+        let model = self.models.current().await;
+        let pictures = pictures::load(&self.store, &history, model.abilities().images).await?;
         let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due))];
-        entries.extend(context::entries(&history));
+        entries.extend(context::entries(&history, &pictures));
         entries.extend(law::warnings(&history).map(Entry::User));
         if empty == Empty::Once {
             entries.push(Entry::User(ASK_AGAIN.to_owned()));
         }
-        let model = self.models.current().await;
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ApprovalId, ApprovalState, CallRequest, Channel, Classification, ConversationId, EffectClass, Failure, MessageId,
+    ApprovalId, ApprovalState, CallRequest, Channel, Classification, ConversationId, EffectClass, Failure, Image, MessageId,
     OperationState, Origin, Outcome, Power, Shown, StepId, Task, ToolCallId, TurnId, TurnState, Usage,
 };
 
@@ -31,6 +31,9 @@ pub enum Event {
         /// Where it was said into a turn that ended before a step was shown it: the message it was there, which is gone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         moved: Option<MessageId>,
+        /// What came with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// A person said something into a turn that runs; no answer ends it before a step was shown this.
     TurnSteered {
@@ -44,6 +47,9 @@ pub enum Event {
         state: TurnState,
         /// What was said.
         content: String,
+        /// What came with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// What was said into a turn is shown to the model from a step on.
     SteeringShown {
@@ -308,6 +314,7 @@ mod tests {
                 origin: Origin::Task,
                 content: "c".into(),
                 moved: Some(MessageId(7)),
+                images: vec![Image { sha256: "ab".into(), media_type: super::super::ImageType::Png, size: 3 }],
             },
             Event::TurnSteered {
                 turn,
@@ -315,6 +322,7 @@ mod tests {
                 client_id: Some("c".into()),
                 state: TurnState::AwaitingApproval,
                 content: "c".into(),
+                images: Vec::new(),
             },
             Event::SteeringShown { turn, step: 2, messages: vec![MessageId(8)] },
             Event::TurnStarted { turn, fence: 7 },

@@ -6,6 +6,7 @@ mod capability;
 mod event;
 mod grants;
 mod ids;
+mod image;
 mod policy;
 mod projection;
 mod task;
@@ -18,6 +19,7 @@ pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, va
 pub use event::{Event, EventRecord, STOPPED};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, host_matches, valid_secret_name};
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
+pub use image::{Image, ImageType};
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
 pub use projection::{Change, Projection};
 pub use task::{Task, TaskStatus};

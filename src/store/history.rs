@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use super::{Store, StoreError, word};
-use crate::domain::{CallRequest, ConversationId, Role, TurnId, TurnState};
+use super::{Store, StoreError, value, word};
+use crate::domain::{CallRequest, ConversationId, Image, Role, TurnId, TurnState};
 
 /// One turn of the past, or the running one: its messages in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub enum HistoryEntry {
     User(String, DateTime<Utc>),
     /// What the person said into the turn while it ran, and when.
     Steered(String, DateTime<Utc>),
+    /// What came with the message before this entry.
+    Images(Vec<Image>),
     /// An answer, and the tools it asked for.
     Assistant(String, Vec<CallRequest>),
     /// A tool call's result, under the model's own id of the call.
@@ -44,7 +46,7 @@ impl Store {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
-                    m.step_id, m.steered AS "steered!", m.from_step, c.request_id AS "request_id?"
+                    m.step_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
                  UNION ALL
@@ -82,13 +84,15 @@ impl Store {
                 }
                 Role::Tool => HistoryEntry::Tool(row.request_id.unwrap_or_default(), content),
             };
+            let images: Vec<Image> = value(row.images)?;
+            let images = (!images.is_empty()).then_some(HistoryEntry::Images(images));
             match exchanges.last_mut() {
-                Some(last) if last.turn.0 == row.turn_id => last.entries.push(entry),
+                Some(last) if last.turn.0 == row.turn_id => last.entries.extend([entry].into_iter().chain(images)),
                 _ => exchanges.push(Exchange {
                     turn: TurnId(row.turn_id),
                     state: word(&row.state)?,
                     reason: row.reason,
-                    entries: vec![entry],
+                    entries: [entry].into_iter().chain(images).collect(),
                     waits: false,
                 }),
             }

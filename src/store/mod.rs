@@ -2,6 +2,7 @@
 
 mod agent_sql;
 mod approvals;
+mod attachments;
 mod capabilities;
 mod capability_life;
 mod commands;
@@ -40,6 +41,7 @@ use crate::telemetry::Scrubber;
 
 pub use agent_sql::AgentSql;
 pub use approvals::{Approval, DecideError, NewApproval};
+pub use attachments::NewImage;
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry};
 pub use commands::{CallReport, TurnReport};

@@ -1,10 +1,11 @@
 //! What a person says into a turn that runs: part of the turn from the moment it is accepted, shown to the model from its next step on. No
 //! answer ends the turn before; and where it ends for another reason, what nobody has seen becomes a turn of its own.
 
+use serde_json::json;
 use sqlx::query;
 
-use super::turns::NewMessage;
-use super::{Accepted, Lease, Store, StoreError, Unit, word};
+use super::turns::{Known, NewMessage};
+use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
 use crate::domain::{ConversationId, Event, MessageId, Origin, TurnId};
 use crate::failpoint::{self, Point};
 
@@ -39,19 +40,22 @@ impl Store {
         }
         let (state, turn) = (word(&turn.state)?, TurnId(turn.turn_id));
         let content = unit.clean(message.content).into_owned();
+        unit.keep_images(message.images).await?;
+        let images: Vec<_> = message.images.iter().map(|new| new.image.clone()).collect();
         let row = query!(
-            "INSERT INTO messages (conversation_id, turn_id, role, content, steered, client_id, created_at)
-             VALUES ($1, $2, 'user', $3, TRUE, $4, $5) RETURNING message_id",
+            "INSERT INTO messages (conversation_id, turn_id, role, content, steered, client_id, images, created_at)
+             VALUES ($1, $2, 'user', $3, TRUE, $4, $5, $6) RETURNING message_id",
             conversation.0,
             turn.0,
             content,
             message.client_id,
+            json!(images),
             now
         )
         .fetch_one(&mut *unit.tx)
         .await?;
         let (message, client_id) = (MessageId(row.message_id), message.client_id.map(str::to_owned));
-        unit.append(conversation, Event::TurnSteered { turn, message, client_id, state, content }).await?;
+        unit.append(conversation, Event::TurnSteered { turn, message, client_id, state, content, images }).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterSteer).map_err(sqlx::Error::Io)?;
         Ok(Some(Accepted { turn, conversation, again: false }))
@@ -97,14 +101,15 @@ impl Unit {
         let unseen = query!(
             r#"DELETE FROM messages WHERE turn_id = $1 AND steered
                    AND coalesce(from_step, 2147483647) > (SELECT coalesce(max(number), 0) FROM steps WHERE turn_id = $1)
-               RETURNING message_id, client_id, content"#,
+               RETURNING message_id, client_id, content, images"#,
             turn.0
         );
         let mut unseen = unseen.fetch_all(&mut *self.tx).await?;
         unseen.sort_by_key(|row| row.message_id);
         for row in unseen {
             let message = NewMessage { content: &row.content, client_id: row.client_id.as_deref(), ..NewMessage::default() };
-            self.queue_message(conversation, Origin::Message, &message, Some(MessageId(row.message_id))).await?;
+            let known = Known { images: value(row.images)?, moved: Some(MessageId(row.message_id)) };
+            self.queue_message(conversation, Origin::Message, &message, known).await?;
         }
         Ok(())
     }

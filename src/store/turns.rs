@@ -1,10 +1,11 @@
 //! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number, ended once.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, Unit, word};
-use crate::domain::{ConversationId, Event, Failure, MessageId, Origin, TurnId, TurnState};
+use super::{NewImage, Store, StoreError, Unit, word};
+use crate::domain::{ConversationId, Event, Failure, Image, MessageId, Origin, TurnId, TurnState};
 use crate::failpoint::{self, Point};
 
 /// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
@@ -29,6 +30,23 @@ pub struct NewMessage<'a> {
     pub client_id: Option<&'a str>,
     /// True for what is to be shown to the turn that runs, where one does.
     pub steer: bool,
+    /// What comes with it.
+    pub images: &'a [NewImage],
+}
+
+/// What is known of a message beside its words.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// Its images, which are kept already.
+    pub(super) images: Vec<Image>,
+    /// The message it was before, in a turn that ended without having seen it.
+    pub(super) moved: Option<MessageId>,
+}
+
+impl Known {
+    fn of(images: &[NewImage]) -> Self {
+        Self { images: images.iter().map(|new| new.image.clone()).collect(), moved: None }
+    }
 }
 
 /// An accepted input.
@@ -92,7 +110,8 @@ impl Store {
         if let Some(known) = unit.known(conversation, message.client_id).await? {
             return Ok(known);
         }
-        let turn = unit.queue_message(conversation, Origin::Message, &message, None).await?;
+        unit.keep_images(message.images).await?;
+        let turn = unit.queue_message(conversation, Origin::Message, &message, Known::of(message.images)).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
         Ok(Accepted { turn, conversation, again: false })
@@ -269,16 +288,16 @@ impl Unit {
         content: &str,
     ) -> Result<TurnId, StoreError> {
         let message = NewMessage { content, client_id, ..NewMessage::default() };
-        self.queue_message(conversation, origin, &message, None).await
+        self.queue_message(conversation, origin, &message, Known::default()).await
     }
 
-    /// The same for any message; `moved` is the one it was before, in a turn that ended without having seen it.
+    /// The same for any message, whose images are kept already.
     pub(super) async fn queue_message(
         &mut self,
         conversation: ConversationId,
         origin: Origin,
         message: &NewMessage<'_>,
-        moved: Option<MessageId>,
+        Known { images, moved }: Known,
     ) -> Result<TurnId, StoreError> {
         let (content, client_id) = (self.clean(message.content).into_owned(), message.client_id);
         let turn = query_scalar!(
@@ -292,17 +311,18 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let message = query_scalar!(
-            "INSERT INTO messages (conversation_id, turn_id, role, content, created_at) VALUES ($1, $2, 'user', $3, $4)
+            "INSERT INTO messages (conversation_id, turn_id, role, content, images, created_at) VALUES ($1, $2, 'user', $3, $4, $5)
              RETURNING message_id",
             conversation.0,
             turn,
             content,
+            json!(images),
             self.now
         )
         .fetch_one(&mut *self.tx)
         .await?;
         let (turn, message, client_id) = (TurnId(turn), MessageId(message), client_id.map(str::to_owned));
-        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content, moved }).await?;
+        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content, moved, images }).await?;
         Ok(turn)
     }
 

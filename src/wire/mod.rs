@@ -6,12 +6,27 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, MessageId, OperationState,
+    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId, OperationState,
     Origin, Outcome, STOPPED, Power, Shown, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
+
+/// The most images a message may bring.
+pub const MAX_IMAGES: usize = 4;
+
+/// The largest image, in bytes.
+pub const MAX_IMAGE_BYTES: usize = 5 << 20;
+
+/// An image as a client sends it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SentImage {
+    /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
+    pub media_type: String,
+    /// Its bytes in base64.
+    pub data: String,
+}
 
 /// What a client sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +46,9 @@ pub enum ClientFrame {
         /// like any other.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         steer: bool,
+        /// What comes with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<SentImage>,
     },
     /// Ends what runs and what waits in a conversation.
     Stop {
@@ -113,6 +131,9 @@ pub enum ServerFrame {
         /// The message this one was while it belonged to a turn that ended without having seen it; with the first `queued` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         moved: Option<MessageId>,
+        /// What came with it; where `content` is.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
         /// Why it ended, where it did not simply complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
@@ -279,7 +300,7 @@ pub struct Sequenced {
 /// The frame that shows `record`, or `None` for an event that no client sees.
 pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
     let frame = match record.event.clone() {
-        Event::TurnQueued { turn, client_id, origin, content, moved, message: _ } => ServerFrame::Turn {
+        Event::TurnQueued { turn, client_id, origin, content, moved, images, message: _ } => ServerFrame::Turn {
             turn,
             state: TurnState::Queued,
             id: client_id,
@@ -287,9 +308,10 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             content: Some(content),
             message: None,
             moved,
+            images,
             reason: None,
         },
-        Event::TurnSteered { turn, message, client_id, state, content } => ServerFrame::Turn {
+        Event::TurnSteered { turn, message, client_id, state, content, images } => ServerFrame::Turn {
             turn,
             state,
             id: client_id,
@@ -297,6 +319,7 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             content: Some(content),
             message: Some(message),
             moved: None,
+            images,
             reason: None,
         },
         Event::SteeringShown { turn, step, messages } => ServerFrame::Shown { turn, step, messages },
@@ -345,7 +368,7 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
         },
         Event::TurnResumed { turn, client_id, content } => {
             let (state, origin, message, moved, reason) = (TurnState::Queued, None, None, None, None);
-            ServerFrame::Turn { turn, state, id: client_id, origin, content, message, moved, reason }
+            ServerFrame::Turn { turn, state, id: client_id, origin, content, message, moved, images: Vec::new(), reason }
         }
         Event::OperationRecorded { turn, call, ordinal, power, request, state, .. } => {
             ServerFrame::Operation { call, turn, ordinal, power, request, state }
@@ -359,7 +382,8 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
 }
 
 fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>) -> ServerFrame {
-    ServerFrame::Turn { turn, state, id: None, origin: None, content: None, message: None, moved: None, reason }
+    let (id, origin, content, message, moved, images) = (None, None, None, None, None, Vec::new());
+    ServerFrame::Turn { turn, state, id, origin, content, message, moved, images, reason }
 }
 
 #[cfg(test)]
@@ -384,6 +408,7 @@ mod tests {
             origin: Origin::Message,
             content: "hi".into(),
             moved: None,
+            images: Vec::new(),
         };
         assert_eq!(
             shown(event),
@@ -420,6 +445,6 @@ mod tests {
     #[test]
     fn a_frame_with_only_type_and_content_is_a_message() {
         let frame: ClientFrame = serde_json::from_str(r#"{"type":"message","content":"hi"}"#).unwrap();
-        assert_eq!(frame, ClientFrame::Message { content: "hi".into(), id: None, conversation: None, steer: false });
+        assert_eq!(frame, ClientFrame::Message { content: "hi".into(), id: None, conversation: None, steer: false, images: Vec::new() });
     }
 }

@@ -14,6 +14,7 @@ mod chat;
 mod cli;
 mod doors;
 mod host_sql;
+mod images;
 mod kill;
 mod law;
 mod metrics;

@@ -1,11 +1,12 @@
 //! A model that says what a test wrote down, and keeps what it was asked.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use level3::domain::{CallRequest, Usage};
-use level3::model::{Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
+use level3::model::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
 use level3::wire::ModelInfo;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -52,11 +53,17 @@ pub struct Script {
     replies: Mutex<VecDeque<Reply>>,
     requests: Mutex<Vec<Request>>,
     asked: Notify,
+    sees: AtomicBool,
 }
 
 impl Script {
     pub fn add(&self, replies: impl IntoIterator<Item = Reply>) {
         self.replies.lock().unwrap().extend(replies);
+    }
+
+    /// From now on it can see images.
+    pub fn sees(&self) {
+        self.sees.store(true, Ordering::Relaxed);
     }
 
     pub fn requests(&self) -> Vec<Request> {
@@ -91,6 +98,10 @@ impl Model for Script {
         self.asked.notify_waiters();
         let missing = || Reply::Fail(ModelErrorKind::Malformed, "the script has no further reply".to_owned());
         Box::pin(play(reply.unwrap_or_else(missing), request, on_delta))
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities { images: self.sees.load(Ordering::Relaxed), ..Abilities::default() }
     }
 
     fn info(&self) -> ModelInfo {
