@@ -121,8 +121,8 @@ function takeFromOutbox(id) {
   return outbox.find((entry) => entry.id === id);
 }
 
-addEventListener("send-message", ({ detail: { content, steer } }) => {
-  const entry = { id: newId(), content, steer, status: "sending" };
+addEventListener("send-message", ({ detail: { content, steer, images } }) => {
+  const entry = { id: newId(), content, steer, images, status: "sending" };
   setOutbox([...store.getState().outbox, entry]);
   connection.sendMessage(entry);
   messages.toEnd();
@@ -135,8 +135,15 @@ addEventListener("show-approval", () => messages.toApproval());
 addEventListener("list-opened", ({ detail: kind }) => lists.load(kind));
 addEventListener("edit-message", ({ detail: id }) => {
   const entry = takeFromOutbox(id);
-  if (entry) composer.giveBack(entry.content);
+  if (entry) composer.giveBack(entry.content, entry.images);
   composer.text.focus();
+});
+// Files may be dropped anywhere; without this the browser would leave the page for them.
+addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
+addEventListener("drop", (event) => {
+  if (!event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  composer.add([...event.dataTransfer.files]);
 });
 addEventListener("dismiss-message", ({ detail: id }) => takeFromOutbox(id));
 addEventListener("dismiss-notice", ({ detail: key }) => store.dispatch({ type: "@dismiss", key }));

@@ -120,13 +120,16 @@ function turnChanged(state, frame) {
   return withTurn(next, frame, frame.state);
 }
 
+const NONE = [];
+
 function queued(state, frame) {
   if (frame.moved !== undefined) {
     const items = new Map(state.items);
     items.delete(`steered:${frame.moved}`);
     state = { ...state, items, moved: new Set(state.moved).add(frame.moved) };
   }
-  const said = { kind: frame.origin === "task" ? "due" : "user", content: frame.content ?? "", clientId: frame.id };
+  const { id: clientId, images = NONE } = frame;
+  const said = { kind: frame.origin === "task" ? "due" : "user", content: frame.content ?? "", clientId, images };
   if (frame.origin !== undefined) return putItem(state, frame, `turn:${frame.turn}`, said);
   // Without an origin the turn is not new: it waited, and goes on. A message that decided it is shown, a button is not.
   return frame.content === undefined ? state : putItem(state, frame, `decided:${frame.seq}`, said);
@@ -138,7 +141,8 @@ function steered(state, frame) {
   const key = `steered:${frame.message}`;
   const known = state.items.get(key);
   if (known?.content !== undefined) return state;
-  const said = { kind: "user", content: frame.content ?? "", clientId: frame.id, steered: true };
+  const { id: clientId, images = NONE } = frame;
+  const said = { kind: "user", content: frame.content ?? "", clientId, images, steered: true };
   const item = { key, turn: frame.turn, ...said, at: frame.seq, shownAt: known?.shownAt };
   return { ...state, items: new Map(state.items).set(key, item) };
 }

@@ -21,13 +21,15 @@ export function rows(state) {
   placed.sort((a, b) => a.group - b.group || a.at - b.at);
   const list = placed.map(({ row }) => row);
   const used = new Set(list.map((row) => row.key));
-  for (const { id, content, status, error, steer } of state.outbox) {
+  for (const { id, content, status, error, steer, images = NONE } of state.outbox) {
     const key = `said:${id}`;
-    if (!used.has(key)) list.push({ key, kind: "user", content, status, error, id, steered: steer === true });
+    if (!used.has(key)) list.push({ key, kind: "user", content, status, error, id, images, steered: steer === true });
   }
   for (const { key, content } of state.notices) list.push({ key, kind: "notice", content });
   return list;
 }
+
+const NONE = [];
 
 /** The first turn that is not over: the one that runs, or is next to run. */
 function activeTurn(state) {
@@ -86,7 +88,8 @@ function rowOf(item, turn, context) {
       const unseen = item.steered === true && item.shownAt === undefined;
       const status = unseen ? (hasEnded(turn) ? "unseen" : "steering") : waits ? "queued" : undefined;
       const steered = item.steered === true;
-      return { key: item.clientId ? `said:${item.clientId}` : key, kind, content: item.content, status, steered };
+      const { content, images } = item;
+      return { key: item.clientId ? `said:${item.clientId}` : key, kind, content, status, images, steered };
     }
     case "assistant": {
       const textKey = item.streamKey ? `text:${item.streamKey}` : key;

@@ -2,17 +2,21 @@
 
 import { h, icon, keyed } from "../dom.js";
 import { joined } from "../draft.js";
+import { IMAGE_TYPES, MAX_IMAGES, readImages } from "../images.js";
 import { refusal } from "../outbox.js";
+import { thumbnails } from "./thumbnails.js";
 
 const SEND_ICON = "M10 16V4M5 9l5-5 5 5";
+const IMAGE_ICON = "M3 5h14v10H3zM3 13l4-4 3.5 3.5L13 10l4 4M13 8v.2";
 const STOP_ICON = "M6 6h8v8H6z";
 
 /**
  * `<l3-composer>`: `data = { busy, stopping, waits, connected, suggestions, conversation }`, `drafts` from `createDrafts`; sends
- * `send-message` (detail: `{ content, steer }`) and `stop-turns`.
+ * `send-message` (detail: `{ content, steer, images }`) and `stop-turns`.
  */
 export class Composer extends HTMLElement {
   connectedCallback() {
+    this.images = [];
     this.text = h("textarea", {
       id: "composer-text",
       "data-testid": "composer",
@@ -41,16 +45,34 @@ export class Composer extends HTMLElement {
       icon(STOP_ICON),
       h("span", {}, "Stop"),
     );
+    this.strip = h("div", { class: "strip", hidden: true, "data-testid": "images" });
+    this.file = h("input", { type: "file", accept: IMAGE_TYPES.join(","), multiple: true, hidden: true });
+    this.imageButton = h(
+      "button",
+      { type: "button", class: "image", "data-testid": "add-image", onclick: () => this.file.click() },
+      icon(IMAGE_ICON, "Add images"),
+    );
     this.hint = h("p", { id: "composer-hint", class: "hint" });
     this.chips = h("div", { class: "chips", role: "group", "aria-label": "Suggestions" });
-    const form = h("form", {}, this.text, h("div", { class: "composer-buttons" }, this.steerButton, this.stopButton, this.sendButton));
-    this.append(this.chips, form, this.hint);
+    const buttons = [this.steerButton, this.stopButton, this.sendButton];
+    const form = h("form", {}, this.imageButton, this.file, this.text, h("div", { class: "composer-buttons" }, buttons));
+    this.append(this.chips, this.strip, form, this.hint);
 
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();
     });
     form.addEventListener("click", (event) => event.target === form && this.text.focus());
+    this.file.addEventListener("change", () => {
+      this.add([...this.file.files]);
+      this.file.value = "";
+    });
+    this.text.addEventListener("paste", (event) => {
+      const files = [...(event.clipboardData?.files ?? [])];
+      if (files.length === 0) return;
+      event.preventDefault();
+      this.add(files);
+    });
     this.text.addEventListener("keydown", (event) => this.keyPressed(event));
     this.text.addEventListener("input", () => this.changed());
     if (matchMedia("(hover: hover)").matches) this.text.focus();
@@ -59,7 +81,31 @@ export class Composer extends HTMLElement {
   /** Where drafts are kept; what was kept comes back into the field. */
   set drafts(drafts) {
     this.kept = drafts;
+    this.images = drafts.images();
     this.write(drafts.text());
+    this.showImages();
+  }
+
+  /** Adds images from files; what is not taken is said. */
+  async add(files) {
+    const { images, problems } = await readImages(files, this.images.length);
+    this.images = [...this.images, ...images].slice(0, MAX_IMAGES);
+    this.showImages();
+    this.changed();
+    if (problems.length > 0) this.say(problems.join(" "), true);
+    this.text.focus();
+  }
+
+  showImages() {
+    this.strip.hidden = this.images.length === 0;
+    const remove = (index) => {
+      this.images = this.images.filter((_, at) => at !== index);
+      this.showImages();
+      this.changed();
+      this.text.focus();
+    };
+    this.strip.replaceChildren(...(this.images.length > 0 ? [thumbnails(this.images, remove)] : []));
+    this.kept?.keepImages(this.images);
   }
 
   set data(data) {
@@ -100,21 +146,26 @@ export class Composer extends HTMLElement {
   /** Sends what is written; with `steer`, the running turn is shown it and it does not wait its turn. */
   submit(steer = false) {
     const content = this.text.value.trim();
-    const reason = refusal(content);
+    const reason = refusal(content, this.images.length);
     if (reason) {
       if (content !== "") this.say(reason, true);
       return;
     }
+    const { images } = this;
+    this.images = [];
+    this.showImages();
     this.write("");
-    this.send(content, steer);
+    this.send(content, steer, images);
   }
 
-  send(content, steer) {
-    this.dispatchEvent(new CustomEvent("send-message", { bubbles: true, detail: { content, steer } }));
+  send(content, steer, images = []) {
+    this.dispatchEvent(new CustomEvent("send-message", { bubbles: true, detail: { content, steer, images } }));
   }
 
   /** Puts a message back into the field, in front of what was begun meanwhile. */
-  giveBack(content) {
+  giveBack(content, images = []) {
+    this.images = [...images, ...this.images].slice(0, MAX_IMAGES);
+    this.showImages();
     this.write(joined(content, this.text.value));
   }
 
@@ -125,7 +176,7 @@ export class Composer extends HTMLElement {
   }
 
   changed() {
-    this.sendButton.disabled = this.text.value.trim() === "";
+    this.sendButton.disabled = this.isEmpty();
     this.kept?.keep(this.text.value);
     if (!CSS.supports("field-sizing", "content")) {
       this.text.style.height = "auto";
@@ -134,10 +185,14 @@ export class Composer extends HTMLElement {
     this.explain();
   }
 
+  isEmpty() {
+    return this.text.value.trim() === "" && this.images.length === 0;
+  }
+
   explain() {
     if (!this.shown) return;
-    const writes = this.text.value !== "";
-    this.steerButton.hidden = !this.shown.busy || this.text.value.trim() === "";
+    const writes = this.text.value !== "" || this.images.length > 0;
+    this.steerButton.hidden = !this.shown.busy || this.isEmpty();
     this.hint.classList.toggle("waiting", this.shown.waits > 0);
     if (this.shown.waits > 0) {
       this.say(

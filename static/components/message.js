@@ -3,6 +3,7 @@
 import { h } from "../dom.js";
 import { renderMarkdown } from "../markdown.js";
 import { cutText } from "./cut-text.js";
+import { thumbnails } from "./thumbnails.js";
 
 const STATUS_WORDS = {
   sending: "Sending…",
@@ -27,7 +28,12 @@ export class UserMessage extends HTMLElement {
         cutText(row.content, (text) => h("span", {}, text)),
       );
     }
-    this.replaceChildren(this.bubble, ...this.footOf(row));
+    if (this.shownImages !== row.images) {
+      this.shownImages = row.images;
+      this.pictures = row.images?.length > 0 ? [thumbnails(row.images)] : [];
+    }
+    this.bubble.hidden = row.content === "" && this.pictures?.length > 0;
+    this.replaceChildren(...(this.pictures ?? []), this.bubble, ...this.footOf(row));
   }
 
   footOf(row) {

@@ -5,6 +5,7 @@
 mod approvals;
 mod canary;
 mod driver;
+mod images;
 mod panel;
 mod search;
 mod steering;

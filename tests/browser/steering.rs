@@ -35,9 +35,10 @@ async fn shift_and_enter_show_a_message_to_the_running_turn_and_are_a_new_line_o
     types(&page, "in German").await;
     page.find("[data-testid=steer]:not([hidden])").await;
     page.see("#composer-hint", "Shift + Enter").await;
-    types(&page, format!("{ALT}{ENTER}{NULL}please{SHIFT}{ENTER}{NULL}")).await;
-    page.see("[data-testid=message-user][data-status=steering]", "in German\nplease").await;
+    types(&page, format!("{ALT}{ENTER}{NULL}please")).await;
     page.picture("steering").await;
+    types(&page, format!("{SHIFT}{ENTER}{NULL}")).await;
+    page.see("[data-testid=message-user][data-status=steering]", "in German\nplease").await;
     assert_eq!(page.run(VALUE).await, "");
     signal.notify_one();
     page.see("[data-testid=message-assistant][data-final=true]", "zwei").await;

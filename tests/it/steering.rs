@@ -21,7 +21,7 @@ fn steer(content: &str, id: &str) -> Value {
 fn shown(entries: &[Entry]) -> Vec<String> {
     let told = |entry: &Entry| match entry {
         Entry::System(_) => "system".to_owned(),
-        Entry::User(text) => format!("user {}", text.rsplit("] ").next().unwrap_or_default()),
+        Entry::User(text) | Entry::UserWithImages { content: text, .. } => format!("user {}", text.rsplit("] ").next().unwrap_or_default()),
         Entry::Assistant { content, calls } if calls.is_empty() => format!("assistant {content}"),
         Entry::Assistant { calls, .. } => format!("calls {}", calls.len()),
         Entry::Tool { content, .. } => format!("tool {content}"),
