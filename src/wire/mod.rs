@@ -1,6 +1,7 @@
 //! The frames of `/chat`, in both directions, and how a recorded event becomes one. `docs/protocol.md` is their description.
 
 pub mod api;
+pub mod v1;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -32,3 +32,4 @@ mod tasks;
 mod tour;
 mod turn_log;
 mod turns;
+mod v1;
