@@ -17,8 +17,7 @@ fn says(body: &Value) -> Value {
     }
     match text.rsplit_once("] ").map_or(text, |(_, said)| said).lines().last().unwrap_or_default() {
         "multiply" => asks_for("execute_sql", &json!({"query": "SELECT 6 * 7 AS product"})),
-        // No provider writes this.
-        "fail" => json!("no object"),
+        "fail" => json!({"error": {"message": "not today"}}),
         "How many tasks are open?" => json!({"role": "assistant", "content": "There are 3 open tasks."}),
         said => json!({"role": "assistant", "content": said.strip_prefix("echo: ").unwrap_or("what?")}),
     }
