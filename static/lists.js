@@ -29,9 +29,19 @@ export function createLists({ api, dispatch, opened }) {
       seen = {};
       return;
     }
-    const news = { capabilities: state.capabilities, secrets: true, usage: endedTurns(state) };
+    const news = {
+      capabilities: state.capabilities,
+      approvals: state.elsewhere.ids,
+      secrets: true,
+      usage: endedTurns(state),
+    };
+    const wanted = {
+      capabilities: true,
+      // Asked for only where something waits: as a rule nothing does.
+      approvals: state.elsewhere.ids.length > 0,
+    };
     for (const kind of Object.keys(news)) {
-      if (seen[kind] === news[kind] || !(kind === "capabilities" || opened(kind))) continue;
+      if (seen[kind] === news[kind] || !(wanted[kind] ?? opened(kind))) continue;
       seen[kind] = news[kind];
       load(kind);
     }
