@@ -35,11 +35,8 @@ export function createLists({ api, dispatch, opened }) {
       secrets: true,
       usage: endedTurns(state),
     };
-    const wanted = {
-      capabilities: true,
-      // Asked for only where something waits: as a rule nothing does.
-      approvals: state.elsewhere.ids.length > 0,
-    };
+    // Approvals are asked for only where some wait elsewhere: as a rule none do.
+    const wanted = { capabilities: true, approvals: state.elsewhere.ids.length > 0 };
     for (const kind of Object.keys(news)) {
       if (seen[kind] === news[kind] || !(wanted[kind] ?? opened(kind))) continue;
       seen[kind] = news[kind];
