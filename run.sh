@@ -356,8 +356,7 @@ run_tests() {
   need_rust
   need_postgres
   need_chromium
-  # Without it the story of OpenAI's Python client is left out, and says so.
-  scripts/peers || say "NOT RUN will be the story of OpenAI's Python client: it could not be installed, the reason is above"
+  scripts/peers || say "NOT RUN: the story of OpenAI's Python client, which could not be installed; the reason is above"
   say "running: cargo test --locked $*"
   cargo test --locked "$@"
 }

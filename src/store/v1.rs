@@ -133,7 +133,7 @@ impl Store {
             .fetch_one(&mut *unit.tx)
             .await?;
         // What stands before the input: only what the conversation does not hold already.
-        let instructions = unit.to_state(request, conversation).await?;
+        let instructions = unit.instructions_to_say(request, conversation).await?;
         let history = if found.is_none() { request.history_text.as_str() } else { "" };
         let parts = [instructions.unwrap_or_default(), history, &request.input].into_iter().filter(|part| !part.is_empty());
         let content = parts.collect::<Vec<_>>().join("\n\n");
@@ -250,7 +250,7 @@ impl Unit {
     }
 
     /// What the model has to be told of the instructions: they are others than it was told, or it was told long ago.
-    async fn to_state<'r>(
+    async fn instructions_to_say<'r>(
         &mut self,
         request: &'r ShownRequest,
         conversation: ConversationId,

@@ -160,6 +160,19 @@ async fn an_edited_or_forked_history_is_a_new_conversation_that_knows_what_it_wa
 }
 
 #[tokio::test]
+async fn two_that_go_on_from_the_same_point_at_once_part() {
+    let app = TestApp::start().await;
+    app.script([text("two")]);
+    let one = say(&app, &[user("one")]).await;
+    let history = [user("one"), assistant("two"), user("three")];
+    app.script([text("four"), text("four")]);
+    let (left, right) = tokio::join!(say(&app, &history), say(&app, &history));
+    let numbers = [&left, &right].map(|answer| &answer["level3"]["conversation"]);
+    assert!(numbers[0] != numbers[1] && numbers.contains(&&one["level3"]["conversation"]), "{numbers:?}");
+    assert_eq!(app.count("SELECT max(turns) FROM (SELECT count(*) AS turns FROM turns GROUP BY conversation_id) t").await, 2);
+}
+
+#[tokio::test]
 async fn a_conversation_that_is_named_is_the_one() {
     let app = TestApp::start().await;
     app.script([text("two"), text("four"), text("six")]);
