@@ -35,7 +35,7 @@ impl Store {
         .await?;
         let Some(turn) = turn else { return Ok(None) };
         unit.hold_conversation(conversation).await?;
-        if let Some(known) = unit.known(conversation, message.client_id).await? {
+        if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
             return Ok(Some(known));
         }
         let (state, turn) = (word(&turn.state)?, TurnId(turn.turn_id));

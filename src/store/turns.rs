@@ -107,7 +107,7 @@ impl Store {
         }
         let mut unit = self.begin(now).await?;
         unit.hold_conversation(conversation).await?;
-        if let Some(known) = unit.known(conversation, message.client_id).await? {
+        if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
             return Ok(known);
         }
         unit.keep_images(message.images).await?;
@@ -263,7 +263,7 @@ impl Unit {
     }
 
     /// What became of the message of this id, where there was one before. The caller holds the conversation's row lock.
-    pub(super) async fn known(
+    pub(super) async fn accepted_before(
         &mut self,
         conversation: ConversationId,
         client_id: Option<&str>,
