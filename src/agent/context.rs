@@ -158,7 +158,9 @@ fn begins_turn(entry: &Entry) -> bool {
 fn size(entries: &[Entry]) -> usize {
     let size = |entry: &Entry| match entry {
         Entry::System(text) | Entry::User(text) => text.len(),
-        Entry::UserWithImages { content, images } => content.len() + images.iter().map(|picture| picture.url.len()).sum::<usize>(),
+        Entry::UserWithImages { content, images } => {
+            content.len() + images.iter().map(|picture| picture.url.len()).sum::<usize>()
+        }
         Entry::Assistant { content, calls } => {
             content.len() + calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>()
         }

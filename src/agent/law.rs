@@ -77,7 +77,7 @@ impl Agent {
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());
         }
-        let task = self.store.input_of(lease.turn).await?;
+        let task = self.store.task_of(lease.turn).await?;
         let model = self.models.current().await;
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
         let reviewed = review::classify(&*model, review::Reviewing { tool, arguments, effects: &effects, task: &task }).await;

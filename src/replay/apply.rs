@@ -4,7 +4,8 @@ use chrono::{DateTime, SubsecRound, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::domain::{
-    Change, Channel, Event, EventRecord, Image, MessageId, OperationState, Outcome, Projection, Role, Task, ToolCallId, TurnId, TurnState,
+    Change, Channel, Event, EventRecord, Image, MessageId, OperationState, Outcome, Projection, Role, Task, ToolCallId, TurnId,
+    TurnState,
 };
 
 /// The rows that an event changes, and how.
@@ -76,7 +77,9 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
 }
 
 fn queued(record: &EventRecord) -> Vec<Change> {
-    let Event::TurnQueued { turn, client_id, origin, content, moved, images, message: _ } = &record.event else { return Vec::new() };
+    let Event::TurnQueued { turn, client_id, origin, content, moved, images, message: _ } = &record.event else {
+        return Vec::new();
+    };
     let (conversation, at) = (record.conversation, time(record.at));
     let row = json!({
         "turn_id": turn, "conversation_id": conversation, "origin": origin, "client_id": client_id, "fence": 0, "created_at": at,

@@ -36,6 +36,8 @@ impl Store {
         let Some(turn) = turn else { return Ok(None) };
         unit.hold_conversation(conversation).await?;
         if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
+            unit.tx.rollback().await?;
+            self.signals.queue().notify_one();
             return Ok(Some(known));
         }
         let (state, turn) = (word(&turn.state)?, TurnId(turn.turn_id));

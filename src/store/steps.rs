@@ -119,7 +119,8 @@ impl Unit {
     /// Stores what a step said before it was stopped. It asks for no calls: those of a stream that was cut are never run.
     pub(super) async fn keep_unfinished(&mut self, lease: &Lease, said: &Unfinished) -> Result<(), StoreError> {
         let Unfinished { number, model, text, fence: _ } = said;
-        let stored = query_scalar!(r#"SELECT count(*) AS "stored!" FROM steps WHERE turn_id = $1 AND number >= $2"#, lease.turn.0, number);
+        let stored =
+            query_scalar!(r#"SELECT count(*) AS "stored!" FROM steps WHERE turn_id = $1 AND number >= $2"#, lease.turn.0, number);
         // The answer came to its end in the very moment before.
         if stored.fetch_one(&mut *self.tx).await? > 0 {
             return Ok(());

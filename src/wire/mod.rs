@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId, OperationState,
-    Origin, Outcome, STOPPED, Power, Shown, ToolCallId, TurnId, TurnState,
+    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId,
+    OperationState, Origin, Outcome, Power, STOPPED, Shown, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
@@ -451,6 +451,9 @@ mod tests {
     #[test]
     fn a_frame_with_only_type_and_content_is_a_message() {
         let frame: ClientFrame = serde_json::from_str(r#"{"type":"message","content":"hi"}"#).unwrap();
-        assert_eq!(frame, ClientFrame::Message { content: "hi".into(), id: None, conversation: None, steer: false, images: Vec::new() });
+        assert_eq!(
+            frame,
+            ClientFrame::Message { content: "hi".into(), id: None, conversation: None, steer: false, images: Vec::new() }
+        );
     }
 }

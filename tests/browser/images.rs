@@ -10,10 +10,10 @@ use crate::support::{TestApp, text};
 const HAND_OVER: &str = "const canvas = Object.assign(document.createElement('canvas'), {width: 60, height: 40}); \
      const draw = canvas.getContext('2d'); draw.fillStyle = COLOUR; draw.fillRect(0, 0, 60, 40); \
      canvas.toBlob((blob) => { const data = new DataTransfer(); data.items.add(new File([blob], 'drawn.png', {type: 'image/png'})); EVENT });";
-const PASTE: &str =
-    "document.querySelector('[data-testid=composer]').dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, cancelable: true}));";
+const PASTE: &str = "document.querySelector('[data-testid=composer]').dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, cancelable: true}));";
 const DROP: &str = "document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));";
-const LOADED: &str = "return [...document.querySelectorAll('[data-testid=message-user] img')].map(i => i.complete && i.naturalWidth)";
+const LOADED: &str =
+    "return [...document.querySelectorAll('[data-testid=message-user] img')].map(i => i.complete && i.naturalWidth)";
 
 async fn hand_over(page: &Page, event: &str, colour: &str) {
     page.run(&HAND_OVER.replace("COLOUR", &format!("'{colour}'")).replace("EVENT", event)).await;

@@ -21,7 +21,9 @@ fn steer(content: &str, id: &str) -> Value {
 fn shown(entries: &[Entry]) -> Vec<String> {
     let told = |entry: &Entry| match entry {
         Entry::System(_) => "system".to_owned(),
-        Entry::User(text) | Entry::UserWithImages { content: text, .. } => format!("user {}", text.rsplit("] ").next().unwrap_or_default()),
+        Entry::User(text) | Entry::UserWithImages { content: text, .. } => {
+            format!("user {}", text.rsplit("] ").next().unwrap_or_default())
+        }
         Entry::Assistant { content, calls } if calls.is_empty() => format!("assistant {content}"),
         Entry::Assistant { calls, .. } => format!("calls {}", calls.len()),
         Entry::Tool { content, .. } => format!("tool {content}"),
@@ -150,7 +152,10 @@ async fn what_a_turn_never_saw_becomes_a_turn_of_its_own_when_the_limit_ends_it(
     let frames = client.turn().await;
     assert!(of_type(&frames, "assistant")["content"].as_str().unwrap().contains("MAX_TOOL_ITERATIONS"), "{frames:#?}");
     let queued = frames.iter().find(|frame| frame["state"] == "queued").expect("a turn of its own");
-    assert_eq!((&queued["id"], &queued["moved"], &queued["content"]), (&json!("s1"), &steered["message"], &json!("stop looping")));
+    assert_eq!(
+        (&queued["id"], &queued["moved"], &queued["content"]),
+        (&json!("s1"), &steered["message"], &json!("stop looping"))
+    );
     let frames = client.turn().await;
     assert_eq!(of_type(&frames, "assistant")["content"], "That I can do.");
     assert_eq!(app.count("SELECT count(*) FROM messages WHERE content = 'stop looping'").await, 1);
@@ -241,14 +246,16 @@ async fn the_log_of_the_turn_and_its_replay_tell_what_was_said_into_it() {
     let turn = level3::domain::TurnId(frames[0]["turn"].as_i64().unwrap());
     let replayed = level3::replay::turn(app.store(), turn).await.unwrap().unwrap();
     let told: Vec<_> = replayed.events.iter().map(|event| event.event.kind()).collect();
-    let wanted = ["turn_queued", "turn_started", "turn_steered", "step_answered", "steering_shown", "step_answered", "turn_ended"];
+    let wanted =
+        ["turn_queued", "turn_started", "turn_steered", "step_answered", "steering_shown", "step_answered", "turn_ended"];
     assert_eq!(told, wanted);
 }
 
 #[tokio::test]
 async fn a_secret_that_is_said_into_a_turn_is_not_kept() {
     let app = TestApp::start().await;
-    let (status, _) = crate::support::api::ask(&app, reqwest::Method::PUT, "/api/secrets/KEY", Some(json!({"value": "sk-hush-1234"}))).await;
+    let (status, _) =
+        crate::support::api::ask(&app, reqwest::Method::PUT, "/api/secrets/KEY", Some(json!({"value": "sk-hush-1234"}))).await;
     assert!((200..300).contains(&status));
     let (signal, held) = hold(text("First."));
     app.script([held, text("Second.")]);
@@ -294,7 +301,8 @@ async fn killed_between_accepting_and_the_next_step_it_is_seen_after_the_restart
     if frames.iter().filter(|frame| frame["id"] == "s1").count() < 2 {
         frames.extend(client.until(|frame| frame["id"] == "s1").await);
     }
-    let turns: Vec<_> = frames.iter().filter(|frame| frame["id"] == "s1").map(|frame| (&frame["turn"], &frame["message"])).collect();
+    let turns: Vec<_> =
+        frames.iter().filter(|frame| frame["id"] == "s1").map(|frame| (&frame["turn"], &frame["message"])).collect();
     assert!(turns.windows(2).all(|pair| pair[0] == pair[1]) && turns[0].0 == &before[0]["turn"], "{turns:?}");
     let requests = model.requests.lock().unwrap().clone();
     assert_eq!(requests.len(), 2);

@@ -72,8 +72,11 @@ async fn a_stop_does_not_wait_for_whatever_the_turn_is_doing() {
     let app = TestApp::with(&[("LEVEL3_EGRESS_ALLOW", &peer.address.to_string())]).await;
     let mut client = app.connect().await;
     let write = |name: &str, code: &str, grants: Value| {
-        call("write_capability", json!({"name": name, "description": "Takes long.", "code": code, "grants": grants,
-            "parameters_schema": {"type": "object", "properties": {}}, "tests": []}))
+        call(
+            "write_capability",
+            json!({"name": name, "description": "Takes long.", "code": code, "grants": grants,
+            "parameters_schema": {"type": "object", "properties": {}}, "tests": []}),
+        )
     };
     let waits = format!("export default async function waits() {{ return (await fetch('{}/hang')).status; }}", peer.host());
     let nests = "export default async function nests() { return await host.call('waits', {}); }";
