@@ -16,6 +16,7 @@ use tracing::Instrument;
 use crate::clock::Clock;
 use crate::domain::{Failure, Origin, ToolSpec};
 use crate::failpoint::{self, Point};
+use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
 use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Store, StoreError};
@@ -190,6 +191,10 @@ impl Agent {
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
         let answered = self.ask(&*model, (entries, extent), &pen, Tools::specs(&capabilities), lease, number).await;
+        if !pictures.is_empty() {
+            drop(pictures);
+            memory::give_back();
+        }
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
             Ok(answer) => self.store_answer(lease, number, &answer).await,

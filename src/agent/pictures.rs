@@ -47,6 +47,11 @@ fn newest(history: &[Exchange]) -> Vec<&Image> {
 }
 
 impl Pictures {
+    /// True when none is sent.
+    pub(super) fn is_empty(&self) -> bool {
+        self.urls.is_empty()
+    }
+
     /// What a person said, with the images that came with it.
     pub(super) fn beside(&self, said: Entry, images: &[Image]) -> Entry {
         let Entry::User(mut content) = said else { return said };

@@ -13,6 +13,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::{Doors, images};
 use crate::domain::{ApprovalId, Channel, ConversationId, Decision, Event, EventRecord};
+use crate::memory;
 use crate::store::{DecideError, NewMessage, StoreError};
 use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame, frame_of};
 
@@ -20,6 +21,8 @@ use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, S
 const BUFFER_BYTES: usize = 4 * 1024;
 /// JSON may write a character with six; images come in base64.
 const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + MAX_IMAGES * (MAX_IMAGE_BYTES / 3 + 1) * 4 + 8 * 1024;
+/// What a frame of this size leaves with the allocator is worth giving back.
+const LARGE_FRAME_BYTES: usize = 1 << 20;
 /// The longest id a client may give its message.
 const MAX_ID_BYTES: usize = 200;
 /// A client that does not read for so long is let go. Real time: it guards against what hangs.
@@ -121,7 +124,14 @@ impl Socket {
                 },
                 _ = ping.tick() => self.put(Message::Ping(Vec::new().into())).await?,
                 message = stream.next() => match message {
-                    Some(Ok(Message::Text(text))) => self.take(&text, main, last_seq).await?,
+                    Some(Ok(Message::Text(text))) => {
+                        self.take(&text, main, last_seq).await?;
+                        let large = text.len() > LARGE_FRAME_BYTES;
+                        drop(text);
+                        if large {
+                            memory::give_back();
+                        }
+                    }
                     Some(Ok(Message::Binary(_))) => self.refuse("frames are JSON text, not binary", None).await?,
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
