@@ -92,36 +92,16 @@ impl ShownRequest {
 
 impl Store {
     /// Accepts a request: conversation, message, turn, event and what was shown in one transaction. The same request again gives the same
-    /// turn. A word that decides the one approval that waits in the conversation decides it, and the turn that waited answers.
+    /// turn. No word decides an approval here: who speaks through this interface may be a program, and even the agent's own model.
     ///
     /// # Errors
     /// [`ShownError`]; then nothing was accepted.
     pub async fn accept_shown(&self, request: &ShownRequest, now: DateTime<Utc>) -> Result<ShownAccepted, ShownError> {
-        let mut unit = self.begin(now).await?;
-        if let Some(known) = unit.known(request).await? {
-            return Ok(known);
-        }
-        let found = unit.conversation_of(request).await?;
-        unit.commit().await?;
         let client_id = request.client_id();
-        if let Some(conversation) = found
-            && let Some(decided) = self.decide_by_word(conversation, client_id.as_deref(), &request.input, now).await?
-        {
-            return self.note_decision(request, conversation, decided.turn, now).await;
-        }
         let mut unit = self.begin(now).await?;
         query!(r#"SELECT pg_advisory_xact_lock($1)::text AS "locked""#, LOCK).fetch_one(&mut *unit.tx).await?;
         if let Some(known) = unit.known(request).await? {
             return Ok(known);
-        }
-        // The same message in the same moment may have decided an approval, and not be noted yet.
-        if let Some(client_id) = &client_id
-            && let Some(row) = query!("SELECT turn_id, conversation_id FROM approvals WHERE client_id = $1", client_id)
-                .fetch_optional(&mut *unit.tx)
-                .await?
-        {
-            unit.commit().await?;
-            return self.note_decision(request, ConversationId(row.conversation_id), TurnId(row.turn_id), now).await;
         }
         let found = unit.conversation_of(request).await?;
         let conversation = match found {
@@ -147,25 +127,6 @@ impl Store {
         unit.commit().await?;
         failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
         Ok(ShownAccepted { request: number, conversation, turn, accepted, at: now, again: false })
-    }
-
-    /// Notes that a request's word decided an approval of `turn`.
-    async fn note_decision(
-        &self,
-        request: &ShownRequest,
-        conversation: ConversationId,
-        turn: TurnId,
-        now: DateTime<Utc>,
-    ) -> Result<ShownAccepted, ShownError> {
-        let accepting = self.accepting_event(conversation, turn, request.client_id().as_deref()).await?;
-        let mut unit = self.begin(now).await?;
-        query!(r#"SELECT pg_advisory_xact_lock($1)::text AS "locked""#, LOCK).fetch_one(&mut *unit.tx).await?;
-        if let Some(known) = unit.known(request).await? {
-            return Ok(known);
-        }
-        let number = unit.keep_shown(request, conversation, turn, accepting.sequence, false).await?;
-        unit.commit().await?;
-        Ok(ShownAccepted { request: number, conversation, turn, accepted: accepting.sequence, at: now, again: false })
     }
 
     /// Keeps what a client will show if it goes on after this answer.

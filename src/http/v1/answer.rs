@@ -101,8 +101,8 @@ fn ended(telling: &mut Telling, ending: Ending) -> Result<End, Refusal> {
 fn waiting(id: ApprovalId, shown: &Shown) -> String {
     let what: String = shown.what.iter().map(|what| format!("\n* {what}")).collect();
     format!(
-        "**Approval {id} waits for you** (`{}`):{what}\n\n{}\n\nDecide on level3's page, where everything about it is shown, with \
-         `level3 approvals approve {id}` or `level3 approvals deny {id}`, or answer `CONFIRMAR` (yes) or `CANCELAR` (no) here.",
+        "**Approval {id} waits for you** (`{}`):{what}\n\n{}\n\nDecide on level3's page, where everything about it is shown, or with \
+         `level3 approvals approve {id}` or `level3 approvals deny {id}`. Nothing that is said here decides it.",
         shown.tool, shown.why
     )
 }
