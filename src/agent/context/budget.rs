@@ -70,7 +70,8 @@ impl Learned {
 /// Tokens of a request for a model of this context, less what its answer needs, and within what was learnt.
 fn room(context_tokens: u32, learned: Learned) -> usize {
     let context = usize::try_from(context_tokens).unwrap_or(usize::MAX);
-    let room = context - (context / 4).min(ANSWER_TOKENS);
+    // What is new in a request may have shorter tokens than what was counted.
+    let room = (context - (context / 4).min(ANSWER_TOKENS)) / 20 * 19;
     learned.limit().map_or(room, |limit| room.min(limit))
 }
 
@@ -91,8 +92,7 @@ impl Sizes {
         self.with(|known| {
             let learned = known.learned.get(&name).copied().unwrap_or_default();
             let room = room(model.abilities().context_tokens, learned);
-            // What is new in a request may have shorter tokens than what was counted.
-            known.ratio(name, conversation).bytes(room) / 20 * 19
+            known.ratio(name, conversation).bytes(room)
         })
     }
 
@@ -174,8 +174,9 @@ mod tests {
     #[test]
     fn an_answer_has_room_in_every_context() {
         let room = |tokens| room(tokens, Learned::default());
-        assert_eq!((room(4096), room(8192), room(32 * 1024), room(200_000)), (3072, 6144, 24 * 1024, 200_000 - 8192));
-        assert_eq!((room(0), room(u32::MAX)), (0, u32::MAX as usize - 8192));
+        assert_eq!((room(4096), room(8192), room(32 * 1024), room(200_000)), (2907, 5833, 23_332, 182_210));
+        assert_eq!(room(0), 0);
+        assert!(room(u32::MAX) > 4_000_000_000);
     }
 
     #[test]
@@ -187,7 +188,7 @@ mod tests {
         learned.refuse(1000);
         assert_eq!(learned.limit(), Some(550));
         learned.take(700);
-        assert_eq!((learned.limit(), room(8192, learned)), (Some(770), 770));
+        assert_eq!((learned.limit(), room(8192, learned), room(512, learned)), (Some(770), 770, 361));
         learned.take(890);
         assert_eq!(learned.limit(), Some(900));
         learned.refuse(800);

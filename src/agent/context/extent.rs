@@ -52,10 +52,12 @@ impl Conversation<'_> {
         if size(&entries) <= most {
             return entries;
         }
+        let alone = size(&self.entries(Extent { since: self.turn(), ..*extent }));
+        let enough = alone + most.saturating_sub(alone) / 4 * 3;
         for since in self.turns().filter(|turn| *turn > extent.since).collect::<Vec<_>>() {
             extent.since = since;
             entries = self.entries(*extent);
-            if size(&entries) <= most / 4 * 3 {
+            if size(&entries) <= enough.min(most) {
                 return entries;
             }
         }

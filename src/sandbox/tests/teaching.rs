@@ -8,7 +8,7 @@ use crate::sandbox::{HttpAnswer, Request};
 
 /// Values for the names that the taught expressions use.
 const NAMES: &str = "const url = 'https://api.example.com/', method = 'POST', headers = {}, body = 'text', text = 'SELECT 1 AS a', params = [], \
-     key = 'k', value = { a: 1 }, prefix = '', name = NAME, milliseconds = 1;";
+     key = 'k', value = { a: 1 }, prefix = '', name = NAME, milliseconds = 0;";
 
 fn taught_grants() -> Value {
     serde_json::from_str(teaching::grants()).unwrap()

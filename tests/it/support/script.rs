@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use level3::domain::{CallRequest, Usage};
-use level3::model::{Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
+use level3::model::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
 use level3::wire::ModelInfo;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -52,6 +52,7 @@ pub struct Script {
     replies: Mutex<VecDeque<Reply>>,
     requests: Mutex<Vec<Request>>,
     asked: Notify,
+    context_tokens: Mutex<Option<u32>>,
 }
 
 impl Script {
@@ -65,6 +66,11 @@ impl Script {
 
     pub fn left(&self) -> usize {
         self.replies.lock().unwrap().len()
+    }
+
+    /// Says how long its context is, in tokens.
+    pub fn has_context(&self, tokens: u32) {
+        *self.context_tokens.lock().unwrap() = Some(tokens);
     }
 
     /// Drops the rest of the script, for a story that is not told.
@@ -95,6 +101,11 @@ impl Model for Script {
 
     fn info(&self) -> ModelInfo {
         ModelInfo { kind: "configured".into(), provider: "script".into(), name: "scripted".into() }
+    }
+
+    fn abilities(&self) -> Abilities {
+        let usual = Abilities::default();
+        Abilities { context_tokens: self.context_tokens.lock().unwrap().unwrap_or(usual.context_tokens), ..usual }
     }
 }
 
