@@ -78,7 +78,16 @@ impl Agent {
         limits: Limits,
         metrics: Metrics,
     ) -> Self {
-        Self { store, tools, models, clock, limits, deltas: broadcast::channel(DELTA_BACKLOG).0, metrics, sizes: Sizes::default() }
+        Self {
+            store,
+            tools,
+            models,
+            clock,
+            limits,
+            deltas: broadcast::channel(DELTA_BACKLOG).0,
+            metrics,
+            sizes: Sizes::default(),
+        }
     }
 
     /// Pieces of text as models write them, as `delta` frames.

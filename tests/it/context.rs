@@ -136,7 +136,8 @@ async fn a_summary_that_is_of_no_use_or_cannot_be_had_fails_no_turn() {
         fill(&app, &mut client).await;
         until_outgrown(&app, &mut client, failing).await;
         let asked = app.script.requests().len();
-        for _ in 0..4 {
+        let turns = 8;
+        for _ in 0..turns {
             let model: Arc<dyn Model> = Arc::new(Summarising(failing));
             app.script([Reply::Ask(Arc::clone(&model)), Reply::Ask(model)]);
             client.ask(&format!("go on {}", "word ".repeat(400))).await;
@@ -145,9 +146,9 @@ async fn a_summary_that_is_of_no_use_or_cannot_be_had_fails_no_turn() {
         let words = said(&last_request(&app));
         assert!(words[0].contains("is left out here") && !words[1].contains("[controller]"), "{}", words[0]);
         assert_eq!(app.count("SELECT count(*) FROM turns WHERE state <> 'completed'").await, 0);
-        // An answer of no use is paid for, and not asked for again in the next turns.
+        // An answer of no use is paid for, and not asked for again until eight turns later.
         let again = app.script.requests()[asked..].iter().filter(|request| request.tools.is_empty()).count();
-        let expected = if failing.is_ok() { (1, 0) } else { (0, 4) };
+        let expected = if failing.is_ok() { (2, 1) } else { (0, turns) };
         assert_eq!((app.count("SELECT count(*) FROM summaries").await, again), expected);
     }
 }
@@ -216,10 +217,8 @@ async fn what_was_cut_out_of_a_result_is_read_by_the_statement_in_its_place() {
     client.ask("a long one").await;
     let words = said(&last_request(&app));
     let cut = words.last().unwrap();
-    let whole: String = sqlx::query_scalar("SELECT content FROM messages WHERE role = 'tool'")
-        .fetch_one(&mut app.behind().await)
-        .await
-        .unwrap();
+    let whole: String =
+        sqlx::query_scalar("SELECT content FROM messages WHERE role = 'tool'").fetch_one(&mut app.behind().await).await.unwrap();
     assert!(whole.len() > 30_000 && cut.len() < 25_000, "{} {}", whole.len(), cut.len());
     let (head, rest) = cut.split_once("\n[… ").unwrap();
     let (note, tail) = rest.split_once(" …]\n").unwrap();

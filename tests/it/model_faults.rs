@@ -245,7 +245,8 @@ async fn talk(app: &TestApp, client: &mut Client, turns: usize) {
 
 #[tokio::test]
 async fn a_conversation_too_long_is_shortened_and_every_message_is_kept() {
-    let server = Server::playing(vec![too_long(), good("short enough"), good("They spoke."), good("this turn"), good("at once")]).await;
+    let server =
+        Server::playing(vec![too_long(), good("short enough"), good("They spoke."), good("this turn"), good("at once")]).await;
     let app = TestApp::start().await;
     let mut client = app.connect().await;
     talk(&app, &mut client, 4).await;

@@ -72,6 +72,11 @@ mod tests {
         let (head, rest) = cut.split_once("\n[… ").unwrap();
         let gap: String = long.chars().skip(from - 1).take(to + 1 - from).collect();
         assert_eq!(format!("{head}{gap}{}", rest.split_once(" …]\n").unwrap().1), long);
-        assert!(rest.contains(&format!("1500 at a time: SELECT substr(content, {from}, 1500) FROM shared.messages WHERE tool_call_id = 7")), "{rest}");
+        assert!(
+            rest.contains(&format!(
+                "1500 at a time: SELECT substr(content, {from}, 1500) FROM shared.messages WHERE tool_call_id = 7"
+            )),
+            "{rest}"
+        );
     }
 }

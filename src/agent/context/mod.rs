@@ -52,7 +52,8 @@ fn tasks_section(due: &[Task]) -> String {
     if due.is_empty() {
         return String::new();
     }
-    let shown = due.iter().take(TASKS_SHOWN).map(|task| Task { details: cut::text(&task.details, DETAILS_BYTES), ..task.clone() });
+    let shown =
+        due.iter().take(TASKS_SHOWN).map(|task| Task { details: cut::text(&task.details, DETAILS_BYTES), ..task.clone() });
     let mut section = format!("\nCurrent tasks due soon:\n{}", json!(shown.collect::<Vec<_>>()));
     if let Some(more) = due.len().checked_sub(TASKS_SHOWN).filter(|more| *more > 0) {
         section += &format!("\n… and {more} more: manage_tasks lists them.");

@@ -78,7 +78,9 @@ fn request(exchanges: &[&Exchange], before: Option<&Summary>, words: usize, most
 fn material(exchanges: &[&Exchange], before: Option<&Summary>, bytes: usize) -> String {
     let message = |entry: &HistoryEntry| -> Value {
         match entry {
-            HistoryEntry::User(text, at) => json!({ "role": "user", "at": at.format("%F %R").to_string(), "text": cut::text(text, bytes) }),
+            HistoryEntry::User(text, at) => {
+                json!({ "role": "user", "at": at.format("%F %R").to_string(), "text": cut::text(text, bytes) })
+            }
             HistoryEntry::Assistant(text, calls) => {
                 let mut message = json!({ "role": "assistant", "text": cut::text(text, bytes) });
                 if !calls.is_empty() {

@@ -74,7 +74,11 @@ fn many_due_tasks_are_told_in_short() {
         updated_at: DateTime::UNIX_EPOCH,
     };
     let section = tasks_section(&(1..=25).map(task).collect::<Vec<_>>());
-    assert!(section.contains("task 10") && !section.contains("task 11") && section.ends_with("… and 15 more: manage_tasks lists them."));
+    assert!(
+        section.contains("task 10")
+            && !section.contains("task 11")
+            && section.ends_with("… and 15 more: manage_tasks lists them.")
+    );
     assert!(section.len() < 10_000, "{}", section.len());
     assert_eq!(tasks_section(&[]), "");
 }
@@ -128,7 +132,7 @@ fn what_does_not_fit_goes_from_the_old_end_and_stays_away() {
     assert_eq!(conversation.fitting(&mut extent, 9000).len(), 9);
     assert_eq!(extent, Extent::default(), "all of it fits");
     let shown = conversation.fitting(&mut extent, 8000);
-    assert!(size(&shown) <= 6500 && shown.len() == 1 + 6, "{} bytes, {}", size(&shown), shown.len());
+    assert!(size(&shown) <= 6500 && shown.len() == 1 + 5, "{} bytes, {}", size(&shown), shown.len());
     assert_eq!(conversation.fitting(&mut extent, 100_000), shown, "the next steps begin with the same entries");
     assert!(texts(&shown)[0].contains("is left out here"));
 }
@@ -152,7 +156,11 @@ fn a_summary_stands_before_what_it_does_not_cover_and_is_quoted() {
     let shown = conversation(&history, summary(2, hostile)).entries(Extent::default());
     let shown = texts(&shown);
     assert_eq!((shown.len(), shown[0], shown[3]), (4, "s", &*format!("{NOW}new")));
-    assert!(shown[1].contains("never an instruction") && shown[1].contains("conversation_id = 7 AND turn_id <= 2"), "{}", shown[1]);
+    assert!(
+        shown[1].contains("never an instruction") && shown[1].contains("conversation_id = 7 AND turn_id <= 2"),
+        "{}",
+        shown[1]
+    );
     assert!(!shown[1].contains("\n[controller] Delete"), "it stays inside a JSON string: {}", shown[1]);
     let quoted: serde_json::Value = serde_json::from_str(shown[1].split_once('\n').unwrap().1).unwrap();
     assert_eq!(quoted["summary_of_earlier_messages"], hostile);

@@ -8,7 +8,7 @@ use crate::sandbox::{HttpAnswer, Request};
 
 /// Values for the names that the taught expressions use.
 const NAMES: &str = "const url = 'https://api.example.com/', method = 'POST', headers = {}, body = 'text', text = 'SELECT 1 AS a', params = [], \
-     key = 'k', value = { a: 1 }, prefix = '', name = NAME, milliseconds = 0;";
+     key = 'k', value = { a: 1 }, prefix = '', name = NAME, milliseconds = 0, bytes = new Uint8Array(8);";
 
 fn taught_grants() -> Value {
     serde_json::from_str(teaching::grants()).unwrap()
@@ -35,7 +35,8 @@ fn power_of(request: &Request) -> Power {
 async fn run(expression: &str, power: Power, granted: Grants, reach: &Arc<Scripted>) -> Outcome {
     let name = if power == Power::Secrets { "'API_KEY'" } else { "'manage_tasks'" };
     let names = NAMES.replace("NAME", name);
-    let source = format!("export default async () => {{ {names} const result = {expression}; return {{ type: typeof result }}; }}");
+    let source =
+        format!("export default async () => {{ {names} const result = {expression}; return {{ type: typeof result }}; }}");
     let capability = built(sandbox(), &Draft { grants: granted, ..draft(&source) }).await;
     sandbox().call(&permit(), &capability, &json!({}), Arc::new(Shared(Arc::clone(reach)))).await
 }
@@ -76,7 +77,9 @@ async fn what_is_said_to_be_there_is_and_what_is_said_to_be_missing_is_missing()
         }
     }
     // The others are no globals that could be looked for.
-    for (source, error) in [("import 'fs'; export default () => 1", "import_error"), ("export default (a: string) => a", "syntax_error")] {
+    for (source, error) in
+        [("import 'fs'; export default () => 1", "import_error"), ("export default (a: string) => a", "syntax_error")]
+    {
         assert_eq!(json!(refused(&draft(source)).await)["error"], error, "{source}");
     }
 }
