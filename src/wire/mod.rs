@@ -185,6 +185,11 @@ pub enum ServerFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decided_at: Option<chrono::DateTime<chrono::Utc>>,
     },
+    /// What waits for a person in conversations that this client does not follow. Comes again when it changes; never recorded.
+    Waiting {
+        /// The approvals, the oldest first.
+        approvals: Vec<ApprovalId>,
+    },
     /// A second model classified a proposal.
     Classified {
         /// The call.
