@@ -1,8 +1,8 @@
 //! Has older turns summarised, inside the turn that has no room for them.
 
-use super::Conversation;
+use super::{Conversation, size};
 use crate::agent::Agent;
-use crate::model::Model;
+use crate::model::{Model, ModelErrorKind};
 use crate::store::{Asked, Lease, NewSummary, StoreError};
 
 impl Agent {
@@ -24,6 +24,9 @@ impl Agent {
             Ok(answer) => answer,
             Err(error) => {
                 self.metrics.model_error(error.kind);
+                if error.kind == ModelErrorKind::ContextOverflow {
+                    self.sizes.refused(model, lease.conversation, size(&plan.request.entries));
+                }
                 tracing::warn!(kind = ?error.kind, %error, "no summary from the model; the older turns are left out");
                 return Ok(false);
             }
