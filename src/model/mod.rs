@@ -2,23 +2,28 @@
 
 mod assemble;
 mod body;
+mod chain;
 pub mod choice;
 pub mod client;
 pub mod detect;
 mod lenient;
 mod names;
-pub mod presets;
+pub mod providers;
 mod reading;
+pub mod reference;
 mod refusal;
 mod rescue;
 mod retry;
+mod schema;
 mod stream;
+mod tells;
 pub mod tour;
 mod transport;
 
 use futures::future::BoxFuture;
 
 use crate::domain::{CallRequest, ToolSpec, Usage};
+use crate::store::Rate;
 use crate::wire::ModelInfo;
 
 /// One entry of what a model is shown.
@@ -82,6 +87,16 @@ pub trait Model: Send + Sync {
     /// What it can take.
     fn abilities(&self) -> Abilities {
         Abilities::default()
+    }
+
+    /// Finds out what there is to know of the model before the first request, once. Waits a moment at most, and never fails.
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// What a model that answered here costs, by the name in its answer, where the makers' price is known.
+    fn rate(&self, _answered: &str) -> Option<Rate> {
+        None
     }
 }
 
