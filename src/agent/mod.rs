@@ -17,7 +17,7 @@ use crate::domain::{Failure, Origin, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
@@ -112,7 +112,7 @@ impl Agent {
                 }
                 let span = tracing::info_span!("step", step = steps);
                 if law.governor {
-                    self.review(lease, call).instrument(span.clone()).await?;
+                    self.review(lease, call, &law).instrument(span.clone()).await?;
                 }
                 match self.tools.run(lease, call).instrument(span).await? {
                     Ran::Ended => law.made(call),
@@ -178,12 +178,12 @@ impl Agent {
         if empty == Empty::Once {
             entries.push(Entry::User(ASK_AGAIN.to_owned()));
         }
-        let model = self.models.current().await;
+        let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let begun = Instant::now();
         let answered = self.ask(&*model, (entries, extent), Tools::specs(&capabilities), lease, number).await;
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
-            Ok(answer) => self.store_answer(lease, number, &answer).await,
+            Ok(answer) => self.store_answer(lease, number, &answer, model.rate(&answer.model)).await,
             Err(error) => {
                 self.metrics.model_error(error.kind);
                 tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
@@ -226,7 +226,13 @@ impl Agent {
         }
     }
 
-    async fn store_answer(&self, lease: &Lease, number: i32, answer: &Answer) -> Result<Option<Vec<OpenCall>>, StoreError> {
+    async fn store_answer(
+        &self,
+        lease: &Lease,
+        number: i32,
+        answer: &Answer,
+        rate: Option<Rate>,
+    ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let last = answer.calls.is_empty() && !answer.content.trim().is_empty();
         let cut = last && answer.finish_reason == "length";
         let content = if cut {
@@ -243,7 +249,7 @@ impl Agent {
             calls: &answer.calls,
             last,
         };
-        let calls = self.store.store_step(lease, step, self.clock.now()).await?;
+        let calls = self.store.store_priced_step(lease, step, rate, self.clock.now()).await?;
         Ok((!last).then_some(calls))
     }
 

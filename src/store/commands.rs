@@ -65,7 +65,7 @@ impl Store {
             calls: &[request],
             last: false,
         };
-        unit.insert_step(&lease, &step).await?;
+        unit.insert_step(&lease, &step, None).await?;
         unit.commit().await?;
         Ok(turn)
     }
