@@ -54,6 +54,8 @@ pub struct Limits {
     pub wire_bytes: usize,
     /// How much the model can take, in tokens, where a person says so.
     pub context_tokens: Option<u32>,
+    /// The longest answer in tokens, where it is to be shorter than the provider's usual.
+    pub answer_tokens: Option<u32>,
 }
 
 impl Default for Limits {
@@ -72,6 +74,7 @@ impl Default for Limits {
             // A token of a few letters travels in a chunk of about 300 bytes.
             wire_bytes: 256 << 20,
             context_tokens: None,
+            answer_tokens: None,
         }
     }
 }
@@ -221,7 +224,8 @@ impl ChatClient {
         let quirks = self.provider.quirks(model);
         let usage = quirks.asks_usage && self.asks_usage.load(Ordering::Relaxed);
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
-        let answer_tokens = quirks.answer_tokens.min(self.abilities().context_tokens / 2);
+        let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
+        let answer_tokens = most.min(self.abilities().context_tokens / 2);
         let peer =
             body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local: self.target.endpoint.is_loopback() };
         let body = body::chat(request, model, peer, usage);
@@ -287,7 +291,13 @@ impl ChatClient {
         Peer { address: self.address(), model, has_key: endpoint.has_key(), key_variable, address_variable }
     }
 
-    fn address(&self) -> &str {
+    /// Where the key comes from.
+    pub(super) fn key_in_words(&self) -> String {
+        let endpoint = &self.target.endpoint;
+        if endpoint.has_key() { endpoint.key_variable().to_owned() } else { "none needed, none set".to_owned() }
+    }
+
+    pub(super) fn address(&self) -> &str {
         self.target.endpoint.address()
     }
 

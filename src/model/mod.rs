@@ -3,12 +3,15 @@
 mod assemble;
 mod body;
 mod chain;
+pub mod checks;
 pub mod choice;
 pub mod client;
 pub mod detect;
 mod lenient;
 mod names;
+mod notations;
 pub mod providers;
+mod python;
 mod reading;
 pub mod reference;
 mod refusal;
