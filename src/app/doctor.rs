@@ -37,7 +37,12 @@ struct Report {
 ///
 /// # Errors
 /// Nothing can be printed.
-pub async fn models(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>, screen: &mut Screen<'_>) -> io::Result<bool> {
+pub async fn models(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    screen: &mut Screen<'_>,
+) -> io::Result<bool> {
     let listed = match looking(config, clock, random).list().await {
         Ok(listed) => listed,
         Err(why) => {
@@ -52,7 +57,9 @@ pub async fn models(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Rand
     screen.table(["PROVIDER", "STATE", "MODELS, OR WHAT IS MISSING", "USED"], &rows, "")?;
     if listed.iter().all(|one| one.in_use.is_empty()) {
         screen.line("")?;
-        screen.line("No model is set and none runs on this machine, so the server serves the tour. Set LLM_PROVIDER and its key.")?;
+        screen.line(
+            "No model is set and none runs on this machine, so the server serves the tour. Set LLM_PROVIDER and its key.",
+        )?;
     }
     Ok(true)
 }
@@ -77,7 +84,12 @@ fn row(listed: &Listed) -> [String; 4] {
 ///
 /// # Errors
 /// Nothing can be printed.
-pub async fn doctor(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>, screen: &mut Screen<'_>) -> io::Result<bool> {
+pub async fn doctor(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    screen: &mut Screen<'_>,
+) -> io::Result<bool> {
     let looking = looking(config, clock, random);
     let (database, port, models) = tokio::join!(database(config), port(config), looking.examine());
     let mut server = vec![database, data_folder(&config.data_dir), port];
@@ -145,13 +157,15 @@ async fn database(config: &Config) -> Check {
 /// Whether the data folder, or what it would be made in, can be written.
 fn data_folder(folder: &Path) -> Check {
     const WHAT: &str = "data folder";
-    let there = folder.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path }).find(|path| path.exists());
+    let there =
+        folder.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path }).find(|path| path.exists());
     let there = there.map_or_else(|| PathBuf::from("."), Path::to_owned);
     let trial = there.join(format!(".level3-doctor-{}", std::process::id()));
     match File::create_new(&trial).and_then(|_| fs::remove_file(&trial)) {
         Ok(()) => Check::ok(WHAT, folder.display().to_string()),
         Err(error) => {
-            let said = format!("{} cannot be written ({error}): set LEVEL3_DATA_DIR to a folder this user may write", there.display());
+            let said =
+                format!("{} cannot be written ({error}): set LEVEL3_DATA_DIR to a folder this user may write", there.display());
             Check::failed(WHAT, said)
         }
     }
@@ -171,7 +185,11 @@ async fn port(config: &Config) -> Check {
 /// Asks for what only this program answers so.
 async fn is_level3(mut address: SocketAddr, token: Option<&str>) -> bool {
     if address.ip().is_unspecified() {
-        address.set_ip(if address.is_ipv4() { std::net::Ipv4Addr::LOCALHOST.into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
+        address.set_ip(if address.is_ipv4() {
+            std::net::Ipv4Addr::LOCALHOST.into()
+        } else {
+            std::net::Ipv6Addr::LOCALHOST.into()
+        });
     }
     let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
     let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\n{authorization}Connection: close\r\n\r\n");

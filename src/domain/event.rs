@@ -336,7 +336,12 @@ mod tests {
             },
             Event::CapabilityChanged { name: "n".into(), version: 1, enabled: false },
             Event::TaskChanged { task, deleted: false },
-            Event::TasksFired { tasks: vec![TaskId(4)], turn, due_at: vec![DateTime::UNIX_EPOCH], model: Some("ollama/m".into()) },
+            Event::TasksFired {
+                tasks: vec![TaskId(4)],
+                turn,
+                due_at: vec![DateTime::UNIX_EPOCH],
+                model: Some("ollama/m".into()),
+            },
             Event::CapabilityInstalled {
                 name: "n".into(),
                 version: 1,

@@ -88,7 +88,10 @@ fn mended(messages: Vec<Value>, quirks: Quirks) -> Vec<Value> {
         if !quirks.user_after_result && role == "user" && mended.last().is_some_and(|last| last["role"] == "tool") {
             mended.push(json!({ "role": "assistant", "content": SEEN }));
         }
-        if quirks.text_needed && message["tool_calls"].is_null() && message["content"].as_str().is_some_and(|text| text.trim().is_empty()) {
+        if quirks.text_needed
+            && message["tool_calls"].is_null()
+            && message["content"].as_str().is_some_and(|text| text.trim().is_empty())
+        {
             message["content"] = NO_TEXT.into();
         }
         mended.push(message);
@@ -139,13 +142,18 @@ fn called(entries: &[Entry], quirks: Quirks) -> Vec<Value> {
             }
             Entry::Assistant { content, calls } => {
                 // The stored id with the one that is sent.
-                let mut open: Vec<_> = calls.iter().map(|call| (call.id.as_str(), unused(&id_of(&call.id, quirks.call_ids), &mut used, quirks.call_ids))).collect();
+                let mut open: Vec<_> = calls
+                    .iter()
+                    .map(|call| (call.id.as_str(), unused(&id_of(&call.id, quirks.call_ids), &mut used, quirks.call_ids)))
+                    .collect();
                 messages.push(json!({
                     "role": "assistant",
                     "content": if content.is_empty() { Value::Null } else { content.as_str().into() },
                     "tool_calls": calls.iter().zip(&open).map(|(asked, (_, id))| call(asked, id)).collect::<Vec<_>>(),
                 }));
-                if quirks.signed_calls && let Some(message) = messages.last_mut() {
+                if quirks.signed_calls
+                    && let Some(message) = messages.last_mut()
+                {
                     message["tool_calls"][0]["extra_content"] = json!({ "google": { "thought_signature": UNSIGNED } });
                 }
                 while let Some(Entry::Tool { call_id, content }) = entries.next_if(|next| matches!(next, Entry::Tool { .. })) {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::Model;
 use super::chain::{Chain, Health, Member, Unusable};
 use super::client::{ChatClient, Limits, SettingError};
 use super::detect::{self, Place};
 use super::reference::{self, Reference};
 use super::tour::Tour;
-use super::Model;
 use crate::clock::{Clock, Random};
 use crate::config::ModelSettings;
 use crate::wire::ModelInfo;
@@ -68,6 +68,17 @@ impl ModelSource {
     /// Always this model.
     pub fn fixed(model: Arc<dyn Model>) -> Self {
         Self { current: RwLock::new(model), search: None, catalogue: None }
+    }
+
+    /// This model, where neither a task nor a profile names another; those are looked for in `settings`.
+    pub fn with_default(
+        model: Arc<dyn Model>,
+        settings: &ModelSettings,
+        limits: Limits,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Self {
+        Self { catalogue: Some(Catalogue::new(settings.clone(), limits, clock, random)), ..Self::fixed(model) }
     }
 
     /// The tour, until one of `places` has a model.

@@ -11,12 +11,12 @@ use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
+use super::providers::{Provider, Quirks, Tells};
 use super::reading::{Reading, Watch};
 use super::refusal::{Peer, one_line};
 use super::retry::{Failure, Policy};
-use super::transport::{SendError, Transport};
-use super::providers::{Provider, Quirks, Tells};
 use super::tells::{self, Told};
+use super::transport::{SendError, Transport};
 use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, body, names, rescue};
 use crate::clock::{Clock, Random};
 use crate::store::Rate;
@@ -144,7 +144,9 @@ impl ChatClient {
             let message = format!("{} lists no model to talk to: load one there, or set LLM_MODEL.", self.address());
             Failure::last(ModelErrorKind::Refused, message)
         })?;
-        if self.provider.tells == Tells::Nothing && let Some(told) = Told::listed(&list, &name) {
+        if self.provider.tells == Tells::Nothing
+            && let Some(told) = Told::listed(&list, &name)
+        {
             // Whoever was first has the same.
             let _ = self.told.set(told);
         }
@@ -226,8 +228,7 @@ impl ChatClient {
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
         let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
         let answer_tokens = most.min(self.abilities().context_tokens / 2);
-        let peer =
-            body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local: self.target.endpoint.is_loopback() };
+        let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local: self.target.endpoint.is_loopback() };
         let body = body::chat(request, model, peer, usage);
         let response = match self.head(self.transport.chat(&body), watch.first_token(), model).await {
             // An old server that does not know the option; every other refusal of the same kind stays one.
@@ -333,6 +334,7 @@ impl Model for ChatClient {
     }
 
     fn rate(&self, answered: &str) -> Option<Rate> {
-        self.provider.rate(answered)
+        // Elsewhere somebody else charges, or nobody.
+        self.provider.rate(answered).filter(|_| self.address() == self.provider.base_url)
     }
 }

@@ -53,7 +53,8 @@ fn one_of(text: &str) -> Found {
 
 /// Marks of an end that servers leave in.
 fn without_end(text: &str) -> &str {
-    const ENDS: [&str; 7] = ["<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>", "<|python_end|>", "<｜end▁of▁sentence｜>", "<end_of_turn>"];
+    const ENDS: [&str; 7] =
+        ["<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>", "<|python_end|>", "<｜end▁of▁sentence｜>", "<end_of_turn>"];
     ENDS.into_iter().find_map(|end| text.strip_suffix(end)).map_or(text, |rest| without_end(rest.trim_end()))
 }
 
@@ -88,7 +89,9 @@ fn inside_tag(inside: &str) -> Option<Vec<Written>> {
     if inside.starts_with("<function=") {
         return functions(inside).filter(|(_, around)| around.is_empty()).map(|(calls, _)| calls);
     }
-    bare(inside).or_else(|| Some(vec![python::literal(inside).filter(Value::is_object)?.into()])).or_else(|| keys_and_values(inside))
+    bare(inside)
+        .or_else(|| Some(vec![python::literal(inside).filter(Value::is_object)?.into()]))
+        .or_else(|| keys_and_values(inside))
 }
 
 /// `name<arg_key>key</arg_key><arg_value>value</arg_value>…`: GLM.

@@ -133,8 +133,7 @@ const FREE: Quirks = Quirks {
 };
 
 /// Chat templates of local models refuse system text in the middle and roles that do not take turns; joined, they take both.
-const TEMPLATE: Quirks =
-    Quirks { answer_tokens: 4096, system: SystemPlace::OneFirst, turns: Turns::Alternating, ..FREE };
+const TEMPLATE: Quirks = Quirks { answer_tokens: 4096, system: SystemPlace::OneFirst, turns: Turns::Alternating, ..FREE };
 
 const fn takes(context_tokens: u32, images: bool) -> Abilities {
     Abilities { context_tokens, images }
@@ -348,7 +347,9 @@ const RATES: [(&str, &str, u64, u64); 6] = [
 impl Provider {
     /// The one with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        PROVIDERS.iter().find(|one| one.name.eq_ignore_ascii_case(name) || one.also.is_some_and(|also| also.eq_ignore_ascii_case(name)))
+        PROVIDERS
+            .iter()
+            .find(|one| one.name.eq_ignore_ascii_case(name) || one.also.is_some_and(|also| also.eq_ignore_ascii_case(name)))
     }
 
     /// The one that is wherever a person says.
@@ -382,7 +383,9 @@ impl Provider {
     pub fn rate(&self, model: &str) -> Option<Rate> {
         let dated = |known: &str| {
             let rest = model.strip_prefix(known);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("-2") && rest.bytes().all(|b| b == b'-' || b.is_ascii_digit()))
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with("-2") && rest.bytes().all(|b| b == b'-' || b.is_ascii_digit())
+            })
         };
         let known = RATES.iter().find(|(provider, known, ..)| *provider == self.name && dated(known));
         known.map(|(.., input, output)| Rate { input_micros: input * 10_000, output_micros: output * 10_000 })
@@ -411,16 +414,16 @@ mod tests {
     #[test]
     fn providers_are_found_by_every_name_of_theirs() {
         assert_eq!((provider("LLAMA.CPP").name, Provider::custom().name), ("llamacpp", "custom"));
-        assert!(Provider::named("") .is_none() && Provider::named("azure").is_none());
+        assert!(Provider::named("").is_none() && Provider::named("azure").is_none());
     }
 
     #[test]
     fn every_key_variable_is_read_from_the_environment() {
         for provider in &PROVIDERS {
             assert!(provider.key_variable.is_none_or(|name| crate::config::PROVIDER_KEYS.contains(&name)), "{}", provider.name);
-            let known = provider.address_variable.is_none_or(|name| {
-                name == "LLM_BASE_URL" || crate::config::PROVIDER_ADDRESSES.contains(&name)
-            });
+            let known = provider
+                .address_variable
+                .is_none_or(|name| name == "LLM_BASE_URL" || crate::config::PROVIDER_ADDRESSES.contains(&name));
             assert!(known, "{}", provider.name);
             assert_eq!(provider.name == "custom", provider.base_url.is_empty());
         }
@@ -460,7 +463,8 @@ mod tests {
         assert_eq!(provider("anthropic").rate("claude-sonnet-4-5"), sonnet);
         assert_eq!(provider("anthropic").rate("claude-sonnet-4-5-20250929"), sonnet);
         assert_eq!(provider("openai").rate("gpt-4.1-mini-2025-04-14").unwrap().input_micros, 400_000);
-        for (name, model) in [("custom", "gpt-4.1-mini"), ("openai", "gpt-4.1-mini-turbo"), ("anthropic", "claude-sonnet-4-50"), ("ollama", "x")]
+        for (name, model) in
+            [("custom", "gpt-4.1-mini"), ("openai", "gpt-4.1-mini-turbo"), ("anthropic", "claude-sonnet-4-50"), ("ollama", "x")]
         {
             assert_eq!(provider(name).rate(model), None, "{name}/{model}");
         }

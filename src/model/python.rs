@@ -115,7 +115,10 @@ impl Reader<'_> {
     }
 
     fn number(&mut self) -> Option<Value> {
-        let end = self.rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E'))).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E')))
+            .unwrap_or(self.rest.len());
         let (number, rest) = self.rest.split_at(end);
         self.rest = rest;
         let whole = number.parse::<i64>().ok().map(Number::from);
@@ -170,7 +173,10 @@ mod tests {
     fn literals_of_python_and_json_are_read() {
         for (text, value) in [
             ("{'a': 'it''s', }", None),
-            ("{'a': 'it\\'s', \"b\": [1, -2.5, 1e3,], 'c': (True, None), }", Some(json!({ "a": "it's", "b": [1, -2.5, 1000.0], "c": [true, null] }))),
+            (
+                "{'a': 'it\\'s', \"b\": [1, -2.5, 1e3,], 'c': (True, None), }",
+                Some(json!({ "a": "it's", "b": [1, -2.5, 1000.0], "c": [true, null] })),
+            ),
             ("'''two\nlines \\u00e9\\x41 \\d'''", Some(json!("two\nlines éA \\d"))),
             ("{\"a\": {\"b\": false}}", Some(json!({ "a": { "b": false } }))),
             ("7", Some(json!(7))),
@@ -189,7 +195,10 @@ mod tests {
     #[test]
     fn calls_have_names_and_named_arguments_and_nothing_else() {
         let one = calls("a.call(x=1, y='b'), c()").unwrap();
-        assert_eq!(one, [("a.call".to_owned(), json!({ "x": 1, "y": "b" }).as_object().unwrap().clone()), ("c".to_owned(), Map::new())]);
+        assert_eq!(
+            one,
+            [("a.call".to_owned(), json!({ "x": 1, "y": "b" }).as_object().unwrap().clone()), ("c".to_owned(), Map::new())]
+        );
         for text in ["a", "a(1)", "a(x=1", "a(x=1) b(y=2)", "a(x=y)", "(x=1)", "a(x=1),", "1(x=1)", ""] {
             assert_eq!(calls(text), None, "{text}");
         }

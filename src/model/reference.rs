@@ -134,14 +134,22 @@ impl Reference {
             ));
         }
         let given = settings.api_key.as_deref().filter(|_| is_chosen).map(|key| ("LLM_API_KEY", key));
-        let makers = || provider.key_variable.filter(|_| moved.is_none()).and_then(|name| Some((name, settings.keys.get(name)?.as_str())));
+        let makers =
+            || provider.key_variable.filter(|_| moved.is_none()).and_then(|name| Some((name, settings.keys.get(name)?.as_str())));
         let key = given.or_else(makers);
         if let (None, None, Some(variable)) = (key, moved, provider.key_variable) {
             let name = provider.name;
-            let why = if is_chosen { format!("LLM_PROVIDER is `{name}`, which needs a key") } else { format!("The provider `{name}` needs a key") };
+            let why = if is_chosen {
+                format!("LLM_PROVIDER is `{name}`, which needs a key")
+            } else {
+                format!("The provider `{name}` needs a key")
+            };
             return Err(SettingError(format!("{why}: set {variable}.")));
         }
-        let key_variable = key.map_or_else(|| if is_chosen { "LLM_API_KEY" } else { provider.key_variable.unwrap_or("LLM_API_KEY") }, |(name, _)| name);
+        let key_variable = key.map_or_else(
+            || if is_chosen { "LLM_API_KEY" } else { provider.key_variable.unwrap_or("LLM_API_KEY") },
+            |(name, _)| name,
+        );
         let endpoint = Endpoint::of(base_url, key.map(|(_, key)| key), address_variable, key_variable)?;
         // With an address of one's own the provider's name says only which dialect it speaks.
         let model = self.model.clone().or_else(|| provider.model.filter(|_| moved.is_none()).map(str::to_owned));
@@ -230,15 +238,22 @@ mod tests {
 
     #[test]
     fn a_key_alone_goes_only_to_its_maker() {
-        for (key, provider) in
-            [("sk-ant-1", "anthropic"), ("sk-or-v1-1", "openrouter"), ("sk-proj-1", "openai"), ("gsk_1", "groq"), ("AIza1", "gemini")]
-        {
+        for (key, provider) in [
+            ("sk-ant-1", "anthropic"),
+            ("sk-or-v1-1", "openrouter"),
+            ("sk-proj-1", "openai"),
+            ("gsk_1", "groq"),
+            ("AIza1", "gemini"),
+        ] {
             assert_eq!(target("", "", key, "").0, provider);
         }
         let error = refusal("", "", "sk-0123456789", "");
         assert!(error.contains("LLM_PROVIDER") && !error.contains("0123456789"), "{error}");
         // The name of a model says nothing of whose key this is.
-        assert_eq!(target("", "anthropic/claude-x", "sk-or-1", ""), ("openrouter".into(), PROVIDERS[3].base_url.into(), Some("anthropic/claude-x".into())));
+        assert_eq!(
+            target("", "anthropic/claude-x", "sk-or-1", ""),
+            ("openrouter".into(), PROVIDERS[3].base_url.into(), Some("anthropic/claude-x".into()))
+        );
         assert_eq!(target("", "groq/llama", "gsk_1", "").2.as_deref(), Some("llama"));
     }
 
@@ -248,7 +263,9 @@ mod tests {
         set.keys = [("OPENAI_API_KEY".into(), "of-openai".into()), ("GROQ_API_KEY".into(), "of-groq".into())].into();
         let key = |text: &str, set: &ModelSettings| {
             let target = text.parse::<Reference>().unwrap().target(set).map_err(|error| error.to_string())?;
-            Ok::<_, String>(["the-general-one", "of-openai", "of-groq"].into_iter().find(|key| target.endpoint.scrub(key) != *key))
+            Ok::<_, String>(
+                ["the-general-one", "of-openai", "of-groq"].into_iter().find(|key| target.endpoint.scrub(key) != *key),
+            )
         };
         assert_eq!(key("groq/x", &set), Ok(Some("the-general-one")), "LLM_API_KEY wins for the provider LLM_PROVIDER names");
         assert_eq!(key("openai", &set), Ok(Some("of-openai")));
@@ -306,7 +323,10 @@ mod tests {
         }
         for wrong in ["", "gpt-4.1", "azure/gpt-4.1", "groq/", "/groq", "groq/a\nb", &format!("groq/{}", "x".repeat(300))] {
             let told = shown(wrong).unwrap_err();
-            assert!(told.contains("provider/model") && told.contains("openrouter, mistral, gemini") && !told.contains('\n'), "{told}");
+            assert!(
+                told.contains("provider/model") && told.contains("openrouter, mistral, gemini") && !told.contains('\n'),
+                "{told}"
+            );
         }
     }
 

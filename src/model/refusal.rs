@@ -43,8 +43,7 @@ impl Peer<'_> {
         };
         if status.is_redirection() {
             let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
-            let message =
-                format!(
+            let message = format!(
                 "{} points to {}: set {} to the address that answers itself.",
                 self.address,
                 one_line(to),
@@ -90,6 +89,11 @@ impl Peer<'_> {
             return Failure::last(Kind::ContextOverflow, message);
         }
         match status {
+            // Gemini says it so.
+            400 if said.message.contains("API key not valid") => {
+                let message = format!("{address} does not accept the key ({status}): check {key_variable}.{detail}");
+                Failure::last(Kind::Unauthorized, message)
+            }
             401 | 403 if !has_key => {
                 Failure::last(Kind::Unauthorized, format!("{address} wants a key ({status}): set {key_variable}.{detail}"))
             }
@@ -123,8 +127,7 @@ impl Peer<'_> {
     }
 
     fn unpaid(&self, status: u16, detail: &str) -> Failure {
-        let message =
-            format!(
+        let message = format!(
             "The account behind {} at {} is out of money ({status}): top it up.{detail}",
             self.key_variable, self.address
         );
@@ -252,13 +255,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const PEER: Peer<'static> = Peer {
-        address: "http://x/v1",
-        model: "m",
-        has_key: true,
-        key_variable: "LLM_API_KEY",
-        address_variable: "LLM_BASE_URL",
-    };
+    const PEER: Peer<'static> =
+        Peer { address: "http://x/v1", model: "m", has_key: true, key_variable: "LLM_API_KEY", address_variable: "LLM_BASE_URL" };
 
     fn refused(status: u16, body: &str) -> Failure {
         PEER.refused(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes(), DateTime::UNIX_EPOCH)

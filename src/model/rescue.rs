@@ -152,8 +152,14 @@ mod tests {
     #[test]
     fn thinking_before_a_call_and_text_before_its_notation_stay() {
         for (content, around) in [
-            ("<think>\nI need <tool_call>, perhaps.\n</think>\n{\"name\": \"roman\", \"arguments\": {\"number\": 7}}", "<think>\nI need <tool_call>, perhaps.\n</think>"),
-            ("I look.\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>roman<｜tool▁sep｜>{\"number\": 7}<｜tool▁call▁end｜><｜tool▁calls▁end｜>", "I look."),
+            (
+                "<think>\nI need <tool_call>, perhaps.\n</think>\n{\"name\": \"roman\", \"arguments\": {\"number\": 7}}",
+                "<think>\nI need <tool_call>, perhaps.\n</think>",
+            ),
+            (
+                "I look.\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>roman<｜tool▁sep｜>{\"number\": 7}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "I look.",
+            ),
             ("I look.[TOOL_CALLS]roman[ARGS]{\"number\": 7}", "I look."),
         ] {
             let answer = rescued(content);

@@ -26,7 +26,18 @@ pub(super) fn parameters(schema: &Value, form: SchemaForm) -> Option<Value> {
 
 /// What every dialect of JSON Schema has.
 const KEPT: [&str; 12] = [
-    "type", "description", "enum", "properties", "required", "items", "minItems", "maxItems", "minimum", "maximum", "nullable", "anyOf",
+    "type",
+    "description",
+    "enum",
+    "properties",
+    "required",
+    "items",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "nullable",
+    "anyOf",
 ];
 
 fn plain(schema: &Value, definitions: &Value, depth: usize) -> Value {
@@ -37,7 +48,11 @@ fn plain(schema: &Value, definitions: &Value, depth: usize) -> Value {
         return plain(&definitions[name], definitions, depth + 1);
     }
     let Some(fields) = schema.as_object() else { return Value::Object(Map::new()) };
-    let mut plainer: Map<String, Value> = fields.iter().filter(|(name, _)| KEPT.contains(&name.as_str())).map(|(name, value)| (name.clone(), value.clone())).collect();
+    let mut plainer: Map<String, Value> = fields
+        .iter()
+        .filter(|(name, _)| KEPT.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     if let Some(constant) = fields.get("const") {
         plainer.insert("enum".into(), vec![constant.clone()].into());
     }

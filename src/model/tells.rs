@@ -110,7 +110,8 @@ mod tests {
         assert_eq!(loaded(&list, "b"), told(9000, Some(true)));
         assert_eq!(loaded(&list, "c"), Told::default());
         let running = json!({ "models": [{ "name": "llama3:latest", "model": "llama3:latest", "context_length": 4096 }] });
-        let shown = json!({ "parameters": "stop \"x\"\nnum_ctx                        16384", "capabilities": ["completion", "tools"] });
+        let shown =
+            json!({ "parameters": "stop \"x\"\nnum_ctx                        16384", "capabilities": ["completion", "tools"] });
         assert_eq!(ollama(&running, &shown, "llama3"), told(4096, Some(false)));
         assert_eq!(ollama(&json!({ "models": [] }), &shown, "llama3"), told(16384, Some(false)));
     }
@@ -122,7 +123,9 @@ mod tests {
         assert_eq!(Told::listed(&list, "v"), Some(told(16000, None)));
         let old = json!({ "data": [{ "id": "q.gguf", "meta": { "n_ctx_train": 32768 } }] });
         assert_eq!(Told::listed(&old, "q.gguf"), None);
-        for nonsense in [json!(null), json!({ "default_generation_settings": { "n_ctx": -1 } }), json!({ "n_ctx": 0 }), json!([1])] {
+        for nonsense in
+            [json!(null), json!({ "default_generation_settings": { "n_ctx": -1 } }), json!({ "n_ctx": 0 }), json!([1])]
+        {
             assert_eq!(props(&nonsense), Told::default(), "{nonsense}");
         }
     }

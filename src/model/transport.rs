@@ -71,14 +71,9 @@ impl Endpoint {
         let mut headers = HeaderMap::new();
         if let Some(key) = api_key {
             // async-openai would panic here.
-            let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-                .ok()
-                .filter(|_| key.is_ascii())
-                .ok_or_else(|| {
-                    SettingError(format!(
-                        "{key_variable} holds characters no key has: copy it again, without spaces or line ends."
-                    ))
-                })?;
+            let mut value = HeaderValue::from_str(&format!("Bearer {key}")).ok().filter(|_| key.is_ascii()).ok_or_else(|| {
+                SettingError(format!("{key_variable} holds characters no key has: copy it again, without spaces or line ends."))
+            })?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }

@@ -18,6 +18,7 @@ mod kill;
 mod law;
 mod metrics;
 mod model_faults;
+mod models;
 mod operations;
 mod powers;
 mod recovery;
