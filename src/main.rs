@@ -37,10 +37,14 @@ fn main() -> ExitCode {
             return told(keep(async |config| app::backup::restore(&config, &file, &SystemRandom).await));
         }
         Command::Models => {
-            return looked(manner, async |config, clock, random, screen| app::doctor::models(config, clock, random, screen).await);
+            return looked(manner, async |config, clock, random, screen| {
+                app::doctor::models(config, clock, random, screen).await
+            });
         }
         Command::Doctor => {
-            return looked(manner, async |config, clock, random, screen| app::doctor::doctor(config, clock, random, screen).await);
+            return looked(manner, async |config, clock, random, screen| {
+                app::doctor::doctor(config, clock, random, screen).await
+            });
         }
         Command::Ask(ask) => ask,
     };

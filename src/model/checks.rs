@@ -165,7 +165,13 @@ impl Looking {
             };
             listed.address = client.address().to_owned();
             match client.list_names().await {
-                Ok(models) => Listed { state: "ready", models, ..listed },
+                Ok(models) => {
+                    // A provider alone means the first it has.
+                    let first = client.model_name().await.unwrap_or_default();
+                    let named = listed.in_use.iter_mut().chain(&mut listed.fallbacks).filter(|name| *name == provider.name);
+                    named.for_each(|name| *name = format!("{}/{first}", provider.name));
+                    Listed { state: "ready", models, ..listed }
+                }
                 Err(ModelError { kind: ModelErrorKind::Unreachable | ModelErrorKind::Timeout, message }) => {
                     Listed { state: "unreachable", why: message, ..listed }
                 }

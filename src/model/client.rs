@@ -165,21 +165,21 @@ impl ChatClient {
         Ok(serde_json::from_slice(&bytes).unwrap_or_default())
     }
 
-    /// Asks the server how much its model can take, where it is one that says so; once it has said so, no more. One try: the request that
-    /// follows has its own.
+    /// Asks the server how much its model can take, where it is one that says so; once it has answered, no more, unless it has the model
+    /// not loaded yet. One try: the request that follows has its own.
     async fn learn(&self) {
-        let nothing_to_learn = self.provider.tells == Tells::Nothing && self.model.initialized();
-        if self.told.initialized() || nothing_to_learn {
+        if self.told.get().is_some_and(|told| told.context_tokens.is_some() || self.provider.tells != Tells::Running) {
             return;
         }
         let asked = async {
             let model = self.model.get_or_try_init(|| self.first_listed()).await.ok()?;
-            tells::ask(&self.transport, self.provider.tells, model).await
+            if self.told.initialized() { None } else { tells::ask(&self.transport, self.provider.tells, model).await }
         };
         if let Ok(Some(told)) = tokio::time::timeout(LEARNING, asked).await {
-            tracing::info!(provider = self.provider.name, ?told, "the server said how much its model can take");
-            // Whoever was first has the same.
-            let _ = self.told.set(told);
+            let again = self.provider.tells == Tells::Running && told.context_tokens.is_none();
+            if !again && self.told.set(told).is_ok() && told != Told::default() {
+                tracing::info!(provider = self.provider.name, ?told, "the server said how much its model can take");
+            }
         }
     }
 

@@ -109,6 +109,8 @@ pub enum SchemaForm {
 pub enum Tells {
     /// Nowhere.
     Nothing,
+    /// In its list of models, or where llama.cpp says it: who it is is not known.
+    Somewhere,
     /// `/props`: llama.cpp.
     Props,
     /// `/api/ps` and `/api/show`: Ollama.
@@ -241,7 +243,7 @@ pub static PROVIDERS: [Provider; 10] = [
         tells: Tells::Props,
         ..REMOTE
     },
-    Provider { name: "custom", address_variable: Some("LLM_BASE_URL"), quirks: TEMPLATE, ..REMOTE },
+    Provider { name: "custom", address_variable: Some("LLM_BASE_URL"), quirks: TEMPLATE, tells: Tells::Somewhere, ..REMOTE },
 ];
 
 /// What Mistral's interface refuses: fields it does not know, ids of other forms, system text in the middle, two messages of the user in a

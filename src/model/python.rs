@@ -145,22 +145,26 @@ impl Reader<'_> {
     fn escaped(&mut self, text: &mut String) -> Option<()> {
         let c = self.rest.chars().next()?;
         self.rest = &self.rest[c.len_utf8()..];
-        let digits = match c {
-            'n' => return Some(text.push('\n')),
-            't' => return Some(text.push('\t')),
-            'r' => return Some(text.push('\r')),
-            '\\' | '"' | '\'' | '/' => return Some(text.push(c)),
-            '\n' => return Some(()),
-            'x' => 2,
-            'u' => 4,
-            'U' => 8,
+        match c {
+            'n' => text.push('\n'),
+            't' => text.push('\t'),
+            'r' => text.push('\r'),
+            '\\' | '"' | '\'' | '/' => text.push(c),
+            '\n' => {}
+            'x' => text.push(self.code(2)?),
+            'u' => text.push(self.code(4)?),
+            'U' => text.push(self.code(8)?),
             // Python leaves what it does not know as it is.
-            other => return Some(text.extend(['\\', other])),
-        };
-        let code = self.rest.get(..digits)?;
-        self.rest = &self.rest[digits..];
-        text.push(char::from_u32(u32::from_str_radix(code, 16).ok()?).unwrap_or('\u{fffd}'));
+            other => text.extend(['\\', other]),
+        }
         Some(())
+    }
+
+    /// The character with the number that so many hexadecimal digits say.
+    fn code(&mut self, digits: usize) -> Option<char> {
+        let code = u32::from_str_radix(self.rest.get(..digits)?, 16).ok()?;
+        self.rest = &self.rest[digits..];
+        Some(char::from_u32(code).unwrap_or('\u{fffd}'))
     }
 }
 

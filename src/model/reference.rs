@@ -125,7 +125,10 @@ impl Reference {
         let set = settings.base_url.as_deref().filter(|_| is_chosen).map(|url| ("LLM_BASE_URL", url));
         let own = || provider.address_variable.and_then(|name| Some((name, settings.addresses.get(name)?.as_str())));
         let moved = set.or_else(own);
-        let (address_variable, base_url) = moved.unwrap_or(("LLM_BASE_URL", provider.base_url));
+        let (address_variable, base_url) = moved.unwrap_or((
+            if is_chosen { "LLM_BASE_URL" } else { provider.address_variable.unwrap_or("LLM_BASE_URL") },
+            provider.base_url,
+        ));
         if base_url.is_empty() {
             return Err(SettingError(
                 "The provider `custom` has no address: set LLM_PROVIDER to custom and LLM_BASE_URL to the model's address, like \

@@ -64,7 +64,10 @@ impl Policy {
     /// The pause before the next attempt after `failures` failed ones, or the error to end with.
     pub(super) fn pause(&self, failure: Failure, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
         let Failure { mut error, again, .. } = failure;
-        let times = |failures: u32| format!("{} Tried {failures} times.", error.message);
+        let times = |failures: u32| match failures {
+            1 => error.message.clone(),
+            _ => format!("{} Tried {failures} times.", error.message),
+        };
         match again {
             Again::Never => Err(error),
             Again::Once if failures > 1 => Err(ModelError { message: times(failures), ..error }),

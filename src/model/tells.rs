@@ -18,31 +18,33 @@ pub(super) struct Told {
     pub(super) images: Option<bool>,
 }
 
-/// Asks; `None` when nothing was said.
+/// Asks; `None` when nobody answered.
 pub(super) async fn ask(transport: &Transport, place: Tells, model: &str) -> Option<Told> {
-    let told = match place {
-        Tells::Nothing => return None,
-        Tells::Props => props(&read(transport, "/props", None).await?),
+    Some(match place {
+        Tells::Nothing => Told::default(),
+        Tells::Props | Tells::Somewhere => props(&read(transport, "/props", None).await?),
         Tells::Loaded => loaded(&read(transport, "/api/v0/models", None).await?, model),
         Tells::Running => {
             let running = read(transport, "/api/ps", None).await?;
             let shown = read(transport, "/api/show", Some(&json!({ "model": model }))).await.unwrap_or_default();
             ollama(&running, &shown, model)
         }
-    };
-    (told != Told::default()).then_some(told)
+    })
 }
 
+/// What is said at a place; `null` where there is no such place, or what is there is no JSON.
 async fn read(transport: &Transport, path: &str, body: Option<&Value>) -> Option<Value> {
     let mut response = transport.beside(path, body).await?;
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.ok()? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > LONGEST {
-            return None;
+            break;
         }
     }
-    serde_json::from_slice(&bytes).ok()
+    let status = response.status();
+    // A server that is still loading says so with 503, and is asked again.
+    if status.is_server_error() { None } else { Some(serde_json::from_slice(&bytes).unwrap_or_default()) }
 }
 
 impl Told {

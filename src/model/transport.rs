@@ -210,8 +210,7 @@ impl Transport {
             Some(body) => self.1.post(url).json(body),
             None => self.1.get(url),
         };
-        let response = request.headers(endpoint.headers.clone()).send().await.ok()?;
-        response.status().is_success().then_some(response)
+        request.headers(endpoint.headers.clone()).send().await.ok()
     }
 }
 

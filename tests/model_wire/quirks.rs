@@ -144,8 +144,7 @@ async fn single_models_differ_from_their_provider() {
 async fn a_llama_cpp_server_is_asked_once_how_much_it_can_take() {
     let server = Server::playing(vec![good("a")]).await;
     let client = client_of("llamacpp", "qwen", &server.base_url());
-    client.prepare().await;
-    assert_eq!(client.abilities(), Abilities { context_tokens: 4096, images: false }, "it did not say");
+    assert_eq!(client.abilities(), Abilities { context_tokens: 4096, images: false }, "nobody asked");
     server.says_beside("/props", json!({ "default_generation_settings": { "n_ctx": 6000 }, "modalities": { "vision": true } }));
     for _ in 0..3 {
         client.prepare().await;
@@ -169,6 +168,25 @@ async fn ollama_and_lm_studio_are_asked_at_their_own_addresses() {
         let Abilities { context_tokens, images } = client.abilities();
         assert_eq!((context_tokens, images), takes, "{provider}");
     }
+}
+
+#[tokio::test]
+async fn ollama_is_asked_again_until_the_model_is_loaded_and_others_once_whatever_they_say() {
+    let server = Server::playing(vec![good("a")]).await;
+    server.says_beside("/api/ps", json!({ "models": [] }));
+    server.says_beside("/props", json!({ "error": "no such thing" }));
+    let (ollama, llama) = (client_of("ollama", "llama3", &server.base_url()), client_of("custom", "m", &server.base_url()));
+    for client in [&ollama, &ollama, &llama, &llama] {
+        client.prepare().await;
+    }
+    let asked = |path: &str| server.beside.lock().unwrap()[path].1;
+    assert_eq!((asked("/api/ps"), asked("/props")), (2, 1));
+    assert_eq!((ollama.abilities().context_tokens, llama.abilities().context_tokens), (4096, 32 * 1024));
+    server.says_beside("/api/ps", json!({ "models": [{ "model": "llama3", "context_length": 8192 }] }));
+    for _ in 0..3 {
+        ollama.prepare().await;
+    }
+    assert_eq!((ollama.abilities().context_tokens, asked("/api/ps")), (8192, 1));
 }
 
 #[tokio::test]
