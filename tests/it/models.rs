@@ -114,6 +114,7 @@ async fn a_task_is_worked_on_with_the_model_it_names_each_model_in_a_turn_of_its
     says(&first, "one", "a and c.");
     // Ollama is asked in two places how much its model can take.
     second.will_answer(404, "text/plain", "");
+    second.will_answer(404, "text/plain", "");
     says(&second, "two", "b.");
     let mut client = app.connect().await;
     client.send(json!({ "type": "resume", "after": client.hello["last_seq"] })).await;
@@ -167,6 +168,8 @@ async fn the_doctor_needs_no_server_and_says_in_its_exit_code_whether_all_is_wel
     let list = json!({ "data": [{ "id": "m" }] }).to_string();
     let ping = json!({ "choices": [{ "message": { "tool_calls": [{ "function": { "name": "ping", "arguments": { "word": "hello" } } }] }, "finish_reason": "tool_calls" }] });
     peer.will_answer(200, "application/json", list.clone());
+    // Nobody there says how much the model can take.
+    peer.will_answer(404, "text/plain", "");
     says(&peer, "m", "one two three");
     peer.will_answer(200, "application/json", ping.to_string());
     let well = level3_with(&settings, &["doctor"], "").await;
@@ -175,6 +178,7 @@ async fn the_doctor_needs_no_server_and_says_in_its_exit_code_whether_all_is_wel
     assert!(well.out.contains("a private Postgres") && well.out.contains("is free"), "{well:?}");
     // The second time it talks instead of calling.
     peer.will_answer(200, "application/json", list);
+    peer.will_answer(404, "text/plain", "");
     says(&peer, "m", "one two three");
     says(&peer, "m", "I would call ping.");
     let unwell = level3_with(&settings, &["doctor", "--json"], "").await;
