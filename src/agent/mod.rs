@@ -19,7 +19,7 @@ use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
@@ -124,7 +124,7 @@ impl Agent {
                 }
                 let span = tracing::info_span!("step", step = steps);
                 if law.governor {
-                    self.review(lease, call).instrument(span.clone()).await?;
+                    self.review(lease, call, &law).instrument(span.clone()).await?;
                 }
                 match self.tools.run(lease, call).instrument(span).await? {
                     Ran::Ended => law.made(call),
@@ -194,7 +194,8 @@ impl Agent {
         if empty == Empty::Once {
             last.push(Entry::User(ASK_AGAIN.to_owned()));
         }
-        let (model, tools) = (self.models.current().await, Tools::specs(&capabilities));
+        let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
+        let tools = Tools::specs(&capabilities);
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
         let system = context::system_prompt(&capabilities, &due);
         let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
@@ -218,7 +219,7 @@ impl Agent {
         }
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
-            Ok(answer) => self.store_answer(lease, number, &answer).await,
+            Ok(answer) => self.store_answer(lease, number, &answer, model.rate(&answer.model)).await,
             Err(error) => {
                 self.metrics.model_error(error.kind);
                 tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
@@ -272,7 +273,13 @@ impl Agent {
         }
     }
 
-    async fn store_answer(&self, lease: &Lease, number: i32, answer: &Answer) -> Result<Option<Vec<OpenCall>>, StoreError> {
+    async fn store_answer(
+        &self,
+        lease: &Lease,
+        number: i32,
+        answer: &Answer,
+        rate: Option<Rate>,
+    ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let last = answer.calls.is_empty() && !answer.content.trim().is_empty();
         let cut = last && answer.finish_reason == "length";
         let content = if cut {
@@ -289,7 +296,7 @@ impl Agent {
             calls: &answer.calls,
             last,
         };
-        let stored = self.store.store_step(lease, step, self.clock.now()).await?;
+        let stored = self.store.store_priced_step(lease, step, rate, self.clock.now()).await?;
         Ok((!stored.over).then_some(stored.calls))
     }
 

@@ -62,7 +62,7 @@ impl Store {
             calls: &[request],
             last: false,
         };
-        unit.insert_step(&lease, &step).await?;
+        unit.insert_step(&lease, &step, None).await?;
         unit.commit().await?;
         Ok(turn)
     }

@@ -81,7 +81,7 @@ impl Store {
                 calls: &[],
                 last: true,
             };
-            unit.insert_step(&lease, &step).await?;
+            unit.insert_step(&lease, &step, None).await?;
             unit.end_turn(main, turn, End::Answered).await?;
         }
         unit.commit().await?;

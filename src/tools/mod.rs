@@ -226,7 +226,7 @@ impl Tools {
         } else {
             tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
         }
-        let ProfilePolicy { mode, governor, rules, budgets: _ } = profile;
+        let ProfilePolicy { mode, governor, rules, budgets: _, models: _ } = profile;
         Ok(Policy { mode, governor, rules, tools })
     }
 

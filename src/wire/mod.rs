@@ -84,7 +84,7 @@ pub enum ClientFrame {
 }
 
 /// Which model answers, as the page shows it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelInfo {
     /// `configured`, `local` (found on loopback) or `tour`.
     pub kind: String,

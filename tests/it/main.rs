@@ -20,6 +20,7 @@ mod kill;
 mod law;
 mod metrics;
 mod model_faults;
+mod models;
 mod openai_sdk;
 mod operations;
 mod powers;

@@ -70,6 +70,7 @@ fn many_due_tasks_are_told_in_short() {
         details: "d".repeat(5000),
         status: crate::domain::TaskStatus::Pending,
         due_at: None,
+        model: None,
         conversation: ConversationId(1),
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
