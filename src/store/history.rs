@@ -4,7 +4,16 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use super::{Store, StoreError, value, word};
-use crate::domain::{CallRequest, ConversationId, Image, Role, TurnId, TurnState};
+use crate::domain::{CallRequest, ConversationId, Image, Role, ToolCallId, TurnId, TurnState};
+
+/// What a model may be shown of a conversation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// Turns, oldest first; the running one last.
+    pub exchanges: Vec<Exchange>,
+    /// True when the conversation has older messages than these.
+    pub more: bool,
+}
 
 /// One turn of the past, or the running one: its messages in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +41,8 @@ pub enum HistoryEntry {
     Images(Vec<Image>),
     /// An answer, and the tools it asked for.
     Assistant(String, Vec<CallRequest>),
-    /// A tool call's result, under the model's own id of the call.
-    Tool(String, String),
+    /// A tool call's result, under the model's own id of the call; and which call it was.
+    Tool(String, String, ToolCallId),
 }
 
 impl Store {
@@ -42,11 +51,11 @@ impl Store {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<Vec<Exchange>, StoreError> {
+    pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<History, StoreError> {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
-                    m.step_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?"
+                    m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
                  UNION ALL
@@ -82,7 +91,10 @@ impl Store {
                     let of_step = calls.iter().filter(|(step, _)| Some(*step) == row.step_id);
                     HistoryEntry::Assistant(content, of_step.map(|(_, request)| request.clone()).collect())
                 }
-                Role::Tool => HistoryEntry::Tool(row.request_id.unwrap_or_default(), content),
+                Role::Tool => {
+                    let call = ToolCallId(row.tool_call_id.unwrap_or_default());
+                    HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call)
+                }
             };
             let images: Vec<Image> = value(row.images)?;
             let images = (!images.is_empty()).then_some(HistoryEntry::Images(images));
@@ -97,7 +109,7 @@ impl Store {
                 }),
             }
         }
-        Ok(exchanges)
+        Ok(History { exchanges, more: partial.is_some() })
     }
 
     async fn calls_of_steps(&self, steps: &[i64]) -> Result<Vec<(i64, CallRequest)>, StoreError> {

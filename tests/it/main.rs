@@ -12,6 +12,7 @@ mod backup;
 mod capabilities;
 mod chat;
 mod cli;
+mod context;
 mod doors;
 mod host_sql;
 mod images;

@@ -54,6 +54,7 @@ pub struct Script {
     requests: Mutex<Vec<Request>>,
     asked: Notify,
     sees: AtomicBool,
+    context_tokens: Mutex<Option<u32>>,
 }
 
 impl Script {
@@ -72,6 +73,11 @@ impl Script {
 
     pub fn left(&self) -> usize {
         self.replies.lock().unwrap().len()
+    }
+
+    /// Says how long its context is, in tokens.
+    pub fn has_context(&self, tokens: u32) {
+        *self.context_tokens.lock().unwrap() = Some(tokens);
     }
 
     /// Drops the rest of the script, for a story that is not told.
@@ -100,12 +106,13 @@ impl Model for Script {
         Box::pin(play(reply.unwrap_or_else(missing), request, on_delta))
     }
 
-    fn abilities(&self) -> Abilities {
-        Abilities { images: self.sees.load(Ordering::Relaxed), ..Abilities::default() }
-    }
-
     fn info(&self) -> ModelInfo {
         ModelInfo { kind: "configured".into(), provider: "script".into(), name: "scripted".into() }
+    }
+
+    fn abilities(&self) -> Abilities {
+        let context_tokens = self.context_tokens.lock().unwrap().unwrap_or(Abilities::default().context_tokens);
+        Abilities { context_tokens, images: self.sees.load(Ordering::Relaxed) }
     }
 }
 
