@@ -110,10 +110,10 @@ impl Tools {
             spec::<manage_tasks::ManageTasks>("manage_tasks", manage_tasks::DESCRIPTION),
             spec::<Restart>("restart", RESTART),
         ];
-        let capability = |summary: &CapabilitySummary| ToolSpec {
-            name: summary.name.clone(),
-            description: summary.description.clone(),
-            parameters: summary.parameters.clone(),
+        let capability = |summary: &CapabilitySummary| {
+            let mut parameters = summary.parameters.clone();
+            arguments::spelled_out(&mut parameters);
+            ToolSpec { name: summary.name.clone(), description: summary.description.clone(), parameters }
         };
         built_in.into_iter().chain(capabilities.iter().map(capability)).collect()
     }
@@ -372,6 +372,7 @@ mod tests {
     fn schemas_carry_no_references_that_small_models_stumble_over() {
         for spec in Tools::specs(&[]) {
             let text = spec.parameters.to_string();
+            assert!(!text.contains("\"items\":true"), "{text}");
             assert!(!text.contains("$ref") && !text.contains("$schema") && !text.contains("$defs"), "{text}");
         }
     }

@@ -2,6 +2,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read PATH themselves")]
 
+#[path = "../evals/suite/mod.rs"]
+#[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
+mod suite;
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
@@ -13,6 +16,7 @@ mod capabilities;
 mod chat;
 mod cli;
 mod doors;
+mod evals;
 mod host_sql;
 mod kill;
 mod law;
