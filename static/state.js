@@ -143,7 +143,12 @@ function textWritten(state, frame) {
 }
 
 function textRecorded(state, frame) {
-  const item = { kind: "assistant", content: frame.content, final: frame.final === true };
+  const item = {
+    kind: "assistant",
+    content: frame.content,
+    final: frame.final === true,
+    unproven: frame.unproven === true,
+  };
   const key = `assistant:${frame.turn}:${frame.step}`;
   const streamKey = `${frame.turn}:${frame.step}`;
   const stream = state.streams.get(streamKey);

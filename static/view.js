@@ -79,7 +79,8 @@ function rowOf(item, turn, context) {
     }
     case "assistant": {
       const textKey = item.streamKey ? `text:${item.streamKey}` : key;
-      return { key: textKey, kind, content: item.content, final: item.final, streaming: false, partial: false };
+      const { content, final, unproven } = item;
+      return { key: textKey, kind, content, final, unproven, streaming: false, partial: false };
     }
     case "tool":
       return toolRow(item, turn, context);
@@ -137,6 +138,7 @@ function placeStreams(state) {
       kind: "assistant",
       content: stream.text,
       final: false,
+      unproven: false,
       streaming: !stream.ended,
       partial: stream.ended === true,
     };

@@ -3,6 +3,7 @@
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::json;
 
+use super::truth;
 use crate::domain::{CallRequest, ConversationId, Task, TurnState};
 use crate::model::Entry;
 use crate::store::{CapabilitySummary, Exchange, HistoryEntry};
@@ -43,7 +44,7 @@ pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
     let mut entries = Vec::new();
     let newest = history.last().map(|exchange| exchange.turn);
     for exchange in history {
-        for entry in &exchange.entries {
+        for (place, entry) in exchange.entries.iter().enumerate() {
             entries.push(match entry {
                 HistoryEntry::User(content, at) if Some(exchange.turn) == newest => Entry::User(with_time(content, *at)),
                 HistoryEntry::User(content, _) => Entry::User(content.clone()),
@@ -54,6 +55,10 @@ pub(super) fn entries(history: &[Exchange]) -> Vec<Entry> {
                     Entry::Tool { call_id: call_id.clone(), content: cut_middle(content, RESULT_BYTES) }
                 }
             });
+            if exchange.unproven.contains(&place) {
+                let shown = place + 1 == exchange.entries.len() && exchange.state == TurnState::Completed;
+                entries.push(if shown { note(truth::MARKED) } else { Entry::User(truth::TAKE_BACK.to_owned()) });
+            }
         }
         let reason = exchange.reason.as_deref().unwrap_or("no reason was given");
         match exchange.state {
@@ -193,7 +198,7 @@ mod tests {
     use crate::domain::TurnId;
 
     fn exchange(state: TurnState, entries: Vec<HistoryEntry>) -> Exchange {
-        Exchange { turn: TurnId(1), state, reason: Some("the model was not there".into()), entries }
+        Exchange { turn: TurnId(1), state, reason: Some("the model was not there".into()), entries, unproven: Vec::new() }
     }
 
     #[test]

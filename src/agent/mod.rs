@@ -1,9 +1,11 @@
 //! The turn: model request, tool calls, model request … until an answer. Everything it has done is stored before it goes on, so it can
 //! be dropped at any point and taken up again from the database.
 
+mod claims;
 mod context;
 mod law;
 mod review;
+mod truth;
 
 use std::sync::Arc;
 
@@ -24,6 +26,7 @@ use crate::wire::ServerFrame;
 
 use context::Extent;
 use law::Law;
+use truth::Truth;
 
 /// How many deltas a slow socket may fall behind before it misses some; the recorded text replaces them in any case.
 const DELTA_BACKLOG: usize = 1024;
@@ -183,7 +186,12 @@ impl Agent {
         let answered = self.ask(&*model, (entries, extent), Tools::specs(&capabilities), lease, number).await;
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
-            Ok(answer) => self.store_answer(lease, number, &answer).await,
+            Ok(answer) => {
+                let truth = self.truth(lease, &history, &answer, &*model).await?;
+                // There has to be a step left to say it otherwise.
+                let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
+                self.store_answer(lease, number, &answer, if once_more { truth } else { truth.for_good() }).await
+            }
             Err(error) => {
                 self.metrics.model_error(error.kind);
                 tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
@@ -226,8 +234,14 @@ impl Agent {
         }
     }
 
-    async fn store_answer(&self, lease: &Lease, number: i32, answer: &Answer) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let last = answer.calls.is_empty() && !answer.content.trim().is_empty();
+    async fn store_answer(
+        &self,
+        lease: &Lease,
+        number: i32,
+        answer: &Answer,
+        truth: Truth,
+    ) -> Result<Option<Vec<OpenCall>>, StoreError> {
+        let last = answer.calls.is_empty() && !answer.content.trim().is_empty() && truth != Truth::TakenBack;
         let cut = last && answer.finish_reason == "length";
         let content = if cut {
             format!("{}\n\n*(cut: the model reached its limit of tokens)*", answer.content)
@@ -242,6 +256,7 @@ impl Agent {
             content: &content,
             calls: &answer.calls,
             last,
+            unproven: truth != Truth::Shown,
         };
         let calls = self.store.store_step(lease, step, self.clock.now()).await?;
         Ok((!last).then_some(calls))
@@ -249,8 +264,16 @@ impl Agent {
 
     /// Ends the turn with words of the controller's own.
     async fn close(&self, lease: &Lease, number: i32, why: &str, content: String) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let step =
-            NewStep { number, model: "level3", finish_reason: why, usage: None, content: &content, calls: &[], last: true };
+        let step = NewStep {
+            number,
+            model: "level3",
+            finish_reason: why,
+            usage: None,
+            content: &content,
+            calls: &[],
+            last: true,
+            unproven: false,
+        };
         self.store.store_step(lease, step, self.clock.now()).await?;
         Ok(None)
     }

@@ -64,6 +64,7 @@ impl Store {
             content: "",
             calls: &[request],
             last: false,
+            unproven: false,
         };
         unit.insert_step(&lease, &step).await?;
         unit.commit().await?;

@@ -17,6 +17,8 @@ pub struct Exchange {
     pub reason: Option<String>,
     /// Its messages, oldest first.
     pub entries: Vec<HistoryEntry>,
+    /// Which of them are answers that claim something nothing recorded in the turn shows, by their place, in order.
+    pub unproven: Vec<usize>,
 }
 
 /// One message, as far as a model needs it.
@@ -39,13 +41,14 @@ impl Store {
     pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<Vec<Exchange>, StoreError> {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
-            r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!", m.step_id, c.request_id AS "request_id?"
+            r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!", m.step_id, c.request_id AS "request_id?",
+                      coalesce(s.unproven, FALSE) AS "unproven!"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
                  UNION ALL
                  (SELECT * FROM messages WHERE turn_id = $2)
              ) m
-             JOIN turns t USING (turn_id) LEFT JOIN tool_calls c USING (tool_call_id)
+             JOIN turns t USING (turn_id) LEFT JOIN tool_calls c USING (tool_call_id) LEFT JOIN steps s ON s.step_id = m.step_id
              ORDER BY m.turn_id, m.message_id"#,
             conversation.0,
             turn.0,
@@ -68,14 +71,15 @@ impl Store {
                 }
                 Role::Tool => HistoryEntry::Tool(row.request_id.unwrap_or_default(), content),
             };
-            match exchanges.last_mut() {
-                Some(last) if last.turn.0 == row.turn_id => last.entries.push(entry),
-                _ => exchanges.push(Exchange {
-                    turn: TurnId(row.turn_id),
-                    state: word(&row.state)?,
-                    reason: row.reason,
-                    entries: vec![entry],
-                }),
+            if exchanges.last().is_none_or(|last| last.turn.0 != row.turn_id) {
+                let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
+                exchanges.push(Exchange { turn, state, reason: row.reason, entries: Vec::new(), unproven: Vec::new() });
+            }
+            if let Some(last) = exchanges.last_mut() {
+                if row.unproven {
+                    last.unproven.push(last.entries.len());
+                }
+                last.entries.push(entry);
             }
         }
         Ok(exchanges)

@@ -33,6 +33,7 @@ use crate::store::{
 use crate::telemetry::Metrics;
 
 pub use marks::Marks;
+pub use prepare::changes;
 
 use prepare::{Action, ExecuteSql, Found, Restart, RestartMode, Unprepared};
 
@@ -337,7 +338,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-const EXECUTE_SQL: &str = "Execute one SQL statement (PostgreSQL) and return rows as JSON, or the row count for changes. Your tables \
+const EXECUTE_SQL: &str = "Execute exactly one SQL statement (PostgreSQL) per call and return rows as JSON, or the row count for changes. Your tables \
      live in the schema `agent`, where you may create, change and drop anything. Readable besides: the views tasks, conversations, \
      messages, capabilities, audit_entries.";
 const RESTART: &str = "Reload capabilities (mode='reload') or restart the entire process (mode='full'). Turns survive a restart.";

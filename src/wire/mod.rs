@@ -131,6 +131,9 @@ pub enum ServerFrame {
         /// False for what was said beside tool calls.
         #[serde(rename = "final")]
         last: bool,
+        /// True when it claims something that nothing recorded in its turn shows; taken back where it is not final.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unproven: bool,
     },
     /// A tool is about to be called.
     ToolCall {
@@ -266,11 +269,11 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             reason: None,
         },
         Event::TurnStarted { turn, fence: _ } => turn_frame(turn, TurnState::Running, None),
-        Event::StepAnswered { turn, number, content, last, .. } => {
+        Event::StepAnswered { turn, number, content, last, unproven, .. } => {
             if content.trim().is_empty() {
                 return None;
             }
-            ServerFrame::Assistant { content, turn, step: number, last }
+            ServerFrame::Assistant { content, turn, step: number, last, unproven }
         }
         Event::ToolCallProposed { turn, call, request, .. } => {
             let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));

@@ -34,5 +34,6 @@ mod sql_guard;
 mod sql_left_behind;
 mod tasks;
 mod tour;
+mod truth;
 mod turn_log;
 mod turns;
