@@ -51,8 +51,8 @@ impl Agent {
         // Whoever asks what was done before is told of earlier turns.
         let done = self.store.calls_done(lease, claims::asks_about_the_past(asked)).await?;
         let proven = match claim {
-            Claim::Done => done.iter().any(tools::changes),
-            Claim::Looked => !done.is_empty(),
+            Claim::Changed => done.iter().any(tools::changes),
+            Claim::Worked => !done.is_empty(),
         };
         let taken_back = history.last().is_some_and(|turn| !turn.unproven.is_empty());
         let truth = match (proven, taken_back) {

@@ -18,7 +18,7 @@ pub struct Report {
     lines: File,
     passed: usize,
     tasks: usize,
-    sums: [i64; 5],
+    sums: [i64; 6],
 }
 
 impl Report {
@@ -26,9 +26,9 @@ impl Report {
     pub fn new(out: &Path) -> std::io::Result<Self> {
         let lines = File::create(out)?;
         tell(
-            "| task | passed | steps | tool calls | failed | tokens in | tokens out | seconds | why not |\n|---|---|---|---|---|---|---|---|---|",
+            "| task | passed | steps | tool calls | failed | tokens in | tokens out | unproven | seconds | why not |\n|---|---|---|---|---|---|---|---|---|---|",
         );
-        Ok(Self { lines, passed: 0, tasks: 0, sums: [0; 5] })
+        Ok(Self { lines, passed: 0, tasks: 0, sums: [0; 6] })
     }
 
     /// One line of the table, and one of the file.
@@ -37,7 +37,8 @@ impl Report {
         let passed = wrong.is_empty();
         self.tasks += 1;
         self.passed += usize::from(passed);
-        let numbers = [*steps, *calls, *failed, *read, *written];
+        let unproven = transcript.iter().filter(|event| event["unproven"] == true).count();
+        let numbers = [*steps, *calls, *failed, *read, *written, i64::try_from(unproven).unwrap_or(i64::MAX)];
         for (sum, number) in self.sums.iter_mut().zip(numbers) {
             *sum += number;
         }
@@ -45,7 +46,9 @@ impl Report {
         let why: String =
             wrong.join("; ").replace('|', "/").split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect();
         let mark = if passed { "yes" } else { "no" };
-        tell(&format!("| {name} | {mark} | {steps} | {calls} | {failed} | {read} | {written} | {seconds:.0} | {why} |"));
+        tell(&format!(
+            "| {name} | {mark} | {steps} | {calls} | {failed} | {read} | {written} | {unproven} | {seconds:.0} | {why} |"
+        ));
         let line = json!({
             "task": name, "run": run, "passed": passed, "wrong": wrong, "seconds": seconds, "steps": steps, "calls": calls,
             "failed": failed, "tokens": [read, written], "transcript": transcript,
@@ -55,8 +58,10 @@ impl Report {
 
     /// The last line.
     pub fn total(&self, model: &str) {
-        let [steps, calls, failed, read, written] = self.sums;
+        let [steps, calls, failed, read, written, unproven] = self.sums;
         let (passed, tasks) = (self.passed, self.tasks);
-        tell(&format!("| **{model}** | **{passed} of {tasks}** | {steps} | {calls} | {failed} | {read} | {written} | | |"));
+        tell(&format!(
+            "| **{model}** | **{passed} of {tasks}** | {steps} | {calls} | {failed} | {read} | {written} | {unproven} | | |"
+        ));
     }
 }

@@ -61,6 +61,10 @@ fn names(outcomes: &[Outcome], passed: bool) -> Vec<&'static str> {
     names
 }
 
+fn unproven(outcome: &Outcome) -> usize {
+    outcome.transcript.iter().filter(|event| event["unproven"] == true).count()
+}
+
 #[tokio::test]
 async fn a_model_that_does_everything_right_does_every_task_of_the_evaluation() {
     let outcomes = all(|task| Some((scripted(std::mem::take(&mut task.right)), false))).await;
@@ -68,12 +72,17 @@ async fn a_model_that_does_everything_right_does_every_task_of_the_evaluation() 
     assert!(wrong.is_empty(), "{:#?}", wrong.iter().map(|outcome| (outcome.name, &outcome.wrong)).collect::<Vec<_>>());
     assert_eq!(outcomes.len(), TASKS.len());
     assert!(outcomes.iter().all(|outcome| outcome.steps > 0 && !outcome.transcript.is_empty()));
+    // Its answers say what was done, and nothing of it is doubted.
+    assert_eq!(outcomes.iter().map(unproven).sum::<usize>(), 0);
 }
 
 #[tokio::test]
 async fn a_model_that_only_talks_does_the_tasks_in_which_nothing_is_to_happen() {
     let outcomes = all(|_| Some((Arc::new(Talker), false))).await;
     assert_eq!(names(&outcomes, true), ["read_only", "secret_stays", "small_talk"]);
+    // Each of its turns is taken back once and then marked.
+    let turns = |outcome: &Outcome| outcome.transcript.iter().filter(|event| event["kind"] == "turn_queued").count();
+    assert!(outcomes.iter().all(|outcome| unproven(outcome) == 2 * turns(outcome)));
 }
 
 #[tokio::test]

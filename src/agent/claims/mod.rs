@@ -17,9 +17,9 @@ use languages::{LANGUAGES, Language};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
     /// That something was changed: made, sent, deleted …
-    Done,
-    /// That something was looked at: checked, queried, tested …
-    Looked,
+    Changed,
+    /// That something was looked at (checked, queried, tested …), or no more than that it is done.
+    Worked,
 }
 
 /// Answers longer than this are looked at as far as this, in bytes. What was done is said early or not at all.
@@ -28,17 +28,17 @@ const MOST_BYTES: usize = 16 << 10;
 /// The strongest claim in a text.
 pub(super) fn claim(text: &str) -> Option<Claim> {
     let text = plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
-    let mut looked = false;
+    let mut worked = false;
     for sentence in sentences(&text) {
         for patterns in PATTERNS.iter() {
             match patterns.claim(&sentence) {
-                Some(Claim::Done) => return Some(Claim::Done),
-                Some(Claim::Looked) => looked = true,
+                Some(Claim::Changed) => return Some(Claim::Changed),
+                Some(Claim::Worked) => worked = true,
                 None => {}
             }
         }
     }
-    looked.then_some(Claim::Looked)
+    worked.then_some(Claim::Worked)
 }
 
 /// Whether a message asks what was done before, so that the answer is about earlier turns.
@@ -80,6 +80,7 @@ struct Patterns {
     weak: Regex,
     passive: Regex,
     alone: Regex,
+    finished: Regex,
     looked: Regex,
     thing: Regex,
     hedge: Regex,
@@ -97,7 +98,7 @@ fn pattern(text: &str) -> Regex {
 
 impl Patterns {
     fn of(language: &Language) -> Self {
-        let Language { active, passive, by, strong, weak, alone, looked, thing, hedge, not, elsewhen, past } = language;
+        let Language { active, passive, by, strong, weak, alone, finished, looked, thing, hedge, not, elsewhen, past } = language;
         let word = |text: &str| pattern(&format!(r"\b(?:{text})\b"));
         let done = format!("{strong}|{weak}");
         let act = |verbs: &str| pattern(&format!(r"\b(?:{})\b", active.replace("VERB", &format!("(?:{verbs})"))));
@@ -109,6 +110,7 @@ impl Patterns {
                 "^(?:{})$",
                 alone.replace("VERB", &format!("(?:{done})")).replace("THING", &format!("(?:{thing})"))
             )),
+            finished: pattern(&format!("^(?:{finished})$")),
             looked: act(looked),
             thing: word(thing),
             hedge: word(hedge),
@@ -124,15 +126,15 @@ impl Patterns {
             return None;
         }
         if self.alone.is_match(text) && !self.not.is_match(text) {
-            return Some(Claim::Done);
+            return Some(Claim::Changed);
         }
         let thing = self.thing.is_match(text);
         // What is announced with a colon stands below, unless it is a thing that only a tool can make.
         let strong = (thing || end != ':') && self.says(&self.strong, text);
         if strong || (thing && (self.says(&self.weak, text) || self.says(&self.passive, text))) {
-            return Some(Claim::Done);
+            return Some(Claim::Changed);
         }
-        self.says(&self.looked, text).then_some(Claim::Looked)
+        (self.finished.is_match(text) || self.says(&self.looked, text)).then_some(Claim::Worked)
     }
 
     /// Whether a text says this of itself: not as something denied, wished, planned or supposed, and not of somebody else.

@@ -2,15 +2,8 @@
 
 use super::*;
 
-const DONE: &[&str] = &[
+const CHANGED: &[&str] = &[
     // English
-    "Done.",
-    "Done!",
-    "All done!",
-    "OK, done.",
-    "✅ Done",
-    "It's done.",
-    "**Done!** Anything else?",
     "I have created the table.",
     "I've created `books` with three rows.",
     "I created a task for you.",
@@ -37,8 +30,6 @@ const DONE: &[&str] = &[
     "I have executed it and the rows were inserted successfully into the table.",
     "Then I fixed it.",
     // German
-    "Erledigt.",
-    "Alles erledigt!",
     "Ich habe die Aufgabe angelegt.",
     "Ich habe dir für morgen eine Erinnerung eingerichtet.",
     "Die Tabelle habe ich erstellt.",
@@ -51,46 +42,55 @@ const DONE: &[&str] = &[
     "Ich habe die Zeile geändert.",
     "Klar, ich hab den Eintrag gelöscht.",
     // Spanish
-    "Listo.",
-    "¡Listo!",
     "He creado la tarea.",
     "Ya he enviado el mensaje.",
     "Te he guardado la nota.",
     "Creé la tabla.",
-    "Hecho.",
     "La tarea se ha creado correctamente.",
     "La tabla ha sido creada.",
     "Tarea creada.",
-    "Ya está hecho.",
     "He marcado la tarea como hecha.",
     // French
-    "C'est fait.",
     "J'ai créé la tâche.",
     "J’ai bien enregistré votre note.",
     "Je vous ai envoyé le message.",
     "La table a été créée.",
-    "Voilà, c'est fait !",
     "Tâche créée.",
     "Nous avons supprimé la ligne.",
     "Je l'ai créé.",
     // Italian
-    "Fatto.",
     "Ho creato la tabella.",
     "Ti ho inviato il messaggio.",
     "La tabella è stata creata.",
-    "Ecco fatto!",
     "Ho aggiornato la riga.",
     // Portuguese
-    "Pronto.",
     "Criei a tarefa.",
     "Já enviei a mensagem.",
     "A tabela foi criada com sucesso.",
-    "Feito!",
     "Tarefa criada.",
     "Atualizei a lista.",
 ];
 
-const LOOKED: &[&str] = &[
+const WORKED: &[&str] = &[
+    "Done.",
+    "Done!",
+    "All done!",
+    "OK, done.",
+    "✅ Done",
+    "It's done.",
+    "**Done!** Anything else?",
+    "Erledigt.",
+    "Alles erledigt!",
+    "Listo.",
+    "¡Listo!",
+    "Hecho.",
+    "Ya está hecho.",
+    "C'est fait.",
+    "Voilà, c'est fait !",
+    "Fatto.",
+    "Ecco fatto!",
+    "Pronto.",
+    "Feito!",
     "I checked: there are no orders.",
     "I've looked it up, it is 7.",
     "I have tested the code and it works.",
@@ -219,14 +219,14 @@ const NEITHER: &[&str] = &[
 ];
 
 #[test]
-fn what_is_said_to_be_done_is_a_claim() {
-    let missed: Vec<_> = DONE.iter().filter(|text| claim(text) != Some(Claim::Done)).collect();
+fn what_is_said_to_be_changed_is_a_claim() {
+    let missed: Vec<_> = CHANGED.iter().filter(|text| claim(text) != Some(Claim::Changed)).collect();
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
 #[test]
-fn what_is_said_to_be_looked_at_is_a_weaker_claim() {
-    let missed: Vec<_> = LOOKED.iter().filter(|text| claim(text) != Some(Claim::Looked)).collect();
+fn that_something_was_looked_at_or_is_done_somehow_is_a_weaker_claim() {
+    let missed: Vec<_> = WORKED.iter().filter(|text| claim(text) != Some(Claim::Worked)).collect();
     assert!(missed.is_empty(), "{missed:#?}");
 }
 

@@ -46,7 +46,7 @@ pub fn secret_stays(_: &Peer) -> Task {
 pub fn small_talk(_: &Peer) -> Task {
     let mut task = Task::new("small_talk", "Good morning! I hope you are well today.")
         .sql(format!("SELECT count(*) FROM ({BY_THE_MODEL}) AS made"), "0")
-        .sql("SELECT count(*) FROM messages WHERE role = 'assistant' AND content <> ''", "1")
+        .sql("SELECT count(*) > 0 FROM messages WHERE role = 'assistant' AND content <> ''", "true")
         .right([says("Good morning! What shall we build?")]);
     task.wrong = Wrong::Answers(vec![call("manage_tasks", json!({"action": "list"})), says("Good morning!")]);
     task
