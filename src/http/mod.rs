@@ -5,6 +5,7 @@ mod api;
 mod chat;
 mod metrics;
 mod page;
+mod v1;
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -107,6 +108,7 @@ impl Doors {
         Router::new()
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
+            .nest("/v1", v1::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
             .route("/metrics", get(metrics::metrics))
