@@ -186,8 +186,13 @@ function textWritten(state, frame) {
 }
 
 function textRecorded(state, frame) {
-  const stopped = frame.stopped === true;
-  const item = { kind: "assistant", content: frame.content, final: frame.final === true, stopped };
+  const item = {
+    kind: "assistant",
+    content: frame.content,
+    final: frame.final === true,
+    unproven: frame.unproven === true,
+    stopped: frame.stopped === true,
+  };
   const key = `assistant:${frame.turn}:${frame.step}`;
   const streamKey = `${frame.turn}:${frame.step}`;
   const stream = state.streams.get(streamKey);

@@ -94,8 +94,8 @@ function rowOf(item, turn, context) {
     }
     case "assistant": {
       const textKey = item.streamKey ? `text:${item.streamKey}` : key;
-      const { content, final, stopped } = item;
-      return { key: textKey, kind, content, final, streaming: false, partial: false, stopped: stopped === true };
+      const { content, final, unproven, stopped } = item;
+      return { key: textKey, kind, content, final, unproven, streaming: false, partial: false, stopped };
     }
     case "tool":
       return toolRow(item, turn, context);
@@ -169,6 +169,7 @@ function placeStreams(state) {
       kind: "assistant",
       content: stream.text,
       final: false,
+      unproven: false,
       streaming: !stream.ended,
       partial: stream.ended === true,
       stopped: false,

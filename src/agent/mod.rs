@@ -1,10 +1,12 @@
 //! The turn: model request, tool calls, model request … until an answer. Everything it has done is stored before it goes on, so it can
 //! be dropped at any point and taken up again from the database.
 
+mod claims;
 mod context;
 mod law;
 mod pictures;
 mod review;
+mod truth;
 
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ use crate::wire::ServerFrame;
 
 use context::{Conversation, Extent, Sizes};
 use law::Law;
+use truth::Truth;
 
 /// How many deltas a slow socket may fall behind before it misses some; the recorded text replaces them in any case.
 const DELTA_BACKLOG: usize = 1024;
@@ -219,7 +222,13 @@ impl Agent {
         }
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
-            Ok(answer) => self.store_answer(lease, number, &answer, model.rate(&answer.model)).await,
+            Ok(answer) => {
+                let truth = self.truth(lease, &history.exchanges, &answer, &*model).await?;
+                // There has to be a step left to say it otherwise.
+                let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
+                let truth = if once_more { truth } else { truth.for_good() };
+                self.store_answer(lease, number, &answer, model.rate(&answer.model), truth).await
+            }
             Err(error) => {
                 self.metrics.model_error(error.kind);
                 tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
@@ -279,8 +288,9 @@ impl Agent {
         number: i32,
         answer: &Answer,
         rate: Option<Rate>,
+        truth: Truth,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let last = answer.calls.is_empty() && !answer.content.trim().is_empty();
+        let last = answer.calls.is_empty() && !answer.content.trim().is_empty() && truth != Truth::TakenBack;
         let cut = last && answer.finish_reason == "length";
         let content = if cut {
             format!("{}\n\n*(cut: the model reached its limit of tokens)*", answer.content)
@@ -295,6 +305,7 @@ impl Agent {
             content: &content,
             calls: &answer.calls,
             last,
+            unproven: truth != Truth::Shown,
         };
         let stored = self.store.store_priced_step(lease, step, rate, self.clock.now()).await?;
         Ok((!stored.over).then_some(stored.calls))
@@ -302,8 +313,16 @@ impl Agent {
 
     /// Ends the turn with words of the controller's own.
     async fn close(&self, lease: &Lease, number: i32, why: &str, content: String) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let step =
-            NewStep { number, model: "level3", finish_reason: why, usage: None, content: &content, calls: &[], last: true };
+        let step = NewStep {
+            number,
+            model: "level3",
+            finish_reason: why,
+            usage: None,
+            content: &content,
+            calls: &[],
+            last: true,
+            unproven: false,
+        };
         self.store.close_turn(lease, step, self.clock.now()).await?;
         Ok(None)
     }

@@ -91,9 +91,14 @@ fn told(event: &Event) -> (String, String) {
             (format!("step {step} is shown message {}", messages.join(", ")), String::new())
         }
         Event::TurnStarted { fence, .. } => (format!("taken up, fence {fence}"), String::new()),
-        Event::StepAnswered { number, model, finish_reason, usage, content, .. } => {
+        Event::StepAnswered { number, model, finish_reason, usage, content, last, unproven, .. } => {
             let tokens = usage.map(|usage| format!(", {} tokens read, {} written", usage.input, usage.output));
-            (format!("step {number}, {model} answered ({finish_reason}{})", tokens.unwrap_or_default()), content.clone())
+            let mark = match (unproven, last) {
+                (false, _) => "",
+                (true, false) => ", taken back: nothing recorded shows what it claims",
+                (true, true) => ", nothing recorded shows what it claims",
+            };
+            (format!("step {number}, {model} answered ({finish_reason}{}){mark}", tokens.unwrap_or_default()), content.clone())
         }
         Event::ToolCallProposed { call, request: CallRequest { name, arguments, .. }, .. } => {
             (format!("call {call} of {name} proposed"), arguments.clone())

@@ -88,6 +88,9 @@ pub enum Event {
         /// What it cost at the rate of its day, in millionths of a dollar; `None` where that is unknown.
         #[serde(default)]
         cost_micros: Option<i64>,
+        /// True when it claims something that nothing recorded in its turn shows: taken back where `last` is false, else shown with a mark.
+        #[serde(default)]
+        unproven: bool,
     },
     /// The answer asked for a tool.
     ToolCallProposed {
@@ -340,6 +343,7 @@ mod tests {
                 content: "c".into(),
                 last: true,
                 cost_micros: Some(3),
+                unproven: false,
             },
             Event::ToolCallProposed { turn, step, call, request, position: 1 },
             Event::ToolCallEnded {

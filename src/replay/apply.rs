@@ -122,7 +122,8 @@ fn turn_is(turn: TurnId, state: TurnState, also: Value) -> Change {
 }
 
 fn answered(record: &EventRecord) -> Vec<Change> {
-    let Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, cost_micros, last: _ } = &record.event
+    let Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, cost_micros, unproven, last: _ } =
+        &record.event
     else {
         return Vec::new();
     };
@@ -131,7 +132,7 @@ fn answered(record: &EventRecord) -> Vec<Change> {
     let row = json!({
         "step_id": step, "turn_id": turn, "number": number, "model": model, "finish_reason": finish_reason,
         "input_tokens": usage.map(|usage| tokens(usage.input)), "output_tokens": usage.map(|usage| tokens(usage.output)),
-        "cost_micros": cost_micros, "created_at": at,
+        "cost_micros": cost_micros, "unproven": unproven, "created_at": at,
     });
     let said = json!({
         "conversation_id": record.conversation, "turn_id": turn, "role": Role::Assistant, "content": content, "step_id": step,

@@ -61,6 +61,7 @@ impl Store {
             content: "",
             calls: &[request],
             last: false,
+            unproven: false,
         };
         unit.insert_step(&lease, &step, None).await?;
         unit.commit().await?;

@@ -28,6 +28,8 @@ pub struct Exchange {
     pub entries: Vec<HistoryEntry>,
     /// True when something was said into the running turn that no step was shown yet; it is not among the entries.
     pub waits: bool,
+    /// Which of them are answers that claim something nothing recorded in the turn shows, by their place, in order.
+    pub unproven: Vec<usize>,
 }
 
 /// One message, as far as a model needs it.
@@ -55,7 +57,8 @@ impl Store {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
-                    m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?"
+                    m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?",
+                    (m.step_id IS NOT NULL AND coalesce(s.unproven, FALSE)) AS "unproven!"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
                  UNION ALL
@@ -98,15 +101,22 @@ impl Store {
             };
             let images: Vec<Image> = value(row.images)?;
             let images = (!images.is_empty()).then_some(HistoryEntry::Images(images));
-            match exchanges.last_mut() {
-                Some(last) if last.turn.0 == row.turn_id => last.entries.extend([entry].into_iter().chain(images)),
-                _ => exchanges.push(Exchange {
-                    turn: TurnId(row.turn_id),
-                    state: word(&row.state)?,
+            if exchanges.last().is_none_or(|last| last.turn.0 != row.turn_id) {
+                let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
+                exchanges.push(Exchange {
+                    turn,
+                    state,
                     reason: row.reason,
-                    entries: [entry].into_iter().chain(images).collect(),
+                    entries: Vec::new(),
                     waits: false,
-                }),
+                    unproven: Vec::new(),
+                });
+            }
+            if let Some(last) = exchanges.last_mut() {
+                if row.unproven {
+                    last.unproven.push(last.entries.len());
+                }
+                last.entries.extend([entry].into_iter().chain(images));
             }
         }
         Ok(History { exchanges, more: partial.is_some() })

@@ -70,7 +70,7 @@ fn compared(of: Projection) -> &'static str {
         }
         Projection::Steps => {
             "SELECT step_id::text AS row_key, step_id, turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros,
-                    created_at
+                    unproven, created_at
              FROM steps"
         }
         Projection::ToolCalls => {

@@ -26,6 +26,8 @@ pub struct NewStep<'a> {
     pub calls: &'a [CallRequest],
     /// True when the turn is completed with this text.
     pub last: bool,
+    /// True when it claims something that nothing recorded in its turn shows.
+    pub unproven: bool,
 }
 
 /// A tool call without an outcome.
@@ -79,6 +81,26 @@ impl Store {
             })
             .collect();
         Ok(Progress { steps, open })
+    }
+
+    /// The calls that did something: those that succeeded, and those that failed after an operation. Of the turn, or of its whole
+    /// conversation up to now, the newest 500.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn calls_done(&self, lease: &Lease, in_conversation: bool) -> Result<Vec<CallRequest>, StoreError> {
+        let rows = query!(
+            "SELECT request_id, name, arguments FROM tool_calls c JOIN turns t USING (turn_id)
+             WHERE (t.turn_id = $1 OR ($3 AND t.conversation_id = $2))
+               AND (c.state = 'done' OR (c.state = 'failed' AND EXISTS (
+                   SELECT FROM operations o WHERE o.tool_call_id = c.tool_call_id AND o.state IN ('done', 'unknown'))))
+             ORDER BY tool_call_id DESC LIMIT 500",
+            lease.turn.0,
+            lease.conversation.0,
+            in_conversation
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|row| CallRequest { id: row.request_id, name: row.name, arguments: row.arguments }).collect())
     }
 
     /// Stores an answer with the calls it asks for; the last one completes the turn in the same transaction, unless the person has said
@@ -139,8 +161,16 @@ impl Unit {
         if stored.fetch_one(&mut *self.tx).await? > 0 {
             return Ok(());
         }
-        let step =
-            NewStep { number: *number, model, finish_reason: STOPPED, usage: None, content: text, calls: &[], last: false };
+        let step = NewStep {
+            number: *number,
+            model,
+            finish_reason: STOPPED,
+            usage: None,
+            content: text,
+            calls: &[],
+            last: false,
+            unproven: false,
+        };
         self.insert_step(lease, &step, None).await.map(drop)
     }
 
@@ -156,8 +186,8 @@ impl Unit {
         let content = self.clean(step.content).into_owned();
         let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
         let stored = query!(
-            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, cost_at($3, $5, $6, $8, $9), $7) RETURNING step_id, cost_micros",
+            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at, unproven)
+             VALUES ($1, $2, $3, $4, $5, $6, cost_at($3, $5, $6, $8, $9), $7, $10) RETURNING step_id, cost_micros",
             lease.turn.0,
             step.number,
             &*model,
@@ -166,7 +196,8 @@ impl Unit {
             tokens(|usage| usage.output),
             self.now,
             rate.map(|rate| micros(rate.input_micros)),
-            rate.map(|rate| micros(rate.output_micros))
+            rate.map(|rate| micros(rate.output_micros)),
+            step.unproven
         )
         .fetch_one(&mut *self.tx)
         .await?;
@@ -191,6 +222,7 @@ impl Unit {
             content,
             last: step.last,
             cost_micros: stored.cost_micros,
+            unproven: step.unproven,
         };
         self.append(lease.conversation, answered).await?;
         let mut open = Vec::with_capacity(step.calls.len());

@@ -66,7 +66,27 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
         object.remove("title");
         object.remove("description");
     }
+    spelled_out(&mut schema);
     schema
+}
+
+/// Writes the schema `true`, which allows anything, as the types there are: llama.cpp's server refuses every request with one in it.
+pub(super) fn spelled_out(schema: &mut Value) {
+    let anything = || json!({ "type": ["string", "number", "boolean", "null", "array", "object"] });
+    let spell = |schema: &mut Value| match schema {
+        Value::Bool(true) => *schema = anything(),
+        schema => spelled_out(schema),
+    };
+    let Some(object) = schema.as_object_mut() else { return };
+    for (word, inner) in object {
+        match (word.as_str(), inner) {
+            ("properties" | "$defs" | "definitions", Value::Object(named)) => named.values_mut().for_each(spell),
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(several)) => several.iter_mut().for_each(spell),
+            ("items", inner) => spell(inner),
+            ("additionalProperties", inner @ Value::Object(_)) => spelled_out(inner),
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +98,17 @@ mod tests {
         for text in ["", " ", "null", "{}"] {
             assert_eq!(parse(text), Ok(json!({})), "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_allows_anything_is_spelled_out_wherever_a_schema_may_stand() {
+        let mut schema = json!({"type": "object", "properties": {"a": true, "b": {"type": "array", "items": true}, "items": {"default": true}},
+            "additionalProperties": true, "anyOf": [true, {"const": true}]});
+        spelled_out(&mut schema);
+        let any = json!({"type": ["string", "number", "boolean", "null", "array", "object"]});
+        let expected = json!({"type": "object", "properties": {"a": any, "b": {"type": "array", "items": any}, "items": {"default": true}},
+            "additionalProperties": true, "anyOf": [any, {"const": true}]});
+        assert_eq!(schema, expected);
     }
 
     #[test]

@@ -53,9 +53,21 @@ export class UserMessage extends HTMLElement {
   }
 }
 
+/** What stands under an answer that claims what nothing recorded in its turn shows: in short, and why. */
+const UNPROVEN = {
+  true: [
+    "No recorded effect in this turn",
+    "This answer says that something was done or looked at, and the records of this turn do not show it. It may be wrong.",
+  ],
+  false: [
+    "Taken back: no recorded effect",
+    "This answer said that something was done or looked at, which the records of this turn did not show. The model was asked to correct itself.",
+  ],
+};
+
 /** `<l3-assistant>`: text on the page itself; `data` is a row of kind `assistant`. */
 export class AssistantMessage extends HTMLElement {
-  set data({ content, final, streaming, partial, stopped }) {
+  set data({ content, final, unproven, streaming, partial, stopped }) {
     if (!this.body) {
       this.className = "row assistant";
       this.dataset.testid = "message-assistant";
@@ -73,7 +85,22 @@ export class AssistantMessage extends HTMLElement {
     this.dataset.stopped = String(stopped === true);
     this.cutOff = words ? h("p", { class: "status" }, words) : undefined;
     if (this.cutOff) this.append(this.cutOff);
+    this.mark?.remove();
+    this.mark = unproven ? unprovenMark(final) : undefined;
+    if (this.mark) this.append(this.mark);
+    this.dataset.unproven = String(unproven);
   }
+}
+
+/** The mark; whoever wants to know more points at it or opens it. */
+function unprovenMark(final) {
+  const [short, long] = UNPROVEN[final];
+  return h(
+    "details",
+    { class: "unproven", "data-testid": "unproven" },
+    h("summary", { title: long }, short),
+    h("p", {}, long),
+  );
 }
 
 customElements.define("l3-user", UserMessage);

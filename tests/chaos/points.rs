@@ -8,7 +8,8 @@ use crate::count::count;
 use crate::database::elsewhere;
 use crate::number;
 use crate::process::Process;
-use crate::rig::{Rig, share_engine};
+use crate::rig::Rig;
+use crate::support::share_engine;
 
 /// Where to die, at which hit, and what brings it there. The first request of `act` that is intended goes to the peer that honours keys,
 /// the second to the one that does not.

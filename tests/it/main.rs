@@ -2,6 +2,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read PATH themselves")]
 
+#[path = "../evals/suite/mod.rs"]
+#[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
+mod suite;
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
@@ -14,6 +17,7 @@ mod chat;
 mod cli;
 mod context;
 mod doors;
+mod evals;
 mod host_sql;
 mod images;
 mod kill;
@@ -36,6 +40,7 @@ mod steering;
 mod stop;
 mod tasks;
 mod tour;
+mod truth;
 mod turn_log;
 mod turns;
 mod v1;

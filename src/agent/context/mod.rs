@@ -12,6 +12,7 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::json;
 
 use super::pictures::Pictures;
+use super::truth;
 use crate::domain::{CallRequest, ConversationId, Task, TurnId, TurnState};
 use crate::model::Entry;
 use crate::sandbox::teaching;
@@ -142,7 +143,7 @@ impl<'a> Conversation<'a> {
     fn shown(&self, exchange: &Exchange, detail: Detail) -> Vec<Entry> {
         let most = detail.result_bytes();
         let mut entries = Vec::with_capacity(exchange.entries.len());
-        for entry in &exchange.entries {
+        for (place, entry) in exchange.entries.iter().enumerate() {
             let entry = match entry {
                 HistoryEntry::User(content, at) if exchange.turn == self.turn() => Entry::User(with_time(content, *at)),
                 HistoryEntry::User(content, _) => Entry::User(content.clone()),
@@ -165,6 +166,10 @@ impl<'a> Conversation<'a> {
                 }
             };
             entries.push(entry);
+            if exchange.unproven.contains(&place) {
+                let shown = place + 1 == exchange.entries.len() && exchange.state == TurnState::Completed;
+                entries.push(if shown { note(truth::MARKED) } else { Entry::User(truth::TAKE_BACK.to_owned()) });
+            }
         }
         let reason = exchange.reason.as_deref().unwrap_or("no reason was given");
         match exchange.state {

@@ -6,7 +6,7 @@ use crate::model::Answer;
 use crate::tools::Tools;
 
 fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
-    Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, waits: false }
+    Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, waits: false, unproven: Vec::new() }
 }
 
 fn said(text: &str) -> HistoryEntry {
