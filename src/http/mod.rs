@@ -3,6 +3,7 @@
 mod access;
 mod api;
 mod chat;
+mod mcp;
 mod metrics;
 mod page;
 
@@ -107,6 +108,7 @@ impl Doors {
         Router::new()
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
+            .route_service("/mcp", mcp::service(self.clone()))
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
             .route("/metrics", get(metrics::metrics))

@@ -16,6 +16,7 @@ mod doors;
 mod host_sql;
 mod kill;
 mod law;
+mod mcp;
 mod metrics;
 mod model_faults;
 mod operations;
