@@ -155,9 +155,10 @@ impl Agent {
         extent: &mut Extent,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
-        let (history, capabilities, due, used) = tokio::try_join!(
+        let (history, capabilities, external, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
             self.tools.capabilities(),
+            self.tools.external(),
             self.store.tasks_due_before(now + context::DUE_SOON),
             self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
@@ -180,7 +181,8 @@ impl Agent {
         }
         let model = self.models.current().await;
         let begun = Instant::now();
-        let answered = self.ask(&*model, (entries, extent), Tools::specs(&capabilities), lease, number).await;
+        let offered = Tools::specs(&capabilities).into_iter().chain(external).collect();
+        let answered = self.ask(&*model, (entries, extent), offered, lease, number).await;
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
             Ok(answer) => self.store_answer(lease, number, &answer).await,

@@ -6,6 +6,7 @@ mod capability;
 mod event;
 mod grants;
 mod ids;
+mod mcp;
 mod policy;
 mod projection;
 mod task;
@@ -18,6 +19,7 @@ pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, va
 pub use event::{Event, EventRecord};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, host_matches, valid_secret_name};
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
+pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
 pub use projection::{Change, Projection};
 pub use task::{Task, TaskStatus};

@@ -2,6 +2,7 @@
 //! either ask a person, or execute and record in one transaction; so every call ends in exactly one outcome.
 
 mod arguments;
+mod external;
 mod manage_tasks;
 mod marks;
 mod prepare;
@@ -24,6 +25,7 @@ use crate::domain::{Effect, Outcome, SqlAccess, ToolSpec};
 use crate::egress::Egress;
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
+use crate::mcp::Mcp;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::{
@@ -46,6 +48,8 @@ pub struct Hands {
     pub sandbox: Sandbox,
     /// The one way out.
     pub egress: Egress,
+    /// The way to other people's tools.
+    pub mcp: Mcp,
     /// Keeps secrets.
     pub vault: Vault,
     /// Knows which calls are under way.
@@ -214,8 +218,13 @@ impl Tools {
         if BUILT_IN.contains(&tool) {
             return Ok(Some(Found::BuiltIn));
         }
-        let live = if self.safe_mode { None } else { self.store.capability(tool).await? };
-        Ok(live.map(|live| Found::Capability(Box::new(live))))
+        if self.safe_mode {
+            return Ok(None);
+        }
+        if let Some(live) = self.store.capability(tool).await? {
+            return Ok(Some(Found::Capability(Box::new(live))));
+        }
+        Ok(self.find_external(tool).await?.map(|tool| Found::External(Box::new(tool))))
     }
 
     /// What this call's profile may do. All its tools are listed only where the one asked for is not among them, to be told so.
@@ -225,6 +234,7 @@ impl Tools {
             tools.insert(tool.to_owned());
         } else {
             tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
+            tools.extend(self.external().await?.into_iter().map(|spec| spec.name));
         }
         let ProfilePolicy { mode, governor, rules, budgets: _ } = profile;
         Ok(Policy { mode, governor, rules, tools })
@@ -276,6 +286,10 @@ impl Tools {
                 failpoint::hit(Point::MidRestart).map_err(StoreError::broken)?;
                 self.restart.cancel();
                 return Ok(Ran::Restart);
+            }
+            Action::External(called) => {
+                let outcome = self.call_external(lease, &proposal, *called, &permit).await?;
+                record.outcome(outcome).await?;
             }
             Action::Call(capability) => {
                 let under_way =

@@ -90,6 +90,17 @@ fn counter() -> Value {
     )
 }
 
+/// A call that may have to wait for a person, who does not come in time.
+async fn waits(app: &TestApp, (client, hears): &mut Connected, request: CallToolRequestParams) -> (bool, String) {
+    let mut answer = std::pin::pin!(client.call_tool(request));
+    loop {
+        tokio::select! {
+            result = &mut answer => return said(&result.unwrap()),
+            heard = hears.recv() => if matches!(heard, Some(Heard::Progress(_))) { app.advance(31) },
+        }
+    }
+}
+
 async fn tools(client: &RunningService<RoleClient, Agent>) -> Vec<String> {
     client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect()
 }
@@ -106,8 +117,8 @@ async fn decide(app: &TestApp, approval: i64, how: &str) {
 
 /// A client that had the counter installed, which needs a person.
 async fn with_counter(app: &TestApp) -> Connected {
-    let connected = connect(app, "Builder").await;
-    let asked = said(&connected.0.call_tool(asks("write_capability", counter())).await.unwrap());
+    let mut connected = connect(app, "Builder").await;
+    let asked = waits(app, &mut connected, asks("write_capability", counter())).await;
     assert!(!asked.0 && asked.1.contains("approval"), "{asked:?}");
     decide(app, pending(app).await, "approve").await;
     app.run_until_idle().await;
@@ -149,9 +160,8 @@ async fn another_agent_writes_a_capability_is_told_of_it_and_calls_it() {
 #[tokio::test]
 async fn a_call_that_needs_a_person_says_so_and_asking_again_gives_its_outcome_once() {
     let app = TestApp::start().await;
-    let (client, _hears) = connect(&app, "Editor").await;
-    let first = client.call_tool(asks("write_capability", counter())).await.unwrap();
-    let (ok, told) = said(&first);
+    let mut connected = connect(&app, "Editor").await;
+    let (ok, told) = waits(&app, &mut connected, asks("write_capability", counter())).await;
     let approval = pending(&app).await;
     assert!(!ok && told.contains(&format!("approval {approval}")), "{told}");
     assert!(
@@ -160,7 +170,8 @@ async fn a_call_that_needs_a_person_says_so_and_asking_again_gives_its_outcome_o
     );
     assert!(told.contains("Keep values of its own between calls."), "{told}");
     // Asked again before the decision, it is the same turn, and still waits.
-    let again = said(&client.call_tool(asks("write_capability", counter())).await.unwrap());
+    let again = waits(&app, &mut connected, asks("write_capability", counter())).await;
+    let (client, _hears) = connected;
     assert!(!again.0 && again.1.contains(&format!("approval {approval}")), "{again:?}");
     assert_eq!(app.count("SELECT count(*) FROM turns").await, 1);
     // Other calls of the client do not queue behind it.
@@ -185,18 +196,18 @@ async fn a_call_that_needs_a_person_says_so_and_asking_again_gives_its_outcome_o
 #[tokio::test]
 async fn a_refusal_by_a_person_is_told_with_its_reason() {
     let app = TestApp::start().await;
-    let (client, _hears) = connect(&app, "Editor").await;
-    assert!(!said(&client.call_tool(asks("write_capability", counter())).await.unwrap()).0);
+    let mut connected = connect(&app, "Editor").await;
+    assert!(!waits(&app, &mut connected, asks("write_capability", counter())).await.0);
     let deny = format!("/api/approvals/{}/deny", pending(&app).await);
     ask(&app, Method::POST, &deny, Some(json!({"reason": "no counters here"}))).await;
     app.run_until_idle().await;
-    let told = said(&client.call_tool(asks("write_capability", counter())).await.unwrap());
+    let told = waits(&app, &mut connected, asks("write_capability", counter())).await;
     assert_eq!(told, (false, "The user refused this: no counters here".into()));
     // The refusal was told; asking once more asks the person once more.
-    let anew = said(&client.call_tool(asks("write_capability", counter())).await.unwrap());
+    let anew = waits(&app, &mut connected, asks("write_capability", counter())).await;
     assert!(!anew.0 && anew.1.contains("approval"), "{anew:?}");
     assert_eq!(app.count("SELECT count(*) FROM turns").await, 2);
-    client.cancel().await.unwrap();
+    connected.0.cancel().await.unwrap();
 }
 
 #[tokio::test]
@@ -242,14 +253,14 @@ async fn a_request_that_the_client_cancels_stops_its_turn() {
 #[tokio::test]
 async fn after_a_restart_the_same_call_joins_the_turn_that_was_begun() {
     let mut app = TestApp::start().await;
-    let (client, _hears) = connect(&app, "Editor").await;
-    assert!(!said(&client.call_tool(asks("write_capability", counter())).await.unwrap()).0);
+    let mut connected = connect(&app, "Editor").await;
+    assert!(!waits(&app, &mut connected, asks("write_capability", counter())).await.0);
     let approval = pending(&app).await;
     app.restart().await;
     decide(&app, approval, "approve").await;
     app.run_until_idle().await;
     // The connection of before is gone; the client makes a new one, and asks as before.
-    drop(client);
+    drop(connected);
     let (client, _hears) = connect(&app, "Editor").await;
     let done = said(&client.call_tool(asks("write_capability", counter())).await.unwrap());
     assert!(done.0, "{done:?}");
@@ -260,8 +271,9 @@ async fn after_a_restart_the_same_call_joins_the_turn_that_was_begun() {
 #[tokio::test]
 async fn an_outcome_that_nobody_fetched_for_a_day_is_asked_for_anew() {
     let app = TestApp::start().await;
-    let (client, _hears) = connect(&app, "Forgetful").await;
-    assert!(!said(&client.call_tool(asks("write_capability", counter())).await.unwrap()).0);
+    let mut connected = connect(&app, "Forgetful").await;
+    assert!(!waits(&app, &mut connected, asks("write_capability", counter())).await.0);
+    let (client, _hears) = connected;
     decide(&app, pending(&app).await, "approve").await;
     app.run_until_idle().await;
     app.advance(24 * 3600 + 1);
@@ -274,49 +286,49 @@ async fn an_outcome_that_nobody_fetched_for_a_day_is_asked_for_anew() {
 #[tokio::test]
 async fn the_profile_mcp_has_a_law_of_its_own() {
     let app = TestApp::start().await;
-    let (client, _hears) = with_counter(&app).await;
+    let mut connected = with_counter(&app).await;
     let law = async |mode, governor, budgets| {
         app.store().set_profile_policy(MCP_PROFILE, mode, governor, &budgets, app.now()).await.unwrap();
     };
     law(Mode::ReadOnly, false, Budgets::default()).await;
-    let refused = said(&client.call_tool(asks("count", json!({}))).await.unwrap());
+    let refused = waits(&app, &mut connected, asks("count", json!({}))).await;
     assert!(!refused.0 && refused.1.contains("may only read"), "{refused:?}");
     law(Mode::Ask, false, Budgets::default()).await;
-    let asked = said(&client.call_tool(asks("count", json!({}))).await.unwrap());
+    let asked = waits(&app, &mut connected, asks("count", json!({}))).await;
     assert!(!asked.0 && asked.1.contains("Calls the capability `count`"), "{asked:?}");
     decide(&app, pending(&app).await, "approve").await;
     app.run_until_idle().await;
-    assert_eq!(said(&client.call_tool(asks("count", json!({}))).await.unwrap()), (true, "{\"n\":1}".into()));
+    assert_eq!(waits(&app, &mut connected, asks("count", json!({}))).await, (true, "{\"n\":1}".into()));
     // The page's own agent is not touched by it.
     app.script([call("count", json!({})), text("counted")]);
     assert_eq!(results(&app.connect().await.ask("count").await), [(true, "{\"n\":2}".to_owned())]);
     // A second model looks at what another agent proposes, as it does at what the agent proposes.
     law(Mode::Smart, true, Budgets::default()).await;
     app.script([text(r#"{"complexity":"low","risk":"low","impact":"systemic","requires_confirmation":false}"#)]);
-    let reviewed = said(&client.call_tool(asks("count", json!({}))).await.unwrap());
+    let reviewed = waits(&app, &mut connected, asks("count", json!({}))).await;
     assert!(!reviewed.0 && reviewed.1.contains("The governor says"), "{reviewed:?}");
     // A budget ends it with the words that say which.
     let day = Budget { tool_calls: Some(1), ..Budget::default() };
     law(Mode::Smart, false, Budgets { day, ..Budgets::default() }).await;
-    let spent = said(&client.call_tool(asks("count", json!({"n": 1}))).await.unwrap());
+    let spent = waits(&app, &mut connected, asks("count", json!({"n": 1}))).await;
     assert!(!spent.0 && spent.1.contains("I stopped here") && spent.1.contains("tool calls"), "{spent:?}");
-    client.cancel().await.unwrap();
+    connected.0.cancel().await.unwrap();
 }
 
 #[tokio::test]
 async fn too_many_calls_that_wait_are_refused_and_each_client_has_its_own_measure() {
     let app = TestApp::start().await;
-    let (client, _hears) = connect(&app, "Greedy").await;
+    let mut greedy = connect(&app, "Greedy").await;
     let wants = |n: i64| writes(&format!("count_{n}"), "export default () => 1", json!({"kv": {}}));
     for n in 0..level3::store::MCP_WAITING {
-        assert!(said(&client.call_tool(asks("write_capability", wants(n))).await.unwrap()).1.contains("approval"));
+        assert!(waits(&app, &mut greedy, asks("write_capability", wants(n))).await.1.contains("approval"));
     }
-    let refused = said(&client.call_tool(asks("write_capability", wants(99))).await.unwrap());
+    let refused = waits(&app, &mut greedy, asks("write_capability", wants(99))).await;
     assert!(!refused.0 && refused.1.contains("Too many of your calls"), "{refused:?}");
-    let (other, _hears) = connect(&app, "Modest").await;
-    assert!(said(&other.call_tool(asks("write_capability", wants(99))).await.unwrap()).1.contains("approval"));
-    client.cancel().await.unwrap();
-    other.cancel().await.unwrap();
+    let mut modest = connect(&app, "Modest").await;
+    assert!(waits(&app, &mut modest, asks("write_capability", wants(99))).await.1.contains("approval"));
+    greedy.0.cancel().await.unwrap();
+    modest.0.cancel().await.unwrap();
 }
 
 #[tokio::test]
