@@ -115,7 +115,7 @@ fn print_tools(answer: &McpTools, screen: &mut Screen<'_>) -> Result<(), CliErro
     screen.part("Left out", &lines(answer.left_out.iter().map(|(name, why)| format!("{name}: {why}")).collect()))?;
     if let Some(tool) = answer.tools.first() {
         screen.line("Each call is asked about. To let one be called without: ")?;
-        screen.line(format!("  level3 policy builder rule {} always", tool.tool))?;
+        screen.line(format!("  level3 policy rule {} always", tool.tool))?;
     }
     Ok(())
 }

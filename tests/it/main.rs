@@ -17,6 +17,8 @@ mod host_sql;
 mod kill;
 mod law;
 mod mcp;
+mod mcp_conformance;
+mod mcp_tools;
 mod metrics;
 mod model_faults;
 mod operations;
