@@ -156,14 +156,19 @@ impl Tools {
 
     async fn run_judged(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
         let tool = open.request.name.as_str();
-        let (found, profile) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
-        let policy = self.policy(profile, tool, found.is_some()).await?;
+        let (found, mut profile) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
+        let (there, external) = (found.is_some(), matches!(found, Some(Found::External(_))));
         let given = arguments::parse(&open.request.arguments);
         let prepared = match (found, &given) {
             (Some(found), Ok(given)) => Some(self.prepare(tool, found, given.clone()).await),
             (Some(_), Err(refusal)) => Some(Err(Unprepared::Refused(refusal.clone()))),
             (None, _) => None,
         };
+        if external {
+            // Its server was asked meanwhile: rules for what the tool was before are gone.
+            profile = self.store.policy_of(lease.conversation).await?;
+        }
+        let policy = self.policy(profile, tool, there).await?;
         let arguments = given.unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
         let (effects, version) = match &prepared {
             Some(Ok(prepared)) => (prepared.effects.clone(), prepared.version),

@@ -50,6 +50,7 @@ install(SUITE, VERSION)
 
 const TOOLS = {
   test_simple_text: "export default () => 'This is a simple text response for testing.'",
+  test_reconnection: "export default () => 'Here again.'",
   test_error_handling: "export default () => { throw new Error('This tool intentionally returns an error for testing') }",
 }
 
