@@ -4,6 +4,7 @@
 const LISTS = {
   capabilities: { path: "/api/capabilities", read: (answer) => arrayIn(answer, "capabilities").map(withEnabled) },
   secrets: { path: "/api/secrets", read: (answer) => arrayIn(answer, "secrets") },
+  approvals: { path: "/api/approvals?state=pending", read: (answer) => arrayIn(answer, "approvals") },
   usage: { path: "/api/usage", read: (answer) => answer },
 };
 
@@ -32,7 +33,7 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
   }
   const capability = (name) => `/api/capabilities/${encodeURIComponent(name)}`;
   return {
-    /** One of the lists: `capabilities`, `secrets` or `usage`. */
+    /** One of the lists: `capabilities`, `secrets`, `approvals` (those that wait) or `usage`. */
     list: async (kind) => LISTS[kind].read(await ask("GET", LISTS[kind].path)),
     /** One capability whole, with its source. */
     capability: (name) => ask("GET", capability(name)),

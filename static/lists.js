@@ -29,9 +29,16 @@ export function createLists({ api, dispatch, opened }) {
       seen = {};
       return;
     }
-    const news = { capabilities: state.capabilities, secrets: true, usage: endedTurns(state) };
+    const news = {
+      capabilities: state.capabilities,
+      approvals: state.elsewhere.ids,
+      secrets: true,
+      usage: endedTurns(state),
+    };
+    // Approvals are asked for only where some wait elsewhere: as a rule none do.
+    const wanted = { capabilities: true, approvals: state.elsewhere.ids.length > 0 };
     for (const kind of Object.keys(news)) {
-      if (seen[kind] === news[kind] || !(kind === "capabilities" || opened(kind))) continue;
+      if (seen[kind] === news[kind] || !(wanted[kind] ?? opened(kind))) continue;
       seen[kind] = news[kind];
       load(kind);
     }

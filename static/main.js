@@ -54,7 +54,7 @@ panel.connect({ api, load: lists.load });
 
 store.subscribe((state) => {
   const list = rows(state);
-  const waits = waiting(state).length;
+  const waits = waiting(state).length + state.elsewhere.ids.length;
   document.title = waits > 0 ? "Approval needed · level3" : "level3";
   header.data = { hello: state.hello, connection: state.connection, waits };
   banners.data = state;

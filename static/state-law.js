@@ -17,9 +17,7 @@ export function approvalChanged(state, frame) {
   let item;
   if (frame.state === "pending") {
     if (known.shown) return state;
-    const { tool, arguments: args, what, why, can_always: canAlways, capability } = frame;
-    const shown = { tool, args, what: what ?? [], why: why ?? "", canAlways: canAlways === true, capability };
-    item = { ...known, at: frame.seq, shown, expiresAt: frame.expires_at };
+    item = { ...known, at: frame.seq, shown: shownOf(frame), expiresAt: frame.expires_at };
   } else {
     if (known.decision) return state;
     const { state: outcome, channel, reason, decided_at: at } = frame;
@@ -33,8 +31,37 @@ export function approvalChanged(state, frame) {
   return withTurn({ ...state, items: new Map(state.items).set(key, item) }, frame);
 }
 
+/** Nothing waits in other conversations. */
+export const NOTHING_ELSEWHERE = { ids: [], known: new Map(), sending: new Map() };
+
+/** The server says which approvals wait in conversations that this page does not show; what they are is asked for then. */
+export function waitingElsewhere(state, { approvals: ids }) {
+  const still = (map) => new Map([...map].filter(([id]) => ids.includes(id)));
+  const { known, sending } = state.elsewhere;
+  return { ...state, elsewhere: { ids, known: still(known), sending: still(sending) } };
+}
+
+/** The answer to that question. What waits in the conversation of the page is there by its frames. */
+export function waitingListed(state, entries) {
+  const known = new Map(state.elsewhere.known);
+  for (const { id, conversation, shown, expires_at: expiresAt } of entries) {
+    if (!state.elsewhere.ids.includes(id) || known.has(id)) continue;
+    known.set(id, { id, conversation, shown: shownOf(shown), expiresAt });
+  }
+  return { ...state, elsewhere: { ...state.elsewhere, known } };
+}
+
+/** What an approval shows, from a frame or from the list. */
+function shownOf({ tool, arguments: args, what, why, can_always: canAlways, capability }) {
+  return { tool, args, what: what ?? [], why: why ?? "", canAlways: canAlways === true, capability };
+}
+
 /** The person pressed a button; the server has not answered yet. `decision` is `approve`, `always` or `deny`. */
 export function deciding(state, approval, decision) {
+  if (state.elsewhere.known.has(approval)) {
+    const sending = new Map(state.elsewhere.sending).set(approval, decision);
+    return { ...state, elsewhere: { ...state.elsewhere, sending } };
+  }
   const key = `approval:${approval}`;
   const known = state.items.get(key);
   if (!known || known.decision) return state;
@@ -49,6 +76,8 @@ export function undecided(state) {
     items = items === state.items ? new Map(items) : items;
     items.set(key, { ...item, sending: undefined });
   }
+  const { elsewhere } = state;
+  if (elsewhere.sending.size > 0) state = { ...state, elsewhere: { ...elsewhere, sending: new Map() } };
   return items === state.items ? state : { ...state, items };
 }
 

@@ -9,8 +9,11 @@ import {
   callClassified,
   capabilityChanged,
   deciding,
+  NOTHING_ELSEWHERE,
   operationChanged,
   undecided,
+  waitingElsewhere,
+  waitingListed,
 } from "./state-law.js";
 import { hasEnded, isFinal, mapValues, putItem, withTurn } from "./state-parts.js";
 
@@ -37,6 +40,8 @@ export function initialState() {
     classified: new Map(),
     /** What the panel asked for: kind → { entries, error }. Never a secret's value. */
     lists: {},
+    /** What waits for a person in other conversations: its ids, what is known of each, and the decisions under way. */
+    elsewhere: NOTHING_ELSEWHERE,
     /** Messages without an acknowledgement: { id, content, status: "sending" | "refused", error }. */
     outbox: [],
     /** Whether the model failed the newest turn that says so, and that frame's `seq`. */
@@ -76,7 +81,8 @@ const HANDLERS = {
   "@dismiss": (state, { key }) => ({ ...state, notices: state.notices.filter((notice) => notice.key !== key) }),
   "@stopping": (state) => stopping(state),
   "@deciding": (state, { approval, decision }) => deciding(state, approval, decision),
-  "@list": (state, { kind, entries, error }) => listed(state, kind, entries, error),
+  "@list": (state, { kind, entries, error }) =>
+    kind === "approvals" ? waitingListed(state, entries ?? []) : listed(state, kind, entries, error),
   hello: (state, frame) => greeted(state, frame),
   turn: (state, frame) => turnChanged(state, frame),
   delta: (state, frame) => textWritten(state, frame),
@@ -87,6 +93,7 @@ const HANDLERS = {
   task: (state, frame) => taskChanged(state, frame),
   capability: (state, frame) => capabilityChanged(state, frame),
   approval: (state, frame) => approvalChanged(state, frame),
+  waiting: (state, frame) => waitingElsewhere(state, frame),
   classified: (state, frame) => callClassified(state, frame),
   operation: (state, frame) => operationChanged(state, frame),
 };
@@ -101,7 +108,8 @@ function connectionChanged(state, connection) {
 
 function greeted(state, hello) {
   const other = state.hello && (state.hello.conversation !== hello.conversation || hello.last_seq < state.lastSeq);
-  if (!other) return { ...state, hello };
+  // What waits elsewhere is told anew on each connection, and nothing where nothing waits.
+  if (!other) return { ...state, hello, elsewhere: NOTHING_ELSEWHERE };
   // The server has another past than the one shown here, for example a fresh database.
   return { ...initialState(), connection: state.connection, outbox: state.outbox, hello };
 }

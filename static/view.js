@@ -25,6 +25,7 @@ export function rows(state) {
     const key = `said:${id}`;
     if (!used.has(key)) list.push({ key, kind: "user", content, status, error, id });
   }
+  list.push(...elsewhereRows(state));
   for (const { key, content } of state.notices) list.push({ key, kind: "notice", content });
   return list;
 }
@@ -126,6 +127,22 @@ function approvalRow({ key, id, shown, expiresAt, decision, sending }, turn, sta
     sending,
     connected: state.connection.status === "connected",
   };
+}
+
+/** What waits in other conversations stands at the end: it belongs to no place here. */
+function elsewhereRows(state) {
+  const { known, sending } = state.elsewhere;
+  return [...known.values()].map(({ id, conversation, shown, expiresAt }) => ({
+    key: `elsewhere:${id}`,
+    kind: "approval",
+    id,
+    conversation,
+    shown,
+    expiresAt,
+    state: "pending",
+    sending: sending.get(id),
+    connected: state.connection.status === "connected",
+  }));
 }
 
 function placeStreams(state) {

@@ -56,6 +56,7 @@ fn kill(pid: i32) {
 }
 
 /// Waits until a condition holds that no event announces.
+#[expect(clippy::disallowed_methods, reason = "nothing tells")]
 fn wait_until(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {

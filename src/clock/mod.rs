@@ -28,6 +28,7 @@ impl Clock for SystemClock {
         DateTime::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
     }
 
+    #[expect(clippy::disallowed_methods, reason = "the clock itself")]
     fn sleep_until(&self, at: DateTime<Utc>) -> BoxFuture<'static, ()> {
         let clock = *self;
         Box::pin(async move {

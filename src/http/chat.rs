@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Doors;
-use crate::domain::{ApprovalId, Channel, ConversationId, Decision, EventRecord};
+use crate::domain::{ApprovalId, Channel, ConversationId, Decision, Event, EventRecord};
 use crate::store::{DecideError, StoreError};
 use crate::wire::{ClientFrame, MAX_MESSAGE_BYTES, ServerFrame, frame_of};
 
@@ -56,7 +56,7 @@ pub(super) async fn open(State(doors): State<Doors>, upgrade: WebSocketUpgrade) 
 
 async fn serve(socket: WebSocket, doors: Doors) {
     let (sink, stream) = socket.split();
-    let mut socket = Socket { sink, doors, positions: HashMap::new() };
+    let mut socket = Socket { sink, doors, positions: HashMap::new(), waiting: Vec::new() };
     let close = match socket.run(stream).await {
         Err(End::Gone) => return,
         Err(End::Database(error)) => {
@@ -77,6 +77,8 @@ struct Socket {
     doors: Doors,
     /// The conversations this socket follows, and the newest sequence number it was shown of each.
     positions: HashMap<ConversationId, i64>,
+    /// What waits elsewhere, as it was told last.
+    waiting: Vec<ApprovalId>,
 }
 
 impl Socket {
@@ -87,6 +89,7 @@ impl Socket {
         let main = self.doors.store.main_conversation(self.doors.clock.now()).await?;
         let last_seq = self.doors.store.last_sequence(main).await?;
         self.greet(main, last_seq).await?;
+        self.tell_waiting(main).await?;
         let mut ping = tokio::time::interval(PING_EVERY);
         ping.reset();
         let shutdown = self.doors.shutdown.clone();
@@ -104,8 +107,16 @@ impl Socket {
                     self.send(&delta).await?;
                 },
                 record = events.recv() => match record {
-                    Ok(record) => self.show(&record).await?,
-                    Err(RecvError::Lagged(_)) => self.catch_up_all().await?,
+                    Ok(record) => {
+                        self.show(&record).await?;
+                        if matches!(record.event, Event::ApprovalRequested { .. } | Event::ApprovalDecided { .. }) {
+                            self.tell_waiting(main).await?;
+                        }
+                    }
+                    Err(RecvError::Lagged(_)) => {
+                        self.catch_up_all().await?;
+                        self.tell_waiting(main).await?;
+                    }
                     Err(RecvError::Closed) => return Err(End::Shutdown),
                 },
                 _ = ping.tick() => self.put(Message::Ping(Vec::new().into())).await?,
@@ -132,6 +143,19 @@ impl Socket {
             safe_mode: self.doors.safe_mode,
         };
         self.send(&hello).await
+    }
+
+    /// Tells what waits for a person where this client does not look, when that is not what it was told last. The main conversation is
+    /// looked at by whoever resumes.
+    async fn tell_waiting(&mut self, main: ConversationId) -> Result<(), End> {
+        let waiting = self.doors.store.waiting_approvals().await?.into_iter();
+        let elsewhere = waiting.filter(|(_, conversation)| *conversation != main && !self.positions.contains_key(conversation));
+        let approvals: Vec<_> = elsewhere.map(|(approval, _)| approval).collect();
+        if approvals == self.waiting {
+            return Ok(());
+        }
+        self.waiting.clone_from(&approvals);
+        self.send(&ServerFrame::Waiting { approvals }).await
     }
 
     /// Deals with one frame of the client.

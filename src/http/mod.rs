@@ -6,6 +6,7 @@ mod chat;
 mod mcp;
 mod metrics;
 mod page;
+mod v1;
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -130,6 +131,7 @@ impl Doors {
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
             .route_service("/mcp", mcp::service(self.clone()))
+            .nest("/v1", v1::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
             .route("/metrics", get(metrics::metrics))

@@ -129,6 +129,7 @@ impl ChatClient {
     }
 
     /// Runs `attempt` until it works or trying again is over.
+    #[expect(clippy::disallowed_methods, reason = "the pause is for the peer's sake, in real time")]
     async fn trying<'f, T>(&self, attempt: impl Fn() -> BoxFuture<'f, Result<T, Failure>>) -> Result<T, ModelError> {
         let Limits { retries, retry_base: base, longest_pause: longest, .. } = self.limits;
         let mut failures = 0;

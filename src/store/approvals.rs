@@ -146,6 +146,16 @@ impl Store {
         rows.fetch_all(&self.pool).await?.into_iter().map(Approval::try_from).collect()
     }
 
+    /// What waits for a person, and where, the oldest first.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn waiting_approvals(&self) -> Result<Vec<(ApprovalId, ConversationId)>, StoreError> {
+        let rows = query!("SELECT approval_id, conversation_id FROM approvals WHERE state = 'pending' ORDER BY approval_id");
+        let waiting = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(waiting.map(|row| (ApprovalId(row.approval_id), ConversationId(row.conversation_id))).collect())
+    }
+
     /// One approval.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ mod turn_log;
 mod turns;
 mod unit;
 mod usage;
+mod v1;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -62,6 +63,7 @@ pub use tasks::{NewTask, TaskChange};
 pub use turns::{Accepted, Lease};
 pub use unit::{CallEnd, Unit};
 pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
+pub use v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]

@@ -1,6 +1,7 @@
 //! The frames of `/chat`, in both directions, and how a recorded event becomes one. `docs/protocol.md` is their description.
 
 pub mod api;
+pub mod v1;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -184,6 +185,11 @@ pub enum ServerFrame {
         /// When it was decided, RFC 3339; not with `pending`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decided_at: Option<chrono::DateTime<chrono::Utc>>,
+    },
+    /// What waits for a person in conversations that this client does not follow. Comes again when it changes; never recorded.
+    Waiting {
+        /// The approvals, the oldest first.
+        approvals: Vec<ApprovalId>,
     },
     /// A second model classified a proposal.
     Classified {

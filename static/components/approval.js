@@ -40,9 +40,10 @@ export class Approval extends HTMLElement {
   }
 
   ask() {
-    const { id, shown, expiresAt } = this.row;
+    const { id, conversation, shown, expiresAt } = this.row;
     const titleId = `approval-title-${(count += 1)}`;
-    this.heading = h("h3", { id: titleId, tabindex: "-1" }, "level3 asks for your approval");
+    const where = conversation === undefined ? "" : ` in conversation ${conversation}`;
+    this.heading = h("h3", { id: titleId, tabindex: "-1" }, `level3 asks for your approval${where}`);
     this.beginning = h(
       "header",
       {},

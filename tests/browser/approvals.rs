@@ -130,3 +130,23 @@ async fn what_nobody_decides_in_time_is_refused_and_says_so() {
     page.see("[data-testid=message-assistant][data-final=true]", "It was not allowed in time.").await;
     page.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_in_another_conversation_is_shown_and_decided_here() {
+    let app = TestApp::start().await;
+    let Some(page) = Page::open(&app).await else { return };
+    let other = app.store().create_conversation(app.now()).await.unwrap();
+    app.script([call("write_capability", reaching("look_up")), text("It is there.")]);
+    let mut beside = app.connect().await;
+    beside.send(json!({"type": "message", "content": "look it up", "conversation": other})).await;
+    page.see("[data-testid=approval] h3", &format!("level3 asks for your approval in conversation {other}")).await;
+    page.see("[data-testid=approval-grants]", "Send any request to https://api.example.com.").await;
+    page.find("[data-testid=waits]").await;
+    page.reload().await;
+    page.read_approval().await;
+    page.click("[data-testid=approval-approve]").await;
+    assert_eq!(of_type(&beside.turn().await, "assistant")["content"], "It is there.");
+    page.gone("[data-testid=approval]").await;
+    assert_eq!(page.run("return document.title").await, "level3");
+    page.close().await;
+}

@@ -80,6 +80,12 @@ impl Page {
         self.until(script, vec![json!(css), json!(text)], &format!("`{text}` in `{css}`")).await;
     }
 
+    /// Waits until no such element is left.
+    pub async fn gone(&self, css: &str) {
+        let script = "return document.querySelector(arguments[0]) === null";
+        self.until(script, vec![json!(css)], &format!("no `{css}`")).await;
+    }
+
     async fn until(&self, script: &str, arguments: Vec<Value>, wanted: &str) {
         let waiting = async {
             // Each question is a round trip to the browser, which paces the loop.

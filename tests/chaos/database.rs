@@ -65,6 +65,7 @@ impl Victim {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "how long it stands still is the experiment")]
 async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_nothing_else() {
     let long = number("CHAOS_KILLS", 60) > 60;
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +99,6 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
     }
     let frozen = victim.processes();
     frozen.iter().for_each(|pid| signal_to(*pid, libc::SIGSTOP));
-    // How long it stands still is the experiment.
     tokio::time::sleep(Duration::from_secs(if long { 30 } else { 2 })).await;
     frozen.iter().for_each(|pid| signal_to(*pid, libc::SIGCONT));
     rig.answers(5).await;

@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use level3::clock::SystemRandom;
+use level3::config::Config;
+use level3::store::Database;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
@@ -332,6 +335,23 @@ impl Rig {
             None => administrator(&self.data, "level3"),
         };
         options.options([("search_path", "level3")]).connect().await.unwrap()
+    }
+
+    /// What `level3 replay --check` asks, on the database as the dead left it; no server runs.
+    pub async fn check_replay(&self) {
+        let url = &self.elsewhere.as_ref().expect("a database that outlives the server").url;
+        let settings = [("DATABASE_URL".to_owned(), url.clone())].into();
+        let database = Database::open(&Config::read(&settings).unwrap()).await.unwrap();
+        let store = database.prepare(&SystemRandom).await.unwrap();
+        let found = level3::replay::check(&store).await.unwrap();
+        store.close().await;
+        assert!(found.clean, "what was recorded is not what there is: {found:#?}");
+    }
+
+    /// The same, of a running server.
+    pub async fn replays(&self) {
+        let (status, found) = self.api(Method::GET, "replay/check").await;
+        assert!(status == 200 && found["clean"] == json!(true), "what was recorded is not what there is: {status} {found:#}");
     }
 
     /// Ends the server in good order.

@@ -113,6 +113,28 @@ async fn a_waiting_turn_blocks_its_own_conversation_and_no_other() {
 }
 
 #[tokio::test]
+async fn who_looks_at_one_conversation_is_told_what_waits_in_others() {
+    let app = TestApp::start().await;
+    let mut watching = app.connect().await;
+    let other = app.store().create_conversation(app.now()).await.unwrap();
+    app.script([call("write_capability", reaching("look_up", &["a.example"])), text("Not done.")]);
+    let mut beside = app.connect().await;
+    beside.send(json!({"type": "message", "content": "look it up", "conversation": other})).await;
+    let asking = asked(&mut beside).await;
+    let waiting = |approvals: Value| move |frame: &Value| frame["type"] == "waiting" && frame["approvals"] == approvals;
+    watching.until(waiting(json!([asking["id"]]))).await;
+    let mut later = app.connect().await;
+    later.until(waiting(json!([asking["id"]]))).await;
+
+    watching.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    watching.until(waiting(json!([]))).await;
+    later.until(waiting(json!([]))).await;
+    let frames = beside.turn().await;
+    assert_eq!(of_type(&frames, "assistant")["content"], "Not done.");
+    assert!(frames.iter().all(|frame| frame["type"] != "waiting"), "who looks there sees the approval itself: {frames:?}");
+}
+
+#[tokio::test]
 async fn words_decide_where_exactly_one_approval_waits() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;

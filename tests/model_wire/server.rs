@@ -113,6 +113,7 @@ async fn trickle(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
+#[expect(clippy::disallowed_methods, reason = "how slowly it sends is what is tried")]
 async fn drip(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> std::io::Result<()> {
     for byte in bytes {
         stream.write_all(&[*byte]).await?;
@@ -121,6 +122,7 @@ async fn drip(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> std::io:
     Ok(())
 }
 
+#[expect(clippy::disallowed_methods, reason = "how slowly it sends is what is tried")]
 async fn comments(stream: &mut TcpStream) -> std::io::Result<()> {
     loop {
         stream.write_all(b": still here\n\n").await?;

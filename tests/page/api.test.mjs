@@ -84,6 +84,7 @@ const connected = (fields = {}) => ({
   connection: { status: "connected" },
   capabilities: new Map(),
   turns: new Map(),
+  elsewhere: { ids: [] },
   ...fields,
 });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -101,6 +102,8 @@ test("only_what_a_person_looks_at_is_asked_for", () => {
     open.loads.map(({ kind }) => kind),
     ["capabilities", "secrets", "usage"],
   );
+  closed.changed(connected({ elsewhere: { ids: [8] } }));
+  assert.equal(closed.loads.at(-1).kind, "approvals", "where something waits elsewhere");
 });
 
 test("a_list_is_asked_for_again_when_something_changed_and_not_before", async () => {

@@ -23,6 +23,7 @@ pub(super) fn major(cluster: &Path) -> Result<Option<String>, EmbeddedError> {
 }
 
 /// Removes what a killed program left. Its `initdb` may be at work in there for a moment longer, or clear up by itself.
+#[expect(clippy::disallowed_methods, reason = "nothing tells when the initdb of a killed program has ended")]
 fn remove_unfinished(unfinished: &Path) -> Result<(), EmbeddedError> {
     const TRIES: u32 = 50;
     for _ in 0..TRIES {

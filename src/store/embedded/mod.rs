@@ -67,6 +67,7 @@ impl Embedded {
     ///
     /// # Errors
     /// [`EmbeddedError`], which says what to do.
+    #[expect(clippy::disallowed_methods, reason = "nothing tells when Postgres answers")]
     pub async fn start(data_dir: &Path, binaries: Option<&Path>) -> Result<Self, EmbeddedError> {
         let (data_dir, binaries) = (data_dir.to_owned(), binaries.map(Path::to_owned));
         let prepared = tokio::task::spawn_blocking(move || Prepared::new(&data_dir, binaries.as_deref())).await;
@@ -208,6 +209,7 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
+    #[expect(clippy::disallowed_methods, reason = "nothing tells when Postgres answers")]
     async fn wait_until_ready(&mut self, deadline: Instant) -> Result<PgConnection, EmbeddedError> {
         let options = admin(&self.prepared.socket);
         loop {

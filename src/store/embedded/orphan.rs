@@ -44,6 +44,7 @@ pub(super) fn settle(cluster: &Path, socket: &Path) -> Result<(), EmbeddedError>
 }
 
 /// Asks a process to end, first with a fast shutdown, then with an immediate one, and waits until `lives` says no.
+#[expect(clippy::disallowed_methods, reason = "nothing tells when a process that is not our child has ended")]
 fn end(pid: i32, lives: &dyn Fn() -> bool) -> Result<(), EmbeddedError> {
     let start = Instant::now();
     signal(pid, libc::SIGINT);
@@ -88,6 +89,7 @@ fn is_postmaster(pid: i32, cluster: &Path) -> bool {
 /// Ends server processes that outlived the head of their server. They end by themselves once they wait for something; one that
 /// computes would keep the next server from starting.
 #[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "nothing tells when a process that is not our child has ended")]
 pub(super) fn end_backends(cluster: &Path) -> Result<(), EmbeddedError> {
     let start = Instant::now();
     loop {
