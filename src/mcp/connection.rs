@@ -189,10 +189,13 @@ impl Program {
     async fn complaint(&mut self, error: &str) -> String {
         // What it wrote may still be on its way when its output has ended.
         let ended = timeout(Duration::from_millis(500), self.child.get_mut().wait()).await;
-        let ended = ended.ok().and_then(Result::ok).map(|status| format!(" ({status})")).unwrap_or_default();
+        let error = match ended {
+            Ok(Ok(status)) => format!("the program ended ({status})"),
+            _ => error.to_owned(),
+        };
         let complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
         let wrote = clean::line(&String::from_utf8_lossy(&complaints), 400);
-        if wrote.is_empty() { format!("{error}{ended}") } else { format!("{error}{ended}; it says: {wrote}") }
+        if wrote.is_empty() { error } else { format!("{error}; it says: {wrote}") }
     }
 
     async fn end(&self) {

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Effect, Outcome, SqlAccess, ToolSpec};
+use crate::domain::{Effect, MCP_SEPARATOR, Outcome, SqlAccess, ToolSpec};
 use crate::egress::Egress;
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
@@ -148,7 +148,8 @@ impl Tools {
         let begun = Instant::now();
         let ran = self.run_judged(lease, open).instrument(span).await?;
         if ran != Ran::Waiting {
-            let tool = BUILT_IN.into_iter().find(|tool| *tool == open.request.name).unwrap_or("capability");
+            let other = if open.request.name.contains(MCP_SEPARATOR) { "external" } else { "capability" };
+            let tool = BUILT_IN.into_iter().find(|tool| *tool == open.request.name).unwrap_or(other);
             self.metrics.tool(tool, begun.elapsed());
         }
         Ok(ran)

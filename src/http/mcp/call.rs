@@ -78,6 +78,8 @@ impl Door {
                 doors.store.mcp_delivered(turn, doors.clock.now()).await?;
                 return Ok(Waited::Answer(told::outcome(report, limit)));
             }
+            // What was decided is waited for as everything else is.
+            decision = decision.filter(|_| report.approval.is_some());
             if let Some(approval) = report.approval {
                 let now = doors.clock.now();
                 let asked_until = match decision {
