@@ -65,10 +65,12 @@ pub fn valid_mcp_name(name: &str) -> bool {
 /// The name by which models call a server's tool; `None` where there is none that fits.
 pub fn mcp_tool_name(server: &str, name: &str) -> Option<String> {
     let mut clean = String::new();
+    let mut before = '_';
     for c in name.chars() {
-        if c.is_ascii_uppercase() && clean.ends_with(|before: char| before.is_ascii_lowercase() || before.is_ascii_digit()) {
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
             clean.push('_');
         }
+        before = c;
         clean.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
     }
     let tool = format!("{server}{MCP_SEPARATOR}{clean}");

@@ -23,11 +23,15 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
-        for byte in &buffer.filled()[before..] {
-            self.line = if *byte == b'\n' { 0 } else { self.line + 1 };
-            if self.line > self.limit {
-                return Poll::Ready(Err(io::Error::other("a line is too long")));
-            }
+        let (mut line, limit) = (self.line, self.limit);
+        let too_long = buffer.filled()[before..].iter().any(|byte| {
+            line = if *byte == b'\n' { 0 } else { line + 1 };
+            line > limit
+        });
+        self.line = line;
+        if too_long {
+            buffer.set_filled(before);
+            return Poll::Ready(Err(io::Error::other("a line is too long")));
         }
         Poll::Ready(Ok(()))
     }

@@ -4,7 +4,7 @@
 // Two of the tools that the suite expects are made first, as another agent makes them: with write_capability. They stay there.
 // Exit codes: 0 every scenario ended as the baseline says; 1 one did not; 77 the suite cannot be had here, and nothing was run.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,12 +31,15 @@ mkdirSync(folder, { recursive: true })
 const installed = (name) => join(folder, 'node_modules', name)
 
 function install(name, version) {
-  if (existsSync(installed(name))) return
+  // Written last: what was cut off in the middle is installed again.
+  const ready = join(folder, `${name.replaceAll('/', '-')}-${version}.ready`)
+  if (existsSync(ready)) return
   const npm = spawnSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `${name}@${version}`], {
     encoding: 'utf8',
     timeout: 240_000,
   })
   if (npm.status !== 0) notRun(`${name} ${version} cannot be installed: ${npm.error?.message ?? npm.stderr?.trim().slice(-400)}`)
+  writeFileSync(ready, '')
 }
 
 let node = process.execPath
