@@ -1,7 +1,7 @@
 // Runs the conformance suite of the Model Context Protocol against a running server:
 //   node tests/peers/mcp_conformance.mjs http://127.0.0.1:8000/mcp [folder]
 // The suite, and a newer node where this one is too old for it, are installed into the folder (or a temporary one) and nowhere else.
-// Two of the tools that the suite expects are made first, as another agent makes them: with write_capability. They stay there.
+// Three of the tools that the suite expects are made first, as another agent makes them: with write_capability. They stay there.
 // Exit codes: 0 every scenario ended as the baseline says; 1 one did not; 77 the suite cannot be had here, and nothing was run.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
