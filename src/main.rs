@@ -104,9 +104,13 @@ fn client(ask: Ask, manner: Manner) -> Result<(), (u8, String)> {
     let failed = |error: &dyn std::error::Error| (1, telemetry::chain(error));
     let config = Config::load().map_err(|error| failed(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
-    let stdout = io::stdout();
-    let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout.lock() };
-    match runtime.block_on(cli::run(ask, manner, &config, &mut screen)) {
+    // Not locked: `mcp` writes to it from another thread.
+    let mut stdout = io::stdout();
+    let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout };
+    let ran = runtime.block_on(cli::run(ask, manner, &config, &mut screen));
+    // A thread may still wait for a line of input that nobody needs any more.
+    runtime.shutdown_background();
+    match ran {
         // Whoever reads the output has seen enough.
         Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err((error.exit_code(), telemetry::chain(&error))),

@@ -3,7 +3,7 @@
 use super::{Agent, review};
 use crate::domain::{Budget, Budgets, Effect, Origin, Used};
 use crate::governor::{self, Scope};
-use crate::store::{Exchange, HistoryEntry, Lease, NewReview, OpenCall, Progress, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, MCP_PROFILE, NewReview, OpenCall, Progress, StoreError};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
 pub(super) struct Law {
@@ -69,8 +69,9 @@ impl Agent {
         } else {
             self.store.usage_of(lease.turn, &budgets, self.clock.now()).await?
         };
-        // What a person ordered is not reviewed.
-        let governor = policy.governor && lease.origin != Origin::Command;
+        // What a person ordered is not reviewed; what another agent did is.
+        let governor = policy.governor
+            && (lease.origin != Origin::Command || self.store.profile_of(lease.conversation).await? == MCP_PROFILE);
         Ok(Law { governor, budgets, used, models: (of_task, policy.models), made })
     }
 

@@ -170,10 +170,11 @@ impl Agent {
         extent: &mut Extent,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
-        let (mut history, summaries, capabilities, due, used) = tokio::try_join!(
+        let (mut history, summaries, capabilities, external, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
             self.store.summaries_of(lease.conversation, lease.turn),
             self.tools.capabilities(),
+            self.tools.external(),
             self.store.tasks_due_before(now + context::DUE_SOON),
             self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
@@ -198,7 +199,7 @@ impl Agent {
             last.push(Entry::User(ASK_AGAIN.to_owned()));
         }
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
-        let tools = Tools::specs(&capabilities);
+        let tools: Vec<_> = Tools::specs(&capabilities).into_iter().chain(external).collect();
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
         let system = context::system_prompt(&capabilities, &due);
         let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);

@@ -38,12 +38,23 @@ pub struct Config {
     pub shutdown: Duration,
     /// `LEVEL3_TURN_LOG`: whether each turn is logged to a file of the data folder.
     pub turn_log: bool,
+    /// `LEVEL3_MCP_COMMANDS`: whether MCP servers that are programs may be added over the HTTP interface; where a token is asked for they
+    /// may in any case.
+    pub mcp_commands: bool,
+    /// `LEVEL3_MCP_SECONDS`: how long an external MCP server gets to answer a call.
+    pub mcp_call: Duration,
+    /// What programs that the server starts for others find in their environment: nothing else of its own.
+    pub programs: BTreeMap<String, String>,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
     /// `LEVEL3_FAILPOINT`: where a test makes this process die, fail or stand still; see [`crate::failpoint`].
     #[cfg(debug_assertions)]
     pub failpoint: Option<crate::failpoint::Armed>,
 }
+
+/// The variables that programs are passed on: where things are, and in which language. Keys and passwords are not among them.
+const PROGRAMS: [&str; 11] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"];
 
 /// Which model to use, as the operator wrote it. All `None` means: look for a local one, else the tour.
 #[derive(Clone, Default)]
@@ -134,6 +145,9 @@ impl Config {
             capability_crashes: u32::try_from(positive(get, "LEVEL3_CAPABILITY_CRASHES", "3")?).unwrap_or(u32::MAX),
             shutdown: Duration::from_secs(positive(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?),
             turn_log: get("LEVEL3_TURN_LOG").is_none_or(|value| value != "0"),
+            mcp_commands: get("LEVEL3_TOKEN").is_some() || get("LEVEL3_MCP_COMMANDS").is_some_and(|value| value != "0"),
+            mcp_call: Duration::from_secs(positive(get, "LEVEL3_MCP_SECONDS", "60")?),
+            programs: PROGRAMS.iter().filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
             #[cfg(debug_assertions)]
             failpoint: failpoint(get("LEVEL3_FAILPOINT"))?,

@@ -1,5 +1,7 @@
 //! What `/api` says and is told, as the server writes it and the command line reads it. `docs/api.md` describes it.
 
+mod mcp;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -10,6 +12,8 @@ use crate::domain::{
     ApprovalId, ApprovalState, Budgets, Channel, ConversationId, Event, Mode, Rule, Shown, TestCase, ToolCallId, TurnId,
     TurnState,
 };
+
+pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -252,3 +252,11 @@ fn an_answer_without_words_is_no_summary_and_a_long_one_is_cut() {
     let long = plan.read(&answer(&"word ".repeat(10_000), Vec::new())).unwrap();
     assert!(long.len() <= 2 * 4096 + 256, "{}", long.len());
 }
+
+#[test]
+fn an_image_takes_the_room_of_its_tokens_and_not_of_its_letters() {
+    let image = crate::domain::Image { sha256: "a".into(), media_type: crate::domain::ImageType::Png, size: 1 << 20 };
+    let picture = crate::model::Picture { image, url: "x".repeat(1 << 20).into() };
+    let bytes = size(&[Entry::UserWithImages { content: "look".into(), images: vec![picture] }]);
+    assert!((4000..8000).contains(&bytes), "{bytes}");
+}
