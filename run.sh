@@ -356,6 +356,7 @@ run_tests() {
   need_rust
   need_postgres
   need_chromium
+  scripts/peers || say "NOT RUN: the story of OpenAI's Python client, which could not be installed; the reason is above"
   say "running: cargo test --locked $*"
   cargo test --locked "$@"
 }

@@ -98,7 +98,7 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
     let calls: Vec<_> = (0..REPETITIONS).map(request).collect();
     let step =
         NewStep { number: 1, model: "bench", finish_reason: "tool_calls", usage: None, content: "", calls: &calls, last: false };
-    let open = store.store_step(&lease, step, now).await.unwrap();
+    let open = store.store_step(&lease, step, now).await.unwrap().calls;
     (lease, open)
 }
 

@@ -280,7 +280,7 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     let calls = vec![call; 3];
     let step =
         NewStep { number: 1, model: "m", finish_reason: "tool_calls", usage: None, content: "", calls: &calls, last: false };
-    let open = store.store_step(&lease, step, now).await.unwrap();
+    let open = store.store_step(&lease, step, now).await.unwrap().calls;
     let sql = async |call: &OpenCall, statement: &str| {
         let end = CallEnd {
             call: call.call,

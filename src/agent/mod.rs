@@ -3,6 +3,7 @@
 
 mod context;
 mod law;
+mod pictures;
 mod review;
 
 use std::sync::Arc;
@@ -15,9 +16,10 @@ use tracing::Instrument;
 use crate::clock::Clock;
 use crate::domain::{Failure, Origin, ToolSpec};
 use crate::failpoint::{self, Point};
+use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
@@ -151,7 +153,7 @@ impl Agent {
         let mut entries = history.exchanges.iter().flat_map(|exchange| &exchange.entries).rev();
         let asked_for = entries.find_map(|entry| match entry {
             HistoryEntry::Assistant(_, calls) => Some(calls.len()),
-            HistoryEntry::User(..) | HistoryEntry::Tool(..) => None,
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
         });
         Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
     }
@@ -165,7 +167,7 @@ impl Agent {
         extent: &mut Extent,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
-        let (history, summaries, capabilities, due, used) = tokio::try_join!(
+        let (mut history, summaries, capabilities, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
             self.store.summaries_of(lease.conversation, lease.turn),
             self.tools.capabilities(),
@@ -183,13 +185,22 @@ impl Agent {
         if let Some(why) = law.used_up(number, self.limits.iterations) {
             return self.close(lease, number, "limit", why).await;
         }
+        if history.exchanges.last().is_some_and(|exchange| exchange.waits) {
+            // Only now is it sure that the model will be asked.
+            self.store.show_steering(lease, number, now).await?;
+            history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
+        }
+        let (model, tools) = (self.models.current().await, Tools::specs(&capabilities));
+        let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
         let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
         if empty == Empty::Once {
             last.push(Entry::User(ASK_AGAIN.to_owned()));
         }
-        let (model, tools) = (self.models.current().await, Tools::specs(&capabilities));
         let system = context::system_prompt(&capabilities, &due);
-        let mut conversation = Conversation::new(lease.conversation, system, &history, summaries.latest, last);
+        let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, last);
+        if let Some(summary) = summaries.latest {
+            conversation.summarise(summary);
+        }
         // Once in a turn, while all there is of it is what it reacts to.
         let compacted = number == 1
             && !summaries.failed_lately
@@ -201,7 +212,13 @@ impl Agent {
             }
         }
         let begun = Instant::now();
-        let answered = self.ask(&*model, (&conversation, extent), tools, lease, number).await;
+        // Held until the answer is stored, so that a stop finds what was said at any moment before.
+        let pen = self.store.writing().begin(lease, number, &model.info().name);
+        let answered = self.ask(&*model, (&conversation, extent), &pen, tools, lease, number).await;
+        if !pictures.is_empty() {
+            drop(pictures);
+            memory::give_back();
+        }
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
             Ok(answer) => self.store_answer(lease, number, &answer).await,
@@ -220,11 +237,13 @@ impl Agent {
         &self,
         model: &dyn Model,
         (conversation, extent): (&Conversation<'_>, &mut Extent),
+        pen: &Pen,
         tools: Vec<ToolSpec>,
         lease: &Lease,
         number: i32,
     ) -> Result<Answer, ModelError> {
         let on_delta = |piece: &str| {
+            pen.write(piece);
             // There is no way to fail here; the connection to the model has its own.
             let _ = failpoint::hit(Point::FirstByte);
             let (conversation, turn, attempt) = (lease.conversation, lease.turn, lease.fence);
@@ -236,6 +255,7 @@ impl Agent {
         let mut shown = conversation.fitting(extent, most);
         loop {
             let bytes = context::size(&shown) + around;
+            pen.begin_again();
             let request = Request { entries: shown, tools: tools.clone() };
             let error = match model.answer(request, &on_delta).await {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
@@ -272,15 +292,15 @@ impl Agent {
             calls: &answer.calls,
             last,
         };
-        let calls = self.store.store_step(lease, step, self.clock.now()).await?;
-        Ok((!last).then_some(calls))
+        let stored = self.store.store_step(lease, step, self.clock.now()).await?;
+        Ok((!stored.over).then_some(stored.calls))
     }
 
     /// Ends the turn with words of the controller's own.
     async fn close(&self, lease: &Lease, number: i32, why: &str, content: String) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let step =
             NewStep { number, model: "level3", finish_reason: why, usage: None, content: &content, calls: &[], last: true };
-        self.store.store_step(lease, step, self.clock.now()).await?;
+        self.store.close_turn(lease, step, self.clock.now()).await?;
         Ok(None)
     }
 }

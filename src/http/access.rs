@@ -85,6 +85,8 @@ fn same(shown: &str, token: &str) -> bool {
 pub(super) async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let query = request.uri().query().unwrap_or_default();
     let mut response = match access.refusal(request.headers(), query) {
+        // Clients of OpenAI's interface read errors in its form only.
+        Some((status, why)) if request.uri().path().starts_with("/v1/") => super::v1::turned_away(status, why),
         Some(refusal) => refusal.into_response(),
         // The token moves from the address, where it would stay in the history, into a cookie.
         None => match (&access.token, token_in(query)) {
@@ -96,7 +98,8 @@ pub(super) async fn guard(State(access): State<Arc<Access>>, request: Request, n
         },
     };
     for (name, value) in HEADERS {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        // What is stricter already stays so.
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
 }

@@ -3,8 +3,10 @@
 mod access;
 mod api;
 mod chat;
+mod images;
 mod metrics;
 mod page;
+mod v1;
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -107,6 +109,7 @@ impl Doors {
         Router::new()
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
+            .nest("/v1", v1::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
             .route("/metrics", get(metrics::metrics))

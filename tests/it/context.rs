@@ -14,7 +14,7 @@ use crate::support::{Client, Peer, Reply, TestApp, call, of_type, results, text}
 fn said(request: &Request) -> Vec<String> {
     let text = |entry: &Entry| match entry {
         Entry::System(text) | Entry::User(text) => text.clone(),
-        Entry::Assistant { content, .. } | Entry::Tool { content, .. } => content.clone(),
+        Entry::UserWithImages { content, .. } | Entry::Assistant { content, .. } | Entry::Tool { content, .. } => content.clone(),
     };
     request.entries.iter().map(text).collect()
 }

@@ -35,7 +35,7 @@ async fn the_page_and_its_health_are_served_closed_to_scripts_from_elsewhere() {
 async fn a_strange_host_or_origin_is_turned_away_everywhere() {
     let app = TestApp::start().await;
     let own = app.address().to_string();
-    for path in ["/", "/chat", "/healthz", "/api/conversations"] {
+    for path in ["/", "/chat", "/healthz", "/api/conversations", "/v1/models"] {
         assert_eq!(get(app.address(), path, &[(HOST, "evil.example")]).await.status(), 421, "{path}");
         let response = get(app.address(), path, &[(HOST, &own), (ORIGIN, "http://evil.example")]).await;
         assert_eq!(response.status(), 403, "{path}");

@@ -29,7 +29,7 @@ impl Held {
         let calls = [CallRequest { id: "a".into(), name: "mine".into(), arguments: "{}".into() }];
         let step =
             NewStep { number: 1, model: "m", finish_reason: "tool_calls", usage: None, content: "", calls: &calls, last: false };
-        let call = store.store_step(&lease, step, now).await.unwrap()[0].call;
+        let call = store.store_step(&lease, step, now).await.unwrap().calls[0].call;
         Self { app, store, lease, call }
     }
 

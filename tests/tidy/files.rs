@@ -11,10 +11,11 @@ const FOLDERS: [&str; 10] =
 const NOT_OURS: [&str; 2] = ["static/vendor/", "capabilities/engine/vendor/"];
 
 /// Endings of text files written here.
-const TEXT: [&str; 15] = ["rs", "js", "mjs", "html", "css", "sh", "sql", "wit", "wat", "c", "h", "toml", "md", "yml", "yaml"];
+const TEXT: [&str; 16] =
+    ["rs", "js", "mjs", "py", "html", "css", "sh", "sql", "wit", "wat", "c", "h", "toml", "md", "yml", "yaml"];
 
 /// Files without an ending that are text written here.
-const SCRIPTS: [&str; 3] = [".ci/run", "Justfile", "scripts/prepare-queries"];
+const SCRIPTS: [&str; 4] = [".ci/run", "Justfile", "scripts/peers", "scripts/prepare-queries"];
 
 /// One file.
 pub struct Source {

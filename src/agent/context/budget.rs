@@ -14,6 +14,8 @@ const ANSWER_TOKENS: usize = 8 * 1024;
 /// Bytes of JSON around an entry, and around a tool or a call of one.
 const AROUND_ENTRY: usize = 16;
 const AROUND_CALL: usize = 60;
+/// What an image takes, whatever its size: models make one to two thousand tokens of it, and not of the letters it is sent in.
+const IMAGE: usize = 5000;
 /// How many conversations and models are remembered. Beyond that all is forgotten, which costs little.
 const REMEMBERED: usize = 1024;
 
@@ -141,6 +143,7 @@ fn name(model: &dyn Model) -> String {
 pub(in crate::agent) fn size(entries: &[Entry]) -> usize {
     let size = |entry: &Entry| match entry {
         Entry::System(text) | Entry::User(text) => text.len(),
+        Entry::UserWithImages { content, images } => content.len() + images.len() * IMAGE,
         Entry::Assistant { content, calls } => {
             let calls = calls.iter().map(|call| call.name.len() + call.arguments.len() + AROUND_CALL);
             content.len() + calls.sum::<usize>()

@@ -11,6 +11,7 @@ mod tests;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::json;
 
+use super::pictures::Pictures;
 use crate::domain::{CallRequest, ConversationId, Task, TurnId, TurnState};
 use crate::model::Entry;
 use crate::sandbox::teaching;
@@ -26,6 +27,8 @@ pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
 /// Of more tasks only the number is told, and of long details the beginning.
 const TASKS_SHOWN: usize = 10;
 const DETAILS_BYTES: usize = 400;
+/// Stands before what the person said while the model was at work.
+const STEERED: &str = "[said while you work on this] ";
 const PROMPT: &str = include_str!("../prompt.md");
 
 /// The system prompt. It changes only when capabilities or due tasks do, and the time stands before the newest message instead: a
@@ -70,6 +73,7 @@ pub(super) struct Conversation<'a> {
     exchanges: &'a [Exchange],
     /// There are messages before these that no summary covers.
     more: bool,
+    pictures: &'a Pictures,
     /// What the controller says after everything else.
     last: Vec<Entry>,
 }
@@ -79,18 +83,14 @@ impl<'a> Conversation<'a> {
         id: ConversationId,
         system: String,
         history: &'a History,
-        summary: Option<Summary>,
+        pictures: &'a Pictures,
         last: Vec<Entry>,
     ) -> Self {
-        let mut all = Self { id, system, summary: None, exchanges: &history.exchanges, more: history.more, last };
-        if let Some(summary) = summary {
-            all.summarise(summary);
-        }
-        all
+        Self { id, system, summary: None, exchanges: &history.exchanges, more: history.more, pictures, last }
     }
 
     /// Puts a summary in the place of the turns that it covers.
-    fn summarise(&mut self, summary: Summary) {
+    pub(super) fn summarise(&mut self, summary: Summary) {
         let covered = self.exchanges.iter().take_while(|exchange| exchange.turn <= summary.up_to).count();
         self.exchanges = &self.exchanges[covered..];
         // Where the summary reaches into what was loaded, nothing lies between.
@@ -136,9 +136,14 @@ impl<'a> Conversation<'a> {
         let most = detail.result_bytes();
         let mut entries = Vec::with_capacity(exchange.entries.len());
         for entry in &exchange.entries {
-            entries.push(match entry {
+            let entry = match entry {
                 HistoryEntry::User(content, at) if exchange.turn == self.turn() => Entry::User(with_time(content, *at)),
                 HistoryEntry::User(content, _) => Entry::User(content.clone()),
+                HistoryEntry::Steered(content, at) => Entry::User(format!("{STEERED}{}", with_time(content, *at))),
+                HistoryEntry::Images(images) => {
+                    let Some(said) = entries.pop() else { continue };
+                    self.pictures.beside(said, images)
+                }
                 // An empty answer that was asked for again says nothing, and some providers refuse it.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
                 HistoryEntry::Assistant(content, calls) if detail == Detail::Full => {
@@ -151,12 +156,19 @@ impl<'a> Conversation<'a> {
                 HistoryEntry::Tool(id, content, call) => {
                     Entry::Tool { call_id: id.clone(), content: cut::result(content, most, *call) }
                 }
-            });
+            };
+            entries.push(entry);
         }
         let reason = exchange.reason.as_deref().unwrap_or("no reason was given");
         match exchange.state {
             TurnState::Failed => entries.push(note(&format!("This turn failed: {reason}"))),
-            TurnState::Aborted => entries.push(note("The user stopped this turn.")),
+            TurnState::Aborted => match entries.last_mut() {
+                // What was being said when it was stopped; two answers in a row are refused by some providers.
+                Some(Entry::Assistant { content, calls }) if calls.is_empty() => {
+                    content.push_str("\n\n[controller] The user stopped this turn here.");
+                }
+                _ => entries.push(note("The user stopped this turn.")),
+            },
             TurnState::Queued | TurnState::Running | TurnState::AwaitingApproval | TurnState::Completed => {}
         }
         entries
@@ -188,7 +200,7 @@ pub(super) fn what_came_of_it(history: &[Exchange]) -> String {
             Ok(told) => told["message"].as_str().map_or_else(|| result.clone(), str::to_owned),
             Err(_) => result.clone(),
         }),
-        HistoryEntry::User(..) | HistoryEntry::Assistant(..) => None,
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Assistant(..) => None,
     });
     said.collect::<Vec<_>>().join("\n\n")
 }

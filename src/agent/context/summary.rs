@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::budget::size;
 use super::{Conversation, Detail, Extent, cut};
-use crate::domain::{ConversationId, TurnId};
+use crate::domain::{ConversationId, Image, TurnId};
 use crate::model::{Answer, Entry, Request};
 use crate::store::{Exchange, HistoryEntry, Summary};
 
@@ -78,8 +78,11 @@ fn request(exchanges: &[&Exchange], before: Option<&Summary>, words: usize, most
 fn material(exchanges: &[&Exchange], before: Option<&Summary>, bytes: usize) -> String {
     let message = |entry: &HistoryEntry| -> Value {
         match entry {
-            HistoryEntry::User(text, at) => {
+            HistoryEntry::User(text, at) | HistoryEntry::Steered(text, at) => {
                 json!({ "role": "user", "at": at.format("%F %R").to_string(), "text": cut::text(text, bytes) })
+            }
+            HistoryEntry::Images(images) => {
+                json!({ "role": "user", "images": images.iter().map(Image::words).collect::<Vec<_>>() })
             }
             HistoryEntry::Assistant(text, calls) => {
                 let mut message = json!({ "role": "assistant", "text": cut::text(text, bytes) });

@@ -6,7 +6,7 @@ use crate::model::Answer;
 use crate::tools::Tools;
 
 fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
-    Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries }
+    Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, waits: false }
 }
 
 fn said(text: &str) -> HistoryEntry {
@@ -28,7 +28,16 @@ fn talk(words: &[&str]) -> History {
 }
 
 fn conversation(history: &History, summary: Option<Summary>) -> Conversation<'_> {
-    Conversation::new(ConversationId(7), "s".into(), history, summary, Vec::new())
+    let mut conversation = Conversation::new(ConversationId(7), "s".into(), history, blind(), Vec::new());
+    if let Some(summary) = summary {
+        conversation.summarise(summary);
+    }
+    conversation
+}
+
+fn blind() -> &'static Pictures {
+    static BLIND: std::sync::LazyLock<Pictures> = std::sync::LazyLock::new(Pictures::default);
+    &BLIND
 }
 
 fn summary(up_to: i64, content: &str) -> Option<Summary> {
@@ -38,7 +47,9 @@ fn summary(up_to: i64, content: &str) -> Option<Summary> {
 fn texts(entries: &[Entry]) -> Vec<&str> {
     let text = |entry| match entry {
         &Entry::System(ref text) | &Entry::User(ref text) => text.as_str(),
-        Entry::Assistant { content, .. } | Entry::Tool { content, .. } => content.as_str(),
+        Entry::UserWithImages { content, .. } | Entry::Assistant { content, .. } | Entry::Tool { content, .. } => {
+            content.as_str()
+        }
     };
     entries.iter().map(text).collect()
 }
@@ -55,7 +66,7 @@ fn the_prompt_is_filled_in_whole() {
 #[test]
 fn the_first_request_stays_within_what_it_may_cost() {
     let history = talk(&["hello"]);
-    let conversation = Conversation::new(ConversationId(1), system_prompt(&[], &[]), &history, None, Vec::new());
+    let conversation = Conversation::new(ConversationId(1), system_prompt(&[], &[]), &history, blind(), Vec::new());
     let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&Tools::specs(&[]));
     // 2,500 tokens; the tokenizers of today make one of 4 bytes and more of this text. docs/performance.md has the count of a real one.
     assert!(bytes <= 10_000, "{bytes} bytes");
@@ -249,4 +260,12 @@ fn an_answer_without_words_is_no_summary_and_a_long_one_is_cut() {
     assert_eq!(plan.read(&answer("They spoke.", vec![call])), None);
     let long = plan.read(&answer(&"word ".repeat(10_000), Vec::new())).unwrap();
     assert!(long.len() <= 2 * 4096 + 256, "{}", long.len());
+}
+
+#[test]
+fn an_image_takes_the_room_of_its_tokens_and_not_of_its_letters() {
+    let image = crate::domain::Image { sha256: "a".into(), media_type: crate::domain::ImageType::Png, size: 1 << 20 };
+    let picture = crate::model::Picture { image, url: "x".repeat(1 << 20).into() };
+    let bytes = size(&[Entry::UserWithImages { content: "look".into(), images: vec![picture] }]);
+    assert!((4000..8000).contains(&bytes), "{bytes}");
 }

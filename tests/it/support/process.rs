@@ -24,7 +24,8 @@ pub struct ModelServer {
 type Decide = Arc<dyn Fn(usize, &Value) -> Value + Send + Sync>;
 
 impl ModelServer {
-    /// `decide` gets the number of the request, from 0, and its body, and gives the assistant's message.
+    /// `decide` gets the number of the request, from 0, and its body, and gives the assistant's message, or an object with
+    /// `error`, which is answered with status 400.
     pub async fn start(decide: impl Fn(usize, &Value) -> Value + Send + Sync + 'static) -> Self {
         let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
         let decide: Decide = Arc::new(decide);
@@ -46,13 +47,16 @@ impl ModelServer {
 async fn answer(
     State((requests, decide)): State<(Arc<Mutex<Vec<Value>>>, Decide)>,
     Json(body): Json<Value>,
-) -> impl IntoResponse {
+) -> axum::response::Response {
     let number = {
         let mut requests = requests.lock().unwrap();
         requests.push(body.clone());
         requests.len() - 1
     };
     let mut delta = decide(number, &body);
+    if delta.get("error").is_some() {
+        return (axum::http::StatusCode::BAD_REQUEST, Json(delta)).into_response();
+    }
     let finish_reason = if delta.get("tool_calls").is_some() { "tool_calls" } else { "stop" };
     if let Some(calls) = delta.get_mut("tool_calls").and_then(Value::as_array_mut) {
         for (index, call) in calls.iter_mut().enumerate() {
@@ -63,7 +67,7 @@ async fn answer(
     let body = chunk(json!({"index": 0, "delta": delta}))
         + &chunk(json!({"index": 0, "delta": {}, "finish_reason": finish_reason}))
         + "data: [DONE]\n\n";
-    ([("content-type", "text/event-stream")], body)
+    ([("content-type", "text/event-stream")], body).into_response()
 }
 
 /// An assistant's message that asks for one tool.

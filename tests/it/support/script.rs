@@ -1,6 +1,7 @@
 //! A model that says what a test wrote down, and keeps what it was asked.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
@@ -53,11 +54,17 @@ pub struct Script {
     requests: Mutex<Vec<Request>>,
     asked: Notify,
     context_tokens: Mutex<Option<u32>>,
+    sees: AtomicBool,
 }
 
 impl Script {
     pub fn add(&self, replies: impl IntoIterator<Item = Reply>) {
         self.replies.lock().unwrap().extend(replies);
+    }
+
+    /// From now on it can see images.
+    pub fn sees(&self) {
+        self.sees.store(true, Ordering::Relaxed);
     }
 
     pub fn requests(&self) -> Vec<Request> {
@@ -105,7 +112,10 @@ impl Model for Script {
 
     fn abilities(&self) -> Abilities {
         let usual = Abilities::default();
-        Abilities { context_tokens: self.context_tokens.lock().unwrap().unwrap_or(usual.context_tokens), ..usual }
+        Abilities {
+            context_tokens: self.context_tokens.lock().unwrap().unwrap_or(usual.context_tokens),
+            images: self.sees.load(Ordering::Relaxed),
+        }
     }
 }
 

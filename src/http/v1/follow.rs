@@ -1,0 +1,137 @@
+//! Follows one turn as it goes: deltas and events as they come, and from the database whatever was missed.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Interval, interval};
+
+use super::telling::{Ending, Piece, Telling};
+use crate::domain::EventRecord;
+use crate::http::Doors;
+use crate::store::{ShownAccepted, StoreError};
+use crate::wire::ServerFrame;
+
+/// How often the database is asked for what another process did; see ADR 12.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Events read at a time.
+const PAGE: i64 = 200;
+
+/// What comes next.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// More to tell.
+    Piece(Piece),
+    /// Nothing more is to be told.
+    End(Ending),
+    /// The server ends or restarts; the turn is kept.
+    Away,
+}
+
+/// Ears for what is announced, from a moment before a request is accepted.
+pub(super) struct Ears {
+    events: broadcast::Receiver<EventRecord>,
+    deltas: broadcast::Receiver<ServerFrame>,
+}
+
+impl Ears {
+    pub(super) fn open(doors: &Doors) -> Self {
+        Self { events: doors.store.signals().events(), deltas: doors.deltas.subscribe() }
+    }
+}
+
+/// One who follows a turn.
+pub(super) struct Follow {
+    doors: Doors,
+    ears: Ears,
+    shown: ShownAccepted,
+    /// The newest event that was looked at.
+    position: i64,
+    telling: Telling,
+    pieces: VecDeque<Piece>,
+    look: Interval,
+}
+
+impl Follow {
+    pub(super) async fn begin(doors: Doors, ears: Ears, shown: ShownAccepted) -> Result<Self, StoreError> {
+        // A turn that was asked for before may be in the middle of a step.
+        let telling = Telling::of(shown.turn, !shown.again);
+        let position = shown.accepted;
+        let mut look = interval(LOOK_EVERY);
+        look.reset();
+        let mut follow = Self { doors, ears, shown, position, telling, pieces: VecDeque::new(), look };
+        if let Some(approval) = follow.doors.store.approval_before(shown.turn).await? {
+            follow.telling.stands_behind(approval);
+        }
+        follow.catch_up().await?;
+        Ok(follow)
+    }
+
+    /// The request.
+    pub(super) fn shown(&self) -> &ShownAccepted {
+        &self.shown
+    }
+
+    /// What was told so far.
+    pub(super) fn telling(&mut self) -> &mut Telling {
+        &mut self.telling
+    }
+
+    /// Waits for what comes next.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub(super) async fn next(&mut self) -> Result<Next, StoreError> {
+        let shutdown = self.doors.shutdown.clone();
+        loop {
+            if let Some(piece) = self.pieces.pop_front() {
+                return Ok(Next::Piece(piece));
+            }
+            if let Some(ending) = self.telling.ending() {
+                return Ok(Next::End(ending));
+            }
+            if shutdown.is_cancelled() {
+                return Ok(Next::Away);
+            }
+            tokio::select! {
+                // In this order, so that a piece of text is told before the record that contains it.
+                biased;
+                // What is committed already is still told.
+                () = shutdown.cancelled() => self.catch_up().await?,
+                delta = self.ears.deltas.recv() => match delta {
+                    Ok(ServerFrame::Delta { turn, step, attempt, content, .. }) if turn == self.shown.turn => {
+                        self.pieces.extend(self.telling.delta(step, attempt, &content));
+                    }
+                    Ok(_) | Err(RecvError::Closed) => {}
+                    Err(RecvError::Lagged(_)) => self.telling.missed(),
+                },
+                record = self.ears.events.recv() => match record {
+                    Ok(record) if record.conversation != self.shown.conversation || record.sequence <= self.position => {}
+                    Ok(record) if record.sequence == self.position + 1 => self.take(&record),
+                    Ok(_) | Err(RecvError::Lagged(_)) => self.catch_up().await?,
+                    Err(RecvError::Closed) => return Ok(Next::Away),
+                },
+                _ = self.look.tick() => self.catch_up().await?,
+            }
+        }
+    }
+
+    fn take(&mut self, record: &EventRecord) {
+        self.position = record.sequence;
+        self.pieces.extend(self.telling.record(record));
+    }
+
+    /// Reads everything after the position.
+    async fn catch_up(&mut self) -> Result<(), StoreError> {
+        loop {
+            let records = self.doors.store.events_after(self.shown.conversation, self.position, PAGE).await?;
+            if records.is_empty() {
+                return Ok(());
+            }
+            for record in &records {
+                self.take(record);
+            }
+        }
+    }
+}

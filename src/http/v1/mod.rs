@@ -1,0 +1,44 @@
+//! `/v1`: the agent, for any client of OpenAI's interface. A request is a message like any other: accepted durably, a turn with its law,
+//! its approvals and its tools, which the server runs itself. `wire::v1` has the words, `docs/openai.md` describes it.
+
+mod answer;
+mod follow;
+mod read;
+mod refusal;
+mod stream;
+mod telling;
+
+use axum::extract::{DefaultBodyLimit, Path};
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+
+use super::Doors;
+use crate::wire::v1::{MODEL, ModelEntry, Models};
+use refusal::Refusal;
+
+pub(super) use refusal::turned_away;
+
+/// The largest body, in bytes: the history comes whole each time.
+const MAX_BODY_BYTES: usize = 8 << 20;
+
+/// Every route of the interface.
+pub(super) fn routes() -> Router<Doors> {
+    Router::new()
+        .route("/chat/completions", post(answer::complete))
+        .route("/models", get(models))
+        .route("/models/{id}", get(model))
+        .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; docs/openai.md lists what there is"))
+        .method_not_allowed_fallback(async || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+}
+
+const AGENT: ModelEntry = ModelEntry { id: MODEL, object: "model", created: 0, owned_by: MODEL };
+
+async fn models() -> Json<Models> {
+    Json(Models { object: "list", data: [AGENT] })
+}
+
+async fn model(Path(id): Path<String>) -> Result<Json<ModelEntry>, Refusal> {
+    if id == MODEL { Ok(Json(AGENT)) } else { Err(Refusal::no_model(&id)) }
+}

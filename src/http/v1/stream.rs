@@ -1,0 +1,117 @@
+//! An answer in pieces, as server-sent events.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::http::{HeaderValue, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::answer::Answering;
+use super::follow::Next;
+use super::refusal::Refusal;
+use super::telling::{Ending, Piece};
+use crate::wire::v1::{Chunk, ChunkChoice, Delta, MODEL, Progress};
+
+/// A line without meaning goes out after so much silence, so that nothing between here and the client takes the connection for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+pub(super) fn response(answering: Answering, include_usage: bool) -> Response {
+    let mut stream = Stream { answering, include_usage, ready: VecDeque::new(), over: false };
+    stream.chunk(Delta { role: Some("assistant"), content: Some(String::new()) }, None, stream.answering.progress());
+    let events = futures::stream::unfold(stream, |mut stream| async move {
+        let event = stream.next().await?;
+        Some((Ok::<_, Infallible>(event), stream))
+    });
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    // A proxy that gathers would turn the stream into one late answer.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+struct Stream {
+    answering: Answering,
+    include_usage: bool,
+    ready: VecDeque<Event>,
+    over: bool,
+}
+
+impl Stream {
+    /// The next event; `None` behind the last.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.over {
+                return None;
+            }
+            match self.answering.follow.next().await {
+                Ok(Next::Piece(piece)) => self.piece(piece),
+                Ok(Next::End(ending)) => self.end(ending).await,
+                Ok(Next::Away) => self.fail(Refusal::away()),
+                Err(error) => self.fail(error.into()),
+            }
+        }
+    }
+
+    fn piece(&mut self, piece: Piece) {
+        let progress = self.answering.progress();
+        match piece {
+            Piece::Text(text) => self.chunk(Delta { role: None, content: Some(text) }, None, progress),
+            Piece::Calls(called) => self.chunk(Delta::default(), None, Progress { tool_call: Some(called), ..progress }),
+            Piece::Called(called) => self.chunk(Delta::default(), None, Progress { tool_result: Some(called), ..progress }),
+        }
+    }
+
+    async fn end(&mut self, ending: Ending) {
+        let end = match self.answering.end(ending).await {
+            Ok(end) => end,
+            Err(refusal) => return self.fail(refusal),
+        };
+        let progress = Progress { approval: end.approval, ..self.answering.progress() };
+        if !end.text.is_empty() {
+            self.chunk(Delta { role: None, content: Some(end.text) }, None, progress.clone());
+        }
+        self.chunk(Delta::default(), Some(end.finish_reason), progress.clone());
+        if self.include_usage {
+            let usage = Some(self.answering.follow.telling().usage());
+            let chunk = Chunk { choices: Vec::new(), usage, ..self.empty(progress) };
+            self.put(&chunk);
+        }
+        self.ready.push_back(Event::default().data("[DONE]"));
+        self.over = true;
+    }
+
+    /// What was said stays said; the error comes behind it, and no end.
+    fn fail(&mut self, refusal: Refusal) {
+        self.put(&refusal.into_event());
+        self.over = true;
+    }
+
+    fn chunk(&mut self, delta: Delta, finish_reason: Option<&'static str>, level3: Progress) {
+        let choices = vec![ChunkChoice { index: 0, delta, logprobs: None, finish_reason }];
+        let chunk = Chunk { choices, ..self.empty(level3) };
+        self.put(&chunk);
+    }
+
+    fn empty(&self, level3: Progress) -> Chunk {
+        Chunk {
+            id: self.answering.id(),
+            object: "chat.completion.chunk",
+            created: self.answering.created(),
+            model: MODEL,
+            choices: Vec::new(),
+            usage: self.include_usage.then_some(None),
+            level3,
+        }
+    }
+
+    fn put(&mut self, data: &impl Serialize) {
+        let text = serde_json::to_string(data).expect("chunks are plain data");
+        self.ready.push_back(Event::default().data(text));
+    }
+}

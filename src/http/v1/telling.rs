@@ -1,0 +1,281 @@
+//! What a turn says, as one text that only grows: pieces while a model writes, and the recorded text in any case. It sees nothing but
+//! deltas and events, so it comes out the same for who listens and for who asks again later.
+
+use crate::domain::{ApprovalId, Event, EventRecord, Failure, Shown, ToolCallId, TurnId, TurnState};
+use crate::wire::v1::{Called, Usage};
+
+/// Something to tell the client.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Piece {
+    /// More text.
+    Text(String),
+    /// A tool is about to be called.
+    Calls(Called),
+    /// A tool was called.
+    Called(Called),
+}
+
+/// Why nothing more is told.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Ending {
+    /// The turn has its answer; true where a limit of tokens cut it.
+    Answered(bool),
+    /// The turn waits for this approval.
+    Waiting(ApprovalId, Box<Shown>),
+    /// The turn stands behind another that waits for this approval.
+    Behind(ApprovalId),
+    /// A person stopped it.
+    Stopped,
+    /// It ended without an answer; why.
+    Failed(Option<Failure>, String),
+}
+
+/// The step that is being written.
+#[derive(Debug, Default)]
+struct Step {
+    number: i32,
+    attempt: i64,
+    /// What the newest attempt has written.
+    written: String,
+    /// What was told of this step, since it was last begun anew.
+    told: String,
+}
+
+/// The text of a turn, from one event on.
+#[derive(Debug)]
+pub(super) struct Telling {
+    turn: TurnId,
+    step: Step,
+    /// The newest step that is recorded.
+    recorded: i32,
+    /// Deltas of earlier steps may lack their beginning, and are left out; `None` while that cannot be known.
+    whole_from: Option<i32>,
+    started: bool,
+    /// Everything that was told.
+    text: String,
+    cut: bool,
+    usage: Option<Usage>,
+    waiting: Option<(ApprovalId, Box<Shown>)>,
+    behind: Option<ApprovalId>,
+    over: Option<Ending>,
+}
+
+impl Telling {
+    /// `listening`: every delta of the turn will come by.
+    pub(super) fn of(turn: TurnId, listening: bool) -> Self {
+        Self {
+            turn,
+            step: Step::default(),
+            recorded: 0,
+            whole_from: listening.then_some(1),
+            started: false,
+            text: String::new(),
+            cut: false,
+            usage: None,
+            waiting: None,
+            behind: None,
+            over: None,
+        }
+    }
+
+    /// Everything that was told so far.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What the steps used up, as far as providers said.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// Deltas were missed.
+    pub(super) fn missed(&mut self) {
+        self.whole_from = None;
+    }
+
+    /// The turn stands behind this approval of an earlier one.
+    pub(super) fn stands_behind(&mut self, approval: ApprovalId) {
+        self.behind = Some(approval);
+    }
+
+    /// Why nothing more is to be told, once that is so.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        let waiting = || self.waiting.clone().map(|(id, shown)| Ending::Waiting(id, shown));
+        let behind = || self.behind.filter(|_| !self.started).map(Ending::Behind);
+        self.over.clone().or_else(waiting).or_else(behind)
+    }
+
+    /// Text of this program's own, on a line of its own.
+    pub(super) fn add(&mut self, text: &str) -> String {
+        let piece = format!("{}{text}", self.gap());
+        self.text.push_str(&piece);
+        piece
+    }
+
+    /// A piece of text that a model has just written.
+    pub(super) fn delta(&mut self, step: i32, attempt: i64, content: &str) -> Option<Piece> {
+        if step <= self.recorded || self.whole_from.is_none_or(|from| step < from) {
+            return None;
+        }
+        self.begin(step);
+        if attempt < self.step.attempt {
+            return None;
+        }
+        if attempt > self.step.attempt {
+            self.step.attempt = attempt;
+            self.step.written.clear();
+        }
+        self.step.written.push_str(content);
+        self.grow(false)
+    }
+
+    /// The next event of the turn's conversation.
+    pub(super) fn record(&mut self, record: &EventRecord) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        match &record.event {
+            Event::ApprovalRequested { turn, approval, .. } if *turn < self.turn => self.behind = Some(*approval),
+            Event::ApprovalDecided { approval, .. } if self.behind == Some(*approval) => self.behind = None,
+            Event::TurnStarted { turn, .. } if *turn == self.turn => self.started = true,
+            Event::StepAnswered { turn, number, content, usage, finish_reason, .. } if *turn == self.turn => {
+                self.begin(*number);
+                self.recorded = *number;
+                // Who began to listen in the middle of this step hears the next but one whole, at the latest.
+                self.whole_from.get_or_insert(number.saturating_add(2));
+                self.cut = finish_reason == "length";
+                if let Some(used) = usage {
+                    let all = self.usage.get_or_insert_default();
+                    all.prompt_tokens += used.input;
+                    all.completion_tokens += used.output;
+                    all.total_tokens += used.input + used.output;
+                }
+                self.step.written.clone_from(content);
+                pieces.extend(self.grow(true));
+            }
+            Event::ToolCallProposed { turn, call, request, .. } if *turn == self.turn => {
+                pieces.push(Piece::Calls(called(*call, &request.name, None)));
+            }
+            Event::ToolCallEnded { turn, call, name, outcome, .. } if *turn == self.turn => {
+                pieces.push(Piece::Called(called(*call, name, Some(outcome.ok))));
+            }
+            Event::ApprovalRequested { turn, approval, shown, .. } if *turn == self.turn => {
+                self.waiting = Some((*approval, shown.clone()));
+            }
+            Event::ApprovalDecided { turn, .. } if *turn == self.turn => self.waiting = None,
+            Event::TurnEnded { turn, state, reason, failure } if *turn == self.turn => {
+                self.over = Some(match state {
+                    TurnState::Failed => Ending::Failed(*failure, reason.clone().unwrap_or_default()),
+                    TurnState::Aborted => Ending::Stopped,
+                    TurnState::Queued | TurnState::Running | TurnState::AwaitingApproval | TurnState::Completed => {
+                        Ending::Answered(self.cut)
+                    }
+                });
+            }
+            _ => {}
+        }
+        pieces
+    }
+
+    fn begin(&mut self, step: i32) {
+        if self.step.number != step {
+            self.step = Step { number: step, ..Step::default() };
+        }
+    }
+
+    /// What stands before text that does not go on where the last one ended.
+    fn gap(&self) -> &'static str {
+        if self.text.is_empty() { "" } else { "\n\n" }
+    }
+
+    /// Tells what is new of the step. Told text cannot be taken back: where a new attempt, or the record, says something else, it is told
+    /// whole, below what was told before.
+    fn grow(&mut self, whole: bool) -> Option<Piece> {
+        let gap = self.gap();
+        let Step { written, told, .. } = &mut self.step;
+        if written.trim().is_empty() {
+            return None;
+        }
+        let piece = match written.strip_prefix(told.as_str()) {
+            Some("") => return None,
+            Some(rest) if !told.is_empty() => rest.to_owned(),
+            // A new attempt that has not yet come as far as the old one, or blanks at the end that were not recorded.
+            None if !whole && told.starts_with(written.as_str()) => return None,
+            None if told.trim_end() == written.trim_end() => return None,
+            _ => format!("{gap}{written}"),
+        };
+        told.clone_from(written);
+        self.text.push_str(&piece);
+        Some(Piece::Text(piece))
+    }
+}
+
+fn called(call: ToolCallId, name: &str, ok: Option<bool>) -> Called {
+    Called { call, name: name.to_owned(), ok }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ConversationId, StepId};
+
+    fn answered(number: i32, content: &str, last: bool) -> EventRecord {
+        let event = Event::StepAnswered {
+            turn: TurnId(1),
+            step: StepId(i64::from(number)),
+            number,
+            model: "m".into(),
+            finish_reason: "stop".into(),
+            usage: None,
+            content: content.into(),
+            last,
+            cost_micros: None,
+        };
+        EventRecord { conversation: ConversationId(1), sequence: 1, at: chrono::DateTime::UNIX_EPOCH, event }
+    }
+
+    /// What a client is told, joined: of `(step, attempt, text)` as deltas, and of attempt 0 as the record.
+    fn told(listening: bool, said: &[(i32, i64, &str)]) -> String {
+        let mut telling = Telling::of(TurnId(1), listening);
+        let mut pieces = Vec::new();
+        for (step, attempt, text) in said {
+            match attempt {
+                0 => pieces.extend(telling.record(&answered(*step, text, false))),
+                _ => pieces.extend(telling.delta(*step, *attempt, text)),
+            }
+        }
+        let text = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            other => panic!("{other:?}"),
+        };
+        let joined: String = pieces.iter().map(text).collect();
+        assert_eq!(joined, telling.text());
+        joined
+    }
+
+    #[test]
+    fn pieces_and_record_make_the_same_text() {
+        let whole = told(false, &[(1, 0, "Looking."), (2, 0, ""), (3, 0, "Found: é")]);
+        assert_eq!(whole, "Looking.\n\nFound: é");
+        let pieces =
+            [(1, 1, "Look"), (1, 1, "ing."), (1, 0, "Looking."), (2, 1, " \n"), (2, 0, ""), (3, 1, "Found: "), (3, 1, "é")];
+        assert_eq!(told(true, &[&pieces[..], &[(3, 0, "Found: é")]].concat()), whole);
+        // Of the last step only the beginning was heard.
+        assert_eq!(told(true, &[&pieces[..6], &[(3, 0, "Found: é")]].concat()), whole);
+    }
+
+    #[test]
+    fn a_new_attempt_that_says_the_same_is_told_once_and_another_below_it() {
+        assert_eq!(told(true, &[(1, 1, "One, t"), (1, 2, "One"), (1, 2, ", two"), (1, 0, "One, two")]), "One, two");
+        assert_eq!(told(true, &[(1, 1, "One, t"), (1, 2, "Oh"), (1, 2, "!"), (1, 1, "late"), (1, 0, "Oh!")]), "One, t\n\nOh!");
+        assert_eq!(told(true, &[(1, 1, "a key: s3cret"), (1, 0, "a key: [hidden]")]), "a key: s3cret\n\na key: [hidden]");
+        assert_eq!(told(true, &[(1, 1, "done \n"), (1, 0, "done"), (2, 1, "more")]), "done \n\n\nmore");
+        assert_eq!(told(true, &[(1, 1, "done and more"), (1, 0, "done")]), "done and more\n\ndone");
+    }
+
+    #[test]
+    fn who_comes_late_hears_no_step_from_its_middle() {
+        assert_eq!(
+            told(false, &[(1, 1, "ddle"), (1, 0, "middle"), (2, 1, "d"), (2, 0, "end"), (3, 1, "x")]),
+            "middle\n\nend\n\nx"
+        );
+    }
+}
