@@ -87,7 +87,10 @@ impl Chain {
                 said.store(true, Ordering::Relaxed);
                 on_delta(piece);
             };
-            let error = match member.model.answer(request.clone(), &hears).await {
+            // What it is shown was chosen for the first of them.
+            let sees = member.model.abilities().images;
+            let request = if sees { request.clone() } else { request.clone().without_images() };
+            let error = match member.model.answer(request, &hears).await {
                 Ok(answer) => {
                     member.health.set(None);
                     return Ok(answer);
@@ -260,5 +263,16 @@ mod tests {
             let chain = chain(&clock, vec![("a", vec![("", Some(kind))]), ("b", vec![WELL])]);
             assert_eq!(asked(&chain).await, Ok("b".into()));
         }
+    }
+
+    #[test]
+    fn one_that_cannot_see_is_told_of_the_images_the_first_would_have_seen() {
+        use super::super::{Entry, Picture};
+        let image = crate::domain::Image { sha256: "ab".into(), media_type: crate::domain::ImageType::Png, size: 2048 };
+        let picture = Picture { image, url: "data:image/png;base64,AAAA".into() };
+        let seen = |content: &str| Entry::UserWithImages { content: content.into(), images: vec![picture.clone()] };
+        let blind = Request { entries: vec![seen("what is this?"), seen("")], tools: Vec::new() }.without_images();
+        let line = "[image, image/png, 2 KB: this model cannot see images]";
+        assert_eq!(blind.entries, [Entry::User(format!("what is this?\n{line}")), Entry::User(line.into())]);
     }
 }

@@ -85,6 +85,20 @@ pub struct Request {
     pub tools: Vec<ToolSpec>,
 }
 
+impl Request {
+    /// The same for a model that cannot see: a line stands for each image.
+    fn without_images(mut self) -> Self {
+        for entry in &mut self.entries {
+            let Entry::UserWithImages { content, images } = entry else { continue };
+            for picture in images.iter() {
+                content.push_str(&format!("\n[image, {}: this model cannot see images]", picture.image.words()));
+            }
+            *entry = Entry::User(content.trim_start().to_owned());
+        }
+        self
+    }
+}
+
 /// A complete answer. A stream that was cut never becomes one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
