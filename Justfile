@@ -20,6 +20,10 @@ chaos-short:
 chaos:
     CHAOS_KILLS="${CHAOS_KILLS:-1000}" CHAOS_POINTS="${CHAOS_POINTS:-50}" cargo test --locked --test chaos -- --nocapture
 
+# How well the agent extends itself with the model that LLM_* set; EVALS_ONLY, EVALS_RUNS, EVALS_TIMEOUT: see docs/evals.md.
+evals:
+    cargo test --locked --test evals
+
 # What .ci/run checks before the tests.
 lint:
     cargo fmt --check

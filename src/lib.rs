@@ -11,6 +11,7 @@ pub mod failpoint;
 pub mod governor;
 pub mod http;
 pub mod mcp;
+pub mod memory;
 pub mod model;
 pub mod replay;
 pub mod runner;

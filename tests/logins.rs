@@ -278,9 +278,17 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     let lease = store.claim("one", &[], now, chrono::TimeDelta::seconds(60)).await.unwrap().expect("a turn");
     let call = CallRequest { id: "a".into(), name: "execute_sql".into(), arguments: "{}".into() };
     let calls = vec![call; 3];
-    let step =
-        NewStep { number: 1, model: "m", finish_reason: "tool_calls", usage: None, content: "", calls: &calls, last: false };
-    let open = store.store_step(&lease, step, now).await.unwrap();
+    let step = NewStep {
+        number: 1,
+        model: "m",
+        finish_reason: "tool_calls",
+        usage: None,
+        content: "",
+        calls: &calls,
+        last: false,
+        unproven: false,
+    };
+    let open = store.store_step(&lease, step, now).await.unwrap().calls;
     let sql = async |call: &OpenCall, statement: &str| {
         let end = CallEnd {
             call: call.call,

@@ -10,6 +10,8 @@ pub(super) struct Law {
     pub(super) governor: bool,
     pub(super) budgets: Budgets,
     pub(super) used: Used,
+    /// The model that the turn's task names, and those that its profile has.
+    pub(super) models: (Option<String>, Vec<String>),
     /// Tool and arguments of the calls that have their outcome.
     made: Vec<(String, String)>,
 }
@@ -57,7 +59,9 @@ fn told(exceeded: governor::Exceeded) -> String {
 impl Agent {
     /// The law for a turn that was just taken up.
     pub(super) async fn law(&self, lease: &Lease, progress: &Progress) -> Result<Law, StoreError> {
-        let (policy, made) = tokio::try_join!(self.store.policy_of(lease.conversation), self.store.calls_made(lease.turn))?;
+        let of_task = async { if lease.origin == Origin::Task { self.store.model_of(lease.turn).await } else { Ok(None) } };
+        let (policy, made, of_task) =
+            tokio::try_join!(self.store.policy_of(lease.conversation), self.store.calls_made(lease.turn), of_task)?;
         let budgets = policy.budgets;
         // Only calls that are open already look at this before a step reads it afresh.
         let used = if progress.open.is_empty() {
@@ -68,18 +72,18 @@ impl Agent {
         // What a person ordered is not reviewed; what another agent did is.
         let governor = policy.governor
             && (lease.origin != Origin::Command || self.store.profile_of(lease.conversation).await? == MCP_PROFILE);
-        Ok(Law { governor, budgets, used, made })
+        Ok(Law { governor, budgets, used, models: (of_task, policy.models), made })
     }
 
     /// Has a call classified by a second model request, where it would do more than read and was not classified before.
-    pub(super) async fn review(&self, lease: &Lease, open: &OpenCall) -> Result<(), StoreError> {
+    pub(super) async fn review(&self, lease: &Lease, open: &OpenCall, law: &Law) -> Result<(), StoreError> {
         let effects = self.tools.effects_of(open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());
         }
-        let task = self.store.input_of(lease.turn).await?;
-        let model = self.models.current().await;
+        let task = self.store.task_of(lease.turn).await?;
+        let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
         let reviewed = review::classify(&*model, review::Reviewing { tool, arguments, effects: &effects, task: &task }).await;
         if let Some(kind) = reviewed.failed {
@@ -97,7 +101,7 @@ pub(super) fn warnings(history: &[Exchange]) -> Option<String> {
     let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
     let steps = entries.iter().filter_map(|entry| match entry {
         HistoryEntry::Assistant(_, calls) => Some(calls),
-        HistoryEntry::User(..) | HistoryEntry::Tool(..) => None,
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
     });
     let (mut made, mut warnings) = (Vec::new(), Vec::new());
     for calls in steps {

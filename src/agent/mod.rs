@@ -1,9 +1,12 @@
 //! The turn: model request, tool calls, model request … until an answer. Everything it has done is stored before it goes on, so it can
 //! be dropped at any point and taken up again from the database.
 
+mod claims;
 mod context;
 mod law;
+mod pictures;
 mod review;
+mod truth;
 
 use std::sync::Arc;
 
@@ -15,15 +18,17 @@ use tracing::Instrument;
 use crate::clock::Clock;
 use crate::domain::{Failure, Origin, ToolSpec};
 use crate::failpoint::{self, Point};
+use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
 
-use context::Extent;
+use context::{Conversation, Extent, Sizes};
 use law::Law;
+use truth::Truth;
 
 /// How many deltas a slow socket may fall behind before it misses some; the recorded text replaces them in any case.
 const DELTA_BACKLOG: usize = 1024;
@@ -37,7 +42,7 @@ pub struct Limits {
     pub history: usize,
 }
 
-/// Works on turns. One for the whole program; it keeps nothing about any of them.
+/// Works on turns. One for the whole program; it keeps nothing about any of them but how much of a conversation models take.
 pub struct Agent {
     store: Store,
     tools: Tools,
@@ -46,6 +51,7 @@ pub struct Agent {
     limits: Limits,
     deltas: broadcast::Sender<ServerFrame>,
     metrics: Metrics,
+    sizes: Sizes,
 }
 
 /// How work on a turn ended.
@@ -77,7 +83,16 @@ impl Agent {
         limits: Limits,
         metrics: Metrics,
     ) -> Self {
-        Self { store, tools, models, clock, limits, deltas: broadcast::channel(DELTA_BACKLOG).0, metrics }
+        Self {
+            store,
+            tools,
+            models,
+            clock,
+            limits,
+            deltas: broadcast::channel(DELTA_BACKLOG).0,
+            metrics,
+            sizes: Sizes::default(),
+        }
     }
 
     /// Pieces of text as models write them, as `delta` frames.
@@ -112,7 +127,7 @@ impl Agent {
                 }
                 let span = tracing::info_span!("step", step = steps);
                 if law.governor {
-                    self.review(lease, call).instrument(span.clone()).await?;
+                    self.review(lease, call, &law).instrument(span.clone()).await?;
                 }
                 match self.tools.run(lease, call).instrument(span).await? {
                     Ran::Ended => law.made(call),
@@ -138,10 +153,10 @@ impl Agent {
             return Ok(0);
         }
         let history = self.store.history(lease.conversation, lease.turn, 0).await?;
-        let mut entries = history.iter().flat_map(|exchange| &exchange.entries).rev();
+        let mut entries = history.exchanges.iter().flat_map(|exchange| &exchange.entries).rev();
         let asked_for = entries.find_map(|entry| match entry {
             HistoryEntry::Assistant(_, calls) => Some(calls.len()),
-            HistoryEntry::User(..) | HistoryEntry::Tool(..) => None,
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
         });
         Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
     }
@@ -155,17 +170,18 @@ impl Agent {
         extent: &mut Extent,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
-        let (history, capabilities, external, due, used) = tokio::try_join!(
+        let (mut history, summaries, capabilities, external, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
+            self.store.summaries_of(lease.conversation, lease.turn),
             self.tools.capabilities(),
             self.tools.external(),
             self.store.tasks_due_before(now + context::DUE_SOON),
             self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
         law.used = used;
-        let empty = empty_answers(&history);
+        let empty = empty_answers(&history.exchanges);
         if lease.origin == Origin::Command {
-            return self.close(lease, number, "command", context::what_came_of_it(&history)).await;
+            return self.close(lease, number, "command", context::what_came_of_it(&history.exchanges)).await;
         }
         if empty == Empty::Twice {
             return self.close(lease, number, "empty", EMPTY_TWICE.to_owned()).await;
@@ -173,19 +189,47 @@ impl Agent {
         if let Some(why) = law.used_up(number, self.limits.iterations) {
             return self.close(lease, number, "limit", why).await;
         }
-        let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due))];
-        entries.extend(context::entries(&history));
-        entries.extend(law::warnings(&history).map(Entry::User));
-        if empty == Empty::Once {
-            entries.push(Entry::User(ASK_AGAIN.to_owned()));
+        if history.exchanges.last().is_some_and(|exchange| exchange.waits) {
+            // Only now is it sure that the model will be asked.
+            self.store.show_steering(lease, number, now).await?;
+            history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
         }
-        let model = self.models.current().await;
+        let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
+        if empty == Empty::Once {
+            last.push(Entry::User(ASK_AGAIN.to_owned()));
+        }
+        let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
+        let tools: Vec<_> = Tools::specs(&capabilities).into_iter().chain(external).collect();
+        let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
+        let system = context::system_prompt(&capabilities, &due);
+        let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
+        // Once in a turn, while all there is of it is what it reacts to.
+        let compacted = number == 1
+            && !summaries.failed_lately
+            && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&tools)).await?;
+        if compacted {
+            law.used = self.store.usage_of(lease.turn, &law.budgets, self.clock.now()).await?;
+            if let Some(why) = law.used_up(number, self.limits.iterations) {
+                return self.close(lease, number, "limit", why).await;
+            }
+        }
         let begun = Instant::now();
-        let offered = Tools::specs(&capabilities).into_iter().chain(external).collect();
-        let answered = self.ask(&*model, (entries, extent), offered, lease, number).await;
+        // Held until the answer is stored, so that a stop finds what was said at any moment before.
+        let pen = self.store.writing().begin(lease, number, &model.info().name);
+        let answered = self.ask(&*model, (&conversation, extent), &pen, tools, lease, number).await;
+        if !pictures.is_empty() {
+            drop(pictures);
+            memory::give_back();
+        }
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
-            Ok(answer) => self.store_answer(lease, number, &answer).await,
+            Ok(answer) => {
+                let truth = self.truth(lease, &history.exchanges, &answer, &*model).await?;
+                // There has to be a step left to say it otherwise.
+                let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
+                let truth = if once_more { truth } else { truth.for_good() };
+                self.store_answer(lease, number, &answer, model.rate(&answer.model), truth).await
+            }
             Err(error) => {
                 self.metrics.model_error(error.kind);
                 tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
@@ -195,31 +239,42 @@ impl Agent {
         }
     }
 
-    /// Asks the model. Where the conversation is too long for it, with less and less of it; what was enough holds for the rest of the
-    /// turn.
+    /// Asks the model, with as much of the conversation as it is known to take. Where it finds that too long, with less and less of it;
+    /// what was enough holds for the rest of the turn, and what was learnt for all others.
     async fn ask(
         &self,
         model: &dyn Model,
-        (entries, extent): (Vec<Entry>, &mut Extent),
+        (conversation, extent): (&Conversation<'_>, &mut Extent),
+        pen: &Pen,
         tools: Vec<ToolSpec>,
         lease: &Lease,
         number: i32,
     ) -> Result<Answer, ModelError> {
         let on_delta = |piece: &str| {
+            pen.write(piece);
             // There is no way to fail here; the connection to the model has its own.
             let _ = failpoint::hit(Point::FirstByte);
             let (conversation, turn, attempt) = (lease.conversation, lease.turn, lease.fence);
             // Nobody watching is fine.
             let _ = self.deltas.send(ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() });
         };
-        let mut shown = context::within(*extent, &entries, lease.conversation);
+        let around = context::size_of_tools(&tools);
+        let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
+        let mut shown = conversation.fitting(extent, most);
         loop {
+            pen.begin_again();
+            let bytes = context::size(&shown) + around;
             let request = Request { entries: shown, tools: tools.clone() };
             let error = match model.answer(request, &on_delta).await {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
-                answered => return answered,
+                Err(error) => return Err(error),
+                Ok(answer) => {
+                    self.sizes.taken(model, lease.conversation, bytes, answer.usage);
+                    return Ok(answer);
+                }
             };
-            let Some((next, less)) = context::shorter(*extent, &entries, lease.conversation) else {
+            self.sizes.refused(model, lease.conversation, bytes);
+            let Some((next, less)) = conversation.shorter(*extent) else {
                 let message = format!("{} {NOTHING_SHORTER}", error.message);
                 return Err(ModelError { message, ..error });
             };
@@ -228,8 +283,15 @@ impl Agent {
         }
     }
 
-    async fn store_answer(&self, lease: &Lease, number: i32, answer: &Answer) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let last = answer.calls.is_empty() && !answer.content.trim().is_empty();
+    async fn store_answer(
+        &self,
+        lease: &Lease,
+        number: i32,
+        answer: &Answer,
+        rate: Option<Rate>,
+        truth: Truth,
+    ) -> Result<Option<Vec<OpenCall>>, StoreError> {
+        let last = answer.calls.is_empty() && !answer.content.trim().is_empty() && truth != Truth::TakenBack;
         let cut = last && answer.finish_reason == "length";
         let content = if cut {
             format!("{}\n\n*(cut: the model reached its limit of tokens)*", answer.content)
@@ -244,16 +306,25 @@ impl Agent {
             content: &content,
             calls: &answer.calls,
             last,
+            unproven: truth != Truth::Shown,
         };
-        let calls = self.store.store_step(lease, step, self.clock.now()).await?;
-        Ok((!last).then_some(calls))
+        let stored = self.store.store_priced_step(lease, step, rate, self.clock.now()).await?;
+        Ok((!stored.over).then_some(stored.calls))
     }
 
     /// Ends the turn with words of the controller's own.
     async fn close(&self, lease: &Lease, number: i32, why: &str, content: String) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let step =
-            NewStep { number, model: "level3", finish_reason: why, usage: None, content: &content, calls: &[], last: true };
-        self.store.store_step(lease, step, self.clock.now()).await?;
+        let step = NewStep {
+            number,
+            model: "level3",
+            finish_reason: why,
+            usage: None,
+            content: &content,
+            calls: &[],
+            last: true,
+            unproven: false,
+        };
+        self.store.close_turn(lease, step, self.clock.now()).await?;
         Ok(None)
     }
 }

@@ -1,6 +1,7 @@
 //! Builds everything once and runs it until it is to end.
 
 pub mod backup;
+pub mod doctor;
 mod folder;
 
 use std::io;

@@ -65,6 +65,10 @@ pub enum Command {
         /// The file
         file: PathBuf,
     },
+    /// List every provider of models: configured or not, reachable or not, and what it has
+    Models,
+    /// Check the model in use and its fallbacks, and what the server needs; exit code 1 when something is to be mended
+    Doctor,
     /// What the running server is asked.
     #[command(flatten)]
     Ask(Ask),

@@ -67,7 +67,21 @@ pub struct ModelSettings {
     pub api_key: Option<String>,
     /// `LLM_BASE_URL`.
     pub base_url: Option<String>,
+    /// `LLM_FALLBACK`: models that answer when the first is down, as `provider/model`, comma separated.
+    pub fallback: Option<String>,
+    /// `LLM_CONTEXT_TOKENS`: how much the model can take, where that is not known or known wrongly.
+    pub context_tokens: Option<u32>,
+    /// The keys of providers, by the variables of [`PROVIDER_KEYS`].
+    pub keys: BTreeMap<String, String>,
+    /// Where servers of one's own are, by the variables of [`PROVIDER_ADDRESSES`].
+    pub addresses: BTreeMap<String, String>,
 }
+
+/// The variables with the keys of providers.
+pub const PROVIDER_KEYS: [&str; 6] =
+    ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY", "MISTRAL_API_KEY", "GEMINI_API_KEY"];
+/// The variables that say where a provider is that people run themselves.
+pub const PROVIDER_ADDRESSES: [&str; 3] = ["OLLAMA_BASE_URL", "LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL"];
 
 /// A setting that cannot be used.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -114,6 +128,10 @@ impl Config {
                 model: get("LLM_MODEL"),
                 api_key: get("LLM_API_KEY"),
                 base_url: get("LLM_BASE_URL"),
+                fallback: get("LLM_FALLBACK"),
+                context_tokens: context_tokens(get)?,
+                keys: those_set(get, &PROVIDER_KEYS),
+                addresses: those_set(get, &PROVIDER_ADDRESSES),
             },
             heartbeat: Duration::from_secs(positive(get, "HEARTBEAT_INTERVAL", "300")?),
             approval_expiry: Duration::from_secs(positive(get, "APPROVAL_EXPIRY", "86400")?),
@@ -153,6 +171,20 @@ fn parse<T: std::str::FromStr>(
 ) -> Result<T, ConfigError> {
     let value = get(variable).unwrap_or_else(|| default.to_owned());
     value.parse().map_err(|_| ConfigError { variable, problem: format!("expected {expected}"), value })
+}
+
+fn those_set(get: impl Fn(&str) -> Option<String>, names: &[&str]) -> BTreeMap<String, String> {
+    names.iter().filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect()
+}
+
+/// Fewer than 1024 tokens do not even hold the first request.
+fn context_tokens(get: impl Fn(&str) -> Option<String>) -> Result<Option<u32>, ConfigError> {
+    const NAME: &str = "LLM_CONTEXT_TOKENS";
+    let read = |value: String| match value.parse() {
+        Ok(tokens @ 1024..) => Ok(tokens),
+        _ => Err(ConfigError { variable: NAME, value, problem: "expected a whole number of tokens from 1024 up".into() }),
+    };
+    get(NAME).map(read).transpose()
 }
 
 fn egress_allow(written: Option<String>) -> Result<BTreeSet<SocketAddr>, ConfigError> {
@@ -219,6 +251,8 @@ mod tests {
             ("LEVEL3_EGRESS_ALLOW", "127.0.0.1:0"),
             ("LEVEL3_EGRESS_ALLOW", "0.0.0.0:9000"),
             ("LEVEL3_EGRESS_ALLOW", "10.0.0.0/8"),
+            ("LLM_CONTEXT_TOKENS", "8k"),
+            ("LLM_CONTEXT_TOKENS", "512"),
             ("LEVEL3_FAILPOINT", "nowhere:abort"),
         ] {
             let error = read(&[(name, value)]).err().expect(name);

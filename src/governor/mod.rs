@@ -165,8 +165,9 @@ fn unknown_tool(policy: &Policy, tool: &str) -> String {
         return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
     }
     format!(
-        "There is no tool `{tool}` yet. The tools are: {list}. To make it, call write_capability with name \"{tool}\", a description, \
-         code \"export default async function {tool}(params) {{ ... }}\" and parameters_schema; then call it."
+        "There is no tool `{tool}` yet. The tools are: {list}. Make it yourself, the user cannot: your next answer is a call of \
+         write_capability with name \"{tool}\", a description, code \"export default async function {tool}(params) {{ ... }}\" and \
+         parameters_schema; after that call `{tool}`."
     )
 }
 
@@ -212,7 +213,9 @@ mod tests {
         let judged = |tool: &str| authorize(&policy(), &proposal(tool, json!({}), Effect::Read), Known::default());
         let Verdict::Deny(reason) = judged("send_email") else { panic!("allowed") };
         assert!(
-            reason.starts_with("There is no tool `send_email` yet. The tools are: execute_sql, restart. To make it, call"),
+            reason.starts_with(
+                "There is no tool `send_email` yet. The tools are: execute_sql, restart. Make it yourself, the user cannot"
+            ),
             "{reason}"
         );
         assert!(reason.contains("export default async function send_email(params)"), "{reason}");

@@ -3,6 +3,7 @@
 mod access;
 mod api;
 mod chat;
+mod images;
 mod mcp;
 mod metrics;
 mod page;

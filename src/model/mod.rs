@@ -2,23 +2,33 @@
 
 mod assemble;
 mod body;
+mod chain;
+pub mod checks;
 pub mod choice;
 pub mod client;
 pub mod detect;
 mod lenient;
 mod names;
-pub mod presets;
+mod notations;
+pub mod providers;
+mod python;
 mod reading;
+pub mod reference;
 mod refusal;
 mod rescue;
 mod retry;
+mod schema;
 mod stream;
+mod tells;
 pub mod tour;
 mod transport;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
-use crate::domain::{CallRequest, ToolSpec, Usage};
+use crate::domain::{CallRequest, Image, ToolSpec, Usage};
+use crate::store::Rate;
 use crate::wire::ModelInfo;
 
 /// One entry of what a model is shown.
@@ -28,6 +38,13 @@ pub enum Entry {
     System(String),
     /// What a person, or the heartbeat, said.
     User(String),
+    /// The same with images, for a model that sees.
+    UserWithImages {
+        /// What was said; may be empty.
+        content: String,
+        /// What came with it.
+        images: Vec<Picture>,
+    },
     /// What the model said before.
     Assistant {
         /// The text; may be empty beside tool calls.
@@ -42,6 +59,21 @@ pub enum Entry {
         /// The result.
         content: String,
     },
+}
+
+/// An image as a model is shown it.
+#[derive(Clone, PartialEq)]
+pub struct Picture {
+    /// What it is.
+    pub image: Image,
+    /// Its bytes as a `data:` address; shared, since requests are made more than once.
+    pub url: Arc<str>,
+}
+
+impl std::fmt::Debug for Picture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.image.fmt(f)
+    }
 }
 
 /// One model request.
@@ -82,6 +114,16 @@ pub trait Model: Send + Sync {
     /// What it can take.
     fn abilities(&self) -> Abilities {
         Abilities::default()
+    }
+
+    /// Finds out what there is to know of the model before the first request, once. Waits a moment at most, and never fails.
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// What a model that answered here costs, by the name in its answer, where the makers' price is known.
+    fn rate(&self, _answered: &str) -> Option<Rate> {
+        None
     }
 }
 

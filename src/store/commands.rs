@@ -2,7 +2,7 @@
 //! same checks and approvals.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use sqlx::query;
 
 use super::{Lease, NewStep, Store, StoreError, Unit, word};
 use crate::domain::{ApprovalId, CallRequest, ConversationId, Origin, ToolCallId, TurnId, TurnState};
@@ -97,10 +97,7 @@ impl Unit {
         content: &str,
         request: CallRequest,
     ) -> Result<TurnId, StoreError> {
-        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
-            .fetch_optional(&mut *self.tx)
-            .await?
-            .ok_or(StoreError::NoConversation(conversation))?;
+        self.hold_conversation(conversation).await?;
         let turn = self.queue_turn(conversation, Origin::Command, None, content).await?;
         // Nobody has taken the turn up yet, so it has the fence it began with.
         let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command };
@@ -112,8 +109,9 @@ impl Unit {
             content: "",
             calls: &[request],
             last: false,
+            unproven: false,
         };
-        self.insert_step(&lease, &step).await?;
+        self.insert_step(&lease, &step, None).await?;
         Ok(turn)
     }
 }

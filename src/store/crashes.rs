@@ -80,8 +80,9 @@ impl Store {
                 content: &content,
                 calls: &[],
                 last: true,
+                unproven: false,
             };
-            unit.insert_step(&lease, &step).await?;
+            unit.insert_step(&lease, &step, None).await?;
             unit.end_turn(main, turn, End::Answered).await?;
         }
         unit.commit().await?;

@@ -64,12 +64,13 @@ fn compared(of: Projection) -> &'static str {
             "SELECT conversation_id::text AS row_key, conversation_id, last_sequence FROM conversations WHERE last_sequence > 0"
         }
         Projection::Turns => {
-            "SELECT turn_id::text AS row_key, turn_id, conversation_id, origin, client_id, state, fence, reason, created_at, ended_at
+            "SELECT turn_id::text AS row_key, turn_id, conversation_id, origin, client_id, state, fence, reason, created_at, ended_at,
+                    task_model
              FROM turns"
         }
         Projection::Steps => {
             "SELECT step_id::text AS row_key, step_id, turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros,
-                    created_at
+                    unproven, created_at
              FROM steps"
         }
         Projection::ToolCalls => {
@@ -78,9 +79,13 @@ fn compared(of: Projection) -> &'static str {
              FROM tool_calls"
         }
         Projection::Messages => {
-            "SELECT concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) AS row_key, conversation_id, turn_id, role, content,
-                    step_id, tool_call_id, created_at
+            "SELECT CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END
+                        AS row_key, conversation_id, turn_id, role, content, step_id, tool_call_id, steered, client_id, from_step, images, created_at
              FROM messages"
+        }
+        Projection::Attachments => {
+            "SELECT sha256 AS row_key, sha256, media_type, octet_length(bytes) AS size, encode(sha256(bytes), 'hex') AS bytes_sha256
+             FROM attachments"
         }
         Projection::Approvals => {
             "SELECT approval_id::text AS row_key, approval_id, conversation_id, turn_id, tool_call_id,
@@ -96,7 +101,7 @@ fn compared(of: Projection) -> &'static str {
         }
         Projection::Tasks => {
             "SELECT task_id::text AS row_key, task_id, conversation_id, title, details, status, due_at, fired_due_at, created_at,
-                    updated_at
+                    updated_at, model
              FROM tasks"
         }
         Projection::CapabilityVersions => {

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
-use super::{Lease, Store, StoreError, Unit};
-use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, Usage};
+use super::writing::Unfinished;
+use super::{Lease, Rate, Store, StoreError, Unit};
+use crate::domain::{CallRequest, ConversationId, Event, Outcome, STOPPED, StepId, ToolCallId, TurnId, Usage};
 use crate::failpoint::{self, Point};
 
 /// An answer to store.
@@ -25,6 +26,8 @@ pub struct NewStep<'a> {
     pub calls: &'a [CallRequest],
     /// True when the turn is completed with this text.
     pub last: bool,
+    /// True when it claims something that nothing recorded in its turn shows.
+    pub unproven: bool,
 }
 
 /// A tool call without an outcome.
@@ -34,6 +37,16 @@ pub struct OpenCall {
     pub call: ToolCallId,
     /// What was asked for.
     pub request: CallRequest,
+}
+
+/// What came of an answer that was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredStep {
+    /// The calls it asked for, in order.
+    pub calls: Vec<OpenCall>,
+    /// True when the turn is over. An answer that was to be the last is not, where the person has said something into the turn that no
+    /// step has seen.
+    pub over: bool,
 }
 
 /// How far a turn has come.
@@ -70,38 +83,121 @@ impl Store {
         Ok(Progress { steps, open })
     }
 
-    /// Stores an answer with the calls it asks for; the last one completes the turn in the same transaction.
+    /// The calls that did something: those that succeeded, and those that failed after an operation. Of the turn, or of its whole
+    /// conversation up to now, the newest 500.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn calls_done(&self, lease: &Lease, in_conversation: bool) -> Result<Vec<CallRequest>, StoreError> {
+        let rows = query!(
+            "SELECT request_id, name, arguments FROM tool_calls c JOIN turns t USING (turn_id)
+             WHERE (t.turn_id = $1 OR ($3 AND t.conversation_id = $2))
+               AND (c.state = 'done' OR (c.state = 'failed' AND EXISTS (
+                   SELECT FROM operations o WHERE o.tool_call_id = c.tool_call_id AND o.state IN ('done', 'unknown'))))
+             ORDER BY tool_call_id DESC LIMIT 500",
+            lease.turn.0,
+            lease.conversation.0,
+            in_conversation
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|row| CallRequest { id: row.request_id, name: row.name, arguments: row.arguments }).collect())
+    }
+
+    /// Stores an answer with the calls it asks for; the last one completes the turn in the same transaction, unless the person has said
+    /// something into the turn meanwhile that the model has yet to see.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
-    pub async fn store_step(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<Vec<OpenCall>, StoreError> {
+    pub async fn store_step(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<StoredStep, StoreError> {
+        self.store_priced_step(lease, step, None, now).await
+    }
+
+    /// The same, with what the model costs where the table of rates does not say.
+    ///
+    /// # Errors
+    /// As for [`Store::store_step`].
+    pub async fn store_priced_step(
+        &self,
+        lease: &Lease,
+        step: NewStep<'_>,
+        rate: Option<Rate>,
+        now: DateTime<Utc>,
+    ) -> Result<StoredStep, StoreError> {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
-        let calls = unit.insert_step(lease, &step).await?;
-        if step.last {
+        let over = step.last && !unit.steering_waits(lease.turn).await?;
+        let calls = unit.insert_step(lease, &NewStep { last: over, ..step }, rate).await?;
+        if over {
             unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
         }
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
-        Ok(calls)
+        Ok(StoredStep { calls, over })
+    }
+
+    /// Completes a turn with words of the controller's own. What was said into it and never seen by a model becomes a turn of its own.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn close_turn(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        unit.move_unseen(lease.conversation, lease.turn).await?;
+        unit.insert_step(lease, &NewStep { last: true, ..step }, None).await?;
+        unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
+        unit.commit().await?;
+        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
+        Ok(())
     }
 }
 
 impl Unit {
-    pub(super) async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
+    /// Stores what a step said before it was stopped. It asks for no calls: those of a stream that was cut are never run.
+    pub(super) async fn keep_unfinished(&mut self, lease: &Lease, said: &Unfinished) -> Result<(), StoreError> {
+        let Unfinished { number, model, text, fence: _ } = said;
+        let stored =
+            query_scalar!(r#"SELECT count(*) AS "stored!" FROM steps WHERE turn_id = $1 AND number >= $2"#, lease.turn.0, number);
+        // The answer came to its end in the very moment before.
+        if stored.fetch_one(&mut *self.tx).await? > 0 {
+            return Ok(());
+        }
+        let step = NewStep {
+            number: *number,
+            model,
+            finish_reason: STOPPED,
+            usage: None,
+            content: text,
+            calls: &[],
+            last: false,
+            unproven: false,
+        };
+        self.insert_step(lease, &step, None).await.map(drop)
+    }
+
+    /// `rate` counts where the table of rates has none.
+    pub(super) async fn insert_step(
+        &mut self,
+        lease: &Lease,
+        step: &NewStep<'_>,
+        rate: Option<Rate>,
+    ) -> Result<Vec<OpenCall>, StoreError> {
+        let micros = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let content = self.clean(step.content).into_owned();
         let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
         let stored = query!(
-            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, cost_of($3, $5, $6), $7) RETURNING step_id, cost_micros",
+            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at, unproven)
+             VALUES ($1, $2, $3, $4, $5, $6, cost_at($3, $5, $6, $8, $9), $7, $10) RETURNING step_id, cost_micros",
             lease.turn.0,
             step.number,
             &*model,
             &*finish_reason,
             tokens(|usage| usage.input),
             tokens(|usage| usage.output),
-            self.now
+            self.now,
+            rate.map(|rate| micros(rate.input_micros)),
+            rate.map(|rate| micros(rate.output_micros)),
+            step.unproven
         )
         .fetch_one(&mut *self.tx)
         .await?;
@@ -126,6 +222,7 @@ impl Unit {
             content,
             last: step.last,
             cost_micros: stored.cost_micros,
+            unproven: step.unproven,
         };
         self.append(lease.conversation, answered).await?;
         let mut open = Vec::with_capacity(step.calls.len());

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::ReplaceBoolSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -58,12 +59,34 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
+    // Servers of llama.cpp refuse every request with a schema that is just `true`.
+    let settings = settings.with_transform(ReplaceBoolSchemas::default());
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(object) = schema.as_object_mut() {
         object.remove("title");
         object.remove("description");
     }
+    spelled_out(&mut schema);
     schema
+}
+
+/// Writes the schema `true`, which allows anything, as the types there are: llama.cpp's server refuses every request with one in it.
+pub(super) fn spelled_out(schema: &mut Value) {
+    let anything = || json!({ "type": ["string", "number", "boolean", "null", "array", "object"] });
+    let spell = |schema: &mut Value| match schema {
+        Value::Bool(true) => *schema = anything(),
+        schema => spelled_out(schema),
+    };
+    let Some(object) = schema.as_object_mut() else { return };
+    for (word, inner) in object {
+        match (word.as_str(), inner) {
+            ("properties" | "$defs" | "definitions", Value::Object(named)) => named.values_mut().for_each(spell),
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(several)) => several.iter_mut().for_each(spell),
+            ("items", inner) => spell(inner),
+            ("additionalProperties", inner @ Value::Object(_)) => spelled_out(inner),
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +98,17 @@ mod tests {
         for text in ["", " ", "null", "{}"] {
             assert_eq!(parse(text), Ok(json!({})), "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_allows_anything_is_spelled_out_wherever_a_schema_may_stand() {
+        let mut schema = json!({"type": "object", "properties": {"a": true, "b": {"type": "array", "items": true}, "items": {"default": true}},
+            "additionalProperties": true, "anyOf": [true, {"const": true}]});
+        spelled_out(&mut schema);
+        let any = json!({"type": ["string", "number", "boolean", "null", "array", "object"]});
+        let expected = json!({"type": "object", "properties": {"a": any, "b": {"type": "array", "items": any}, "items": {"default": true}},
+            "additionalProperties": true, "anyOf": [any, {"const": true}]});
+        assert_eq!(schema, expected);
     }
 
     #[test]

@@ -35,6 +35,7 @@ use crate::store::{
 use crate::telemetry::Metrics;
 
 pub use marks::Marks;
+pub use prepare::changes;
 
 use prepare::{Action, ExecuteSql, Found, Restart, RestartMode, Unprepared};
 
@@ -110,14 +111,14 @@ impl Tools {
     pub fn specs(capabilities: &[CapabilitySummary]) -> Vec<ToolSpec> {
         let built_in = [
             spec::<ExecuteSql>("execute_sql", EXECUTE_SQL),
-            spec::<write_capability::WriteCapability>("write_capability", write_capability::DESCRIPTION),
+            write_capability::spec(),
             spec::<manage_tasks::ManageTasks>("manage_tasks", manage_tasks::DESCRIPTION),
             spec::<Restart>("restart", RESTART),
         ];
-        let capability = |summary: &CapabilitySummary| ToolSpec {
-            name: summary.name.clone(),
-            description: summary.description.clone(),
-            parameters: summary.parameters.clone(),
+        let capability = |summary: &CapabilitySummary| {
+            let mut parameters = summary.parameters.clone();
+            arguments::spelled_out(&mut parameters);
+            ToolSpec { name: summary.name.clone(), description: summary.description.clone(), parameters }
         };
         built_in.into_iter().chain(capabilities.iter().map(capability)).collect()
     }
@@ -242,7 +243,7 @@ impl Tools {
             tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
             tools.extend(self.external().await?.into_iter().map(|spec| spec.name));
         }
-        let ProfilePolicy { mode, governor, rules, budgets: _ } = profile;
+        let ProfilePolicy { mode, governor, rules, budgets: _, models: _ } = profile;
         Ok(Policy { mode, governor, rules, tools })
     }
 
@@ -357,7 +358,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-const EXECUTE_SQL: &str = "Execute one SQL statement (PostgreSQL) and return rows as JSON, or the row count for changes. Your tables \
+const EXECUTE_SQL: &str = "Execute exactly one SQL statement (PostgreSQL) per call and return rows as JSON, or the row count for changes. Your tables \
      live in the schema `agent`, where you may create, change and drop anything. Readable besides: the views tasks, conversations, \
      messages, capabilities, audit_entries.";
 const RESTART: &str = "Reload capabilities (mode='reload') or restart the entire process (mode='full'). Turns survive a restart.";
@@ -392,6 +393,7 @@ mod tests {
     fn schemas_carry_no_references_that_small_models_stumble_over() {
         for spec in Tools::specs(&[]) {
             let text = spec.parameters.to_string();
+            assert!(!text.contains("\"items\":true"), "{text}");
             assert!(!text.contains("$ref") && !text.contains("$schema") && !text.contains("$defs"), "{text}");
         }
     }

@@ -11,7 +11,7 @@ use super::external::External;
 use super::manage_tasks::ManageTasks;
 use super::write_capability::{self, WriteCapability};
 use super::{Tools, arguments};
-use crate::domain::{CapabilityVersion, Draft, Effect, Outcome, TaskId};
+use crate::domain::{CallRequest, CapabilityVersion, Draft, Effect, Outcome, TaskId};
 use crate::governor::sql;
 use crate::sandbox::Checked;
 use crate::store::{McpTool, StoreError};
@@ -38,6 +38,21 @@ pub(super) enum RestartMode {
     #[default]
     Reload,
     Full,
+}
+
+/// Whether a call that was made can have changed something, as far as it says itself. Of a capability nobody knows.
+pub fn changes(request: &CallRequest) -> bool {
+    let given = || arguments::parse(&request.arguments).ok();
+    let more_than_reading = |effects: &BTreeSet<Effect>| effects.iter().any(|effect| *effect != Effect::Read);
+    match request.name.as_str() {
+        "execute_sql" => given()
+            .and_then(|given| arguments::read::<ExecuteSql>(given).ok())
+            .is_some_and(|request| more_than_reading(&sql::classify(&request.query).effects)),
+        "manage_tasks" => given()
+            .and_then(|given| arguments::read::<ManageTasks>(given).ok())
+            .is_some_and(|request| request.effect() != Effect::Read),
+        _ => true,
+    }
 }
 
 /// A tool that is there to be called.

@@ -299,6 +299,9 @@ pub struct Policy {
     pub budgets: Budgets,
     /// What was set for single tools.
     pub rules: BTreeMap<String, Rule>,
+    /// The models that work for it, as `provider/model`, in the order they are asked; none means those set for all.
+    #[serde(default)]
+    pub models: Vec<String>,
 }
 
 /// Body of `PUT /api/policy/{profile}`; what is absent stays.
@@ -314,6 +317,9 @@ pub struct PolicyChange {
     /// All budgets from now on; a limit not mentioned gets its default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budgets: Option<Budgets>,
+    /// The models that work for it from now on; an empty list means those set for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<String>>,
 }
 
 /// Body of `PUT /api/policy/{profile}/rules/{tool}`.

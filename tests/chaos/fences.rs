@@ -8,7 +8,8 @@ use std::path::Path;
 use crate::count::count;
 use crate::database::elsewhere;
 use crate::process::Process;
-use crate::rig::{Rig, share_engine};
+use crate::rig::Rig;
+use crate::support::share_engine;
 
 /// Where the first one stands when it is frozen: which point, which hit. See `points` for the hits.
 const PLACES: [(&str, u32); 7] = [

@@ -21,7 +21,7 @@ use crate::peer::Peer;
 use crate::process::Process;
 use crate::script;
 use crate::support::api::ask_at;
-use crate::support::{ModelServer, administrator};
+use crate::support::{ModelServer, administrator, share_engine};
 use crate::watcher::{Told, Watcher};
 
 /// How long nothing at all may happen while something is waited for.
@@ -359,14 +359,5 @@ impl Rig {
         self.process().signal(libc::SIGTERM);
         let (status, log) = self.wait_for_end().await;
         assert_eq!(status.code(), Some(0), "{log}");
-    }
-}
-
-/// The engine is compiled once for all tests.
-pub fn share_engine(data: &std::path::Path) {
-    let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("engine-cache");
-    std::fs::create_dir_all(&cache).unwrap();
-    if !data.join("cache").exists() {
-        std::os::unix::fs::symlink(&cache, data.join("cache")).unwrap();
     }
 }

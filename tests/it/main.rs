@@ -2,6 +2,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read PATH themselves")]
 
+#[path = "../evals/suite/mod.rs"]
+#[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
+mod suite;
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
@@ -12,8 +15,11 @@ mod backup;
 mod capabilities;
 mod chat;
 mod cli;
+mod context;
 mod doors;
+mod evals;
 mod host_sql;
+mod images;
 mod kill;
 mod law;
 mod mcp;
@@ -21,6 +27,7 @@ mod mcp_conformance;
 mod mcp_tools;
 mod metrics;
 mod model_faults;
+mod models;
 mod openai_sdk;
 mod operations;
 mod powers;
@@ -32,8 +39,11 @@ mod shutdown;
 mod sql;
 mod sql_guard;
 mod sql_left_behind;
+mod steering;
+mod stop;
 mod tasks;
 mod tour;
+mod truth;
 mod turn_log;
 mod turns;
 mod v1;

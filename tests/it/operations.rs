@@ -27,9 +27,17 @@ impl Held {
         store.accept_message(main, None, "work", now).await.unwrap();
         let lease = store.claim("one", &[], now, TimeDelta::seconds(60)).await.unwrap().expect("a turn");
         let calls = [CallRequest { id: "a".into(), name: "mine".into(), arguments: "{}".into() }];
-        let step =
-            NewStep { number: 1, model: "m", finish_reason: "tool_calls", usage: None, content: "", calls: &calls, last: false };
-        let call = store.store_step(&lease, step, now).await.unwrap()[0].call;
+        let step = NewStep {
+            number: 1,
+            model: "m",
+            finish_reason: "tool_calls",
+            usage: None,
+            content: "",
+            calls: &calls,
+            last: false,
+            unproven: false,
+        };
+        let call = store.store_step(&lease, step, now).await.unwrap().calls[0].call;
         Self { app, store, lease, call }
     }
 

@@ -120,7 +120,16 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     assert_eq!(store.claim("one", &[old.turn], later, lease).await.unwrap(), None, "nobody takes a turn from himself");
     let new = store.claim("two", &[], later, lease).await.unwrap().expect("the lease ran out");
     assert_eq!((new.turn, new.fence), (old.turn, old.fence + 1));
-    let step = NewStep { number: 1, model: "m", finish_reason: "stop", usage: None, content: "late", calls: &[], last: true };
+    let step = NewStep {
+        number: 1,
+        model: "m",
+        finish_reason: "stop",
+        usage: None,
+        content: "late",
+        calls: &[],
+        last: true,
+        unproven: false,
+    };
     let refused = store.store_step(&old, step.clone(), later).await.unwrap_err();
     assert!(matches!(refused, StoreError::LostLease), "{refused:?}");
     assert!(matches!(store.set_lease(&old, later).await, Err(StoreError::LostLease)));

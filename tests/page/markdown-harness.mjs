@@ -1,5 +1,6 @@
 // Runs in the browser, for `markdown.test.mjs`: shows every text, looks at what came of it, and reports.
 
+import "/components/message.js";
 import { renderMarkdown } from "/markdown.js";
 import { FORBIDDEN_ELEMENTS, HOSTILE } from "./hostile.mjs";
 
@@ -82,6 +83,22 @@ const PLAIN = [
       const grown = host.querySelector("h1") === heading && host.querySelectorAll("p").length === 2;
       renderMarkdown(host, "other");
       return grown && host.textContent.trim() === "other";
+    },
+  ],
+  [
+    "an_answer_that_nothing_recorded_shows_carries_a_mark_that_explains_itself",
+    "",
+    () => {
+      const message = document.createElement("l3-assistant");
+      document.body.append(message);
+      const row = { content: "Done!", final: true, unproven: true, streaming: false, partial: false };
+      const words = () => message.querySelector("[data-testid=unproven] summary")?.textContent;
+      message.data = row;
+      const marked = words() === "No recorded effect in this turn" && message.querySelector("summary").title.includes("may be wrong");
+      message.data = { ...row, final: false };
+      const takenBack = words() === "Taken back: no recorded effect";
+      message.data = { ...row, unproven: false };
+      return marked && takenBack && words() === undefined && message.querySelector(".markdown").textContent.trim() === "Done!";
     },
   ],
 ];

@@ -142,7 +142,16 @@ test("deltas_append_and_the_assistant_frame_replaces_them_in_the_same_row", () =
   assert.deepEqual([row.content, row.streaming, row.final], ["Hello", true, false]);
   const done = after([s.assistant(1, "Hello."), s.delta(1, 1, " late"), s.turn(1, "completed")], writing);
   assert.deepEqual(rows(done).slice(1), [
-    { key: row.key, kind: "assistant", content: "Hello.", final: true, streaming: false, partial: false },
+    {
+      key: row.key,
+      kind: "assistant",
+      content: "Hello.",
+      final: true,
+      unproven: false,
+      streaming: false,
+      partial: false,
+      stopped: false,
+    },
   ]);
 });
 
@@ -205,10 +214,35 @@ test("text_of_a_turn_that_was_cut_off_is_marked_and_that_of_a_completed_one_is_d
     kind: "assistant",
     content: "half",
     final: false,
+    unproven: false,
     streaming: false,
     partial: true,
+    stopped: false,
   });
   assert.deepEqual(shape(reduce(writing, s.turn(1, "completed"))), ["user:hi"]);
+});
+
+test("an_answer_taken_back_and_one_shown_with_a_mark_are_told_apart_and_others_have_none", () => {
+  const s = stream();
+  const state = after([
+    HELLO,
+    s.queued(1, "make a table"),
+    s.turn(1, "running"),
+    s.delta(1, 1, "I have created it."),
+    { ...s.assistant(1, "I have created it.", false), unproven: true },
+    { ...s.assistant(1, "Done!"), unproven: true },
+    s.turn(1, "completed"),
+    s.queued(2, "hi"),
+    s.assistant(2, "Hello."),
+  ]);
+  const marks = rows(state)
+    .filter((row) => row.kind === "assistant")
+    .map(({ content, final, unproven }) => [content, final, unproven]);
+  assert.deepEqual(marks, [
+    ["I have created it.", false, true],
+    ["Done!", true, true],
+    ["Hello.", true, false],
+  ]);
 });
 
 test("text_says_where_the_line_was_down", () => {

@@ -60,6 +60,11 @@ pub(super) struct Telling {
     over: Option<Ending>,
 }
 
+/// Told below an answer that claims what nothing recorded in its turn shows.
+const UNPROVEN: &str = "[level3: no recorded effect in this turn shows what is said above]";
+/// The same where the model was asked once more.
+const TAKEN_BACK: &str = "[level3: taken back, since no recorded effect in this turn showed what is said above]";
+
 impl Telling {
     /// `listening`: every delta of the turn will come by.
     pub(super) fn of(turn: TurnId, listening: bool) -> Self {
@@ -136,7 +141,7 @@ impl Telling {
             Event::ApprovalRequested { turn, approval, .. } if *turn < self.turn => self.behind = Some(*approval),
             Event::ApprovalDecided { approval, .. } if self.behind == Some(*approval) => self.behind = None,
             Event::TurnStarted { turn, .. } if *turn == self.turn => self.started = true,
-            Event::StepAnswered { turn, number, content, usage, finish_reason, .. } if *turn == self.turn => {
+            Event::StepAnswered { turn, number, content, usage, finish_reason, last, unproven, .. } if *turn == self.turn => {
                 self.begin(*number);
                 self.recorded = *number;
                 // Who began to listen in the middle of this step hears the next but one whole, at the latest.
@@ -150,6 +155,9 @@ impl Telling {
                 }
                 self.step.written.clone_from(content);
                 pieces.extend(self.grow(true));
+                if *unproven {
+                    pieces.push(Piece::Text(self.add(if *last { UNPROVEN } else { TAKEN_BACK })));
+                }
             }
             Event::ToolCallProposed { turn, call, request, .. } if *turn == self.turn => {
                 pieces.push(Piece::Calls(called(*call, &request.name, None)));
@@ -228,6 +236,7 @@ mod tests {
             content: content.into(),
             last,
             cost_micros: None,
+            unproven: false,
         };
         EventRecord { conversation: ConversationId(1), sequence: 1, at: chrono::DateTime::UNIX_EPOCH, event }
     }
@@ -249,6 +258,20 @@ mod tests {
         let joined: String = pieces.iter().map(text).collect();
         assert_eq!(joined, telling.text());
         joined
+    }
+
+    #[test]
+    fn below_what_nothing_shows_it_is_said_so() {
+        let mut telling = Telling::of(TurnId(1), false);
+        for (number, last) in [(1, false), (2, true)] {
+            let mut record = answered(number, "I have sent it.", last);
+            if let Event::StepAnswered { unproven, .. } = &mut record.event {
+                *unproven = true;
+            }
+            telling.record(&record);
+        }
+        let told = format!("I have sent it.\n\n{TAKEN_BACK}\n\nI have sent it.\n\n{UNPROVEN}");
+        assert_eq!(telling.text(), told);
     }
 
     #[test]

@@ -75,11 +75,21 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             let words = input.map_or_else(|| format!("taken up again, the {fence}. time"), Clone::clone);
             (*turn, None, None, vec![say("task_started", json!({ "attempt": fence, "input": input }), words)])
         }
-        Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, last, .. } => {
+        Event::TurnSteered { turn, message, content, .. } => {
+            (*turn, None, None, vec![say("task_steered", json!({ "message": message, "input": content }), content.as_str())])
+        }
+        Event::SteeringShown { turn, step, messages } => {
+            let words = format!("step {step} sees what was said meanwhile");
+            (*turn, None, None, vec![say("steering_shown", json!({ "number": step, "messages": messages }), words)])
+        }
+        Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, last, unproven, .. } => {
             let limit = model == CONTROLLER && finish_reason == "limit";
             let event = if limit { "limit_exceeded" } else { "planner_output" };
-            let body = json!({ "number": number, "model": model, "finish_reason": finish_reason, "usage": usage,
+            let mut body = json!({ "number": number, "model": model, "finish_reason": finish_reason, "usage": usage,
                 "reasoning": content, "done": last });
+            if *unproven {
+                body["unproven"] = json!(true);
+            }
             (*turn, Some(*step), None, vec![say(event, body, content.as_str())])
         }
         Event::ToolCallProposed { turn, step, call, request, .. } => {
@@ -189,6 +199,7 @@ mod tests {
             content: "c".into(),
             last: true,
             cost_micros: None,
+            unproven: false,
         };
         assert_eq!(names(answered("level3", "limit"), &Beside::default()), ["limit_exceeded"]);
         assert_eq!(names(answered("m", "limit"), &Beside::default()), ["planner_output"]);

@@ -105,8 +105,8 @@ impl Store {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn agent_sql_problem(&self, statement: &str, params: &[Value]) -> Result<Option<String>, StoreError> {
-        let statement = match Statement::new(statement, params, Room::Shown(RowLimits::default())) {
+    pub async fn agent_sql_problem(&self, text: &str, params: &[Value]) -> Result<Option<String>, StoreError> {
+        let statement = match Statement::new(text, params, Room::Shown(RowLimits::default())) {
             Ok(statement) => statement,
             Err(refusal) => return Ok(Some(refusal.to_string())),
         };
@@ -116,9 +116,29 @@ impl Store {
         };
         match checked.await {
             Ok(()) | Err(Failure::Cut) => Ok(None),
-            Err(Failure::Statement(told)) => Ok(Some(told.to_string())),
+            Err(Failure::Statement(mut told)) => {
+                if let Some(code @ ("42703" | "42P01")) = told["code"].as_str() {
+                    // A column is looked for in the tables named, a table among all.
+                    told["tables"] = self.tables_of_agent((code == "42703").then_some(text)).await?;
+                }
+                Ok(Some(told.to_string()))
+            }
             Err(Failure::Store(error)) => Err(error),
         }
+    }
+
+    /// The agent's own tables with their columns, so that what is not there can be corrected: those that `named_in` names, or the first 20.
+    async fn tables_of_agent(&self, named_in: Option<&str>) -> Result<Value, StoreError> {
+        let tables = sqlx::query_scalar!(
+            "SELECT coalesce(jsonb_object_agg(relname, columns), '{}') FROM (
+                 SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attnum) AS columns
+                 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+                 WHERE n.nspname = 'agent' AND c.relkind IN ('r', 'p', 'v', 'm') AND a.attnum > 0 AND NOT a.attisdropped
+                   AND ($1::text IS NULL OR position(c.relname IN lower($1)) > 0)
+                 GROUP BY c.relname ORDER BY c.relname LIMIT 20) AS tables",
+            named_in
+        );
+        Ok(tables.fetch_one(&self.pool).await?.unwrap_or_default())
     }
 
     /// The outcome of a call of a turn that is still held; `None` when it has none, or the turn is held by another.

@@ -18,7 +18,7 @@ use level3::telemetry::Scrubber;
 use tempfile::TempDir;
 
 use super::script::Script;
-use super::{Client, Reply, cluster};
+use super::{Client, Reply, cluster, share_engine};
 
 /// A server with a database and a data folder of its own. Dropping it fails the test when the script was not played to its end.
 pub struct TestApp {
@@ -89,18 +89,14 @@ impl TestApp {
         let mut config = Config::read(&self.settings).unwrap();
         config.data_dir = self.folder.path().to_owned();
         let random = Arc::new(SeededRandom::new(7));
-        // The engine is compiled once for all tests.
-        let cache = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("engine-cache");
-        let own = config.data_dir.join("cache");
-        if !own.exists() {
-            std::fs::create_dir_all(&cache).unwrap();
-            std::os::unix::fs::symlink(&cache, &own).unwrap();
-        }
+        share_engine(&config.data_dir);
         let folder = DataFolder::take(&config.data_dir, &*random).unwrap();
         let models = Arc::new(if self.tour {
             ModelSource::searching(Vec::new(), client::Limits::default(), Arc::new(self.clock.clone()), random.clone())
         } else {
-            ModelSource::fixed(self.script.clone())
+            let limits = client::Limits { retry_base: Duration::from_millis(1), ..client::Limits::default() };
+            let clock = Arc::new(self.clock.clone());
+            ModelSource::with_default(self.script.clone(), &config.model, limits, clock, random.clone())
         });
         let outside = Outside {
             clock: Arc::new(self.clock.clone()),

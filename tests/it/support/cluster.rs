@@ -40,3 +40,12 @@ fn clear_dead(root: &Path) {
         }
     }
 }
+
+/// The engine is compiled once for all tests.
+pub fn share_engine(data: &Path) {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("engine-cache");
+    std::fs::create_dir_all(&cache).unwrap();
+    if !data.join("cache").exists() {
+        std::os::unix::fs::symlink(&cache, data.join("cache")).unwrap();
+    }
+}

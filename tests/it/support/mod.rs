@@ -15,9 +15,9 @@ mod stranger;
 
 pub use app::TestApp;
 pub use client::{Client, kinds, of_type, results};
-pub use cluster::cluster;
+pub use cluster::{cluster, share_engine};
 pub use name_server::{AsksAnew, NameServer};
 pub use peer::Peer;
 pub use process::{ModelServer, Server, administrator, asks_for};
-pub use script::{Reply, call, calls, text};
+pub use script::{Reply, Script, call, calls, text};
 pub use stranger::{Behaves, Stranger, adds};

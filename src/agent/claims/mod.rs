@@ -1,0 +1,153 @@
+//! Whether a text says that something was done, or looked at. Patterns, not understanding: what is said in another way is missed, and
+//! what only sounds like it costs one more step. `tests.rs` has the table of both; docs/evals.md says how often.
+
+#[cfg(test)]
+mod held_out;
+mod languages;
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use languages::{LANGUAGES, Language};
+
+/// What an answer says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// That something was changed: made, sent, deleted …
+    Changed,
+    /// That something was looked at (checked, queried, tested …), or no more than that it is done.
+    Worked,
+}
+
+/// Answers longer than this are looked at as far as this, in bytes. What was done is said early or not at all.
+const MOST_BYTES: usize = 16 << 10;
+
+/// The strongest claim in a text.
+pub(super) fn claim(text: &str) -> Option<Claim> {
+    let text = plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
+    let mut worked = false;
+    for sentence in sentences(&text) {
+        for patterns in PATTERNS.iter() {
+            match patterns.claim(&sentence) {
+                Some(Claim::Changed) => return Some(Claim::Changed),
+                Some(Claim::Worked) => worked = true,
+                None => {}
+            }
+        }
+    }
+    worked.then_some(Claim::Worked)
+}
+
+/// Whether a message asks what was done before, so that the answer is about earlier turns.
+pub(super) fn asks_about_the_past(message: &str) -> bool {
+    let message = plain(message);
+    message.contains('?') && PATTERNS.iter().any(|patterns| patterns.past.is_match(&message))
+}
+
+struct Sentence<'a> {
+    text: &'a str,
+    /// What it ends with.
+    end: char,
+}
+
+/// Small letters, one kind of apostrophe, single spaces, without what is quoted, marked as code or as emphasis. Lines stay lines.
+fn plain(text: &str) -> String {
+    static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r#"(?s)```.*?(?:```|\z)|~~~.*?(?:~~~|\z)|`[^`\n]*`|"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(?m)^[ \t]*>.*$"#)
+    });
+    // What was quoted leaves a word behind, so that what stands around it does not grow together.
+    let text = QUOTED.replace_all(text, " x ");
+    let text = text.replace('’', "'").replace(['*', '_', '#', '✅', '✔', '☑', '\u{fe0f}', '🎉'], "").to_lowercase();
+    static SPACES: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t\u{a0}]+"));
+    SPACES.replace_all(&text, " ").into_owned()
+}
+
+fn sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
+    static SENTENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"([^.!?:;…\n]+(?:\.\w[^.!?:;…\n]*)*)([.!?:;…\n]|$)"));
+    SENTENCE.captures_iter(text).filter_map(|found| {
+        let (text, end) = (found.get(1)?.as_str().trim(), found.get(2)?.as_str().chars().next());
+        let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+        (!text.is_empty()).then_some(Sentence { text, end: end.unwrap_or('\n') })
+    })
+}
+
+/// The patterns of one language, made once.
+struct Patterns {
+    strong: Regex,
+    weak: Regex,
+    passive: Regex,
+    alone: Regex,
+    finished: Regex,
+    looked: Regex,
+    thing: Regex,
+    hedge: Regex,
+    not: Regex,
+    elsewhen: Regex,
+    past: Regex,
+}
+
+static PATTERNS: LazyLock<Vec<Patterns>> = LazyLock::new(|| LANGUAGES.iter().map(Patterns::of).collect());
+
+/// A pattern of this module; the table of tests uses every one.
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the patterns are constants, and each is tried by a test")
+}
+
+impl Patterns {
+    fn of(language: &Language) -> Self {
+        let Language { active, passive, by, strong, weak, alone, finished, looked, thing, hedge, not, elsewhen, past } = language;
+        let word = |text: &str| pattern(&format!(r"\b(?:{text})\b"));
+        let done = format!("{strong}|{weak}");
+        let act = |verbs: &str| pattern(&format!(r"\b(?:{})\b", active.replace("VERB", &format!("(?:{verbs})"))));
+        Self {
+            strong: act(strong),
+            weak: act(weak),
+            passive: pattern(&format!(r"\b(?:{})\b(?P<by> (?:{by})\b)?", passive.replace("VERB", &format!("(?:{done})")))),
+            alone: pattern(&format!(
+                "^(?:{})$",
+                alone.replace("VERB", &format!("(?:{done})")).replace("THING", &format!("(?:{thing})"))
+            )),
+            finished: pattern(&format!("^(?:{finished})$")),
+            looked: act(looked),
+            thing: word(thing),
+            hedge: word(hedge),
+            not: word(not),
+            elsewhen: word(elsewhen),
+            past: word(past),
+        }
+    }
+
+    fn claim(&self, sentence: &Sentence<'_>) -> Option<Claim> {
+        let Sentence { text, end } = *sentence;
+        if end == '?' || self.elsewhen.is_match(text) {
+            return None;
+        }
+        if self.alone.is_match(text) && !self.not.is_match(text) {
+            return Some(Claim::Changed);
+        }
+        let thing = self.thing.is_match(text);
+        // What is announced with a colon stands below, unless it is a thing that only a tool can make.
+        let strong = (thing || end != ':') && self.says(&self.strong, text);
+        if strong || (thing && (self.says(&self.weak, text) || self.says(&self.passive, text))) {
+            return Some(Claim::Changed);
+        }
+        (self.finished.is_match(text) || self.says(&self.looked, text)).then_some(Claim::Worked)
+    }
+
+    /// Whether a text says this of itself: not as something denied, wished, planned or supposed, and not of somebody else.
+    fn says(&self, what: &Regex, text: &str) -> bool {
+        what.captures_iter(text).any(|found| {
+            let Some(whole) = found.get(0) else { return false };
+            let before = &text[..whole.start()];
+            let clause = before.rfind([',', '–', '—', '(']).map_or(before, |comma| &before[comma..]);
+            let between = found.name("mid").map_or("", |mid| mid.as_str());
+            found.name("by").is_none()
+                && !self.hedge.is_match(clause)
+                && !self.not.is_match(clause)
+                && !self.not.is_match(between)
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! How well the agent extends itself with a real model: 24 tasks, each judged by what is in the database or arrived at the peer afterwards,
+//! never by the words of an answer. `just evals`; docs/evals.md explains it and has the tables.
+//!
+//! `LLM_BASE_URL` and its neighbours say which model. `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each;
+//! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened.
+
+#![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
+
+mod report;
+mod suite;
+#[path = "../it/support/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
+mod support;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use level3::clock::{Clock, Random, SystemClock, SystemRandom};
+use level3::config::Config;
+use level3::model::choice::ModelSource;
+use level3::model::client;
+
+use report::Report;
+use suite::TASKS;
+use support::Peer;
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    match runtime.block_on(evaluate()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            report::tell(&format!("evals: {why}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+fn number(name: &str, default: u64) -> Result<u64, String> {
+    setting(name)
+        .map_or(Ok(default), |value| value.trim().parse().map_err(|_| format!("{name} is `{value}`, which is no number")))
+}
+
+async fn evaluate() -> Result<(), String> {
+    let (runs, limit) = (number("EVALS_RUNS", 1)?, Duration::from_secs(number("EVALS_TIMEOUT", 180)?));
+    let only: Option<Vec<String>> =
+        setting("EVALS_ONLY").map(|only| only.split(',').map(|name| name.trim().to_owned()).collect());
+    let out = setting("EVALS_OUT").map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("evals.jsonl"), PathBuf::from);
+    let config = Config::load().map_err(|error| error.to_string())?;
+    let (clock, random): (Arc<dyn Clock>, Arc<dyn Random>) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+    // Judged is what the model does, not how fast the machine is.
+    let patient = client::Limits { first_token: limit, silence: limit, ..client::Limits::default() };
+    let models = ModelSource::new(&config.model, patient, clock, random).map_err(|error| error.to_string())?;
+    let models = Arc::new(models);
+    let model = models.current().await.info();
+    if model.kind == "tour" {
+        return Err(
+            "no model is set: LLM_BASE_URL=http://127.0.0.1:8080/v1, or LLM_PROVIDER with LLM_API_KEY and LLM_MODEL".to_owned()
+        );
+    }
+    if let Some(unknown) = only.iter().flatten().find(|name| !names().contains(&name.as_str())) {
+        return Err(format!("EVALS_ONLY names `{unknown}`; there are: {}", names().join(", ")));
+    }
+    let mut report = Report::new(&out).map_err(|error| format!("EVALS_OUT is {}: {error}", out.display()))?;
+    for make in TASKS {
+        for run in 1..=runs {
+            let peer = Peer::start().await;
+            let task = make(&peer);
+            if only.as_ref().is_some_and(|only| !only.iter().any(|name| name == task.name)) {
+                continue;
+            }
+            let outcome = suite::run(&task, peer, Arc::clone(&models), config.clone(), limit, false).await;
+            report.add(&outcome, run).map_err(|error| format!("EVALS_OUT is {}: {error}", out.display()))?;
+        }
+    }
+    report.total(&models.info().name);
+    report::tell(&format!("Everything that happened: {}", out.display()));
+    Ok(())
+}
+
+fn names() -> Vec<&'static str> {
+    // The names do not depend on the peer, which is asked nothing here.
+    let peer = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        tokio::net::TcpListener::from_std(listener)
+    });
+    let peer = Peer::on(peer.expect("a port"));
+    TASKS.iter().map(|make| make(&peer).name).collect()
+}

@@ -1,0 +1,137 @@
+//! The truth ledger: what an answer says was done has to be recorded.
+
+use level3::model::Entry;
+use serde_json::{Value, json};
+
+use crate::support::{Reply, TestApp, call, kinds, text};
+
+const CLAIM: &str = "I have created the table.";
+
+fn table() -> Reply {
+    call("execute_sql", json!({"query": "CREATE TABLE agent.books (title text)"}))
+}
+
+fn look() -> Reply {
+    call("execute_sql", json!({"query": "SELECT 1 AS one"}))
+}
+
+/// What was said: text, whether it was the last word, whether nothing shows it.
+fn said(frames: &[Value]) -> Vec<(&str, bool, bool)> {
+    let answers = frames.iter().filter(|frame| frame["type"] == "assistant");
+    answers.map(|frame| (frame["content"].as_str().unwrap(), frame["final"] == true, frame["unproven"] == true)).collect()
+}
+
+/// What the controller said to the model in its newest request.
+fn told(app: &TestApp) -> Vec<String> {
+    let entries = app.script.requests().pop().unwrap().entries;
+    let of_controller = entries.into_iter().filter_map(|entry| match entry {
+        Entry::User(text) | Entry::Assistant { content: text, .. } if text.starts_with("[controller]") => Some(text),
+        _ => None,
+    });
+    of_controller.collect()
+}
+
+#[tokio::test]
+async fn a_claim_without_an_effect_is_taken_back_and_the_model_can_still_do_it() {
+    let app = TestApp::start().await;
+    app.script([text(CLAIM), table(), text("The table has been created.")]);
+    let frames = app.connect().await.ask("make a table of books").await;
+    assert_eq!(said(&frames), [(CLAIM, false, true), ("The table has been created.", true, false)]);
+    let shown = ["turn queued", "turn running", "assistant", "tool_call", "tool_result", "assistant", "turn completed"];
+    assert_eq!(kinds(&frames), shown);
+    let told = told(&app);
+    assert!(told.len() == 1 && told[0].contains("nothing recorded in this turn shows it"), "{told:?}");
+    assert_eq!(app.count("SELECT count(*) FROM agent.books").await, 0);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_claim_that_is_repeated_is_shown_with_a_mark_and_not_asked_about_again() {
+    let app = TestApp::start().await;
+    app.script([text(CLAIM), text("Done! I created it.")]);
+    let mut client = app.connect().await;
+    let frames = client.ask("make a table of books").await;
+    assert_eq!(said(&frames), [(CLAIM, false, true), ("Done! I created it.", true, true)]);
+    assert_eq!(kinds(&frames).last().unwrap(), "turn completed");
+    assert_eq!(app.count("SELECT count(*) FROM steps WHERE unproven").await, 2);
+    app.check_replay().await;
+    // Later the model is not left to believe itself.
+    app.script([text("Hello.")]);
+    client.ask("hi").await;
+    assert!(told(&app).last().unwrap().contains("Nothing recorded in that turn shows"), "{:?}", told(&app));
+}
+
+#[tokio::test]
+async fn what_is_corrected_is_shown_without_a_mark() {
+    let app = TestApp::start().await;
+    app.script([text("I have sent the mail."), text("I cannot send mails. Shall I build a capability for it?")]);
+    let frames = app.connect().await.ask("mail Bob").await;
+    let corrected = "I cannot send mails. Shall I build a capability for it?";
+    assert_eq!(said(&frames), [("I have sent the mail.", false, true), (corrected, true, false)]);
+}
+
+#[tokio::test]
+async fn an_effect_of_the_turn_proves_a_claim_and_reading_proves_only_that_something_was_read() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.script([call("manage_tasks", json!({"action": "create", "title": "Rent"})), text("Done.")]);
+    assert_eq!(said(&client.ask("a task").await), [("Done.", true, false)]);
+    app.script([look(), text("I checked: it is 1.")]);
+    assert_eq!(said(&client.ask("look").await), [("I checked: it is 1.", true, false)]);
+    app.script([text("I checked: it is 1."), text("I do not know.")]);
+    assert_eq!(said(&client.ask("look again").await)[0], ("I checked: it is 1.", false, true));
+    // Nor does what failed, or what only read, prove that something was made.
+    app.script([look(), call("execute_sql", json!({"query": "CREATE TABLE"})), text(CLAIM), text(CLAIM)]);
+    assert_eq!(said(&client.ask("a table").await).last().unwrap(), &(CLAIM, true, true));
+}
+
+#[tokio::test]
+async fn who_asks_what_was_done_before_is_answered_with_what_was_done_before() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.script([text("I have created the table, yes."), text("No, there is none.")]);
+    assert_eq!(said(&client.ask("Did you create the table?").await).len(), 2, "nothing was done before either");
+    app.script([table(), text("Done.")]);
+    client.ask("then do it").await;
+    app.script([text("I have created the table, yes.")]);
+    let frames = client.ask("Did you create the table?").await;
+    assert_eq!(said(&frames), [("I have created the table, yes.", true, false)]);
+}
+
+#[tokio::test]
+async fn a_crash_between_the_two_answers_does_not_ask_once_more() {
+    let mut app = TestApp::start().await;
+    app.script([text(CLAIM), Reply::Hang("I".into())]);
+    let mut client = app.connect().await;
+    client.say("make a table of books").await;
+    app.script.asked(2).await;
+    app.crash().await;
+    app.script([text(CLAIM)]);
+    app.start_again().await;
+    app.run_until_idle().await;
+    assert_eq!(told(&app).len(), 1, "the one who takes it up is told what the first was told");
+    assert_eq!(app.count("SELECT count(*) FROM steps WHERE unproven").await, 2);
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE state = 'completed'").await, 1);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn where_no_step_is_left_a_claim_is_marked_at_once() {
+    let app = TestApp::with(&[("MAX_TOOL_ITERATIONS", "1")]).await;
+    app.script([text(CLAIM)]);
+    assert_eq!(said(&app.connect().await.ask("make a table").await), [(CLAIM, true, true)]);
+}
+
+#[tokio::test]
+async fn what_is_due_is_no_proof_of_having_been_done() {
+    let app = TestApp::start().await;
+    app.script([
+        call("manage_tasks", json!({"action": "create", "title": "Log", "due_at": "2026-11-20T08:00:30Z"})),
+        text("Made."),
+    ]);
+    let mut client = app.connect().await;
+    client.ask("wake up later").await;
+    app.script([text("I have saved the entry."), text("The task is due; there is nowhere to save it.")]);
+    app.advance(30);
+    assert_eq!(said(&client.turn().await)[0], ("I have saved the entry.", false, true));
+}
