@@ -106,7 +106,7 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
         last: false,
         unproven: false,
     };
-    let open = store.store_step(&lease, step, now).await.unwrap();
+    let open = store.store_step(&lease, step, now).await.unwrap().calls;
     (lease, open)
 }
 

@@ -13,6 +13,8 @@ use std::io;
 pub enum Point {
     /// A message is accepted and committed, and nobody was told.
     AfterAccept,
+    /// Something was said into a turn and committed, and nobody was told.
+    AfterSteer,
     /// A turn was taken up, and nothing was done yet.
     AfterClaim,
     /// The first piece of a model's answer was read.
@@ -99,8 +101,9 @@ mod armed {
     static ARMED: OnceLock<(Armed, AtomicU32)> = OnceLock::new();
 
     /// Every point, with the name it is armed by.
-    pub const POINTS: [(&str, Point); 19] = [
+    pub const POINTS: [(&str, Point); 20] = [
         ("after-accept", Point::AfterAccept),
+        ("after-steer", Point::AfterSteer),
         ("after-claim", Point::AfterClaim),
         ("first-byte", Point::FirstByte),
         ("after-step", Point::AfterStep),

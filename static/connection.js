@@ -57,8 +57,11 @@ export class Connection {
   }
 
   /** Sends a message that stands in the outbox, if the line is up; otherwise it goes out after the next `hello`. */
-  sendMessage({ id, content }) {
-    if (this.send({ type: "message", id, content })) this.expectAnswer();
+  sendMessage({ id, content, steer, images }) {
+    const frame = { type: "message", id, content };
+    if (steer) frame.steer = true;
+    if (images?.length > 0) frame.images = images.map(({ media_type, data }) => ({ media_type, data }));
+    if (this.send(frame)) this.expectAnswer();
   }
 
   /** Ends what runs and what waits. */
@@ -143,15 +146,22 @@ export class Connection {
   refuseLongest() {
     const waiting = this.getState().outbox.filter((entry) => entry.status === "sending");
     if (waiting.length === 0) return;
-    const { id } = waiting.reduce((a, b) => (b.content.length > a.content.length ? b : a));
+    const size = ({ content, images = [] }) => images.reduce((sum, { data }) => sum + data.length, content.length);
+    const { id } = waiting.reduce((a, b) => (size(b) > size(a) ? b : a));
     this.dispatch({ type: "error", id, content: "The server found this message too long. Send it in parts." });
   }
 
   expectAnswer() {
     this.clock.clearTimeout(this.timers.silence);
     const { socket } = this;
+    const unsent = socket.bufferedAmount;
     this.timers.silence = this.clock.setTimeout(() => {
       if (socket !== this.socket) return;
+      // Images on a slow line: as long as they go out, somebody takes them.
+      if (socket.bufferedAmount < unsent) {
+        this.expectAnswer();
+        return;
+      }
       // A dead line can take minutes to close properly, so its end is not waited for.
       socket.close();
       this.closed(1006);

@@ -3,6 +3,7 @@
 import { announcer } from "./announcer.js";
 import { createApi } from "./api.js";
 import { Connection } from "./connection.js";
+import { createDrafts } from "./draft.js";
 import { createLists } from "./lists.js";
 import { loadOutbox, newId, saveOutbox } from "./outbox.js";
 import { waiting } from "./state-law.js";
@@ -47,6 +48,8 @@ const banners = part("l3-banners");
 const messages = part("l3-messages");
 const composer = part("l3-composer");
 const panel = part("l3-panel");
+
+composer.drafts = createDrafts(storage);
 
 const api = createApi();
 const lists = createLists({ api, dispatch: store.dispatch, opened: (kind) => panel.isOpen(kind) });
@@ -97,6 +100,7 @@ function composerData(state, isEmpty) {
     waits: waiting(state).length,
     connected: state.connection.status === "connected",
     suggestions,
+    conversation: state.hello?.conversation,
   };
 }
 
@@ -117,8 +121,8 @@ function takeFromOutbox(id) {
   return outbox.find((entry) => entry.id === id);
 }
 
-addEventListener("send-message", ({ detail: content }) => {
-  const entry = { id: newId(), content, status: "sending" };
+addEventListener("send-message", ({ detail: { content, steer, images } }) => {
+  const entry = { id: newId(), content, steer, images, status: "sending" };
   setOutbox([...store.getState().outbox, entry]);
   connection.sendMessage(entry);
   messages.toEnd();
@@ -131,8 +135,15 @@ addEventListener("show-approval", () => messages.toApproval());
 addEventListener("list-opened", ({ detail: kind }) => lists.load(kind));
 addEventListener("edit-message", ({ detail: id }) => {
   const entry = takeFromOutbox(id);
-  if (entry) composer.write(entry.content);
+  if (entry) composer.giveBack(entry.content, entry.images);
   composer.text.focus();
+});
+// Files may be dropped anywhere; without this the browser would leave the page for them.
+addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
+addEventListener("drop", (event) => {
+  if (!event.dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  composer.add([...event.dataTransfer.files]);
 });
 addEventListener("dismiss-message", ({ detail: id }) => takeFromOutbox(id));
 addEventListener("dismiss-notice", ({ detail: key }) => store.dispatch({ type: "@dismiss", key }));

@@ -1,14 +1,16 @@
 // Messages the server has not acknowledged yet. They live in the tab's storage, so a reload sends them again under the same
 // id, and the server answers with the same turn.
 
+import { isImage } from "./images.js";
+
 const STORAGE_KEY = "level3.outbox";
 
 /** The most one message may hold, in bytes of UTF-8; the server refuses more. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 
-/** Why `content` cannot be sent, in words, or `undefined` when it can. */
-export function refusal(content) {
-  if (content.trim() === "") return "There is nothing to send yet.";
+/** Why `content` cannot be sent, beside so many `images`, in words, or `undefined` when it can. */
+export function refusal(content, images = 0) {
+  if (content.trim() === "" && images === 0) return "There is nothing to send yet.";
   const bytes = new TextEncoder().encode(content).length;
   if (bytes <= MAX_MESSAGE_BYTES) return undefined;
   return `This message has ${Math.ceil(bytes / 1024)} KiB; one message may have ${MAX_MESSAGE_BYTES / 1024}. Send it in parts.`;
@@ -25,18 +27,34 @@ export function newId(source = globalThis.crypto) {
 export function loadOutbox(storage) {
   try {
     const entries = JSON.parse(storage.getItem(STORAGE_KEY) ?? "[]");
-    return entries.filter((entry) => typeof entry?.id === "string" && typeof entry?.content === "string");
+    const known = entries.filter((entry) => typeof entry?.id === "string" && typeof entry?.content === "string");
+    return known.map((entry) => (entry.images ? { ...entry, images: entry.images.filter(isImage) } : entry));
   } catch {
     return [];
   }
 }
 
-/** Keeps `entries` in `storage`. A full or forbidden storage costs only the safety of a reload, so it is not an error. */
+/**
+ * Keeps `entries` in `storage`. A full or forbidden storage costs only the safety of a reload, so it is not an error. Where images are too
+ * large for it, the words are kept, and after a reload the message says that they are missing: it is never sent without them.
+ */
 export function saveOutbox(storage, entries) {
+  if (entries.length === 0) return attempt(() => storage.removeItem(STORAGE_KEY));
+  const kept = attempt(() => storage.setItem(STORAGE_KEY, JSON.stringify(entries)));
+  return kept || attempt(() => storage.setItem(STORAGE_KEY, JSON.stringify(entries.map(withoutImages))));
+}
+
+function attempt(write) {
   try {
-    if (entries.length === 0) storage.removeItem(STORAGE_KEY);
-    else storage.setItem(STORAGE_KEY, JSON.stringify(entries));
+    write();
+    return true;
   } catch {
-    // see above
+    return false;
   }
+}
+
+function withoutImages({ images, ...entry }) {
+  if (!images?.length) return entry;
+  const error = "The images of this message were too large to be kept over a reload. Edit it and add them again.";
+  return { ...entry, status: "refused", error };
 }

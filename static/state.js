@@ -27,6 +27,8 @@ export function initialState() {
     lastSeq: 0,
     /** key → item; an item stands for one recorded frame, see `item` below. */
     items: new Map(),
+    /** Messages that were said into a turn which ended without having seen them, and are turns of their own now. */
+    moved: new Set(),
     /** `turn:step` → text that is being written and is not recorded. */
     streams: new Map(),
     /** turn → { state, seq, order, origin, stopping } */
@@ -85,6 +87,7 @@ const HANDLERS = {
     kind === "approvals" ? waitingListed(state, entries ?? []) : listed(state, kind, entries, error),
   hello: (state, frame) => greeted(state, frame),
   turn: (state, frame) => turnChanged(state, frame),
+  shown: (state, frame) => steeringShown(state, frame),
   delta: (state, frame) => textWritten(state, frame),
   assistant: (state, frame) => textRecorded(state, frame),
   tool_call: (state, frame) => callProposed(state, frame),
@@ -116,8 +119,8 @@ function greeted(state, hello) {
 
 function turnChanged(state, frame) {
   let next = state;
-  if (frame.state === "queued") {
-    next = queued(next, frame);
+  if (frame.state === "queued" || frame.message !== undefined) {
+    next = frame.message === undefined ? queued(next, frame) : steered(next, frame);
     if (frame.id !== undefined) next = { ...next, outbox: next.outbox.filter((entry) => entry.id !== frame.id) };
   } else if (isFinal(frame.state) && (frame.state !== "completed" || frame.reason)) {
     next = putItem(next, frame, `end:${frame.turn}`, { kind: "end", state: frame.state, content: frame.reason ?? "" });
@@ -125,11 +128,43 @@ function turnChanged(state, frame) {
   return withTurn(next, frame, frame.state);
 }
 
+const NONE = [];
+
 function queued(state, frame) {
-  const said = { kind: frame.origin === "task" ? "due" : "user", content: frame.content ?? "", clientId: frame.id };
+  if (frame.moved !== undefined) {
+    const items = new Map(state.items);
+    items.delete(`steered:${frame.moved}`);
+    state = { ...state, items, moved: new Set(state.moved).add(frame.moved) };
+  }
+  const { id: clientId, images = NONE } = frame;
+  const said = { kind: frame.origin === "task" ? "due" : "user", content: frame.content ?? "", clientId, images };
   if (frame.origin !== undefined) return putItem(state, frame, `turn:${frame.turn}`, said);
   // Without an origin the turn is not new: it waited, and goes on. A message that decided it is shown, a button is not.
   return frame.content === undefined ? state : putItem(state, frame, `decided:${frame.seq}`, said);
+}
+
+/** Something was said into a turn. Its place is behind the step it came during, which the frame does not know yet. */
+function steered(state, frame) {
+  if (state.moved.has(frame.message)) return state;
+  const key = `steered:${frame.message}`;
+  const known = state.items.get(key);
+  if (known?.content !== undefined) return state;
+  const { id: clientId, images = NONE } = frame;
+  const said = { kind: "user", content: frame.content ?? "", clientId, images, steered: true };
+  const item = { key, turn: frame.turn, ...said, at: frame.seq, shownAt: known?.shownAt };
+  return { ...state, items: new Map(state.items).set(key, item) };
+}
+
+/** From this place on the model sees what was said into the turn. The two frames may come in either order. */
+function steeringShown(state, frame) {
+  const items = new Map(state.items);
+  for (const message of frame.messages ?? []) {
+    const key = `steered:${message}`;
+    if (state.moved.has(message)) continue;
+    const known = items.get(key) ?? { key, turn: frame.turn, kind: "user", steered: true, at: frame.seq };
+    items.set(key, { ...known, shownAt: frame.seq });
+  }
+  return withTurn({ ...state, items }, frame);
 }
 
 function textWritten(state, frame) {
@@ -151,12 +186,9 @@ function textWritten(state, frame) {
 }
 
 function textRecorded(state, frame) {
-  const item = {
-    kind: "assistant",
-    content: frame.content,
-    final: frame.final === true,
-    unproven: frame.unproven === true,
-  };
+  const stopped = frame.stopped === true;
+  const [final, unproven] = [frame.final === true, frame.unproven === true];
+  const item = { kind: "assistant", content: frame.content, final, unproven, stopped };
   const key = `assistant:${frame.turn}:${frame.step}`;
   const streamKey = `${frame.turn}:${frame.step}`;
   const stream = state.streams.get(streamKey);

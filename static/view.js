@@ -21,14 +21,16 @@ export function rows(state) {
   placed.sort((a, b) => a.group - b.group || a.at - b.at);
   const list = placed.map(({ row }) => row);
   const used = new Set(list.map((row) => row.key));
-  for (const { id, content, status, error } of state.outbox) {
+  for (const { id, content, status, error, steer, images = NONE } of state.outbox) {
     const key = `said:${id}`;
-    if (!used.has(key)) list.push({ key, kind: "user", content, status, error, id });
+    if (!used.has(key)) list.push({ key, kind: "user", content, status, error, id, images, steered: steer === true });
   }
   list.push(...elsewhereRows(state));
   for (const { key, content } of state.notices) list.push({ key, kind: "notice", content });
   return list;
 }
+
+const NONE = [];
 
 /** The first turn that is not over: the one that runs, or is next to run. */
 function activeTurn(state) {
@@ -46,7 +48,9 @@ function isShowingWork(state, turn) {
 }
 
 function placeItems(state) {
-  const items = [...state.items.values()].sort((a, b) => a.at - b.at);
+  // What was said into a turn and is known only by having been shown lies further back than what was loaded.
+  const loaded = [...state.items.values()].filter((item) => !item.steered || item.content !== undefined);
+  const items = loaded.sort((a, b) => a.at - b.at);
   const context = { state, active: activeTurn(state), waits: new Set(waiting(state).map((item) => item.call)) };
   const keys = new Set();
   let group;
@@ -62,8 +66,15 @@ function placeItems(state) {
   });
 }
 
-/** An approval stands below the call it is about, also when other calls of the same step came in between. */
+/**
+ * An approval stands below the call it is about, also when other calls of the same step came in between. What was said into a turn
+ * stands where the model was shown it; until then behind everything, and before the end of a turn that ended first.
+ */
 function placeOf(item, state) {
+  if (item.steered) {
+    const end = state.items.get(`end:${item.turn}`);
+    return item.shownAt ?? (end ? end.at - 0.25 : Number.MAX_SAFE_INTEGER);
+  }
   if (item.kind !== "approval") return item.at;
   const call = state.items.get(`call:${item.call}`);
   return call ? call.at + 0.25 : item.at;
@@ -75,13 +86,17 @@ function rowOf(item, turn, context) {
   switch (kind) {
     case "user": {
       const waits = turn?.state === "queued" && active !== undefined && active.turn !== turn;
-      const status = waits ? "queued" : undefined;
-      return { key: item.clientId ? `said:${item.clientId}` : key, kind, content: item.content, status };
+      const unseen = item.steered === true && item.shownAt === undefined;
+      const status = unseen ? (hasEnded(turn) ? "unseen" : "steering") : waits ? "queued" : undefined;
+      const steered = item.steered === true;
+      const { content, images } = item;
+      return { key: item.clientId ? `said:${item.clientId}` : key, kind, content, status, images, steered };
     }
     case "assistant": {
       const textKey = item.streamKey ? `text:${item.streamKey}` : key;
-      const { content, final, unproven } = item;
-      return { key: textKey, kind, content, final, unproven, streaming: false, partial: false };
+      const { content, final, unproven, stopped } = item;
+      const row = { key: textKey, kind, content, final, unproven, streaming: false, partial: false };
+      return { ...row, stopped: stopped === true };
     }
     case "tool":
       return toolRow(item, turn, context);
@@ -158,6 +173,7 @@ function placeStreams(state) {
       unproven: false,
       streaming: !stream.ended,
       partial: stream.ended === true,
+      stopped: false,
     };
     placed.push({ group: state.turns.get(stream.turn)?.order ?? stream.at, at: stream.at, row });
   }

@@ -288,7 +288,7 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
         last: false,
         unproven: false,
     };
-    let open = store.store_step(&lease, step, now).await.unwrap();
+    let open = store.store_step(&lease, step, now).await.unwrap().calls;
     let sql = async |call: &OpenCall, statement: &str| {
         let end = CallEnd {
             call: call.call,

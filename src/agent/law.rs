@@ -77,7 +77,7 @@ impl Agent {
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());
         }
-        let task = self.store.input_of(lease.turn).await?;
+        let task = self.store.task_of(lease.turn).await?;
         let model = self.models.current().await;
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
         let reviewed = review::classify(&*model, review::Reviewing { tool, arguments, effects: &effects, task: &task }).await;
@@ -96,7 +96,7 @@ pub(super) fn warnings(history: &[Exchange]) -> Option<String> {
     let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
     let steps = entries.iter().filter_map(|entry| match entry {
         HistoryEntry::Assistant(_, calls) => Some(calls),
-        HistoryEntry::User(..) | HistoryEntry::Tool(..) => None,
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
     });
     let (mut made, mut warnings) = (Vec::new(), Vec::new());
     for calls in steps {

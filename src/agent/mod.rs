@@ -4,6 +4,7 @@
 mod claims;
 mod context;
 mod law;
+mod pictures;
 mod review;
 mod truth;
 
@@ -17,14 +18,15 @@ use tracing::Instrument;
 use crate::clock::Clock;
 use crate::domain::{Failure, Origin, ToolSpec};
 use crate::failpoint::{self, Point};
+use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
 
-use context::Extent;
+use context::{Conversation, Extent, Sizes};
 use law::Law;
 use truth::Truth;
 
@@ -40,7 +42,7 @@ pub struct Limits {
     pub history: usize,
 }
 
-/// Works on turns. One for the whole program; it keeps nothing about any of them.
+/// Works on turns. One for the whole program; it keeps nothing about any of them but how much of a conversation models take.
 pub struct Agent {
     store: Store,
     tools: Tools,
@@ -49,6 +51,7 @@ pub struct Agent {
     limits: Limits,
     deltas: broadcast::Sender<ServerFrame>,
     metrics: Metrics,
+    sizes: Sizes,
 }
 
 /// How work on a turn ended.
@@ -80,7 +83,16 @@ impl Agent {
         limits: Limits,
         metrics: Metrics,
     ) -> Self {
-        Self { store, tools, models, clock, limits, deltas: broadcast::channel(DELTA_BACKLOG).0, metrics }
+        Self {
+            store,
+            tools,
+            models,
+            clock,
+            limits,
+            deltas: broadcast::channel(DELTA_BACKLOG).0,
+            metrics,
+            sizes: Sizes::default(),
+        }
     }
 
     /// Pieces of text as models write them, as `delta` frames.
@@ -141,10 +153,10 @@ impl Agent {
             return Ok(0);
         }
         let history = self.store.history(lease.conversation, lease.turn, 0).await?;
-        let mut entries = history.iter().flat_map(|exchange| &exchange.entries).rev();
+        let mut entries = history.exchanges.iter().flat_map(|exchange| &exchange.entries).rev();
         let asked_for = entries.find_map(|entry| match entry {
             HistoryEntry::Assistant(_, calls) => Some(calls.len()),
-            HistoryEntry::User(..) | HistoryEntry::Tool(..) => None,
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
         });
         Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
     }
@@ -158,16 +170,17 @@ impl Agent {
         extent: &mut Extent,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
-        let (history, capabilities, due, used) = tokio::try_join!(
+        let (mut history, summaries, capabilities, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
+            self.store.summaries_of(lease.conversation, lease.turn),
             self.tools.capabilities(),
             self.store.tasks_due_before(now + context::DUE_SOON),
             self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
         law.used = used;
-        let empty = empty_answers(&history);
+        let empty = empty_answers(&history.exchanges);
         if lease.origin == Origin::Command {
-            return self.close(lease, number, "command", context::what_came_of_it(&history)).await;
+            return self.close(lease, number, "command", context::what_came_of_it(&history.exchanges)).await;
         }
         if empty == Empty::Twice {
             return self.close(lease, number, "empty", EMPTY_TWICE.to_owned()).await;
@@ -175,19 +188,41 @@ impl Agent {
         if let Some(why) = law.used_up(number, self.limits.iterations) {
             return self.close(lease, number, "limit", why).await;
         }
-        let mut entries = vec![Entry::System(context::system_prompt(&capabilities, &due))];
-        entries.extend(context::entries(&history));
-        entries.extend(law::warnings(&history).map(Entry::User));
-        if empty == Empty::Once {
-            entries.push(Entry::User(ASK_AGAIN.to_owned()));
+        if history.exchanges.last().is_some_and(|exchange| exchange.waits) {
+            // Only now is it sure that the model will be asked.
+            self.store.show_steering(lease, number, now).await?;
+            history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
         }
-        let model = self.models.current().await;
+        let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
+        if empty == Empty::Once {
+            last.push(Entry::User(ASK_AGAIN.to_owned()));
+        }
+        let (model, tools) = (self.models.current().await, Tools::specs(&capabilities));
+        let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
+        let system = context::system_prompt(&capabilities, &due);
+        let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
+        // Once in a turn, while all there is of it is what it reacts to.
+        let compacted = number == 1
+            && !summaries.failed_lately
+            && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&tools)).await?;
+        if compacted {
+            law.used = self.store.usage_of(lease.turn, &law.budgets, self.clock.now()).await?;
+            if let Some(why) = law.used_up(number, self.limits.iterations) {
+                return self.close(lease, number, "limit", why).await;
+            }
+        }
         let begun = Instant::now();
-        let answered = self.ask(&*model, (entries, extent), Tools::specs(&capabilities), lease, number).await;
+        // Held until the answer is stored, so that a stop finds what was said at any moment before.
+        let pen = self.store.writing().begin(lease, number, &model.info().name);
+        let answered = self.ask(&*model, (&conversation, extent), &pen, tools, lease, number).await;
+        if !pictures.is_empty() {
+            drop(pictures);
+            memory::give_back();
+        }
         self.metrics.step(begun.elapsed(), answered.is_ok());
         match answered {
             Ok(answer) => {
-                let truth = self.truth(lease, &history, &answer, &*model).await?;
+                let truth = self.truth(lease, &history.exchanges, &answer, &*model).await?;
                 // There has to be a step left to say it otherwise.
                 let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
                 self.store_answer(lease, number, &answer, if once_more { truth } else { truth.for_good() }).await
@@ -201,31 +236,42 @@ impl Agent {
         }
     }
 
-    /// Asks the model. Where the conversation is too long for it, with less and less of it; what was enough holds for the rest of the
-    /// turn.
+    /// Asks the model, with as much of the conversation as it is known to take. Where it finds that too long, with less and less of it;
+    /// what was enough holds for the rest of the turn, and what was learnt for all others.
     async fn ask(
         &self,
         model: &dyn Model,
-        (entries, extent): (Vec<Entry>, &mut Extent),
+        (conversation, extent): (&Conversation<'_>, &mut Extent),
+        pen: &Pen,
         tools: Vec<ToolSpec>,
         lease: &Lease,
         number: i32,
     ) -> Result<Answer, ModelError> {
         let on_delta = |piece: &str| {
+            pen.write(piece);
             // There is no way to fail here; the connection to the model has its own.
             let _ = failpoint::hit(Point::FirstByte);
             let (conversation, turn, attempt) = (lease.conversation, lease.turn, lease.fence);
             // Nobody watching is fine.
             let _ = self.deltas.send(ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() });
         };
-        let mut shown = context::within(*extent, &entries, lease.conversation);
+        let around = context::size_of_tools(&tools);
+        let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
+        let mut shown = conversation.fitting(extent, most);
         loop {
+            pen.begin_again();
+            let bytes = context::size(&shown) + around;
             let request = Request { entries: shown, tools: tools.clone() };
             let error = match model.answer(request, &on_delta).await {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
-                answered => return answered,
+                Err(error) => return Err(error),
+                Ok(answer) => {
+                    self.sizes.taken(model, lease.conversation, bytes, answer.usage);
+                    return Ok(answer);
+                }
             };
-            let Some((next, less)) = context::shorter(*extent, &entries, lease.conversation) else {
+            self.sizes.refused(model, lease.conversation, bytes);
+            let Some((next, less)) = conversation.shorter(*extent) else {
                 let message = format!("{} {NOTHING_SHORTER}", error.message);
                 return Err(ModelError { message, ..error });
             };
@@ -258,8 +304,8 @@ impl Agent {
             last,
             unproven: truth != Truth::Shown,
         };
-        let calls = self.store.store_step(lease, step, self.clock.now()).await?;
-        Ok((!last).then_some(calls))
+        let stored = self.store.store_step(lease, step, self.clock.now()).await?;
+        Ok((!stored.over).then_some(stored.calls))
     }
 
     /// Ends the turn with words of the controller's own.
@@ -274,7 +320,7 @@ impl Agent {
             last: true,
             unproven: false,
         };
-        self.store.store_step(lease, step, self.clock.now()).await?;
+        self.store.close_turn(lease, step, self.clock.now()).await?;
         Ok(None)
     }
 }

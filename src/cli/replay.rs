@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::client::Client;
 use super::{CliError, Screen};
-use crate::domain::{CallRequest, Event, Outcome};
+use crate::domain::{CallRequest, Event, Image, Outcome};
 use crate::wire::api::{ReplayCheck, ReplayedEvent, ReplayedTurn};
 
 /// What can be replayed.
@@ -82,7 +82,14 @@ fn print_turn(turn: &ReplayedTurn, screen: &mut Screen<'_>) -> io::Result<()> {
 /// An event as a heading and a text.
 fn told(event: &Event) -> (String, String) {
     match event {
-        Event::TurnQueued { origin, content, .. } => (format!("queued, from a {origin}"), content.clone()),
+        Event::TurnQueued { origin, content, images, .. } => (format!("queued, from a {origin}"), with_images(content, images)),
+        Event::TurnSteered { message, content, images, .. } => {
+            (format!("message {message} said into it"), with_images(content, images))
+        }
+        Event::SteeringShown { step, messages, .. } => {
+            let messages: Vec<_> = messages.iter().map(ToString::to_string).collect();
+            (format!("step {step} is shown message {}", messages.join(", ")), String::new())
+        }
         Event::TurnStarted { fence, .. } => (format!("taken up, fence {fence}"), String::new()),
         Event::StepAnswered { number, model, finish_reason, usage, content, last, unproven, .. } => {
             let tokens = usage.map(|usage| format!(", {} tokens read, {} written", usage.input, usage.output));
@@ -126,6 +133,11 @@ fn told(event: &Event) -> (String, String) {
         }
         Event::TurnEnded { state, reason, .. } => (state.to_string(), reason.clone().unwrap_or_default()),
     }
+}
+
+fn with_images(content: &str, images: &[Image]) -> String {
+    let lines: String = images.iter().map(|image| format!("\nwith an image: {}, {}", image.words(), image.sha256)).collect();
+    format!("{content}{lines}")
 }
 
 fn json(value: &impl serde::Serialize) -> String {

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ApprovalId, ApprovalState, CallRequest, Channel, Classification, ConversationId, EffectClass, Failure, MessageId,
+    ApprovalId, ApprovalState, CallRequest, Channel, Classification, ConversationId, EffectClass, Failure, Image, MessageId,
     OperationState, Origin, Outcome, Power, Shown, StepId, Task, ToolCallId, TurnId, TurnState, Usage,
 };
+
+/// Why a step says no more, where a person stopped it in the middle.
+pub const STOPPED: &str = "stopped_by_user";
 
 /// Something that happened in a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +28,37 @@ pub enum Event {
         origin: Origin,
         /// What was said.
         content: String,
+        /// Where it was said into a turn that ended before a step was shown it: the message it was there, which is gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        moved: Option<MessageId>,
+        /// What came with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
+    },
+    /// A person said something into a turn that runs; no answer ends it before a step was shown this.
+    TurnSteered {
+        /// The turn.
+        turn: TurnId,
+        /// The message.
+        message: MessageId,
+        /// The id the client gave its message.
+        client_id: Option<String>,
+        /// Where the turn stood.
+        state: TurnState,
+        /// What was said.
+        content: String,
+        /// What came with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
+    },
+    /// What was said into a turn is shown to the model from a step on.
+    SteeringShown {
+        /// The turn.
+        turn: TurnId,
+        /// The number of that step.
+        step: i32,
+        /// The messages, oldest first.
+        messages: Vec<MessageId>,
     },
     /// A runner took the turn up, the first time or again.
     TurnStarted {
@@ -223,6 +257,8 @@ impl Event {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::TurnQueued { .. } => "turn_queued",
+            Self::TurnSteered { .. } => "turn_steered",
+            Self::SteeringShown { .. } => "steering_shown",
             Self::TurnStarted { .. } => "turn_started",
             Self::StepAnswered { .. } => "step_answered",
             Self::ToolCallProposed { .. } => "tool_call_proposed",
@@ -274,7 +310,24 @@ mod tests {
             updated_at: DateTime::UNIX_EPOCH,
         };
         let events = [
-            Event::TurnQueued { turn, message: MessageId(6), client_id: None, origin: Origin::Task, content: "c".into() },
+            Event::TurnQueued {
+                turn,
+                message: MessageId(6),
+                client_id: None,
+                origin: Origin::Task,
+                content: "c".into(),
+                moved: Some(MessageId(7)),
+                images: vec![Image { sha256: "ab".into(), media_type: super::super::ImageType::Png, size: 3 }],
+            },
+            Event::TurnSteered {
+                turn,
+                message: MessageId(8),
+                client_id: Some("c".into()),
+                state: TurnState::AwaitingApproval,
+                content: "c".into(),
+                images: Vec::new(),
+            },
+            Event::SteeringShown { turn, step: 2, messages: vec![MessageId(8)] },
             Event::TurnStarted { turn, fence: 7 },
             Event::StepAnswered {
                 turn,

@@ -17,6 +17,8 @@ text_enum! {
         ToolCalls = "tool_calls",
         /// What was said, and what models were told of their calls.
         Messages = "messages",
+        /// The images that came with messages.
+        Attachments = "attachments",
         /// What was asked of a person.
         Approvals = "approvals",
         /// What capabilities did outside their sandbox.

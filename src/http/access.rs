@@ -98,7 +98,8 @@ pub(super) async fn guard(State(access): State<Arc<Access>>, request: Request, n
         },
     };
     for (name, value) in HEADERS {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        // What is stricter already stays so.
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
 }

@@ -11,15 +11,18 @@ use futures::{SinkExt, StreamExt};
 use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::Doors;
+use super::{Doors, images};
 use crate::domain::{ApprovalId, Channel, ConversationId, Decision, Event, EventRecord};
-use crate::store::{DecideError, StoreError};
-use crate::wire::{ClientFrame, MAX_MESSAGE_BYTES, ServerFrame, frame_of};
+use crate::memory;
+use crate::store::{DecideError, NewMessage, StoreError};
+use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame, frame_of};
 
 /// A socket's own buffers; axum's default of 128 KiB each would be most of what an idle socket costs.
 const BUFFER_BYTES: usize = 4 * 1024;
-/// JSON may write a character with six.
-const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + 4 * 1024;
+/// JSON may write a character with six; images come in base64.
+const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + MAX_IMAGES * (MAX_IMAGE_BYTES / 3 + 1) * 4 + 8 * 1024;
+/// What a frame of this size leaves with the allocator is worth giving back.
+const LARGE_FRAME_BYTES: usize = 1 << 20;
 /// The longest id a client may give its message.
 const MAX_ID_BYTES: usize = 200;
 /// A client that does not read for so long is let go. Real time: it guards against what hangs.
@@ -121,7 +124,14 @@ impl Socket {
                 },
                 _ = ping.tick() => self.put(Message::Ping(Vec::new().into())).await?,
                 message = stream.next() => match message {
-                    Some(Ok(Message::Text(text))) => self.take(&text, main, last_seq).await?,
+                    Some(Ok(Message::Text(text))) => {
+                        self.take(&text, main, last_seq).await?;
+                        let large = text.len() > LARGE_FRAME_BYTES;
+                        drop(text);
+                        if large {
+                            memory::give_back();
+                        }
+                    }
                     Some(Ok(Message::Binary(_))) => self.refuse("frames are JSON text, not binary", None).await?,
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
@@ -165,13 +175,13 @@ impl Socket {
             Err(error) => return self.refuse(&format!("this is not a frame of the protocol: {error}"), None).await,
         };
         match frame {
-            ClientFrame::Message { content, id, conversation } => {
+            ClientFrame::Message { content, id, conversation, steer, images } => {
                 let conversation = conversation.unwrap_or(main);
                 if conversation == main {
                     // A client that never resumes sees what comes after it arrived.
                     self.positions.entry(main).or_insert(hello_seq);
                 }
-                self.accept(conversation, id, &content).await
+                self.accept(conversation, id, (&content, &images), steer).await
             }
             ClientFrame::Stop { conversation } => {
                 self.doors.store.stop(conversation.unwrap_or(main), self.doors.clock.now()).await?;
@@ -200,20 +210,31 @@ impl Socket {
         }
     }
 
-    async fn accept(&mut self, conversation: ConversationId, id: Option<String>, content: &str) -> Result<(), End> {
+    async fn accept(
+        &mut self,
+        conversation: ConversationId,
+        id: Option<String>,
+        (content, images): (&str, &[SentImage]),
+        steer: bool,
+    ) -> Result<(), End> {
         if id.as_ref().is_some_and(|id| id.len() > MAX_ID_BYTES || id.contains('\0')) {
             return self.refuse(&format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"), None).await;
         }
-        if content.trim().is_empty() {
+        if content.trim().is_empty() && images.is_empty() {
             return self.refuse("`content` is empty; there is nothing to react to", id).await;
         }
         if content.len() > MAX_MESSAGE_BYTES {
             let told = format!("the message has {} bytes; {MAX_MESSAGE_BYTES} is the most", content.len());
             return self.refuse(&told, id).await;
         }
+        let images = match images::read(images) {
+            Ok(images) => images,
+            Err(why) => return self.refuse(&why, id).await,
+        };
         let store = self.doors.store.clone();
         let client_id = id.clone();
-        let accepted = match store.accept_message(conversation, id.as_deref(), content, self.doors.clock.now()).await {
+        let message = NewMessage { content, client_id: id.as_deref(), steer, images: &images };
+        let accepted = match store.accept(conversation, message, self.doors.clock.now()).await {
             Ok(accepted) => accepted,
             Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
             Err(error) => return Err(error.into()),

@@ -3,6 +3,7 @@
 mod access;
 mod api;
 mod chat;
+mod images;
 mod metrics;
 mod page;
 mod v1;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{Entry, Request};
+use super::{Entry, Picture, Request};
 use crate::domain::CallRequest;
 
 /// How the longest answer is told to a provider, in tokens. Without it a small model that falls into a loop writes until its context is
@@ -72,6 +72,9 @@ fn called(entries: &[Entry]) -> Vec<Value> {
         match entry {
             Entry::System(content) => messages.push(json!({ "role": "system", "content": content })),
             Entry::User(content) => messages.push(json!({ "role": "user", "content": content })),
+            Entry::UserWithImages { content, images } => {
+                messages.push(json!({ "role": "user", "content": parts(content, images) }));
+            }
             // Its call was cut off by the length of the history.
             Entry::Tool { .. } => {}
             Entry::Assistant { content, calls } if calls.is_empty() => {
@@ -100,6 +103,13 @@ fn called(entries: &[Entry]) -> Vec<Value> {
         }
     }
     messages
+}
+
+/// Text and images in the form that vision models take.
+fn parts(content: &str, images: &[Picture]) -> Vec<Value> {
+    let text = (!content.is_empty()).then(|| json!({ "type": "text", "text": content }));
+    let image = |picture: &Picture| json!({ "type": "image_url", "image_url": { "url": &*picture.url } });
+    text.into_iter().chain(images.iter().map(image)).collect()
 }
 
 /// `id`, or something near it where an earlier call has it already: servers that give no ids get the same ones in every step,
@@ -139,6 +149,10 @@ fn told(entries: &[Entry]) -> Vec<Value> {
         let (role, content) = match entry {
             Entry::System(content) => ("system", content.clone()),
             Entry::User(content) => ("user", content.clone()),
+            Entry::UserWithImages { content, images } => {
+                messages.push(json!({ "role": "user", "content": parts(content, images) }));
+                continue;
+            }
             Entry::Assistant { content, calls } => {
                 let mut content = content.clone();
                 for call in calls {
@@ -238,6 +252,19 @@ mod tests {
     fn an_empty_answer_of_the_past_is_not_sent_again() {
         let empty = Entry::Assistant { content: " ".into(), calls: Vec::new() };
         assert_eq!(roles(&body(vec![Entry::User("u".into()), empty], 1)), ["user"]);
+    }
+
+    #[test]
+    fn images_are_parts_of_their_message_with_tools_and_without() {
+        let image = crate::domain::Image { sha256: "ab".into(), media_type: crate::domain::ImageType::Png, size: 3 };
+        let picture = Picture { image, url: "data:image/png;base64,AAAA".into() };
+        let seen = |content: &str| Entry::UserWithImages { content: content.into(), images: vec![picture.clone()] };
+        let part = json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA" } });
+        for tools in [0, 1] {
+            let body = body(vec![seen("what is this?"), seen("")], tools);
+            assert_eq!(body["messages"][0]["content"], json!([{ "type": "text", "text": "what is this?" }, part]));
+            assert_eq!(body["messages"][1]["content"], json!([part]));
+        }
     }
 
     #[test]

@@ -16,9 +16,11 @@ mod stream;
 pub mod tour;
 mod transport;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
-use crate::domain::{CallRequest, ToolSpec, Usage};
+use crate::domain::{CallRequest, Image, ToolSpec, Usage};
 use crate::wire::ModelInfo;
 
 /// One entry of what a model is shown.
@@ -28,6 +30,13 @@ pub enum Entry {
     System(String),
     /// What a person, or the heartbeat, said.
     User(String),
+    /// The same with images, for a model that sees.
+    UserWithImages {
+        /// What was said; may be empty.
+        content: String,
+        /// What came with it.
+        images: Vec<Picture>,
+    },
     /// What the model said before.
     Assistant {
         /// The text; may be empty beside tool calls.
@@ -42,6 +51,21 @@ pub enum Entry {
         /// The result.
         content: String,
     },
+}
+
+/// An image as a model is shown it.
+#[derive(Clone, PartialEq)]
+pub struct Picture {
+    /// What it is.
+    pub image: Image,
+    /// Its bytes as a `data:` address; shared, since requests are made more than once.
+    pub url: Arc<str>,
+}
+
+impl std::fmt::Debug for Picture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.image.fmt(f)
+    }
 }
 
 /// One model request.

@@ -4,7 +4,8 @@ use chrono::{DateTime, SubsecRound, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::domain::{
-    Change, Channel, Event, EventRecord, OperationState, Origin, Outcome, Projection, Role, Task, ToolCallId, TurnId, TurnState,
+    Change, Channel, Event, EventRecord, Image, MessageId, OperationState, Outcome, Projection, Role, Task, ToolCallId, TurnId,
+    TurnState,
 };
 
 /// The rows that an event changes, and how.
@@ -18,7 +19,17 @@ pub fn apply(record: &EventRecord) -> Vec<Change> {
 fn changes_of(record: &EventRecord) -> Vec<Change> {
     let at = time(record.at);
     match &record.event {
-        Event::TurnQueued { turn, client_id, origin, content, message: _ } => queued(record, *turn, client_id, *origin, content),
+        Event::TurnQueued { .. } => queued(record),
+        Event::TurnSteered { turn, message, client_id, content, images, state: _ } => {
+            let mut said = said(record, *turn, content, images);
+            said.extend(fields(json!({ "steered": true, "client_id": client_id })));
+            let message = set(Projection::Messages, steered(*message), Value::Object(said));
+            kept(images).chain([message]).collect()
+        }
+        Event::SteeringShown { turn: _, step, messages } => {
+            let shown = |message: &MessageId| set(Projection::Messages, steered(*message), json!({ "from_step": step }));
+            messages.iter().map(shown).collect()
+        }
         Event::TurnStarted { turn, fence } => vec![turn_is(*turn, TurnState::Running, json!({ "fence": fence }))],
         Event::TurnResumed { turn, .. } => vec![turn_is(*turn, TurnState::Queued, json!({}))],
         Event::TurnEnded { turn, state, reason, failure: _ } => {
@@ -65,16 +76,40 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
     }
 }
 
-fn queued(record: &EventRecord, turn: TurnId, client_id: &Option<String>, origin: Origin, content: &str) -> Vec<Change> {
+fn queued(record: &EventRecord) -> Vec<Change> {
+    let Event::TurnQueued { turn, client_id, origin, content, moved, images, message: _ } = &record.event else {
+        return Vec::new();
+    };
     let (conversation, at) = (record.conversation, time(record.at));
     let row = json!({
         "turn_id": turn, "conversation_id": conversation, "origin": origin, "client_id": client_id, "fence": 0, "created_at": at,
     });
-    let said = json!({
-        "conversation_id": conversation, "turn_id": turn, "role": Role::User, "content": content, "created_at": at,
-    });
-    let message = set(Projection::Messages, format!("user/{turn}"), said);
-    vec![set(Projection::Turns, turn, row), turn_is(turn, TurnState::Queued, json!({})), message]
+    let message = set(Projection::Messages, format!("user/{turn}"), Value::Object(said(record, *turn, content, images)));
+    let mut changes = vec![set(Projection::Turns, turn, row), turn_is(*turn, TurnState::Queued, json!({})), message];
+    changes.extend(kept(images));
+    changes.extend(moved.map(|gone| Change { of: Projection::Messages, key: steered(gone), row: None }));
+    changes
+}
+
+/// The row of what a person said.
+fn said(record: &EventRecord, turn: TurnId, content: &str, images: &[Image]) -> Map<String, Value> {
+    fields(json!({
+        "conversation_id": record.conversation, "turn_id": turn, "role": Role::User, "content": content, "steered": false,
+        "images": images, "created_at": time(record.at),
+    }))
+}
+
+/// The rows of the images that came with a message. The bytes are in no event; what they hash to is.
+fn kept(images: &[Image]) -> impl Iterator<Item = Change> {
+    images.iter().map(|Image { sha256, media_type, size }| {
+        let row = json!({ "sha256": sha256, "media_type": media_type, "size": size, "bytes_sha256": sha256 });
+        set(Projection::Attachments, sha256, row)
+    })
+}
+
+/// The key of what was said into a turn.
+fn steered(message: MessageId) -> String {
+    format!("steered/{message}")
 }
 
 /// A turn in a state, with what else is true of it then.
@@ -99,7 +134,7 @@ fn answered(record: &EventRecord) -> Vec<Change> {
     });
     let said = json!({
         "conversation_id": record.conversation, "turn_id": turn, "role": Role::Assistant, "content": content, "step_id": step,
-        "created_at": at,
+        "steered": false, "images": [], "created_at": at,
     });
     vec![set(Projection::Steps, step, row), set(Projection::Messages, format!("assistant/{step}"), said)]
 }
@@ -109,7 +144,7 @@ fn ended(record: &EventRecord, turn: TurnId, call: ToolCallId, outcome: &Outcome
     let state = if outcome.ok { "done" } else { "failed" };
     let said = json!({
         "conversation_id": record.conversation, "turn_id": turn, "role": Role::Tool, "content": outcome.result,
-        "tool_call_id": call, "created_at": at,
+        "tool_call_id": call, "steered": false, "images": [], "created_at": at,
     });
     let row = json!({ "state": state, "logs": outcome.logs, "ended_at": at });
     vec![set(Projection::ToolCalls, call, row), set(Projection::Messages, format!("tool/{call}"), said)]

@@ -29,17 +29,8 @@ pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Re
     }
     // Mapped from the file its pages can be dropped and read again; compiled in memory they would stay.
     let module = load(engine, &file).unwrap_or(module);
-    give_memory_back();
+    crate::memory::give_back();
     Ok(module)
-}
-
-/// Compiling leaves some 40 MiB of freed memory with the allocator, which the program will not need again.
-fn give_memory_back() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: malloc_trim has no preconditions.
-    unsafe {
-        libc::malloc_trim(0);
-    }
 }
 
 /// Differs wherever native code of one program would not fit another.

@@ -16,6 +16,7 @@ mod reach;
 mod run;
 mod schema;
 mod stored;
+pub mod teaching;
 mod template;
 #[cfg(test)]
 mod tests;

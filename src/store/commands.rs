@@ -2,7 +2,7 @@
 //! same checks and approvals.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use sqlx::query;
 
 use super::{Lease, NewStep, Store, StoreError, word};
 use crate::domain::{ApprovalId, CallRequest, ConversationId, Origin, ToolCallId, TurnId, TurnState};
@@ -49,10 +49,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<TurnId, StoreError> {
         let mut unit = self.begin(now).await?;
-        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
-            .fetch_optional(&mut *unit.tx)
-            .await?
-            .ok_or(StoreError::NoConversation(conversation))?;
+        unit.hold_conversation(conversation).await?;
         let turn = unit.queue_turn(conversation, Origin::Command, None, content).await?;
         // Nobody has taken the turn up yet, so it has the fence it began with.
         let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command };

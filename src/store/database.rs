@@ -148,6 +148,7 @@ impl Database {
             })
             .connect_lazy_with(agent.disable_statement_logging().statement_cache_capacity(0));
         Ok(Store {
+            writing: super::Writing::default(),
             pool,
             agent,
             signals: Signals::new(),

@@ -40,7 +40,8 @@ impl Store {
             .ok_or(StoreError::NoConversation(conversation))
     }
 
-    /// The event by which a message was accepted: its turn's beginning, or, for a message that decided an approval, its going on.
+    /// The event by which a message was accepted: its turn's beginning, for a message that decided an approval its going on, or that it was
+    /// said into the turn.
     ///
     /// # Errors
     /// When the database is not there.
@@ -52,7 +53,7 @@ impl Store {
     ) -> Result<EventRecord, StoreError> {
         let row = query!(
             "SELECT sequence, payload, created_at FROM events
-             WHERE conversation_id = $1 AND kind IN ('turn_queued', 'turn_resumed') AND payload -> 'turn' = to_jsonb($2::bigint)
+             WHERE conversation_id = $1 AND kind IN ('turn_queued', 'turn_resumed', 'turn_steered') AND payload -> 'turn' = to_jsonb($2::bigint)
              ORDER BY payload ->> 'client_id' IS NOT DISTINCT FROM $3 DESC, sequence DESC LIMIT 1",
             conversation.0,
             turn.0,

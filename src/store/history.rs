@@ -3,8 +3,17 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use super::{Store, StoreError, word};
-use crate::domain::{CallRequest, ConversationId, Role, TurnId, TurnState};
+use super::{Store, StoreError, value, word};
+use crate::domain::{CallRequest, ConversationId, Image, Role, ToolCallId, TurnId, TurnState};
+
+/// What a model may be shown of a conversation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// Turns, oldest first; the running one last.
+    pub exchanges: Vec<Exchange>,
+    /// True when the conversation has older messages than these.
+    pub more: bool,
+}
 
 /// One turn of the past, or the running one: its messages in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +28,8 @@ pub struct Exchange {
     pub entries: Vec<HistoryEntry>,
     /// Which of them are answers that claim something nothing recorded in the turn shows, by their place, in order.
     pub unproven: Vec<usize>,
+    /// True when something was said into the running turn that no step was shown yet; it is not among the entries.
+    pub waits: bool,
 }
 
 /// One message, as far as a model needs it.
@@ -26,10 +37,14 @@ pub struct Exchange {
 pub enum HistoryEntry {
     /// The input, and when it came.
     User(String, DateTime<Utc>),
+    /// What the person said into the turn while it ran, and when.
+    Steered(String, DateTime<Utc>),
+    /// What came with the message before this entry.
+    Images(Vec<Image>),
     /// An answer, and the tools it asked for.
     Assistant(String, Vec<CallRequest>),
-    /// A tool call's result, under the model's own id of the call.
-    Tool(String, String),
+    /// A tool call's result, under the model's own id of the call; and which call it was.
+    Tool(String, String, ToolCallId),
 }
 
 impl Store {
@@ -38,18 +53,22 @@ impl Store {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<Vec<Exchange>, StoreError> {
+    pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<History, StoreError> {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
-            r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!", m.step_id, c.request_id AS "request_id?",
-                      coalesce(s.unproven, FALSE) AS "unproven!"
+            r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
+                    m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?",
+                    coalesce(s.unproven AND m.role = 'assistant', FALSE) AS "unproven!"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
                  UNION ALL
                  (SELECT * FROM messages WHERE turn_id = $2)
              ) m
-             JOIN turns t USING (turn_id) LEFT JOIN tool_calls c USING (tool_call_id) LEFT JOIN steps s ON s.step_id = m.step_id
-             ORDER BY m.turn_id, m.message_id"#,
+             JOIN turns t USING (turn_id) LEFT JOIN tool_calls c USING (tool_call_id)
+             LEFT JOIN steps s ON s.step_id = coalesce(m.step_id, c.step_id)
+             -- What was said into a turn stands before the step that was the first to be shown it, and behind all until there is one.
+             ORDER BY m.turn_id, coalesce(s.number, m.from_step, CASE WHEN m.steered THEN 2147483647 ELSE 0 END), s.number IS NOT NULL,
+                      m.message_id"#,
             conversation.0,
             turn.0,
             i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX)
@@ -61,28 +80,40 @@ impl Store {
         let partial = (earlier > limit).then(|| rows[0].turn_id);
         let mut exchanges: Vec<Exchange> = Vec::new();
         for row in rows.into_iter().filter(|row| Some(row.turn_id) != partial) {
+            if row.turn_id == turn.0 && row.steered && row.from_step.is_none() {
+                // These come last, behind at least the turn's input.
+                exchanges.iter_mut().for_each(|exchange| exchange.waits = exchange.turn == turn);
+                continue;
+            }
             // A secret may have been set after somebody had written its value here.
             let content = self.clean(&row.content).into_owned();
             let entry = match word(&row.role)? {
+                Role::User if row.steered => HistoryEntry::Steered(content, row.created_at),
                 Role::User => HistoryEntry::User(content, row.created_at),
                 Role::Assistant => {
                     let of_step = calls.iter().filter(|(step, _)| Some(*step) == row.step_id);
                     HistoryEntry::Assistant(content, of_step.map(|(_, request)| request.clone()).collect())
                 }
-                Role::Tool => HistoryEntry::Tool(row.request_id.unwrap_or_default(), content),
+                Role::Tool => {
+                    let call = ToolCallId(row.tool_call_id.unwrap_or_default());
+                    HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call)
+                }
             };
             if exchanges.last().is_none_or(|last| last.turn.0 != row.turn_id) {
                 let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
-                exchanges.push(Exchange { turn, state, reason: row.reason, entries: Vec::new(), unproven: Vec::new() });
+                let (entries, unproven) = (Vec::new(), Vec::new());
+                exchanges.push(Exchange { turn, state, reason: row.reason, entries, unproven, waits: false });
             }
+            let images: Vec<Image> = value(row.images)?;
             if let Some(last) = exchanges.last_mut() {
                 if row.unproven {
                     last.unproven.push(last.entries.len());
                 }
                 last.entries.push(entry);
+                last.entries.extend((!images.is_empty()).then_some(HistoryEntry::Images(images)));
             }
         }
-        Ok(exchanges)
+        Ok(History { exchanges, more: partial.is_some() })
     }
 
     async fn calls_of_steps(&self, steps: &[i64]) -> Result<Vec<(i64, CallRequest)>, StoreError> {

@@ -67,7 +67,9 @@ impl Store {
             r#"WITH asked AS (
                    SELECT (model <> 'level3')::int AS step, input_tokens, output_tokens, cost_micros FROM steps WHERE created_at >= $1
                    UNION ALL
-                   SELECT 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE created_at >= $1)
+                   SELECT 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE created_at >= $1
+                   UNION ALL
+                   SELECT 0, input_tokens, output_tokens, cost_micros FROM summaries WHERE created_at >= $1)
                SELECT coalesce(sum(step), 0) AS "steps!",
                       least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
                       least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",

@@ -2,6 +2,7 @@
 
 mod agent_sql;
 mod approvals;
+mod attachments;
 mod capabilities;
 mod capability_life;
 mod commands;
@@ -22,13 +23,16 @@ mod reviews;
 mod rows;
 mod secrets;
 mod signals;
+mod steering;
 mod steps;
+mod summaries;
 mod tasks;
 mod turn_log;
 mod turns;
 mod unit;
 mod usage;
 mod v1;
+mod writing;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -39,13 +43,14 @@ use crate::telemetry::Scrubber;
 
 pub use agent_sql::AgentSql;
 pub use approvals::{Approval, DecideError, NewApproval};
+pub use attachments::NewImage;
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry};
 pub use commands::{CallReport, TurnReport};
 pub use crashes::Crash;
 pub use database::{Database, DatabaseError};
 pub use dump::{DumpError, Dumped};
-pub use history::{Exchange, HistoryEntry};
+pub use history::{Exchange, History, HistoryEntry};
 pub use kv::KvOp;
 pub use operations::{Earlier, NewOperation};
 pub use policies::ProfilePolicy;
@@ -54,12 +59,14 @@ pub use reviews::{Asked, NewReview};
 pub use rows::RowLimits;
 pub use secrets::SealedSecret;
 pub use signals::Signals;
-pub use steps::{NewStep, OpenCall, Progress};
+pub use steps::{NewStep, OpenCall, Progress, StoredStep};
+pub use summaries::{NewSummary, Summaries, Summary};
 pub use tasks::{NewTask, TaskChange};
-pub use turns::{Accepted, Lease};
+pub use turns::{Accepted, Lease, NewMessage};
 pub use unit::{CallEnd, Unit};
 pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
 pub use v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
+pub use writing::{Pen, Writing};
 
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]
@@ -71,6 +78,7 @@ pub struct Store {
     sql_deadline: std::time::Duration,
     repair: Arc<database::Repair>,
     scrubber: Scrubber,
+    writing: Writing,
 }
 
 /// Why something could not be read or written.
@@ -123,6 +131,11 @@ impl Store {
     /// Text as it may be kept and shown: see [`clean`].
     fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         clean(&self.scrubber, text)
+    }
+
+    /// What models are writing in this process.
+    pub fn writing(&self) -> &Writing {
+        &self.writing
     }
 
     /// Where commits are announced.

@@ -78,9 +78,13 @@ fn compared(of: Projection) -> &'static str {
              FROM tool_calls"
         }
         Projection::Messages => {
-            "SELECT concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) AS row_key, conversation_id, turn_id, role, content,
-                    step_id, tool_call_id, created_at
+            "SELECT CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END
+                        AS row_key, conversation_id, turn_id, role, content, step_id, tool_call_id, steered, client_id, from_step, images, created_at
              FROM messages"
+        }
+        Projection::Attachments => {
+            "SELECT sha256 AS row_key, sha256, media_type, octet_length(bytes) AS size, encode(sha256(bytes), 'hex') AS bytes_sha256
+             FROM attachments"
         }
         Projection::Approvals => {
             "SELECT approval_id::text AS row_key, approval_id, conversation_id, turn_id, tool_call_id,

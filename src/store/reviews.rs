@@ -94,6 +94,19 @@ impl Store {
         Ok(rows.fetch_all(&self.pool).await?.into_iter().map(|row| (row.name, row.arguments)).collect())
     }
 
+    /// What a person asked of a turn: the words it reacts to, and what was said into it that a step was shown.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn task_of(&self, turn: TurnId) -> Result<String, StoreError> {
+        let words = query_scalar!(
+            r#"SELECT coalesce(string_agg(content, E'\n\n' ORDER BY message_id), '') AS "task!" FROM messages
+               WHERE turn_id = $1 AND role = 'user' AND (NOT steered OR from_step IS NOT NULL)"#,
+            turn.0
+        );
+        Ok(words.fetch_one(&self.pool).await?)
+    }
+
     /// The words a turn reacts to.
     ///
     /// # Errors

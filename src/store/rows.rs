@@ -139,7 +139,10 @@ fn string(text: &str) -> String {
 
 fn cut(text: &str, value_bytes: usize) -> String {
     let end = text.floor_char_boundary(value_bytes);
-    string(&format!("{}… (cut: the value has {} bytes)", &text[..end], text.len()))
+    let (shown, next) = (&text[..end], text[..end].chars().count() + 1);
+    // `substr` counts characters; so many are no more than a value may have, unless they are rare ones.
+    let piece = value_bytes / 4 * 3;
+    string(&format!("{shown}… (cut: the value has {} bytes; substr(VALUE::text, {next}, {piece}) goes on from here)", text.len()))
 }
 
 /// Postgres writes `2026-11-20 06:30:00.5+00`; ISO 8601 wants a `T` and minutes in the offset.
@@ -253,6 +256,7 @@ mod tests {
 
     #[test]
     fn a_long_value_is_cut_at_a_character_and_says_so() {
-        assert_eq!(cut("aéé", 2), r#""a… (cut: the value has 5 bytes)""#);
+        let note = r#""aé… (cut: the value has 9 bytes; substr(VALUE::text, 3, 3) goes on from here)""#;
+        assert_eq!(cut("aéééé", 4), note);
     }
 }

@@ -45,12 +45,13 @@ impl Signals {
     }
 
     pub(super) fn announce(&self, record: EventRecord) {
-        use crate::domain::Event::{ApprovalRequested, TaskChanged, TurnEnded, TurnQueued, TurnResumed};
+        use crate::domain::Event::{ApprovalRequested, TaskChanged, TurnEnded, TurnQueued, TurnResumed, TurnSteered};
         if let TurnEnded { state, .. } = &record.event {
             self.metrics.turn_ended(state.as_str());
         }
         match &record.event {
-            TurnQueued { .. } | TurnResumed { .. } | TurnEnded { .. } => self.queue.notify_one(),
+            // Who looked for turns in the moment one was steered passed over it, since it was held.
+            TurnQueued { .. } | TurnResumed { .. } | TurnEnded { .. } | TurnSteered { .. } => self.queue.notify_one(),
             TaskChanged { .. } | ApprovalRequested { .. } => self.tasks.notify_one(),
             _ => {}
         }

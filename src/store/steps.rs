@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
+use super::writing::Unfinished;
 use super::{Lease, Store, StoreError, Unit};
-use crate::domain::{CallRequest, ConversationId, Event, Outcome, StepId, ToolCallId, TurnId, Usage};
+use crate::domain::{CallRequest, ConversationId, Event, Outcome, STOPPED, StepId, ToolCallId, TurnId, Usage};
 use crate::failpoint::{self, Point};
 
 /// An answer to store.
@@ -36,6 +37,16 @@ pub struct OpenCall {
     pub call: ToolCallId,
     /// What was asked for.
     pub request: CallRequest,
+}
+
+/// What came of an answer that was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredStep {
+    /// The calls it asked for, in order.
+    pub calls: Vec<OpenCall>,
+    /// True when the turn is over. An answer that was to be the last is not, where the person has said something into the turn that no
+    /// step has seen.
+    pub over: bool,
 }
 
 /// How far a turn has come.
@@ -92,24 +103,63 @@ impl Store {
         Ok(rows.map(|row| CallRequest { id: row.request_id, name: row.name, arguments: row.arguments }).collect())
     }
 
-    /// Stores an answer with the calls it asks for; the last one completes the turn in the same transaction.
+    /// Stores an answer with the calls it asks for; the last one completes the turn in the same transaction, unless the person has said
+    /// something into the turn meanwhile that the model has yet to see.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
-    pub async fn store_step(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<Vec<OpenCall>, StoreError> {
+    pub async fn store_step(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<StoredStep, StoreError> {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
-        let calls = unit.insert_step(lease, &step).await?;
-        if step.last {
+        let over = step.last && !unit.steering_waits(lease.turn).await?;
+        let calls = unit.insert_step(lease, &NewStep { last: over, ..step }).await?;
+        if over {
             unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
         }
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
-        Ok(calls)
+        Ok(StoredStep { calls, over })
+    }
+
+    /// Completes a turn with words of the controller's own. What was said into it and never seen by a model becomes a turn of its own.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn close_turn(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        unit.move_unseen(lease.conversation, lease.turn).await?;
+        unit.insert_step(lease, &NewStep { last: true, ..step }).await?;
+        unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
+        unit.commit().await?;
+        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
+        Ok(())
     }
 }
 
 impl Unit {
+    /// Stores what a step said before it was stopped. It asks for no calls: those of a stream that was cut are never run.
+    pub(super) async fn keep_unfinished(&mut self, lease: &Lease, said: &Unfinished) -> Result<(), StoreError> {
+        let Unfinished { number, model, text, fence: _ } = said;
+        let stored =
+            query_scalar!(r#"SELECT count(*) AS "stored!" FROM steps WHERE turn_id = $1 AND number >= $2"#, lease.turn.0, number);
+        // The answer came to its end in the very moment before.
+        if stored.fetch_one(&mut *self.tx).await? > 0 {
+            return Ok(());
+        }
+        let step = NewStep {
+            number: *number,
+            model,
+            finish_reason: STOPPED,
+            usage: None,
+            content: text,
+            calls: &[],
+            last: false,
+            unproven: false,
+        };
+        self.insert_step(lease, &step).await.map(drop)
+    }
+
     pub(super) async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let content = self.clean(step.content).into_owned();

@@ -1,10 +1,11 @@
 //! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number, ended once.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, Unit, word};
-use crate::domain::{ConversationId, Event, Failure, MessageId, Origin, TurnId, TurnState};
+use super::{NewImage, Store, StoreError, Unit, word};
+use crate::domain::{ConversationId, Event, Failure, Image, MessageId, Origin, TurnId, TurnState};
 use crate::failpoint::{self, Point};
 
 /// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
@@ -18,6 +19,34 @@ pub struct Lease {
     pub fence: i64,
     /// What the turn reacts to.
     pub origin: Origin,
+}
+
+/// A message on its way in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewMessage<'a> {
+    /// What was said.
+    pub content: &'a str,
+    /// The id the client gave it.
+    pub client_id: Option<&'a str>,
+    /// True for what is to be shown to the turn that runs, where one does.
+    pub steer: bool,
+    /// What comes with it.
+    pub images: &'a [NewImage],
+}
+
+/// What is known of a message beside its words.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// Its images, which are kept already.
+    pub(super) images: Vec<Image>,
+    /// The message it was before, in a turn that ended without having seen it.
+    pub(super) moved: Option<MessageId>,
+}
+
+impl Known {
+    fn of(images: &[NewImage]) -> Self {
+        Self { images: images.iter().map(|new| new.image.clone()).collect(), moved: None }
+    }
 }
 
 /// An accepted input.
@@ -55,28 +84,34 @@ impl Store {
         content: &str,
         now: DateTime<Utc>,
     ) -> Result<Accepted, StoreError> {
-        if let Some(accepted) = self.decide_by_word(conversation, client_id, content, now).await? {
+        self.accept(conversation, NewMessage { content, client_id, ..NewMessage::default() }, now).await
+    }
+
+    /// The same for any message; one that steers becomes part of the turn that runs, where one does.
+    ///
+    /// # Errors
+    /// As [`Store::accept_message`].
+    pub async fn accept(
+        &self,
+        conversation: ConversationId,
+        message: NewMessage<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Accepted, StoreError> {
+        if let Some(accepted) = self.decide_by_word(conversation, message.client_id, message.content, now).await? {
+            return Ok(accepted);
+        }
+        if message.steer
+            && let Some(accepted) = self.accept_into_turn(conversation, &message, now).await?
+        {
             return Ok(accepted);
         }
         let mut unit = self.begin(now).await?;
-        // The conversation's row lock puts its turns in one order.
-        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
-            .fetch_optional(&mut *unit.tx)
-            .await?
-            .ok_or(StoreError::NoConversation(conversation))?;
-        if let Some(client_id) = client_id {
-            let known = query_scalar!(
-                "SELECT turn_id FROM turns WHERE conversation_id = $1 AND client_id = $2",
-                conversation.0,
-                client_id
-            )
-            .fetch_optional(&mut *unit.tx)
-            .await?;
-            if let Some(turn) = known {
-                return Ok(Accepted { turn: TurnId(turn), conversation, again: true });
-            }
+        unit.hold_conversation(conversation).await?;
+        if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
+            return Ok(known);
         }
-        let turn = unit.queue_turn(conversation, Origin::Message, client_id, content).await?;
+        unit.keep_images(message.images).await?;
+        let turn = unit.queue_message(conversation, Origin::Message, &message, Known::of(message.images)).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
         Ok(Accepted { turn, conversation, again: false })
@@ -168,23 +203,31 @@ impl Store {
         unit.commit().await
     }
 
-    /// Aborts what runs and what waits in a conversation; a runner that still works on a turn finds its lease gone.
+    /// Aborts what runs and what waits in a conversation; a runner that still works on a turn finds its lease gone. What a model had
+    /// said of its answer until then is kept as a step without calls, where this process is the one that works on the turn.
     /// Returns the turns that were ended.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn stop(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Vec<TurnId>, StoreError> {
         let mut unit = self.begin(now).await?;
-        let open = query_scalar!(
-            "SELECT turn_id FROM turns WHERE conversation_id = $1 AND state IN ('queued', 'running', 'awaiting_approval')
-             ORDER BY turn_id FOR UPDATE",
+        let open = query!(
+            "SELECT turn_id, state, fence, origin FROM turns
+             WHERE conversation_id = $1 AND state IN ('queued', 'running', 'awaiting_approval') ORDER BY turn_id FOR UPDATE",
             conversation.0
         )
         .fetch_all(&mut *unit.tx)
         .await?;
-        let turns: Vec<_> = open.into_iter().map(TurnId).collect();
-        for turn in &turns {
-            unit.end_turn(conversation, *turn, End::Stopped).await?;
+        let mut turns = Vec::with_capacity(open.len());
+        for row in open {
+            let turn = TurnId(row.turn_id);
+            // Read while the turn is held: no answer of this step can be stored any more.
+            if let Some(said) = self.writing.of(turn, row.fence).filter(|_| row.state == TurnState::Running.as_str()) {
+                let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)? };
+                unit.keep_unfinished(&lease, &said).await?;
+            }
+            unit.end_turn(conversation, turn, End::Stopped).await?;
+            turns.push(turn);
         }
         unit.commit().await?;
         Ok(turns)
@@ -210,6 +253,32 @@ impl Store {
 }
 
 impl Unit {
+    /// Locks the conversation's row, which puts its turns in one order.
+    pub(super) async fn hold_conversation(&mut self, conversation: ConversationId) -> Result<(), StoreError> {
+        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
+            .fetch_optional(&mut *self.tx)
+            .await?
+            .ok_or(StoreError::NoConversation(conversation))?;
+        Ok(())
+    }
+
+    /// What became of the message of this id, where there was one before. The caller holds the conversation's row lock.
+    pub(super) async fn accepted_before(
+        &mut self,
+        conversation: ConversationId,
+        client_id: Option<&str>,
+    ) -> Result<Option<Accepted>, StoreError> {
+        let Some(client_id) = client_id else { return Ok(None) };
+        let known = query_scalar!(
+            r#"SELECT turn_id AS "turn_id!" FROM turns WHERE conversation_id = $1 AND client_id = $2
+               UNION ALL SELECT turn_id FROM messages WHERE conversation_id = $1 AND client_id = $2"#,
+            conversation.0,
+            client_id
+        );
+        let known = known.fetch_optional(&mut *self.tx).await?;
+        Ok(known.map(|turn| Accepted { turn: TurnId(turn), conversation, again: true }))
+    }
+
     /// Queues a turn with its input. The caller holds the conversation's row lock.
     pub(super) async fn queue_turn(
         &mut self,
@@ -218,7 +287,19 @@ impl Unit {
         client_id: Option<&str>,
         content: &str,
     ) -> Result<TurnId, StoreError> {
-        let content = self.clean(content).into_owned();
+        let message = NewMessage { content, client_id, ..NewMessage::default() };
+        self.queue_message(conversation, origin, &message, Known::default()).await
+    }
+
+    /// The same for any message, whose images are kept already.
+    pub(super) async fn queue_message(
+        &mut self,
+        conversation: ConversationId,
+        origin: Origin,
+        message: &NewMessage<'_>,
+        Known { images, moved }: Known,
+    ) -> Result<TurnId, StoreError> {
+        let (content, client_id) = (self.clean(message.content).into_owned(), message.client_id);
         let turn = query_scalar!(
             "INSERT INTO turns (conversation_id, origin, client_id, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
              RETURNING turn_id",
@@ -230,17 +311,18 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let message = query_scalar!(
-            "INSERT INTO messages (conversation_id, turn_id, role, content, created_at) VALUES ($1, $2, 'user', $3, $4)
+            "INSERT INTO messages (conversation_id, turn_id, role, content, images, created_at) VALUES ($1, $2, 'user', $3, $4, $5)
              RETURNING message_id",
             conversation.0,
             turn,
             content,
+            json!(images),
             self.now
         )
         .fetch_one(&mut *self.tx)
         .await?;
         let (turn, message, client_id) = (TurnId(turn), MessageId(message), client_id.map(str::to_owned));
-        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content }).await?;
+        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content, moved, images }).await?;
         Ok(turn)
     }
 
@@ -253,6 +335,9 @@ impl Unit {
         };
         let reason = reason.map(|reason| self.clean(reason));
         let reason = reason.as_deref();
+        if failure.is_some() {
+            self.move_unseen(conversation, turn).await?;
+        }
         self.close_open_calls(conversation, turn).await?;
         query!(
             "UPDATE turns SET state = $2, reason = $3, lease_owner = NULL, lease_until = NULL, ended_at = $4 WHERE turn_id = $1",

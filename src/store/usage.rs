@@ -22,7 +22,7 @@ pub struct Rate {
     pub output_micros: u64,
 }
 
-/// Model requests, summed up. What the governor's model was asked is among them; the controller's own words are not.
+/// Model requests, summed up. What the governor's model was asked and what summaries cost is among them; the controller's own words are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Requests {
     /// How many.
@@ -111,6 +111,8 @@ impl Store {
                  SELECT 'turn' AS span, (model <> 'level3')::int AS step, input_tokens, output_tokens, cost_micros FROM steps WHERE turn_id = $1
                  UNION ALL
                  SELECT 'turn', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE turn_id = $1
+                 UNION ALL
+                 SELECT 'turn', 0, input_tokens, output_tokens, cost_micros FROM summaries WHERE turn_id = $1
                  -- The controller's own words, model `level3`, are no request.
                  UNION ALL
                  SELECT 'conversation', (model <> 'level3')::int, input_tokens, output_tokens, cost_micros
@@ -119,9 +121,14 @@ impl Store {
                  SELECT 'conversation', 0, input_tokens, output_tokens, cost_micros
                  FROM reviews JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
                  UNION ALL
+                 SELECT 'conversation', 0, input_tokens, output_tokens, cost_micros
+                 FROM summaries JOIN here USING (conversation_id) WHERE $3
+                 UNION ALL
                  SELECT 'day', (model <> 'level3')::int, input_tokens, output_tokens, cost_micros FROM steps WHERE $4 AND created_at >= $2
                  UNION ALL
-                 SELECT 'day', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE $4 AND created_at >= $2),
+                 SELECT 'day', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE $4 AND created_at >= $2
+                 UNION ALL
+                 SELECT 'day', 0, input_tokens, output_tokens, cost_micros FROM summaries WHERE $4 AND created_at >= $2),
              called AS (
                  SELECT 'turn' AS span FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed'
                  UNION ALL
@@ -242,7 +249,8 @@ impl Store {
                       least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
                       CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
                FROM (SELECT created_at, input_tokens, output_tokens, cost_micros FROM steps WHERE model <> 'level3'
-                     UNION ALL SELECT created_at, input_tokens, output_tokens, cost_micros FROM reviews) asked
+                     UNION ALL SELECT created_at, input_tokens, output_tokens, cost_micros FROM reviews
+                     UNION ALL SELECT created_at, input_tokens, output_tokens, cost_micros FROM summaries) asked
                GROUP BY 1"#
         );
         let rows = rows.fetch_all(&self.pool).await?.into_iter();
@@ -256,7 +264,8 @@ impl Store {
                       least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
                       CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
                FROM (SELECT model, input_tokens, output_tokens, cost_micros FROM steps WHERE model <> 'level3' AND created_at >= $1
-                     UNION ALL SELECT model, input_tokens, output_tokens, cost_micros FROM reviews WHERE created_at >= $1) asked
+                     UNION ALL SELECT model, input_tokens, output_tokens, cost_micros FROM reviews WHERE created_at >= $1
+                     UNION ALL SELECT model, input_tokens, output_tokens, cost_micros FROM summaries WHERE created_at >= $1) asked
                GROUP BY 1 ORDER BY 2 DESC, 1"#,
             since
         );

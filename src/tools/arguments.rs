@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::ReplaceBoolSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -58,6 +59,8 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
+    // Servers of llama.cpp refuse every request with a schema that is just `true`.
+    let settings = settings.with_transform(ReplaceBoolSchemas::default());
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(object) = schema.as_object_mut() {
         object.remove("title");

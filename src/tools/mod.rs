@@ -107,7 +107,7 @@ impl Tools {
     pub fn specs(capabilities: &[CapabilitySummary]) -> Vec<ToolSpec> {
         let built_in = [
             spec::<ExecuteSql>("execute_sql", EXECUTE_SQL),
-            spec::<write_capability::WriteCapability>("write_capability", write_capability::DESCRIPTION),
+            write_capability::spec(),
             spec::<manage_tasks::ManageTasks>("manage_tasks", manage_tasks::DESCRIPTION),
             spec::<Restart>("restart", RESTART),
         ];

@@ -7,14 +7,24 @@ use serde_json::{Map, Value, json};
 use super::arguments::refusal;
 use super::prepare::{Unprepared, Written};
 use super::{BUILT_IN, Recorder, Tools};
-use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase};
+use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase, ToolSpec};
 use crate::failpoint::{self, Point};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, teaching};
 use crate::store::{Built, StoreError};
 
-pub(super) const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
+const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
      sandboxed WASM component, kept, and callable in this same turn. It must define a function with the capability's name that takes \
      one params object and returns a string or JSON value.";
+
+/// The tool as a model is offered it. How grants are written comes from the WIT.
+pub(super) fn spec() -> ToolSpec {
+    let mut spec = super::spec::<WriteCapability>("write_capability", DESCRIPTION);
+    if let Some(Value::String(description)) = spec.parameters.pointer_mut("/properties/grants/description") {
+        description.push(' ');
+        description.push_str(teaching::grants());
+    }
+    spec
+}
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct WriteCapability {
@@ -36,8 +46,7 @@ pub(super) struct WriteCapability {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     language: Option<String>,
-    /// Powers it needs, each only as wide as needed; the user approves them: {"http":{"hosts":["api.example.com"]},
-    /// "sql":{"access":"read"}, "kv":{}, "secrets":{"API_KEY":["api.example.com"]}, "tools":{"names":["manage_tasks"]}}
+    /// Powers it needs beyond computing, each only as wide as needed; the user approves them. All there are:
     #[serde(default)]
     #[schemars(with = "Option<Map<String, Value>>")]
     grants: Option<Map<String, Value>>,
@@ -225,6 +234,15 @@ mod tests {
         let made = sample(&schema);
         assert_eq!(made, json!({"n": 5, "word": "example", "unit": "C", "deep": {"list": [true]}, "maybe": 1}));
         assert!(jsonschema::is_valid(&schema, &made));
+    }
+
+    #[test]
+    fn the_tool_shows_every_grant_there_is_in_the_form_it_takes() {
+        let spec = spec();
+        let told = spec.parameters["properties"]["grants"]["description"].as_str().unwrap();
+        let grants: Value = serde_json::from_str(&told[told.find('{').unwrap()..]).unwrap();
+        let asked = draft(request(|r| r["grants"] = grants)).unwrap().grants;
+        assert_eq!(asked.powers().collect::<Vec<_>>(), crate::domain::Power::ALL);
     }
 
     #[test]

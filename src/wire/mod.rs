@@ -7,12 +7,27 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, OperationState, Origin,
-    Outcome, Power, Shown, ToolCallId, TurnId, TurnState,
+    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId,
+    OperationState, Origin, Outcome, Power, STOPPED, Shown, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
+
+/// The most images a message may bring.
+pub const MAX_IMAGES: usize = 4;
+
+/// The largest image, in bytes.
+pub const MAX_IMAGE_BYTES: usize = 5 << 20;
+
+/// An image as a client sends it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SentImage {
+    /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
+    pub media_type: String,
+    /// Its bytes in base64.
+    pub data: String,
+}
 
 /// What a client sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +43,13 @@ pub enum ClientFrame {
         /// The main conversation when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<ConversationId>,
+        /// True to show it to the turn that runs, at its next step, and not to let it wait its turn. Where none runs, it is a message
+        /// like any other.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        steer: bool,
+        /// What comes with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<SentImage>,
     },
     /// Ends what runs and what waits in a conversation.
     Stop {
@@ -95,18 +117,36 @@ pub enum ServerFrame {
         turn: TurnId,
         /// Its new state.
         state: TurnState,
-        /// The client's own id of the message; with `queued` only.
+        /// The client's own id of the message; with `queued` and with `message` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         /// What the turn reacts to; with `queued` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         origin: Option<Origin>,
-        /// What was said; with `queued` only.
+        /// What was said; with `queued` and with `message` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
+        /// The number of a message that was said into this turn while it ran; `state` is then what it was and is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
+        /// The message this one was while it belonged to a turn that ended without having seen it; with the first `queued` only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        moved: Option<MessageId>,
+        /// What came with it; where `content` is.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
         /// Why it ended, where it did not simply complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// What was said into a turn is shown to the model from a step on.
+    Shown {
+        /// The turn.
+        turn: TurnId,
+        /// The number of that step.
+        step: i32,
+        /// The messages.
+        messages: Vec<MessageId>,
     },
     /// A piece of an answer that is being written; never recorded.
     Delta {
@@ -135,6 +175,9 @@ pub enum ServerFrame {
         /// True when it claims something that nothing recorded in its turn shows; taken back where it is not final.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unproven: bool,
+        /// True where a person stopped it here, in the middle.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stopped: bool,
     },
     /// A tool is about to be called.
     ToolCall {
@@ -266,20 +309,36 @@ pub struct Sequenced {
 /// The frame that shows `record`, or `None` for an event that no client sees.
 pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
     let frame = match record.event.clone() {
-        Event::TurnQueued { turn, client_id, origin, content, message: _ } => ServerFrame::Turn {
+        Event::TurnQueued { turn, client_id, origin, content, moved, images, message: _ } => ServerFrame::Turn {
             turn,
             state: TurnState::Queued,
             id: client_id,
             origin: Some(origin),
             content: Some(content),
+            message: None,
+            moved,
+            images,
             reason: None,
         },
+        Event::TurnSteered { turn, message, client_id, state, content, images } => ServerFrame::Turn {
+            turn,
+            state,
+            id: client_id,
+            origin: None,
+            content: Some(content),
+            message: Some(message),
+            moved: None,
+            images,
+            reason: None,
+        },
+        Event::SteeringShown { turn, step, messages } => ServerFrame::Shown { turn, step, messages },
         Event::TurnStarted { turn, fence: _ } => turn_frame(turn, TurnState::Running, None),
-        Event::StepAnswered { turn, number, content, last, unproven, .. } => {
+        Event::StepAnswered { turn, number, content, last, unproven, finish_reason, .. } => {
             if content.trim().is_empty() {
                 return None;
             }
-            ServerFrame::Assistant { content, turn, step: number, last, unproven }
+            let stopped = finish_reason == STOPPED;
+            ServerFrame::Assistant { content, turn, step: number, last, unproven, stopped }
         }
         Event::ToolCallProposed { turn, call, request, .. } => {
             let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));
@@ -318,7 +377,8 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             decided_at: Some(record.at),
         },
         Event::TurnResumed { turn, client_id, content } => {
-            ServerFrame::Turn { turn, state: TurnState::Queued, id: client_id, origin: None, content, reason: None }
+            let (state, origin, message, moved, reason) = (TurnState::Queued, None, None, None, None);
+            ServerFrame::Turn { turn, state, id: client_id, origin, content, message, moved, images: Vec::new(), reason }
         }
         Event::OperationRecorded { turn, call, ordinal, power, request, state, .. } => {
             ServerFrame::Operation { call, turn, ordinal, power, request, state }
@@ -332,7 +392,8 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
 }
 
 fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>) -> ServerFrame {
-    ServerFrame::Turn { turn, state, id: None, origin: None, content: None, reason }
+    let (id, origin, content, message, moved, images) = (None, None, None, None, None, Vec::new());
+    ServerFrame::Turn { turn, state, id, origin, content, message, moved, images, reason }
 }
 
 #[cfg(test)]
@@ -356,6 +417,8 @@ mod tests {
             client_id: Some("abc".into()),
             origin: Origin::Message,
             content: "hi".into(),
+            moved: None,
+            images: Vec::new(),
         };
         assert_eq!(
             shown(event),
@@ -392,6 +455,9 @@ mod tests {
     #[test]
     fn a_frame_with_only_type_and_content_is_a_message() {
         let frame: ClientFrame = serde_json::from_str(r#"{"type":"message","content":"hi"}"#).unwrap();
-        assert_eq!(frame, ClientFrame::Message { content: "hi".into(), id: None, conversation: None });
+        assert_eq!(
+            frame,
+            ClientFrame::Message { content: "hi".into(), id: None, conversation: None, steer: false, images: Vec::new() }
+        );
     }
 }

@@ -1,15 +1,22 @@
 // Where a person writes: a field that grows, Send, Stop, and suggestions.
 
 import { h, icon, keyed } from "../dom.js";
+import { joined } from "../draft.js";
+import { IMAGE_TYPES, MAX_IMAGES, readImages } from "../images.js";
 import { refusal } from "../outbox.js";
+import { thumbnails } from "./thumbnails.js";
 
 const SEND_ICON = "M10 16V4M5 9l5-5 5 5";
+const IMAGE_ICON = "M3 5h14v10H3zM3 13l4-4 3.5 3.5L13 10l4 4M13 8v.2";
 const STOP_ICON = "M6 6h8v8H6z";
-const DRAFT_KEY = "level3.draft";
 
-/** `<l3-composer>`: `data = { busy, stopping, waits, connected, suggestions }`; sends `send-message` (detail: the text) and `stop-turns`. */
+/**
+ * `<l3-composer>`: `data = { busy, stopping, waits, connected, suggestions, conversation }`, `drafts` from `createDrafts`; sends
+ * `send-message` (detail: `{ content, steer, images }`) and `stop-turns`.
+ */
 export class Composer extends HTMLElement {
   connectedCallback() {
+    this.images = [];
     this.text = h("textarea", {
       id: "composer-text",
       "data-testid": "composer",
@@ -27,37 +34,93 @@ export class Composer extends HTMLElement {
       icon(SEND_ICON, "Send"),
     );
     const stop = () => this.dispatchEvent(new CustomEvent("stop-turns", { bubbles: true }));
+    this.steerButton = h(
+      "button",
+      { type: "button", class: "steer", "data-testid": "steer", hidden: true, onclick: () => this.submit(true) },
+      "Show it to the running turn",
+    );
     this.stopButton = h(
       "button",
       { type: "button", class: "stop", "data-testid": "stop", hidden: true, onclick: stop },
       icon(STOP_ICON),
       h("span", {}, "Stop"),
     );
+    this.strip = h("div", { class: "strip", hidden: true, "data-testid": "images" });
+    this.file = h("input", { type: "file", accept: IMAGE_TYPES.join(","), multiple: true, hidden: true });
+    this.imageButton = h(
+      "button",
+      { type: "button", class: "image", "data-testid": "add-image", onclick: () => this.file.click() },
+      icon(IMAGE_ICON, "Add images"),
+    );
     this.hint = h("p", { id: "composer-hint", class: "hint" });
     this.chips = h("div", { class: "chips", role: "group", "aria-label": "Suggestions" });
-    const form = h("form", {}, this.text, h("div", { class: "composer-buttons" }, this.stopButton, this.sendButton));
-    this.append(this.chips, form, this.hint);
+    const buttons = [this.steerButton, this.stopButton, this.sendButton];
+    const form = h("form", {}, this.imageButton, this.file, this.text, h("div", { class: "composer-buttons" }, buttons));
+    this.append(this.chips, this.strip, form, this.hint);
 
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();
     });
     form.addEventListener("click", (event) => event.target === form && this.text.focus());
+    this.file.addEventListener("change", () => {
+      this.add([...this.file.files]);
+      this.file.value = "";
+    });
+    this.text.addEventListener("paste", (event) => {
+      const files = [...(event.clipboardData?.files ?? [])];
+      if (files.length === 0) return;
+      event.preventDefault();
+      this.add(files);
+    });
     this.text.addEventListener("keydown", (event) => this.keyPressed(event));
     this.text.addEventListener("input", () => this.changed());
-    this.write(readDraft());
     if (matchMedia("(hover: hover)").matches) this.text.focus();
+  }
+
+  /** Where drafts are kept; what was kept comes back into the field. */
+  set drafts(drafts) {
+    this.kept = drafts;
+    this.images = drafts.images();
+    this.write(drafts.text());
+    this.showImages();
+  }
+
+  /** Adds images from files; what is not taken is said. */
+  async add(files) {
+    const { images, problems } = await readImages(files, this.images.length);
+    this.images = [...this.images, ...images].slice(0, MAX_IMAGES);
+    this.showImages();
+    this.changed();
+    if (problems.length > 0) this.say(problems.join(" "), true);
+    this.text.focus();
+  }
+
+  showImages() {
+    this.strip.hidden = this.images.length === 0;
+    const remove = (index) => {
+      this.images = this.images.filter((_, at) => at !== index);
+      this.showImages();
+      this.changed();
+      this.text.focus();
+    };
+    this.strip.replaceChildren(...(this.images.length > 0 ? [thumbnails(this.images, remove)] : []));
+    this.kept?.keepImages(this.images);
   }
 
   set data(data) {
     this.shown = data;
-    const { busy, stopping, connected, suggestions } = data;
+    const { busy, stopping, connected, suggestions, conversation } = data;
+    if (conversation !== undefined) {
+      const text = this.kept.opened(conversation, this.text.value);
+      if (text !== this.text.value) this.write(text);
+    }
     this.stopButton.hidden = !busy;
     this.stopButton.disabled = stopping || !connected;
     this.stopButton.lastElementChild.textContent = stopping ? "Stopping…" : "Stop";
     const rows = suggestions.map((text) => ({ key: text, text }));
     keyed(this.chips, rows, ({ text }) =>
-      h("button", { type: "button", class: "chip", onclick: () => this.send(text) }, text),
+      h("button", { type: "button", class: "chip", onclick: () => this.send(text, false) }, text),
     );
     this.chips.hidden = rows.length === 0;
     this.explain();
@@ -65,24 +128,45 @@ export class Composer extends HTMLElement {
 
   keyPressed(event) {
     // While an input method composes a word, Enter chooses it; 229 is what older browsers say then.
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    const busy = this.shown?.busy === true;
+    if (event.shiftKey && !busy) return; // a new line
     event.preventDefault();
-    this.submit();
+    // While a turn runs, Shift + Enter has another meaning, so a new line has another key.
+    if (event.altKey && busy) this.newLine();
+    else this.submit(event.shiftKey);
   }
 
-  submit() {
+  newLine() {
+    const { selectionStart, selectionEnd } = this.text;
+    this.text.setRangeText("\n", selectionStart, selectionEnd, "end");
+    this.changed();
+  }
+
+  /** Sends what is written; with `steer`, the running turn is shown it and it does not wait its turn. */
+  submit(steer = false) {
     const content = this.text.value.trim();
-    const reason = refusal(content);
+    const reason = refusal(content, this.images.length);
     if (reason) {
       if (content !== "") this.say(reason, true);
       return;
     }
+    const { images } = this;
+    this.images = [];
+    this.showImages();
     this.write("");
-    this.send(content);
+    this.send(content, steer, images);
   }
 
-  send(content) {
-    this.dispatchEvent(new CustomEvent("send-message", { bubbles: true, detail: content }));
+  send(content, steer, images = []) {
+    this.dispatchEvent(new CustomEvent("send-message", { bubbles: true, detail: { content, steer, images } }));
+  }
+
+  /** Puts a message back into the field, in front of what was begun meanwhile. */
+  giveBack(content, images = []) {
+    this.images = [...images, ...this.images].slice(0, MAX_IMAGES);
+    this.showImages();
+    this.write(joined(content, this.text.value));
   }
 
   /** Puts `content` into the field, for writing on. */
@@ -92,8 +176,8 @@ export class Composer extends HTMLElement {
   }
 
   changed() {
-    this.sendButton.disabled = this.text.value.trim() === "";
-    keepDraft(this.text.value);
+    this.sendButton.disabled = this.isEmpty();
+    this.kept?.keep(this.text.value);
     if (!CSS.supports("field-sizing", "content")) {
       this.text.style.height = "auto";
       this.text.style.height = `${this.text.scrollHeight}px`;
@@ -101,9 +185,14 @@ export class Composer extends HTMLElement {
     this.explain();
   }
 
+  isEmpty() {
+    return this.text.value.trim() === "" && this.images.length === 0;
+  }
+
   explain() {
     if (!this.shown) return;
-    const writes = this.text.value !== "";
+    const writes = this.text.value !== "" || this.images.length > 0;
+    this.steerButton.hidden = !this.shown.busy || this.isEmpty();
     this.hint.classList.toggle("waiting", this.shown.waits > 0);
     if (this.shown.waits > 0) {
       this.say(
@@ -113,7 +202,8 @@ export class Composer extends HTMLElement {
       );
       return;
     }
-    if (this.shown.busy && writes) this.say("A turn is at work. What you send now waits its turn.");
+    if (this.shown.busy && writes)
+      this.say("Enter: it waits its turn. Shift + Enter: the running turn sees it at its next step. Alt + Enter: new line.");
     else if (writes) this.say("Enter sends, Shift + Enter starts a new line.");
     else this.say("Answers can be wrong. What is done is on record.");
   }
@@ -121,22 +211,6 @@ export class Composer extends HTMLElement {
   say(text, wrong = false) {
     if (this.hint.textContent !== text) this.hint.textContent = text;
     this.hint.classList.toggle("wrong", wrong);
-  }
-}
-
-function readDraft() {
-  try {
-    return sessionStorage.getItem(DRAFT_KEY) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-function keepDraft(text) {
-  try {
-    sessionStorage.setItem(DRAFT_KEY, text);
-  } catch {
-    // A draft that cannot be kept is lost on reload, no more.
   }
 }
 

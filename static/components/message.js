@@ -3,8 +3,14 @@
 import { h } from "../dom.js";
 import { renderMarkdown } from "../markdown.js";
 import { cutText } from "./cut-text.js";
+import { thumbnails } from "./thumbnails.js";
 
-const STATUS_WORDS = { sending: "Sending…", queued: "Waits its turn" };
+const STATUS_WORDS = {
+  sending: "Sending…",
+  queued: "Waits its turn",
+  steering: "The running turn sees it at its next step",
+  unseen: "The turn was stopped before it saw this",
+};
 
 /** `<l3-user>`: a bubble; `data` is a row of kind `user`. Sends `edit-message` and `dismiss-message` for a refused one. */
 export class UserMessage extends HTMLElement {
@@ -12,6 +18,7 @@ export class UserMessage extends HTMLElement {
     this.className = "row user";
     this.dataset.testid = "message-user";
     this.dataset.status = row.status ?? "accepted";
+    this.dataset.steered = String(row.steered === true);
     if (this.shownContent !== row.content) {
       this.shownContent = row.content;
       this.bubble = h(
@@ -21,7 +28,12 @@ export class UserMessage extends HTMLElement {
         cutText(row.content, (text) => h("span", {}, text)),
       );
     }
-    this.replaceChildren(this.bubble, ...this.footOf(row));
+    if (this.shownImages !== row.images) {
+      this.shownImages = row.images;
+      this.pictures = row.images?.length > 0 ? [thumbnails(row.images)] : [];
+    }
+    this.bubble.hidden = row.content === "" && this.pictures?.length > 0;
+    this.replaceChildren(...(this.pictures ?? []), this.bubble, ...this.footOf(row));
   }
 
   footOf(row) {
@@ -55,7 +67,7 @@ const UNPROVEN = {
 
 /** `<l3-assistant>`: text on the page itself; `data` is a row of kind `assistant`. */
 export class AssistantMessage extends HTMLElement {
-  set data({ content, final, unproven, streaming, partial }) {
+  set data({ content, final, unproven, streaming, partial, stopped }) {
     if (!this.body) {
       this.className = "row assistant";
       this.dataset.testid = "message-assistant";
@@ -69,7 +81,9 @@ export class AssistantMessage extends HTMLElement {
       renderMarkdown(this.body, content);
     }
     this.cutOff?.remove();
-    this.cutOff = partial ? h("p", { class: "status" }, "Cut off here; this part is not on record.") : undefined;
+    const words = stopped ? "Stopped here." : partial ? "Cut off here; this part is not on record." : undefined;
+    this.dataset.stopped = String(stopped === true);
+    this.cutOff = words ? h("p", { class: "status" }, words) : undefined;
     if (this.cutOff) this.append(this.cutOff);
     this.mark?.remove();
     this.mark = unproven ? unprovenMark(final) : undefined;

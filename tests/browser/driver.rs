@@ -124,6 +124,14 @@ impl Page {
         self.client.execute(script, Vec::new()).await.unwrap()
     }
 
+    /// Keeps a picture of the page for a person to look at, where `LEVEL3_TEST_PICTURES` names a folder.
+    pub async fn picture(&self, name: &str) {
+        if let Ok(folder) = std::env::var("LEVEL3_TEST_PICTURES") {
+            let picture = self.client.screenshot().await.unwrap();
+            std::fs::write(std::path::Path::new(&folder).join(format!("{name}.png")), picture).unwrap();
+        }
+    }
+
     pub async fn reload(&self) {
         self.client.refresh().await.unwrap();
     }

@@ -5,8 +5,10 @@
 mod approvals;
 mod canary;
 mod driver;
+mod images;
 mod panel;
 mod search;
+mod steering;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
 mod support;

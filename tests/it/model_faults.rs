@@ -237,7 +237,7 @@ fn too_long() -> server::Reply {
 
 /// Says this many things before the model finds it too long.
 async fn talk(app: &TestApp, client: &mut Client, turns: usize) {
-    app.script((0..turns).map(|n| text(&format!("answer {n}"))));
+    app.script((0..turns).map(|n| text(&format!("answer {n} {}", "word ".repeat(200)))));
     for n in 0..turns {
         client.ask(&format!("question {n}")).await;
     }
@@ -245,13 +245,14 @@ async fn talk(app: &TestApp, client: &mut Client, turns: usize) {
 
 #[tokio::test]
 async fn a_conversation_too_long_is_shortened_and_every_message_is_kept() {
-    let server = Server::playing(vec![too_long(), good("short enough"), too_long(), too_long(), good("this turn")]).await;
+    let server =
+        Server::playing(vec![too_long(), good("short enough"), good("They spoke."), good("this turn"), good("at once")]).await;
     let app = TestApp::start().await;
     let mut client = app.connect().await;
     talk(&app, &mut client, 4).await;
     let model = model(&server);
-    for (question, answer) in [("first", "short enough"), ("second", "this turn")] {
-        app.script((0..3 - usize::from(question == "first")).map(|_| Reply::Ask(Arc::clone(&model))));
+    for (question, answer, asked) in [("first", "short enough", 2), ("second", "this turn", 2), ("third", "at once", 1)] {
+        app.script((0..asked).map(|_| Reply::Ask(Arc::clone(&model))));
         let frames = client.ask(question).await;
         assert_eq!(of_type(&frames, "assistant")["content"], answer);
         assert_eq!(kinds(&frames), ["turn queued", "turn running", "assistant", "turn completed"]);
@@ -266,10 +267,13 @@ async fn a_conversation_too_long_is_shortened_and_every_message_is_kept() {
     };
     assert_eq!(shown(4), ["question 0", "question 1", "question 2", "question 3", "first"]);
     assert_eq!(shown(5), ["question 2", "question 3", "first"]);
-    assert_eq!(shown(8), ["second"]);
-    let Entry::System(prompt) = &app.script.requests()[8].entries[0] else { panic!("no prompt") };
-    let hint = prompt.rsplit("SELECT").next().unwrap();
-    assert_eq!(app.count("SELECT count(*) FROM messages").await, 12, "nothing is thrown away");
+    // What was refused once is not sent again, neither in the next turn nor in those after it.
+    assert!(app.script.requests()[6].tools.is_empty(), "a summary of the older turns");
+    assert!(shown(7)[0].contains("They spoke.") && shown(7).len() < 5 && shown(7).last().unwrap() == "second", "{:?}", shown(7));
+    assert_eq!(app.script.requests().len(), 9, "the third is not refused");
+    let summary = shown(8).remove(0);
+    let hint = summary.rsplit("SELECT").next().unwrap().lines().next().unwrap();
+    assert_eq!(app.count("SELECT count(*) FROM messages").await, 14, "nothing is thrown away");
     // What the model is told to do works.
     app.script([call("execute_sql", json!({ "query": format!("SELECT{hint}") })), text("found")]);
     assert!(results(&client.ask("look it up").await)[0].1.contains("question 0"));

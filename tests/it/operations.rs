@@ -37,7 +37,7 @@ impl Held {
             last: false,
             unproven: false,
         };
-        let call = store.store_step(&lease, step, now).await.unwrap()[0].call;
+        let call = store.store_step(&lease, step, now).await.unwrap().calls[0].call;
         Self { app, store, lease, call }
     }
 

@@ -80,14 +80,25 @@ async fn what_is_cut_is_said_to_be_cut() {
     let app = lawless().await;
     let results = run(
         &app,
-        &["SELECT n FROM generate_series(1, 10000) n", "SELECT repeat('x', 30000) AS long FROM generate_series(1, 20)"],
+        &[
+            "SELECT n FROM generate_series(1, 10000) n",
+            "SELECT repeat('x', 30000) AS long FROM generate_series(1, 20)",
+            // As the note says.
+            "SELECT substr(long::text, 8193, 6144) AS more FROM (SELECT repeat('x', 30000) AS long) t",
+        ],
     )
     .await;
     let many = json_of(&results[0]);
     assert_eq!(many["rows"].as_array().unwrap().len(), 200);
     assert!(many["cut"].as_str().unwrap().starts_with("Only the first 200 of 10000 rows are shown."), "{}", many["cut"]);
     let wide = json_of(&results[1]);
-    assert!(wide["rows"][0]["long"].as_str().unwrap().ends_with("… (cut: the value has 30000 bytes)"));
+    assert!(
+        wide["rows"][0]["long"]
+            .as_str()
+            .unwrap()
+            .ends_with("x… (cut: the value has 30000 bytes; substr(VALUE::text, 8193, 6144) goes on from here)")
+    );
+    assert_eq!(json_of(&results[2])[0]["more"].as_str().unwrap().len(), 6144);
     assert!(results[1].1.len() < 60_000, "{}", results[1].1.len());
 }
 

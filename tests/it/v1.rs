@@ -67,7 +67,7 @@ fn seen(app: &TestApp) -> Vec<String> {
     let request = app.script.requests().pop().expect("a request");
     let text = |entry: &Entry| match entry {
         Entry::System(_) => None,
-        Entry::User(text) => Some(format!("user: {text}")),
+        Entry::User(text) | Entry::UserWithImages { content: text, .. } => Some(format!("user: {text}")),
         Entry::Assistant { content, .. } => Some(format!("assistant: {content}")),
         Entry::Tool { content, .. } => Some(format!("tool: {content}")),
     };

@@ -142,7 +142,16 @@ test("deltas_append_and_the_assistant_frame_replaces_them_in_the_same_row", () =
   assert.deepEqual([row.content, row.streaming, row.final], ["Hello", true, false]);
   const done = after([s.assistant(1, "Hello."), s.delta(1, 1, " late"), s.turn(1, "completed")], writing);
   assert.deepEqual(rows(done).slice(1), [
-    { key: row.key, kind: "assistant", content: "Hello.", final: true, unproven: false, streaming: false, partial: false },
+    {
+      key: row.key,
+      kind: "assistant",
+      content: "Hello.",
+      final: true,
+      unproven: false,
+      streaming: false,
+      partial: false,
+      stopped: false,
+    },
   ]);
 });
 
@@ -208,6 +217,7 @@ test("text_of_a_turn_that_was_cut_off_is_marked_and_that_of_a_completed_one_is_d
     unproven: false,
     streaming: false,
     partial: true,
+    stopped: false,
   });
   assert.deepEqual(shape(reduce(writing, s.turn(1, "completed"))), ["user:hi"]);
 });

@@ -2,6 +2,7 @@
 //! Nothing here can be reached by a model or a capability.
 
 mod approvals;
+mod attachments;
 mod capabilities;
 mod folder;
 mod install;
@@ -28,6 +29,7 @@ pub(super) fn routes() -> Router<Doors> {
     Router::new()
         .route("/conversations", post(create_conversation))
         .route("/turns/{id}", get(turns::show))
+        .route("/attachments/{id}", get(attachments::show))
         .route("/approvals", get(approvals::list))
         .route("/approvals/{id}", get(approvals::show))
         .route("/approvals/{id}/approve", post(approvals::approve))

@@ -147,8 +147,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// Lets only JSON change something: a form of another page, which a browser would send unasked, is of another type. Answers are never
-/// kept by a browser.
+/// Lets only JSON change something: a form of another page, which a browser would send unasked, is of another type. Answers are not
+/// kept by a browser, unless they say so themselves.
 pub(super) async fn json_only(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
@@ -163,6 +163,6 @@ pub(super) async fn json_only(request: Request, next: Next) -> Response {
         let told = "send the body as JSON, with the header Content-Type: application/json";
         Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, told).into_response()
     };
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }

@@ -45,7 +45,7 @@ impl<'a> Scene<'a> {
                         open.result = Some(content);
                     }
                 }
-                Entry::System(_) | Entry::User(_) => {}
+                Entry::System(_) | Entry::User(_) | Entry::UserWithImages { .. } => {}
             }
         }
         let calls = |entry: &Entry| if let Entry::Assistant { calls, .. } = entry { calls.len() } else { 0 };

@@ -10,7 +10,7 @@ mod walks;
 
 use futures::future::BoxFuture;
 
-use super::{Answer, Model, ModelError, OnDelta, Request};
+use super::{Abilities, Answer, Model, ModelError, OnDelta, Request};
 use crate::wire::ModelInfo;
 
 /// The built-in model that is none.
@@ -26,6 +26,11 @@ impl Model for Tour {
 
     fn info(&self) -> ModelInfo {
         ModelInfo { kind: "tour".into(), provider: "level3".into(), name: "tour".into() }
+    }
+
+    /// Nothing is too long for it, so nobody asks it for a summary, which it could not write.
+    fn abilities(&self) -> Abilities {
+        Abilities { context_tokens: u32::MAX, ..Abilities::default() }
     }
 }
 

@@ -75,6 +75,13 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             let words = input.map_or_else(|| format!("taken up again, the {fence}. time"), Clone::clone);
             (*turn, None, None, vec![say("task_started", json!({ "attempt": fence, "input": input }), words)])
         }
+        Event::TurnSteered { turn, message, content, .. } => {
+            (*turn, None, None, vec![say("task_steered", json!({ "message": message, "input": content }), content.as_str())])
+        }
+        Event::SteeringShown { turn, step, messages } => {
+            let words = format!("step {step} sees what was said meanwhile");
+            (*turn, None, None, vec![say("steering_shown", json!({ "number": step, "messages": messages }), words)])
+        }
         Event::StepAnswered { turn, step, number, model, finish_reason, usage, content, last, unproven, .. } => {
             let limit = model == CONTROLLER && finish_reason == "limit";
             let event = if limit { "limit_exceeded" } else { "planner_output" };

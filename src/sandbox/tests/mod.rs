@@ -9,6 +9,7 @@ mod refusals;
 mod safety;
 mod scripted;
 mod stored;
+mod teaching;
 mod trials;
 
 use std::collections::BTreeMap;

@@ -1,11 +1,12 @@
 //! A model that says what a test wrote down, and keeps what it was asked.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use level3::domain::{CallRequest, Usage};
-use level3::model::{Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
+use level3::model::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
 use level3::wire::ModelInfo;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -52,11 +53,18 @@ pub struct Script {
     replies: Mutex<VecDeque<Reply>>,
     requests: Mutex<Vec<Request>>,
     asked: Notify,
+    sees: AtomicBool,
+    context_tokens: Mutex<Option<u32>>,
 }
 
 impl Script {
     pub fn add(&self, replies: impl IntoIterator<Item = Reply>) {
         self.replies.lock().unwrap().extend(replies);
+    }
+
+    /// From now on it can see images.
+    pub fn sees(&self) {
+        self.sees.store(true, Ordering::Relaxed);
     }
 
     pub fn requests(&self) -> Vec<Request> {
@@ -65,6 +73,11 @@ impl Script {
 
     pub fn left(&self) -> usize {
         self.replies.lock().unwrap().len()
+    }
+
+    /// Says how long its context is, in tokens.
+    pub fn has_context(&self, tokens: u32) {
+        *self.context_tokens.lock().unwrap() = Some(tokens);
     }
 
     /// Drops the rest of the script, for a story that is not told.
@@ -95,6 +108,11 @@ impl Model for Script {
 
     fn info(&self) -> ModelInfo {
         ModelInfo { kind: "configured".into(), provider: "script".into(), name: "scripted".into() }
+    }
+
+    fn abilities(&self) -> Abilities {
+        let context_tokens = self.context_tokens.lock().unwrap().unwrap_or(Abilities::default().context_tokens);
+        Abilities { context_tokens, images: self.sees.load(Ordering::Relaxed) }
     }
 }
 

@@ -1,0 +1,220 @@
+//! How much may be sent: bytes are counted, tokens are estimated from them, and what providers say corrects both.
+//!
+//! Nothing here is truth. It is kept in memory, so that a conversation that was once too long is not found too long again in each turn;
+//! a restart forgets it, and the price is one refused request.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::domain::{ConversationId, ToolSpec, Usage};
+use crate::model::{Entry, Model};
+
+/// The most tokens that are kept free for an answer; of a small context a quarter is.
+const ANSWER_TOKENS: usize = 8 * 1024;
+/// Bytes of JSON around an entry, and around a tool or a call of one.
+const AROUND_ENTRY: usize = 16;
+const AROUND_CALL: usize = 60;
+/// What an image counts, whatever its bytes: models cut it into tiles, as a rule one to two thousand tokens of them.
+const IMAGE: usize = 6000;
+/// How many conversations and models are remembered. Beyond that all is forgotten, which costs little.
+const REMEMBERED: usize = 1024;
+
+/// How many bytes make a token, in hundredths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ratio(usize);
+
+impl Ratio {
+    /// Where no provider has said anything yet: less than English, JSON and code have, more than Chinese.
+    const UNKNOWN: Self = Self(300);
+
+    /// What a request of so many bytes says, which a provider counted as so many tokens. A count that cannot be, or that leaves out what
+    /// was cached, moves it no further than texts go.
+    fn measured(bytes: usize, tokens: u64) -> Option<Self> {
+        let tokens = usize::try_from(tokens).ok().filter(|tokens| *tokens > 0)?;
+        Some(Self((bytes.saturating_mul(100) / tokens).clamp(100, 500)))
+    }
+
+    fn tokens(self, bytes: usize) -> usize {
+        bytes.saturating_mul(100).div_ceil(self.0)
+    }
+
+    fn bytes(self, tokens: usize) -> usize {
+        tokens.saturating_mul(self.0) / 100
+    }
+}
+
+/// What one model has refused and taken, in estimated tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Learned {
+    refused: Option<usize>,
+    taken: usize,
+}
+
+impl Learned {
+    fn refuse(&mut self, tokens: usize) {
+        self.refused = Some(tokens);
+        self.taken = self.taken.min(tokens.saturating_sub(1));
+    }
+
+    fn take(&mut self, tokens: usize) {
+        self.taken = self.taken.max(tokens);
+        self.refused = self.refused.filter(|refused| *refused > tokens);
+    }
+
+    /// The most to send next: what was taken and a tenth more, at least half of what was refused, and clearly less than that. So each
+    /// refusal is followed by fewer, and a limit that was set too low grows again.
+    fn limit(self) -> Option<usize> {
+        let refused = self.refused?;
+        Some((self.taken + self.taken / 10).max(refused / 2).min(refused / 10 * 9).max(self.taken))
+    }
+}
+
+/// Tokens of a request for a model of this context, less what its answer needs, and within what was learnt.
+fn room(context_tokens: u32, learned: Learned) -> usize {
+    let context = usize::try_from(context_tokens).unwrap_or(usize::MAX);
+    // What is new in a request may have shorter tokens than what was counted.
+    let room = (context - (context / 4).min(ANSWER_TOKENS)) / 20 * 19;
+    learned.limit().map_or(room, |limit| room.min(limit))
+}
+
+/// What models have shown of themselves. One for the whole program.
+#[derive(Default)]
+pub(in crate::agent) struct Sizes(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    ratios: HashMap<(String, ConversationId), Ratio>,
+    learned: HashMap<String, Learned>,
+}
+
+impl Sizes {
+    /// The most bytes that a request of this conversation to this model may have, its tools included.
+    pub(in crate::agent) fn most(&self, model: &dyn Model, conversation: ConversationId) -> usize {
+        let name = name(model);
+        self.with(|known| {
+            let learned = known.learned.get(&name).copied().unwrap_or_default();
+            let room = room(model.abilities().context_tokens, learned);
+            known.ratio(name, conversation).bytes(room)
+        })
+    }
+
+    /// A request of so many bytes was too long for the model.
+    pub(in crate::agent) fn refused(&self, model: &dyn Model, conversation: ConversationId, bytes: usize) {
+        let name = name(model);
+        self.with(|known| {
+            let tokens = known.ratio(name.clone(), conversation).tokens(bytes);
+            known.learned.entry(name).or_default().refuse(tokens);
+        });
+    }
+
+    /// A request of so many bytes was answered; `usage` is how the provider counted it.
+    pub(in crate::agent) fn taken(&self, model: &dyn Model, conversation: ConversationId, bytes: usize, usage: Option<Usage>) {
+        let name = name(model);
+        self.with(|known| {
+            if let Some(ratio) = usage.and_then(|usage| Ratio::measured(bytes, usage.input)) {
+                known.ratios.insert((name.clone(), conversation), ratio);
+            }
+            let tokens = known.ratio(name.clone(), conversation).tokens(bytes);
+            known.learned.entry(name).or_default().take(tokens);
+        });
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.ratios.len() > REMEMBERED || known.learned.len() > REMEMBERED {
+            *known = Known::default();
+        }
+        work(&mut known)
+    }
+}
+
+impl Known {
+    fn ratio(&self, model: String, conversation: ConversationId) -> Ratio {
+        self.ratios.get(&(model, conversation)).copied().unwrap_or(Ratio::UNKNOWN)
+    }
+}
+
+fn name(model: &dyn Model) -> String {
+    let info = model.info();
+    format!("{} {}", info.provider, info.name)
+}
+
+/// The bytes that are sent of entries.
+pub(in crate::agent) fn size(entries: &[Entry]) -> usize {
+    let size = |entry: &Entry| match entry {
+        Entry::System(text) | Entry::User(text) => text.len(),
+        Entry::UserWithImages { content, images } => content.len() + images.len() * IMAGE,
+        Entry::Assistant { content, calls } => {
+            let calls = calls.iter().map(|call| call.name.len() + call.arguments.len() + AROUND_CALL);
+            content.len() + calls.sum::<usize>()
+        }
+        Entry::Tool { content, .. } => content.len(),
+    };
+    entries.iter().map(|entry| size(entry) + AROUND_ENTRY).sum()
+}
+
+/// The bytes that are sent of tools.
+pub(in crate::agent) fn size_of_tools(tools: &[ToolSpec]) -> usize {
+    let size = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.parameters.to_string().len() + AROUND_CALL;
+    tools.iter().map(size).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_follow_what_the_provider_counted_and_no_further_than_texts_go() {
+        assert_eq!(Ratio::measured(4200, 1000), Some(Ratio(420)));
+        assert_eq!((Ratio(420).tokens(4200), Ratio(420).bytes(1000)), (1000, 4200));
+        assert_eq!(Ratio::measured(4200, 0), None);
+        assert_eq!(Ratio::measured(4200, u64::MAX), Some(Ratio(100)), "a count that cannot be");
+        assert_eq!(Ratio::measured(100_000, 12), Some(Ratio(500)), "what was cached is left out of the count");
+        assert_eq!(Ratio::measured(usize::MAX, 1), Some(Ratio(500)));
+        assert_eq!((Ratio::UNKNOWN.tokens(10), Ratio::UNKNOWN.bytes(10)), (4, 30));
+    }
+
+    #[test]
+    fn an_answer_has_room_in_every_context() {
+        let room = |tokens| room(tokens, Learned::default());
+        assert_eq!((room(4096), room(8192), room(32 * 1024), room(200_000)), (2907, 5833, 23_332, 182_210));
+        assert_eq!(room(0), 0);
+        assert!(room(u32::MAX) > 4_000_000_000);
+    }
+
+    #[test]
+    fn what_was_refused_is_not_sent_again() {
+        let mut learned = Learned::default();
+        assert_eq!(learned.limit(), None);
+        learned.take(500);
+        assert_eq!(learned.limit(), None, "nothing was refused");
+        learned.refuse(1000);
+        assert_eq!(learned.limit(), Some(550));
+        learned.take(700);
+        assert_eq!((learned.limit(), room(8192, learned), room(512, learned)), (Some(770), 770, 361));
+        learned.take(890);
+        assert_eq!(learned.limit(), Some(900));
+        learned.refuse(800);
+        assert_eq!((learned.taken, learned.limit()), (799, Some(799)));
+        learned.take(1200);
+        assert_eq!(learned.limit(), None, "the model takes more by now");
+    }
+
+    #[test]
+    fn whatever_a_model_takes_it_refuses_only_a_few_times() {
+        for limit in [700, 3000, 9_999] {
+            let (mut learned, mut refusals) = (Learned::default(), 0);
+            for _ in 0..200 {
+                let sent = learned.limit().unwrap_or(10_000);
+                if sent > limit {
+                    learned.refuse(sent);
+                    refusals += 1;
+                } else {
+                    learned.take(sent);
+                }
+            }
+            let sent = learned.limit().unwrap_or(10_000);
+            assert!(refusals <= 6 && sent <= limit && sent >= limit / 2, "{limit}: {refusals} refusals, then {sent}");
+        }
+    }
+}

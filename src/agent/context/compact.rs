@@ -1,0 +1,48 @@
+//! Has older turns summarised, inside the turn that has no room for them.
+
+use super::{Conversation, size};
+use crate::agent::Agent;
+use crate::model::{Model, ModelErrorKind};
+use crate::store::{Asked, Lease, NewSummary, StoreError};
+
+impl Agent {
+    /// Asks for a summary where the turns before this one have outgrown their room beside `around` bytes of tools, and stores it with its
+    /// cost. True when something was spent. A summary is never needed: when none can be had, the turn goes on without the turns that do not
+    /// fit.
+    pub(in crate::agent) async fn compact(
+        &self,
+        lease: &Lease,
+        model: &dyn Model,
+        conversation: &mut Conversation<'_>,
+        around: usize,
+    ) -> Result<bool, StoreError> {
+        let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
+        let Some(plan) = conversation.outgrown(most) else { return Ok(false) };
+        let up_to = plan.up_to;
+        tracing::info!(%up_to, "the conversation has outgrown its room; asking for a summary of its older turns");
+        let answer = match model.answer(plan.request.clone(), &|_| {}).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.metrics.model_error(error.kind);
+                if error.kind == ModelErrorKind::ContextOverflow {
+                    self.sizes.refused(model, lease.conversation, size(&plan.request.entries));
+                }
+                tracing::warn!(kind = ?error.kind, %error, "no summary from the model; the older turns are left out");
+                return Ok(false);
+            }
+        };
+        let content = plan.read(&answer);
+        if content.is_none() {
+            tracing::warn!("the summary was of no use; the older turns are left out");
+        }
+        let asked = Asked { model: answer.model, usage: answer.usage };
+        let summary = NewSummary { up_to, content: content.as_deref(), asked: &asked };
+        self.store.store_summary(lease, summary, self.clock.now()).await?;
+        // As it was stored, which is without the values of secrets.
+        let stored = self.store.summaries_of(lease.conversation, lease.turn).await?;
+        if let Some(summary) = stored.latest {
+            conversation.summarise(summary);
+        }
+        Ok(true)
+    }
+}

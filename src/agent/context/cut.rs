@@ -1,0 +1,82 @@
+//! Cutting what is too long in the middle, with a note that says how the rest is read.
+
+use crate::domain::ToolCallId;
+
+/// A tool result of more bytes is cut.
+pub(super) const RESULT_BYTES: usize = 24 * 1024;
+/// The words that stand where something was cut take no more than this.
+const NOTE_BYTES: usize = 256;
+/// A piece of what was cut that `execute_sql` shows whole: it cuts a value at 8 KiB.
+const PIECE_BYTES: usize = 6000;
+
+/// A tool result of at most so many bytes. The note in it is a statement that gives the rest, as the whole is in `shared.messages`.
+pub(super) fn result(content: &str, most: usize, call: ToolCallId) -> String {
+    middle(content, most, |gap| {
+        // JSON within JSON has more quotes.
+        let piece = PIECE_BYTES.min(most / 2).min(gap.text.len());
+        let piece = gap.text[..gap.text.floor_char_boundary(piece)].chars().count();
+        let (from, to) = (gap.before.chars().count() + 1, gap.before.chars().count() + gap.text.chars().count());
+        format!(
+            "characters {from} to {to} are left out here. Read them where you need them, with execute_sql, {piece} at a time: \
+             SELECT substr(content, {from}, {piece}) FROM shared.messages WHERE tool_call_id = {call}"
+        )
+    })
+}
+
+/// A text of at most so many bytes, without a way to the rest.
+pub(super) fn text(content: &str, most: usize) -> String {
+    middle(content, most, |gap| format!("{} bytes left out here", gap.text.len()))
+}
+
+/// What is left out, and what stands before it.
+struct Gap<'a> {
+    before: &'a str,
+    text: &'a str,
+}
+
+fn middle(content: &str, most: usize, note: impl Fn(Gap<'_>) -> String) -> String {
+    // Little would be won, and a text that was cut already would be cut once more.
+    if content.len() <= most + NOTE_BYTES {
+        return content.to_owned();
+    }
+    let head = content.floor_char_boundary(most * 2 / 3);
+    let tail = content.ceil_char_boundary(content.len() - most / 3);
+    let note = note(Gap { before: &content[..head], text: &content[head..tail] });
+    format!("{}\n[… {note} …]\n{}", &content[..head], &content[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_result_is_cut_in_the_middle_at_characters() {
+        let long = "é".repeat(RESULT_BYTES);
+        let cut = result(&long, RESULT_BYTES, ToolCallId(7));
+        assert!(cut.len() <= RESULT_BYTES + NOTE_BYTES && cut.contains("left out here"), "{}", cut.len());
+        assert_eq!(result(&cut, RESULT_BYTES, ToolCallId(7)), cut);
+        assert_eq!(result("short", RESULT_BYTES, ToolCallId(7)), "short");
+        assert_eq!(text(&text(&long, 500), 500), text(&long, 500));
+    }
+
+    #[test]
+    fn the_note_names_exactly_what_is_missing_in_characters() {
+        let long: String = ('a'..='z').cycle().take(3000).chain("é".chars().cycle().take(9000)).collect();
+        let cut = result(&long, 6000, ToolCallId(7));
+        let missing = |cut: &str| -> (usize, usize) {
+            let (_, rest) = cut.split_once("characters ").unwrap();
+            let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
+            (numbers.next().unwrap().parse().unwrap(), numbers.next().unwrap().parse().unwrap())
+        };
+        let (from, to) = missing(&cut);
+        let (head, rest) = cut.split_once("\n[… ").unwrap();
+        let gap: String = long.chars().skip(from - 1).take(to + 1 - from).collect();
+        assert_eq!(format!("{head}{gap}{}", rest.split_once(" …]\n").unwrap().1), long);
+        assert!(
+            rest.contains(&format!(
+                "1500 at a time: SELECT substr(content, {from}, 1500) FROM shared.messages WHERE tool_call_id = 7"
+            )),
+            "{rest}"
+        );
+    }
+}

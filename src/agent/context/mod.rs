@@ -1,0 +1,221 @@
+//! What a model is shown: the system prompt, a summary of what is too old, then the conversation.
+
+mod budget;
+mod compact;
+mod cut;
+mod extent;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use serde_json::json;
+
+use super::pictures::Pictures;
+use super::truth;
+use crate::domain::{CallRequest, ConversationId, Task, TurnId, TurnState};
+use crate::model::Entry;
+use crate::sandbox::teaching;
+use crate::store::{CapabilitySummary, Exchange, History, HistoryEntry, Summary};
+
+pub(super) use budget::{Sizes, size, size_of_tools};
+pub(super) use extent::Extent;
+
+use extent::Detail;
+
+/// Tasks due within this time are in the prompt.
+pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
+/// Of more tasks only the number is told, and of long details the beginning.
+const TASKS_SHOWN: usize = 10;
+const DETAILS_BYTES: usize = 400;
+/// Stands before what the person said while the model was at work.
+const STEERED: &str = "[said while you work on this] ";
+const PROMPT: &str = include_str!("../prompt.md");
+
+/// The system prompt. It changes only when capabilities or due tasks do, and the time stands before the newest message instead: a
+/// request then begins with what the last one began with, which providers and local servers need not read again.
+pub(super) fn system_prompt(capabilities: &[CapabilitySummary], due: &[Task]) -> String {
+    PROMPT
+        .replace("{host_interface}", teaching::text())
+        .replace("{capabilities_section}", &capabilities_section(capabilities))
+        .replace("{tasks_section}", &tasks_section(due))
+        .trim_end()
+        .to_owned()
+}
+
+fn capabilities_section(capabilities: &[CapabilitySummary]) -> String {
+    if capabilities.is_empty() {
+        return "You have no self-built capabilities yet.".to_owned();
+    }
+    // The descriptions are in the tool list already; saying them twice would cost twice.
+    let names: Vec<_> = capabilities.iter().map(|capability| capability.name.as_str()).collect();
+    format!("You have {} self-built capabilities, each a tool of its own: {}.", names.len(), names.join(", "))
+}
+
+fn tasks_section(due: &[Task]) -> String {
+    if due.is_empty() {
+        return String::new();
+    }
+    let shown =
+        due.iter().take(TASKS_SHOWN).map(|task| Task { details: cut::text(&task.details, DETAILS_BYTES), ..task.clone() });
+    let mut section = format!("\nCurrent tasks due soon:\n{}", json!(shown.collect::<Vec<_>>()));
+    if let Some(more) = due.len().checked_sub(TASKS_SHOWN).filter(|more| *more > 0) {
+        section += &format!("\n… and {more} more: manage_tasks lists them.");
+    }
+    section
+}
+
+/// Everything there is to show in a request.
+pub(super) struct Conversation<'a> {
+    id: ConversationId,
+    system: String,
+    summary: Option<Summary>,
+    /// The turns after those of the summary, the running one last.
+    exchanges: &'a [Exchange],
+    /// The images that are sent themselves.
+    pictures: &'a Pictures,
+    /// There are messages before these that no summary covers.
+    more: bool,
+    /// What the controller says after everything else.
+    last: Vec<Entry>,
+}
+
+impl<'a> Conversation<'a> {
+    pub(super) fn new(
+        id: ConversationId,
+        system: String,
+        history: &'a History,
+        pictures: &'a Pictures,
+        summary: Option<Summary>,
+        last: Vec<Entry>,
+    ) -> Self {
+        let (exchanges, more) = (&history.exchanges, history.more);
+        let mut all = Self { id, system, summary: None, exchanges, pictures, more, last };
+        if let Some(summary) = summary {
+            all.summarise(summary);
+        }
+        all
+    }
+
+    /// Puts a summary in the place of the turns that it covers.
+    fn summarise(&mut self, summary: Summary) {
+        let covered = self.exchanges.iter().take_while(|exchange| exchange.turn <= summary.up_to).count();
+        self.exchanges = &self.exchanges[covered..];
+        // Where the summary reaches into what was loaded, nothing lies between.
+        self.more &= covered == 0;
+        self.summary = Some(summary);
+    }
+
+    /// The running turn.
+    fn turn(&self) -> TurnId {
+        self.exchanges.last().map_or(TurnId(0), |exchange| exchange.turn)
+    }
+
+    fn earlier(&self) -> impl Iterator<Item = &'a Exchange> {
+        self.exchanges[..self.exchanges.len().saturating_sub(1)].iter()
+    }
+
+    fn turns(&self) -> impl Iterator<Item = TurnId> {
+        self.exchanges.iter().map(|exchange| exchange.turn)
+    }
+
+    /// The entries within an extent. Where something is left out, the model is told where it finds it.
+    fn entries(&self, extent: Extent) -> Vec<Entry> {
+        let shown = |exchange: &&Exchange| exchange.turn >= extent.since || exchange.turn == self.turn();
+        let summary = self.summary.as_ref().filter(|_| extent.detail < Detail::Least);
+        let left_out = self.more || self.summary.as_ref() != summary || !self.exchanges.iter().all(|exchange| shown(&exchange));
+        let mut system = self.system.clone();
+        if left_out {
+            system += &format!(
+                "\n\nThe beginning of this conversation is left out here, since it is too long for you. It is kept; where you need it: \
+                 SELECT role, content FROM shared.messages WHERE conversation_id = {} ORDER BY message_id",
+                self.id
+            );
+        }
+        let mut entries = vec![Entry::System(system)];
+        entries.extend(summary.into_iter().flat_map(|summary| summary::told(summary, self.id)));
+        entries.extend(self.exchanges.iter().filter(shown).flat_map(|exchange| self.shown(exchange, extent.detail)));
+        entries.extend(self.last.iter().cloned());
+        entries
+    }
+
+    /// The entries of a turn. One that did not end with an answer is followed by a line that says so.
+    fn shown(&self, exchange: &Exchange, detail: Detail) -> Vec<Entry> {
+        let most = detail.result_bytes();
+        let mut entries = Vec::with_capacity(exchange.entries.len());
+        for (place, entry) in exchange.entries.iter().enumerate() {
+            let entry = match entry {
+                HistoryEntry::User(content, at) if exchange.turn == self.turn() => Entry::User(with_time(content, *at)),
+                HistoryEntry::User(content, _) => Entry::User(content.clone()),
+                HistoryEntry::Steered(content, at) => Entry::User(format!("{STEERED}{}", with_time(content, *at))),
+                HistoryEntry::Images(images) => {
+                    let Some(said) = entries.pop() else { continue };
+                    self.pictures.beside(said, images)
+                }
+                // An empty answer that was asked for again says nothing, and some providers refuse it.
+                HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
+                HistoryEntry::Assistant(content, calls) if detail == Detail::Full => {
+                    Entry::Assistant { content: content.clone(), calls: calls.clone() }
+                }
+                HistoryEntry::Assistant(content, calls) => {
+                    let calls = calls.iter().map(|call| without_long_arguments(call, most)).collect();
+                    Entry::Assistant { content: cut::text(content, most), calls }
+                }
+                HistoryEntry::Tool(id, content, call) => {
+                    Entry::Tool { call_id: id.clone(), content: cut::result(content, most, *call) }
+                }
+            };
+            entries.push(entry);
+            if exchange.unproven.contains(&place) {
+                let shown = place + 1 == exchange.entries.len() && exchange.state == TurnState::Completed;
+                match entries.last_mut() {
+                    Some(Entry::Assistant { content, .. }) if shown => content.push_str(truth::MARKED),
+                    _ => entries.push(Entry::User(truth::TAKE_BACK.to_owned())),
+                }
+            }
+        }
+        let reason = exchange.reason.as_deref().unwrap_or("no reason was given");
+        match exchange.state {
+            TurnState::Failed => entries.push(note(&format!("This turn failed: {reason}"))),
+            TurnState::Aborted => match entries.last_mut() {
+                // What was being said when it was stopped; two answers in a row are refused by some providers.
+                Some(Entry::Assistant { content, calls }) if calls.is_empty() => {
+                    content.push_str("\n\n[controller] The user stopped this turn here.");
+                }
+                _ => entries.push(note("The user stopped this turn.")),
+            },
+            TurnState::Queued | TurnState::Running | TurnState::AwaitingApproval | TurnState::Completed => {}
+        }
+        entries
+    }
+}
+
+fn with_time(content: &str, at: DateTime<Utc>) -> String {
+    format!("[{}] {content}", at.to_rfc3339_opts(SecondsFormat::Secs, true))
+}
+
+fn note(text: &str) -> Entry {
+    Entry::Assistant { content: format!("[controller] {text}"), calls: Vec::new() }
+}
+
+/// A call whose arguments, where they are long, are replaced by how long they are.
+fn without_long_arguments(call: &CallRequest, most: usize) -> CallRequest {
+    let arguments = match call.arguments.len() {
+        length if length > most => json!({ "left_out": format!("{length} bytes") }).to_string(),
+        _ => call.arguments.clone(),
+    };
+    CallRequest { arguments, ..call.clone() }
+}
+
+/// What the controller says at the end of a turn that carried out a person's order: what the calls said themselves.
+pub(super) fn what_came_of_it(history: &[Exchange]) -> String {
+    let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
+    let said = entries.iter().filter_map(|entry| match entry {
+        HistoryEntry::Tool(_, result, _) => Some(match serde_json::from_str::<serde_json::Value>(result) {
+            Ok(told) => told["message"].as_str().map_or_else(|| result.clone(), str::to_owned),
+            Err(_) => result.clone(),
+        }),
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Assistant(..) => None,
+    });
+    said.collect::<Vec<_>>().join("\n\n")
+}

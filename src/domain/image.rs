@@ -1,0 +1,66 @@
+//! Images that come with messages: what is recorded of them. Their bytes are kept elsewhere, under their sha256.
+
+use serde::{Deserialize, Serialize};
+
+use super::turn::text_enum;
+
+text_enum! {
+    /// The kinds of images that are taken.
+    ImageType {
+        /// PNG.
+        Png = "image/png",
+        /// JPEG.
+        Jpeg = "image/jpeg",
+        /// WebP.
+        Webp = "image/webp",
+        /// GIF.
+        Gif = "image/gif",
+    }
+}
+
+impl ImageType {
+    /// The kind that these bytes begin like; `None` for everything else.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
+            [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::Webp),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            _ => None,
+        }
+    }
+}
+
+/// An image of a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Of its bytes, in hexadecimal; its name.
+    pub sha256: String,
+    /// What its bytes are.
+    pub media_type: ImageType,
+    /// How many bytes there are.
+    pub size: u64,
+}
+
+impl Image {
+    /// The image in a few words, such as `image/png, 34 KB`.
+    pub fn words(&self) -> String {
+        format!("{}, {} KB", self.media_type, self.size.div_ceil(1024))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_known_by_its_first_bytes_and_nothing_else_is_one() {
+        assert_eq!(ImageType::of(b"\x89PNG\r\n\x1a\n...."), Some(ImageType::Png));
+        assert_eq!(ImageType::of(b"\xFF\xD8\xFF\xE0"), Some(ImageType::Jpeg));
+        assert_eq!(ImageType::of(b"RIFF\x10\0\0\0WEBPVP8 "), Some(ImageType::Webp));
+        assert_eq!(ImageType::of(b"GIF89a"), Some(ImageType::Gif));
+        for other in [&b""[..], b"<svg xmlns=", b"RIFF\x10\0\0\0WAVE", b"%PDF-1.7", b"\x89PNG", b"<html>"] {
+            assert_eq!(ImageType::of(other), None, "{other:?}");
+        }
+    }
+}

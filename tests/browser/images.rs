@@ -1,0 +1,73 @@
+//! Images that a person puts into a message: by a button, by pasting, by dropping.
+
+use level3::model::Entry;
+use serde_json::json;
+
+use crate::driver::Page;
+use crate::support::{TestApp, text};
+
+/// Draws a picture in the page itself and hands it over as an event of this kind would.
+const HAND_OVER: &str = "const canvas = Object.assign(document.createElement('canvas'), {width: 60, height: 40}); \
+     const draw = canvas.getContext('2d'); draw.fillStyle = COLOUR; draw.fillRect(0, 0, 60, 40); \
+     canvas.toBlob((blob) => { const data = new DataTransfer(); data.items.add(new File([blob], 'drawn.png', {type: 'image/png'})); EVENT });";
+const PASTE: &str = "document.querySelector('[data-testid=composer]').dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, cancelable: true}));";
+const DROP: &str = "document.body.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}));";
+const LOADED: &str =
+    "return [...document.querySelectorAll('[data-testid=message-user] img')].map(i => i.complete && i.naturalWidth)";
+
+async fn hand_over(page: &Page, event: &str, colour: &str) {
+    page.run(&HAND_OVER.replace("COLOUR", &format!("'{colour}'")).replace("EVENT", event)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn images_are_pasted_dropped_removed_sent_and_seen_again_after_a_reload() {
+    let app = TestApp::start().await;
+    app.script.sees();
+    app.script([text("A green one.")]);
+    let Some(page) = Page::open(&app).await else { return };
+    hand_over(&page, PASTE, "red").await;
+    page.find("[data-testid=images] [data-testid=thumbnail]:nth-child(1)").await;
+    hand_over(&page, DROP, "green").await;
+    page.find("[data-testid=images] [data-testid=thumbnail]:nth-child(2)").await;
+    page.picture("images").await;
+    page.click("[data-testid=images] [data-testid=thumbnail]:nth-child(1) button").await;
+    // What was put in and not sent survives a reload.
+    page.reload().await;
+    page.find("[data-testid=images] [data-testid=thumbnail]:only-child").await;
+    page.say("which colour?").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "A green one.").await;
+    assert_eq!(page.run("return document.querySelectorAll('[data-testid=images] img').length").await, 0);
+    let requests = app.script.requests();
+    let Some(Entry::UserWithImages { images, .. }) = requests[0].entries.last() else { panic!("{:?}", requests[0].entries) };
+    assert_eq!(images.len(), 1);
+
+    page.reload().await;
+    page.find("[data-testid=message-user] a[href^='/api/attachments/'] img").await;
+    let waiting = async { while page.run(LOADED).await != json!([60]) {} };
+    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.expect("the picture comes from the server");
+    page.picture("images-sent").await;
+    page.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_added_by_the_button_and_one_that_is_no_image_is_refused_in_words() {
+    let app = TestApp::start().await;
+    let Some(page) = Page::open(&app).await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("notes.txt");
+    std::fs::write(&wrong, "no picture").unwrap();
+    let put = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    page.run("document.querySelector('l3-composer input[type=file]').hidden = false").await;
+    page.find("l3-composer input[type=file]").await.send_keys(&put(&wrong)).await.unwrap();
+    page.see("#composer-hint.wrong", "notes.txt is not an image").await;
+    // The page believes the name; the server looks at the bytes.
+    let hostile = folder.path().join("hostile.png");
+    std::fs::write(&hostile, "<html><script>alert(1)</script>").unwrap();
+    page.find("l3-composer input[type=file]").await.send_keys(&put(&hostile)).await.unwrap();
+    page.find("[data-testid=images] [data-testid=thumbnail]").await;
+    page.say("look").await;
+    page.see("[data-testid=message-user][data-status=refused]", "is not image/png").await;
+    page.run("document.querySelector('[data-status=refused] .status button').click()").await;
+    page.find("[data-testid=images] [data-testid=thumbnail]").await;
+    page.close().await;
+}

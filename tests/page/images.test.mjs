@@ -1,0 +1,80 @@
+// Images on their way into a message, and what becomes of them in the outbox.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const { addressOf, base64, isImage, MAX_IMAGE_BYTES, readImages } = await load("images.js");
+const { loadOutbox, refusal, saveOutbox } = await load("outbox.js");
+const { createDrafts } = await load("draft.js");
+
+const file = (bytes, type, name) => new File([new Uint8Array(bytes)], name, { type });
+const IMAGE = { media_type: "image/png", data: "AAEC", size: 3, name: "a.png" };
+
+function storage(most = Infinity) {
+  const kept = new Map();
+  return {
+    kept,
+    getItem: (key) => kept.get(key) ?? null,
+    setItem(key, value) {
+      if (value.length > most) throw new Error("quota");
+      kept.set(key, value);
+    },
+    removeItem: (key) => kept.delete(key),
+  };
+}
+
+test("files_of_the_right_kind_are_read_and_the_others_are_told", async () => {
+  const files = [file([0, 1, 2], "image/png", "a.png"), file([1], "image/svg+xml", "b.svg"), file([1], "", "c")];
+  const { images, problems } = await readImages(files);
+  assert.deepEqual(images, [IMAGE]);
+  assert.equal(problems.length, 2);
+  assert.match(problems[0], /b\.svg .*WebP/);
+});
+
+test("an_image_that_is_too_large_or_one_too_many_is_told_and_not_sent", async () => {
+  const large = { name: "l.png", type: "image/png", size: MAX_IMAGE_BYTES + 1 };
+  assert.match((await readImages([large])).problems[0], /5 MB/);
+  const small = () => file([1], "image/gif", "s.gif");
+  const { images, problems } = await readImages([small(), small(), small()], 2);
+  assert.equal(images.length, 2);
+  assert.match(problems[0], /4 images/);
+});
+
+test("long_images_are_carried_whole", () => {
+  const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => at % 251);
+  assert.equal(base64(bytes), Buffer.from(bytes).toString("base64"));
+});
+
+test("an_address_is_the_servers_or_the_images_own_and_nothing_else", () => {
+  assert.equal(addressOf({ sha256: "a/../b" }), "/api/attachments/a%2F..%2Fb");
+  assert.equal(addressOf(IMAGE), "data:image/png;base64,AAEC");
+  assert.equal(isImage(IMAGE), true);
+  assert.equal(isImage({ media_type: "text/html", data: "AAEC" }), false);
+  assert.equal(isImage({ media_type: "image/png", data: "AA,<script>" }), false);
+});
+
+test("a_message_may_be_images_alone", () => {
+  assert.equal(refusal(" ", 1), undefined);
+  assert.match(refusal(" ", 0), /nothing/);
+});
+
+test("a_message_whose_images_do_not_fit_is_kept_in_words_and_not_sent_without_them", () => {
+  const entry = { id: "a", content: "look", images: [IMAGE], status: "sending" };
+  const roomy = storage();
+  saveOutbox(roomy, [entry]);
+  assert.deepEqual(loadOutbox(roomy), [entry]);
+  const tight = storage(230);
+  saveOutbox(tight, [{ ...entry, images: [{ ...IMAGE, data: "A".repeat(400) }] }]);
+  const [kept] = loadOutbox(tight);
+  assert.deepEqual([kept.content, kept.status, kept.images], ["look", "refused", undefined]);
+  assert.match(kept.error, /add them again/);
+});
+
+test("the_images_of_a_draft_survive_a_reload_as_far_as_there_is_room", () => {
+  const tab = storage(200);
+  createDrafts(tab).keepImages([IMAGE]);
+  assert.deepEqual(createDrafts(tab).images(), [IMAGE]);
+  createDrafts(tab).keepImages([IMAGE, { ...IMAGE, data: "A".repeat(400) }]);
+  assert.deepEqual(createDrafts(tab).images(), [], "not the older ones in their place");
+});
