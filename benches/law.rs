@@ -17,6 +17,7 @@ use level3::config::Config;
 use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, Language, Mode, ToolCallId};
 use level3::egress::{self, Egress, SystemResolver};
 use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
+use level3::mcp::{self, Mcp};
 use level3::sandbox::{Limits, Nothing, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{Built, Database, Lease, NewStep, OpenCall, Store};
@@ -41,9 +42,10 @@ async fn main() {
     let sandbox = Sandbox::open(&config.data_dir.join("cache"), Arc::clone(&clock), random.clone(), Limits::default()).unwrap();
     let scrubber = Scrubber::default();
     let vault = Vault::open(&config.data_dir, store.clone(), random, scrubber.clone()).await.unwrap();
+    let mcp = Mcp::new(vault.clone(), scrubber.clone(), Default::default(), mcp::Limits::default());
     let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::Limits::default(), scrubber);
     let marks = Marks::open(&config.data_dir.join("calls")).unwrap();
-    let hands = Hands { sandbox: sandbox.clone(), egress, vault, marks };
+    let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
     let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), Default::default(), TimeDelta::days(1), false);
 
     let (lease, calls) = prepared(&store, &sandbox, &*clock).await;

@@ -209,7 +209,7 @@ mod armed {
         #[test]
         fn a_setting_that_makes_no_sense_says_what_was_expected() {
             for (text, said) in [
-                ("nowhere:abort", "after-accept, after-claim"),
+                ("nowhere:abort", "after-accept, after-steer, after-claim"),
                 ("after-send", "lacks an action"),
                 ("after-send:sleep", "expected abort, error or pause"),
                 ("after-send:pause=", "expected abort, error or pause"),

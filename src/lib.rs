@@ -10,6 +10,7 @@ pub mod egress;
 pub mod failpoint;
 pub mod governor;
 pub mod http;
+pub mod mcp;
 pub mod memory;
 pub mod model;
 pub mod replay;

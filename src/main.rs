@@ -36,6 +36,16 @@ fn main() -> ExitCode {
         Command::Restore { file } => {
             return told(keep(async |config| app::backup::restore(&config, &file, &SystemRandom).await));
         }
+        Command::Models => {
+            return looked(manner, async |config, clock, random, screen| {
+                app::doctor::models(config, clock, random, screen).await
+            });
+        }
+        Command::Doctor => {
+            return looked(manner, async |config, clock, random, screen| {
+                app::doctor::doctor(config, clock, random, screen).await
+            });
+        }
         Command::Ask(ask) => ask,
     };
     told(client(ask, manner))
@@ -64,14 +74,43 @@ fn keep(work: impl AsyncFnOnce(Config) -> Result<String, BackupError>) -> Result
     Ok(())
 }
 
+/// Looks at something and prints what was seen; exit code 1 where something is to be mended.
+fn looked(
+    manner: Manner,
+    look: impl AsyncFnOnce(&Config, Arc<dyn Clock>, Arc<dyn Random>, &mut Screen<'_>) -> io::Result<bool>,
+) -> ExitCode {
+    let failed = |error: &dyn std::error::Error| told(Err((1, telemetry::chain(error))));
+    let config = match Config::load() {
+        Ok(config) => config,
+        Err(error) => return failed(&error),
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&error),
+    };
+    let stdout = io::stdout();
+    let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout.lock() };
+    match runtime.block_on(look(&config, Arc::new(SystemClock), Arc::new(SystemRandom), &mut screen)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        // Whoever reads the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => failed(&error),
+    }
+}
+
 /// Asks the running server; an error comes with its exit code.
 fn client(ask: Ask, manner: Manner) -> Result<(), (u8, String)> {
     let failed = |error: &dyn std::error::Error| (1, telemetry::chain(error));
     let config = Config::load().map_err(|error| failed(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
-    let stdout = io::stdout();
-    let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout.lock() };
-    match runtime.block_on(cli::run(ask, manner, &config, &mut screen)) {
+    // Not locked: `mcp` writes to it from another thread.
+    let mut stdout = io::stdout();
+    let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout };
+    let ran = runtime.block_on(cli::run(ask, manner, &config, &mut screen));
+    // A thread may still wait for a line of input that nobody needs any more.
+    runtime.shutdown_background();
+    match ran {
         // Whoever reads the output has seen enough.
         Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err((error.exit_code(), telemetry::chain(&error))),

@@ -186,9 +186,13 @@ function textWritten(state, frame) {
 }
 
 function textRecorded(state, frame) {
-  const stopped = frame.stopped === true;
-  const [final, unproven] = [frame.final === true, frame.unproven === true];
-  const item = { kind: "assistant", content: frame.content, final, unproven, stopped };
+  const item = {
+    kind: "assistant",
+    content: frame.content,
+    final: frame.final === true,
+    unproven: frame.unproven === true,
+    stopped: frame.stopped === true,
+  };
   const key = `assistant:${frame.turn}:${frame.step}`;
   const streamKey = `${frame.turn}:${frame.step}`;
   const stream = state.streams.get(streamKey);

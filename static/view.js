@@ -95,8 +95,7 @@ function rowOf(item, turn, context) {
     case "assistant": {
       const textKey = item.streamKey ? `text:${item.streamKey}` : key;
       const { content, final, unproven, stopped } = item;
-      const row = { key: textKey, kind, content, final, unproven, streaming: false, partial: false };
-      return { ...row, stopped: stopped === true };
+      return { key: textKey, kind, content, final, unproven, streaming: false, partial: false, stopped };
     }
     case "tool":
       return toolRow(item, turn, context);

@@ -3,13 +3,15 @@
 use super::{Agent, review};
 use crate::domain::{Budget, Budgets, Effect, Origin, Used};
 use crate::governor::{self, Scope};
-use crate::store::{Exchange, HistoryEntry, Lease, NewReview, OpenCall, Progress, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, MCP_PROFILE, NewReview, OpenCall, Progress, StoreError};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
 pub(super) struct Law {
     pub(super) governor: bool,
     pub(super) budgets: Budgets,
     pub(super) used: Used,
+    /// The model that the turn's task names, and those that its profile has.
+    pub(super) models: (Option<String>, Vec<String>),
     /// Tool and arguments of the calls that have their outcome.
     made: Vec<(String, String)>,
 }
@@ -57,7 +59,9 @@ fn told(exceeded: governor::Exceeded) -> String {
 impl Agent {
     /// The law for a turn that was just taken up.
     pub(super) async fn law(&self, lease: &Lease, progress: &Progress) -> Result<Law, StoreError> {
-        let (policy, made) = tokio::try_join!(self.store.policy_of(lease.conversation), self.store.calls_made(lease.turn))?;
+        let of_task = async { if lease.origin == Origin::Task { self.store.model_of(lease.turn).await } else { Ok(None) } };
+        let (policy, made, of_task) =
+            tokio::try_join!(self.store.policy_of(lease.conversation), self.store.calls_made(lease.turn), of_task)?;
         let budgets = policy.budgets;
         // Only calls that are open already look at this before a step reads it afresh.
         let used = if progress.open.is_empty() {
@@ -65,20 +69,21 @@ impl Agent {
         } else {
             self.store.usage_of(lease.turn, &budgets, self.clock.now()).await?
         };
-        // What a person ordered is not reviewed.
-        let governor = policy.governor && lease.origin != Origin::Command;
-        Ok(Law { governor, budgets, used, made })
+        // What a person ordered is not reviewed; what another agent did is.
+        let governor = policy.governor
+            && (lease.origin != Origin::Command || self.store.profile_of(lease.conversation).await? == MCP_PROFILE);
+        Ok(Law { governor, budgets, used, models: (of_task, policy.models), made })
     }
 
     /// Has a call classified by a second model request, where it would do more than read and was not classified before.
-    pub(super) async fn review(&self, lease: &Lease, open: &OpenCall) -> Result<(), StoreError> {
+    pub(super) async fn review(&self, lease: &Lease, open: &OpenCall, law: &Law) -> Result<(), StoreError> {
         let effects = self.tools.effects_of(open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());
         }
         let task = self.store.task_of(lease.turn).await?;
-        let model = self.models.current().await;
+        let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
         let reviewed = review::classify(&*model, review::Reviewing { tool, arguments, effects: &effects, task: &task }).await;
         if let Some(kind) = reviewed.failed {

@@ -21,7 +21,7 @@ use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 use crate::wire::ServerFrame;
@@ -127,7 +127,7 @@ impl Agent {
                 }
                 let span = tracing::info_span!("step", step = steps);
                 if law.governor {
-                    self.review(lease, call).instrument(span.clone()).await?;
+                    self.review(lease, call, &law).instrument(span.clone()).await?;
                 }
                 match self.tools.run(lease, call).instrument(span).await? {
                     Ran::Ended => law.made(call),
@@ -170,10 +170,11 @@ impl Agent {
         extent: &mut Extent,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
-        let (mut history, summaries, capabilities, due, used) = tokio::try_join!(
+        let (mut history, summaries, capabilities, external, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
             self.store.summaries_of(lease.conversation, lease.turn),
             self.tools.capabilities(),
+            self.tools.external(),
             self.store.tasks_due_before(now + context::DUE_SOON),
             self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
@@ -197,7 +198,8 @@ impl Agent {
         if empty == Empty::Once {
             last.push(Entry::User(ASK_AGAIN.to_owned()));
         }
-        let (model, tools) = (self.models.current().await, Tools::specs(&capabilities));
+        let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
+        let tools: Vec<_> = Tools::specs(&capabilities).into_iter().chain(external).collect();
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
         let system = context::system_prompt(&capabilities, &due);
         let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
@@ -225,7 +227,8 @@ impl Agent {
                 let truth = self.truth(lease, &history.exchanges, &answer, &*model).await?;
                 // There has to be a step left to say it otherwise.
                 let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
-                self.store_answer(lease, number, &answer, if once_more { truth } else { truth.for_good() }).await
+                let truth = if once_more { truth } else { truth.for_good() };
+                self.store_answer(lease, number, &answer, model.rate(&answer.model), truth).await
             }
             Err(error) => {
                 self.metrics.model_error(error.kind);
@@ -285,6 +288,7 @@ impl Agent {
         lease: &Lease,
         number: i32,
         answer: &Answer,
+        rate: Option<Rate>,
         truth: Truth,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let last = answer.calls.is_empty() && !answer.content.trim().is_empty() && truth != Truth::TakenBack;
@@ -304,7 +308,7 @@ impl Agent {
             last,
             unproven: truth != Truth::Shown,
         };
-        let stored = self.store.store_step(lease, step, self.clock.now()).await?;
+        let stored = self.store.store_priced_step(lease, step, rate, self.clock.now()).await?;
         Ok((!stored.over).then_some(stored.calls))
     }
 

@@ -86,7 +86,7 @@ mod tests {
         let said = HistoryEntry::User("look".into(), DateTime::UNIX_EPOCH);
         let images = HistoryEntry::Images(names.iter().map(|name| image(name)).collect());
         let (turn, state) = (TurnId(turn), TurnState::Completed);
-        Exchange { turn, state, reason: None, entries: vec![said, images], unproven: Vec::new(), waits: false }
+        Exchange { turn, state, reason: None, entries: vec![said, images], waits: false, unproven: Vec::new() }
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>) -> Revi
                 break;
             }
         };
-        asked.push(Asked { model: answer.model, usage: answer.usage });
+        asked.push(Asked { rate: model.rate(&answer.model), model: answer.model, usage: answer.usage });
         match read(&answer.content) {
             Ok(classification) => return Reviewed { classification, answered: true, failed, asked },
             Err(problem) => {
@@ -168,7 +168,7 @@ mod tests {
         let (reviewed, requests) = ask(&[LOW], r#"{"query": "DROP TABLE notes"}"#).await;
         assert!(reviewed.answered);
         assert_eq!((reviewed.classification.complexity, reviewed.classification.impact), (Grade::Low, Impact::Local));
-        assert_eq!(reviewed.asked, [Asked { model: "m".into(), usage: Some(Usage { input: 100, output: 10 }) }]);
+        assert_eq!(reviewed.asked, [Asked { model: "m".into(), usage: Some(Usage { input: 100, output: 10 }), rate: None }]);
         assert_eq!(requests.len(), 1);
         assert!(requests[0].tools.is_empty(), "the governor may call nothing");
         let Entry::User(shown) = &requests[0].entries[1] else { panic!("no proposal") };

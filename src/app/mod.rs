@@ -1,6 +1,7 @@
 //! Builds everything once and runs it until it is to end.
 
 pub mod backup;
+pub mod doctor;
 mod folder;
 
 use std::io;
@@ -17,6 +18,7 @@ use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::egress::{self, Egress, Resolve};
 use crate::http::{Access, Doors};
+use crate::mcp::{self, Mcp};
 use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
@@ -83,6 +85,7 @@ pub enum StartError {
 pub struct App {
     address: SocketAddr,
     store: Store,
+    mcp: Mcp,
     shutdown: CancellationToken,
     restart: CancellationToken,
     parts: JoinSet<()>,
@@ -111,6 +114,8 @@ impl App {
         let metrics = Metrics::default();
         let store = database.prepare(&*random).await?.hiding(scrubber.clone()).counted(metrics.clone());
         let vault = Vault::open(folder.path(), store.clone(), random, scrubber.clone()).await?;
+        let limits = mcp::Limits { call: config.mcp_call, ..mcp::Limits::default() };
+        let mcp = Mcp::new(vault.clone(), scrubber.clone(), config.programs.clone(), limits);
         let egress = Egress::new(resolver, config.egress_allow.clone(), egress::Limits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
         let restart = CancellationToken::new();
@@ -118,7 +123,7 @@ impl App {
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
         let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
-        let hands = Hands { marks, sandbox: sandbox.clone(), egress, vault: vault.clone() };
+        let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode)
             .counted(metrics.clone());
         tools.settle_crashes(config.capability_crashes).await?;
@@ -130,6 +135,7 @@ impl App {
             store.clone(),
             vault,
             sandbox,
+            (mcp.clone(), config.mcp_commands),
             models,
             Arc::clone(&clock),
             agent.deltas(),
@@ -162,7 +168,7 @@ impl App {
                 shutdown.cancel();
             }
         });
-        Ok(Self { address, store, shutdown, restart, parts, _folder: folder })
+        Ok(Self { address, store, mcp, shutdown, restart, parts, _folder: folder })
     }
 
     /// Where it listens.
@@ -188,6 +194,7 @@ impl App {
                 self.shutdown.cancel();
             }
         }
+        self.mcp.close().await;
         self.store.close().await;
         if self.restart.is_cancelled() { Exit::Restart } else { Exit::Stop }
     }

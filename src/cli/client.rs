@@ -32,19 +32,25 @@ impl Client {
         if !["http", "https"].contains(&url.scheme()) || url.cannot_be_a_base() {
             return Err(CliError::Usage(format!("{url} is no address of a server; write it like http://127.0.0.1:8000")));
         }
-        // An error means that somebody installed one before; any will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(CONNECT)
-            .timeout(PATIENCE)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("level3/", env!("CARGO_PKG_VERSION")));
-        if url.scheme() == "http" {
-            // Without TLS the machine's certificates are not needed. The server is this machine's own: no proxy stands between.
-            builder = builder.tls_certs_only([]).no_proxy();
-        }
-        let http = builder.build().map_err(|source| CliError::Unreachable { url: url.clone(), source })?;
+        let http = http(&url, Some(PATIENCE))?;
         Ok(Self { http, url, token })
+    }
+
+    /// Where the server is.
+    pub(super) fn server(&self) -> &Url {
+        &self.url
+    }
+
+    /// What the server asks to be shown.
+    pub(super) fn token(&self) -> Option<&SecretString> {
+        self.token.as_ref()
+    }
+
+    /// An address of the server.
+    pub(super) fn address(&self, path: &[&str]) -> Url {
+        let mut url = self.url.clone();
+        url.path_segments_mut().expect("checked when the client was made").pop_if_empty().extend(path);
+        url
     }
 
     /// Reads something.
@@ -89,8 +95,7 @@ impl Client {
         query: &[(&str, String)],
         body: Option<&impl Serialize>,
     ) -> Result<T, CliError> {
-        let mut url = self.url.clone();
-        url.path_segments_mut().expect("checked when the client was made").pop_if_empty().push("api").extend(path);
+        let mut url = self.address(&[&["api"], path].concat());
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
@@ -121,4 +126,26 @@ impl Client {
         }
         serde_json::from_str(&text).map_err(|error| strange(&error.to_string()))
     }
+}
+
+/// What speaks to a server for as long as it takes.
+pub(super) fn patient(server: &Url) -> Result<reqwest::Client, CliError> {
+    http(server, None)
+}
+
+fn http(server: &Url, patience: Option<Duration>) -> Result<reqwest::Client, CliError> {
+    // An error means that somebody installed one before; any will do.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("level3/", env!("CARGO_PKG_VERSION")));
+    if let Some(patience) = patience {
+        builder = builder.timeout(patience);
+    }
+    if server.scheme() == "http" {
+        // Without TLS the machine's certificates are not needed. The server is this machine's own: no proxy stands between.
+        builder = builder.tls_certs_only([]).no_proxy();
+    }
+    builder.build().map_err(|source| CliError::Unreachable { url: server.clone(), source })
 }

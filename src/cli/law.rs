@@ -42,6 +42,12 @@ enum PolicyAsk {
         /// on or off
         state: Switch,
     },
+    /// Set the models that work for the profile, in the order they are asked; none means those set for all
+    Models {
+        /// Like groq/llama-3.3-70b-versatile ollama/qwen3, or none
+        #[arg(required = true, value_name = "PROVIDER/MODEL")]
+        models: Vec<String>,
+    },
     /// Set one limit
     Budget {
         /// turn, conversation or day
@@ -110,6 +116,10 @@ pub(super) async fn policy(ask: Policy, client: &Client, screen: &mut Screen<'_>
         PolicyAsk::Rule { tool, rule: OrNone(rule) } => {
             client.put(&["policy", &profile, "rules", &tool], &RuleChange { rule }).await?
         }
+        PolicyAsk::Models { models } => {
+            let models = if models == ["none"] { Vec::new() } else { models };
+            client.put(&path, &PolicyChange { models: Some(models), ..PolicyChange::default() }).await?
+        }
         PolicyAsk::Budget { span, kind, limit: OrNone(limit) } => {
             let now: Answer = client.get(&path, &[]).await?;
             let mut budgets = json!(now.budgets);
@@ -126,6 +136,7 @@ pub(super) async fn policy(ask: Policy, client: &Client, screen: &mut Screen<'_>
 fn print_policy(policy: &Answer, screen: &mut Screen<'_>) -> io::Result<()> {
     let governor = if policy.governor { "on" } else { "off" };
     screen.line(format!("Profile {}: mode {}, governor {governor}", policy.profile, policy.mode))?;
+    screen.part("Models", &policy.models.join("\n"))?;
     let rules: Vec<_> = policy.rules.iter().map(|(tool, rule)| format!("{tool}: {rule}")).collect();
     screen.part("Rules", &rules.join("\n"))?;
     let limits = |(span, limits): (&str, Value)| {

@@ -6,6 +6,7 @@ mod client;
 mod error;
 mod folder;
 mod law;
+mod mcp;
 mod replay;
 mod screen;
 mod secrets;
@@ -64,6 +65,10 @@ pub enum Command {
         /// The file
         file: PathBuf,
     },
+    /// List every provider of models: configured or not, reachable or not, and what it has
+    Models,
+    /// Check the model in use and its fallbacks, and what the server needs; exit code 1 when something is to be mended
+    Doctor,
     /// What the running server is asked.
     #[command(flatten)]
     Ask(Ask),
@@ -88,6 +93,8 @@ pub enum Ask {
     /// See and set what models cost
     #[command(subcommand)]
     Rates(law::Rates),
+    /// Let another agent call capabilities: speaks MCP on standard input and output, for the running server
+    Mcp(mcp::Mcp),
     /// Rebuild everything from events and compare; or show a turn as it was recorded
     Replay(replay::Replay),
 }
@@ -106,6 +113,7 @@ pub async fn run(ask: Ask, manner: Manner, config: &Config, screen: &mut Screen<
         Ask::Policy(ask) => law::policy(ask, &client, screen).await,
         Ask::Usage => law::usage(&client, screen).await,
         Ask::Rates(ask) => law::rates(ask, &client, screen).await,
+        Ask::Mcp(ask) => mcp::run(ask, &client, screen).await,
         Ask::Replay(ask) => replay::run(ask, &client, screen).await,
     }
 }

@@ -127,7 +127,9 @@ fn told(event: &Event) -> (String, String) {
             let logged: String = logs.iter().map(|line| format!("\nlogged: {line}")).collect();
             (format!("call {call} of {name} {came} ({verdict})"), format!("{result}{logged}"))
         }
-        Event::TasksFired { tasks, .. } => (format!("for tasks {}", json(tasks)), String::new()),
+        Event::TasksFired { tasks, model, .. } => {
+            (format!("for tasks {}", json(tasks)), model.as_ref().map(|model| format!("with {model}")).unwrap_or_default())
+        }
         Event::TaskChanged { .. } | Event::CapabilityInstalled { .. } | Event::CapabilityChanged { .. } => {
             (event.kind().to_owned(), json(event))
         }

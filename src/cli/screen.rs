@@ -17,7 +17,10 @@ pub struct Screen<'a> {
 
 impl Screen<'_> {
     /// One line.
-    pub(super) fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {
         writeln!(self.out, "{}", plain(text.as_ref()))
     }
 
@@ -45,7 +48,10 @@ impl Screen<'_> {
     }
 
     /// JSON, when it was asked for; tells whether it was.
-    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<bool> {
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn json(&mut self, value: &impl Serialize) -> io::Result<bool> {
         if self.json {
             serde_json::to_writer_pretty(&mut *self.out, value)?;
             writeln!(self.out)?;
@@ -54,7 +60,10 @@ impl Screen<'_> {
     }
 
     /// Rows under headings, or a sentence when there are none.
-    pub(super) fn table<const N: usize>(&mut self, headings: [&str; N], rows: &[[String; N]], none: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn table<const N: usize>(&mut self, headings: [&str; N], rows: &[[String; N]], none: &str) -> io::Result<()> {
         if rows.is_empty() {
             return self.line(none);
         }

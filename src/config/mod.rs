@@ -1,6 +1,6 @@
 //! Settings. Read once, from the environment and `.env`; the environment wins. Every error names the variable.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,12 +38,23 @@ pub struct Config {
     pub shutdown: Duration,
     /// `LEVEL3_TURN_LOG`: whether each turn is logged to a file of the data folder.
     pub turn_log: bool,
+    /// `LEVEL3_MCP_COMMANDS`: whether MCP servers that are programs may be added over the HTTP interface; where a token is asked for they
+    /// may in any case.
+    pub mcp_commands: bool,
+    /// `LEVEL3_MCP_SECONDS`: how long an external MCP server gets to answer a call.
+    pub mcp_call: Duration,
+    /// What programs that the server starts for others find in their environment: nothing else of its own.
+    pub programs: BTreeMap<String, String>,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
     /// `LEVEL3_FAILPOINT`: where a test makes this process die, fail or stand still; see [`crate::failpoint`].
     #[cfg(debug_assertions)]
     pub failpoint: Option<crate::failpoint::Armed>,
 }
+
+/// The variables that programs are passed on: where things are, and in which language. Keys and passwords are not among them.
+const PROGRAMS: [&str; 11] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"];
 
 /// Which model to use, as the operator wrote it. All `None` means: look for a local one, else the tour.
 #[derive(Clone, Default)]
@@ -56,7 +67,21 @@ pub struct ModelSettings {
     pub api_key: Option<String>,
     /// `LLM_BASE_URL`.
     pub base_url: Option<String>,
+    /// `LLM_FALLBACK`: models that answer when the first is down, as `provider/model`, comma separated.
+    pub fallback: Option<String>,
+    /// `LLM_CONTEXT_TOKENS`: how much the model can take, where that is not known or known wrongly.
+    pub context_tokens: Option<u32>,
+    /// The keys of providers, by the variables of [`PROVIDER_KEYS`].
+    pub keys: BTreeMap<String, String>,
+    /// Where servers of one's own are, by the variables of [`PROVIDER_ADDRESSES`].
+    pub addresses: BTreeMap<String, String>,
 }
+
+/// The variables with the keys of providers.
+pub const PROVIDER_KEYS: [&str; 6] =
+    ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY", "MISTRAL_API_KEY", "GEMINI_API_KEY"];
+/// The variables that say where a provider is that people run themselves.
+pub const PROVIDER_ADDRESSES: [&str; 3] = ["OLLAMA_BASE_URL", "LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL"];
 
 /// A setting that cannot be used.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -103,6 +128,10 @@ impl Config {
                 model: get("LLM_MODEL"),
                 api_key: get("LLM_API_KEY"),
                 base_url: get("LLM_BASE_URL"),
+                fallback: get("LLM_FALLBACK"),
+                context_tokens: context_tokens(get)?,
+                keys: those_set(get, &PROVIDER_KEYS),
+                addresses: those_set(get, &PROVIDER_ADDRESSES),
             },
             heartbeat: Duration::from_secs(positive(get, "HEARTBEAT_INTERVAL", "300")?),
             approval_expiry: Duration::from_secs(positive(get, "APPROVAL_EXPIRY", "86400")?),
@@ -116,6 +145,9 @@ impl Config {
             capability_crashes: u32::try_from(positive(get, "LEVEL3_CAPABILITY_CRASHES", "3")?).unwrap_or(u32::MAX),
             shutdown: Duration::from_secs(positive(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?),
             turn_log: get("LEVEL3_TURN_LOG").is_none_or(|value| value != "0"),
+            mcp_commands: get("LEVEL3_TOKEN").is_some() || get("LEVEL3_MCP_COMMANDS").is_some_and(|value| value != "0"),
+            mcp_call: Duration::from_secs(positive(get, "LEVEL3_MCP_SECONDS", "60")?),
+            programs: PROGRAMS.iter().filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
             #[cfg(debug_assertions)]
             failpoint: failpoint(get("LEVEL3_FAILPOINT"))?,
@@ -139,6 +171,20 @@ fn parse<T: std::str::FromStr>(
 ) -> Result<T, ConfigError> {
     let value = get(variable).unwrap_or_else(|| default.to_owned());
     value.parse().map_err(|_| ConfigError { variable, problem: format!("expected {expected}"), value })
+}
+
+fn those_set(get: impl Fn(&str) -> Option<String>, names: &[&str]) -> BTreeMap<String, String> {
+    names.iter().filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect()
+}
+
+/// Fewer than 1024 tokens do not even hold the first request.
+fn context_tokens(get: impl Fn(&str) -> Option<String>) -> Result<Option<u32>, ConfigError> {
+    const NAME: &str = "LLM_CONTEXT_TOKENS";
+    let read = |value: String| match value.parse() {
+        Ok(tokens @ 1024..) => Ok(tokens),
+        _ => Err(ConfigError { variable: NAME, value, problem: "expected a whole number of tokens from 1024 up".into() }),
+    };
+    get(NAME).map(read).transpose()
 }
 
 fn egress_allow(written: Option<String>) -> Result<BTreeSet<SocketAddr>, ConfigError> {
@@ -205,6 +251,8 @@ mod tests {
             ("LEVEL3_EGRESS_ALLOW", "127.0.0.1:0"),
             ("LEVEL3_EGRESS_ALLOW", "0.0.0.0:9000"),
             ("LEVEL3_EGRESS_ALLOW", "10.0.0.0/8"),
+            ("LLM_CONTEXT_TOKENS", "8k"),
+            ("LLM_CONTEXT_TOKENS", "512"),
             ("LEVEL3_FAILPOINT", "nowhere:abort"),
         ] {
             let error = read(&[(name, value)]).err().expect(name);

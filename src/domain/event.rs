@@ -215,6 +215,9 @@ pub enum Event {
         /// When each of them was due, in the same order.
         #[serde(default)]
         due_at: Vec<DateTime<Utc>>,
+        /// The model they name for that turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
     },
     /// A new version of a capability is live.
     CapabilityInstalled {
@@ -305,6 +308,7 @@ mod tests {
             details: String::new(),
             status: TaskStatus::Pending,
             due_at: Some(DateTime::UNIX_EPOCH),
+            model: Some("ollama/m".into()),
             conversation: ConversationId(5),
             created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,
@@ -389,7 +393,12 @@ mod tests {
             },
             Event::CapabilityChanged { name: "n".into(), version: 1, enabled: false },
             Event::TaskChanged { task, deleted: false },
-            Event::TasksFired { tasks: vec![TaskId(4)], turn, due_at: vec![DateTime::UNIX_EPOCH] },
+            Event::TasksFired {
+                tasks: vec![TaskId(4)],
+                turn,
+                due_at: vec![DateTime::UNIX_EPOCH],
+                model: Some("ollama/m".into()),
+            },
             Event::CapabilityInstalled {
                 name: "n".into(),
                 version: 1,

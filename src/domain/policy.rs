@@ -51,6 +51,8 @@ text_enum! {
         Call = "call",
         /// Loads capabilities afresh, or restarts the process.
         Restart = "restart",
+        /// Calls a tool of somebody else's server, which may do anything there.
+        External = "external",
     }
 }
 

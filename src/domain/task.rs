@@ -40,6 +40,9 @@ pub struct Task {
     pub status: TaskStatus,
     /// When it wakes the agent; never when `None`.
     pub due_at: Option<DateTime<Utc>>,
+    /// The model that works on it when it falls due, as `provider/model`; the profile's where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The conversation it was made in; the turn it wakes runs there.
     pub conversation: ConversationId,
     /// When it was made.

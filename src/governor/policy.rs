@@ -57,6 +57,10 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> Judged {
              user do it or change the mode in the settings."
         )),
         (_, Effect::Grant) => Judged::Ask("It asks for powers that nobody has approved yet.".to_owned()),
+        (Mode::Ask, Effect::External) => ask("This profile asks before everything but reading."),
+        (_, Effect::External) => {
+            ask("It is a tool of an external server, and no rule says that it may be called without asking.")
+        }
         (Mode::Auto, _) => Judged::Allow,
         (Mode::Ask, _) => ask("This profile asks before everything but reading."),
         (Mode::Smart, Effect::Delete) => ask("It deletes something that cannot be brought back."),
@@ -99,6 +103,7 @@ mod tests {
         grant   | ask ask ask       | ask ask ask       | ask ask ask       | deny deny deny
         call    | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
         restart | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
+        external | ask ask allow    | ask ask allow     | ask ask allow     | deny deny deny
     ";
 
     fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> Judged {

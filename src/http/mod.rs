@@ -4,6 +4,7 @@ mod access;
 mod api;
 mod chat;
 mod images;
+mod mcp;
 mod metrics;
 mod page;
 mod v1;
@@ -25,6 +26,7 @@ use tokio_util::task::TaskTracker;
 use tower_http::trace::TraceLayer;
 
 use crate::clock::Clock;
+use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
@@ -43,6 +45,10 @@ pub struct Doors {
     pub vault: Vault,
     /// Where capabilities run.
     pub sandbox: Sandbox,
+    /// The way to external MCP servers.
+    pub mcp: Mcp,
+    /// True when one may be added that is a program.
+    pub mcp_commands: bool,
     /// Which model answers.
     pub models: Arc<ModelSource>,
     /// The time.
@@ -68,6 +74,7 @@ impl Doors {
         store: Store,
         vault: Vault,
         sandbox: Sandbox,
+        (mcp, mcp_commands): (Mcp, bool),
         models: Arc<ModelSource>,
         clock: Arc<dyn Clock>,
         deltas: broadcast::Sender<ServerFrame>,
@@ -78,7 +85,22 @@ impl Doors {
         metrics: Metrics,
     ) -> Self {
         let (access, sockets) = (Arc::new(access), TaskTracker::new());
-        Self { store, vault, sandbox, models, clock, deltas, access, safe_mode, shutdown, restart, metrics, sockets }
+        Self {
+            store,
+            vault,
+            sandbox,
+            mcp,
+            mcp_commands,
+            models,
+            clock,
+            deltas,
+            access,
+            safe_mode,
+            shutdown,
+            restart,
+            metrics,
+            sockets,
+        }
     }
 
     /// Serves until `shutdown`, then ends open requests and closes the sockets; `grace` is how long that may take, in real time: it guards
@@ -109,6 +131,7 @@ impl Doors {
         Router::new()
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
+            .route_service("/mcp", mcp::service(self.clone()))
             .nest("/v1", v1::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))

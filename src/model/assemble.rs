@@ -99,7 +99,8 @@ impl Assembly {
         if let Some(model) = chunk["model"].as_str().filter(|model| !model.is_empty()) {
             self.model = Some(start_of(model).to_owned());
         }
-        self.usage = usage(&chunk["usage"]).or(self.usage);
+        // One provider counts in a field of its own.
+        self.usage = usage(&chunk["usage"]).or_else(|| usage(&chunk["x_groq"]["usage"])).or(self.usage);
         let choices = chunk["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
         let Some(choice) = choices.iter().find(|choice| choice["index"].as_u64().unwrap_or(0) == 0) else { return Ok(None) };
         let said = [&choice["delta"], &choice["message"]].into_iter().find(|said| said.is_object()).unwrap_or(&Value::Null);

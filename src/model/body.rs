@@ -3,26 +3,17 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
-use super::{Entry, Picture, Request};
+use super::providers::{CallIds, LimitField, Quirks, SystemPlace, Turns};
+use super::{Entry, Picture, Request, schema};
 use crate::domain::CallRequest;
-
-/// How the longest answer is told to a provider, in tokens. Without it a small model that falls into a loop writes until its context is
-/// full, and one provider refuses the request.
-fn longest_answer(provider: &str) -> (&'static str, u32) {
-    match provider {
-        // Its newer models refuse the older name.
-        "openai" => ("max_completion_tokens", 8192),
-        "anthropic" | "groq" | "openrouter" => ("max_tokens", 8192),
-        _ => ("max_tokens", 4096),
-    }
-}
 
 /// Who is asked.
 #[derive(Clone, Copy)]
-pub(super) struct Peer<'a> {
-    /// The provider's name.
-    pub(super) provider: &'a str,
+pub(super) struct Peer {
+    /// What it demands.
+    pub(super) quirks: Quirks,
     /// True for a model on this machine.
     pub(super) local: bool,
 }
@@ -31,40 +22,110 @@ pub(super) struct Peer<'a> {
 /// those refuse the setting.
 const LOCAL_TEMPERATURE: f64 = 0.2;
 
+/// Stands where a provider wants text and there is none.
+const NO_TEXT: &str = "(no text)";
+/// Stands between a tool's result and what the user says next, where a provider wants the assistant to have spoken.
+const SEEN: &str = "I have seen the result.";
+/// Its provider's word for a call whose signature is not there.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
 /// The JSON body of a chat request. `usage` asks for the tokens to be counted, which some old servers refuse.
-pub(super) fn chat(request: &Request, model: &str, peer: Peer<'_>, usage: bool) -> Value {
-    let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries) };
-    let mut body = json!({ "model": model, "messages": messages, "stream": true });
-    let (limit, tokens) = longest_answer(peer.provider);
-    body[limit] = tokens.into();
+pub(super) fn chat(request: &Request, model: &str, peer: Peer, usage: bool) -> Value {
+    let quirks = peer.quirks;
+    let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries, quirks) };
+    let mut body = json!({ "model": model, "messages": mended(messages, quirks), "stream": true });
+    let limit = match quirks.limit {
+        LimitField::MaxTokens => "max_tokens",
+        LimitField::MaxCompletionTokens => "max_completion_tokens",
+    };
+    body[limit] = quirks.answer_tokens.into();
     if peer.local {
         body["temperature"] = LOCAL_TEMPERATURE.into();
     }
     if usage {
         body["stream_options"] = json!({ "include_usage": true });
     }
+    if quirks.thinks_aside {
+        body["reasoning_format"] = "parsed".into();
+    }
     if !request.tools.is_empty() {
         let tool = |tool: &crate::domain::ToolSpec| {
-            json!({ "type": "function", "function": {
-                "name": tool.name, "description": tool.description, "parameters": parameters(&tool.parameters),
-            }})
+            let mut function = json!({ "name": tool.name, "description": tool.description });
+            if let Some(parameters) = schema::parameters(&tool.parameters, quirks.schema) {
+                function["parameters"] = parameters;
+            }
+            json!({ "type": "function", "function": function })
         };
         body["tools"] = request.tools.iter().map(tool).collect();
+        if quirks.one_call {
+            body["parallel_tool_calls"] = false.into();
+        }
     }
     body
 }
 
-/// An object schema always has `type` and `properties`; several servers refuse one without.
-fn parameters(schema: &Value) -> Value {
-    let mut schema = schema.as_object().cloned().unwrap_or_default();
-    schema.remove("$schema");
-    schema.entry("type").or_insert_with(|| "object".into());
-    schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
-    Value::Object(schema)
+/// Messages in an order, and with text where, their provider wants them.
+fn mended(messages: Vec<Value>, quirks: Quirks) -> Vec<Value> {
+    let messages = match quirks.system {
+        SystemPlace::Anywhere => messages,
+        SystemPlace::OneFirst => one_system_first(messages),
+    };
+    let mut mended: Vec<Value> = Vec::new();
+    for mut message in messages {
+        let role = message["role"].clone();
+        if quirks.turns == Turns::Alternating
+            && let Some(last) = mended.last_mut()
+            && last["role"] == role
+            && (role == "user" || role == "assistant" && last["tool_calls"].is_null())
+            && let Some(joined) = joined(&last["content"], &message["content"])
+        {
+            last["content"] = joined;
+            if !message["tool_calls"].is_null() {
+                last["tool_calls"] = message["tool_calls"].take();
+            }
+            continue;
+        }
+        if !quirks.user_after_result && role == "user" && mended.last().is_some_and(|last| last["role"] == "tool") {
+            mended.push(json!({ "role": "assistant", "content": SEEN }));
+        }
+        if quirks.text_needed
+            && message["tool_calls"].is_null()
+            && message["content"].as_str().is_some_and(|text| text.trim().is_empty())
+        {
+            message["content"] = NO_TEXT.into();
+        }
+        mended.push(message);
+    }
+    mended
+}
+
+/// Two contents as one; `None` where both must stay what they are.
+fn joined(first: &Value, second: &Value) -> Option<Value> {
+    match (first, second) {
+        (Value::String(first), Value::String(second)) => Some(format!("{first}\n\n{second}").into()),
+        (Value::Null, other) | (other, Value::Null) => Some(other.clone()),
+        // Parts, pictures among them.
+        (Value::Array(first), Value::Array(second)) => Some(first.iter().chain(second).cloned().collect()),
+        (Value::String(text), Value::Array(parts)) => Some([text_part(text)].iter().chain(parts).cloned().collect()),
+        (Value::Array(parts), Value::String(text)) => Some(parts.iter().chain(&[text_part(text)]).cloned().collect()),
+        _ => None,
+    }
+}
+
+fn text_part(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+/// All system text in one message before everything else.
+fn one_system_first(messages: Vec<Value>) -> Vec<Value> {
+    let (system, others): (Vec<_>, Vec<_>) = messages.into_iter().partition(|message| message["role"] == "system");
+    let text: Vec<_> = system.iter().filter_map(|message| message["content"].as_str()).collect();
+    let first = (!text.is_empty()).then(|| json!({ "role": "system", "content": text.join("\n\n") }));
+    first.into_iter().chain(others).collect()
 }
 
 /// Entries with their tool calls. Every call gets exactly one result and every result has its call, or the provider refuses.
-fn called(entries: &[Entry]) -> Vec<Value> {
+fn called(entries: &[Entry], quirks: Quirks) -> Vec<Value> {
     let mut messages = Vec::new();
     let mut used = HashSet::new();
     let mut entries = entries.iter().peekable();
@@ -84,12 +145,20 @@ fn called(entries: &[Entry]) -> Vec<Value> {
             }
             Entry::Assistant { content, calls } => {
                 // The stored id with the one that is sent.
-                let mut open: Vec<_> = calls.iter().map(|call| (call.id.as_str(), unused(&call.id, &mut used))).collect();
+                let mut open: Vec<_> = calls
+                    .iter()
+                    .map(|call| (call.id.as_str(), unused(&id_of(&call.id, quirks.call_ids), &mut used, quirks.call_ids)))
+                    .collect();
                 messages.push(json!({
                     "role": "assistant",
                     "content": if content.is_empty() { Value::Null } else { content.as_str().into() },
                     "tool_calls": calls.iter().zip(&open).map(|(asked, (_, id))| call(asked, id)).collect::<Vec<_>>(),
                 }));
+                if quirks.signed_calls
+                    && let Some(message) = messages.last_mut()
+                {
+                    message["tool_calls"][0]["extra_content"] = json!({ "google": { "thought_signature": UNSIGNED } });
+                }
                 while let Some(Entry::Tool { call_id, content }) = entries.next_if(|next| matches!(next, Entry::Tool { .. })) {
                     if let Some(place) = open.iter().position(|(id, _)| id == call_id) {
                         messages.push(json!({ "role": "tool", "tool_call_id": open.remove(place).1, "content": content }));
@@ -107,15 +176,25 @@ fn called(entries: &[Entry]) -> Vec<Value> {
 
 /// Text and images in the form that vision models take.
 fn parts(content: &str, images: &[Picture]) -> Vec<Value> {
-    let text = (!content.is_empty()).then(|| json!({ "type": "text", "text": content }));
+    let text = (!content.is_empty()).then(|| text_part(content));
     let image = |picture: &Picture| json!({ "type": "image_url", "image_url": { "url": &*picture.url } });
     text.into_iter().chain(images.iter().map(image)).collect()
 }
 
+/// An id in the form its provider takes; the same one each time.
+fn id_of(id: &str, form: CallIds) -> String {
+    match form {
+        CallIds::NineLetters if id.len() != 9 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            hex::encode(Sha256::digest(id))[..9].to_owned()
+        }
+        CallIds::Any | CallIds::NineLetters => id.to_owned(),
+    }
+}
+
 /// `id`, or something near it where an earlier call has it already: servers that give no ids get the same ones in every step,
 /// and some providers refuse an id they have seen.
-fn unused(id: &str, used: &mut HashSet<String>) -> String {
-    let spare = (2..).map(|number| format!("{id}_{number}"));
+fn unused(id: &str, used: &mut HashSet<String>, form: CallIds) -> String {
+    let spare = (2..).map(|number| id_of(&format!("{id}_{number}"), form));
     let id = std::iter::once(id.to_owned()).chain(spare).find(|id| !used.contains(id)).unwrap_or_default();
     used.insert(id.clone());
     id
@@ -190,7 +269,11 @@ mod tests {
 
     fn body(entries: Vec<Entry>, tools: usize) -> Value {
         let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
-        chat(&Request { entries, tools: vec![tool; tools] }, "m", Peer { provider: "custom", local: false }, true)
+        chat(&Request { entries, tools: vec![tool; tools] }, "m", Peer { quirks: quirks("openai", "m"), local: false }, true)
+    }
+
+    fn quirks(provider: &str, model: &str) -> Quirks {
+        crate::model::providers::Provider::named(provider).unwrap().quirks(model)
     }
 
     fn roles(body: &Value) -> Vec<&str> {
@@ -271,11 +354,33 @@ mod tests {
     fn every_request_bounds_the_answer_in_the_providers_own_word() {
         let request = Request { entries: Vec::new(), tools: Vec::new() };
         for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
-            let body = chat(&request, "m", Peer { provider, local: false }, false);
+            let body = chat(&request, "m", Peer { quirks: quirks(provider, "m"), local: false }, false);
             assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");
         }
-        let openai = chat(&request, "m", Peer { provider: "openai", local: false }, false);
+        let openai = chat(&request, "m", Peer { quirks: quirks("openai", "m"), local: false }, false);
         assert!(openai.get("max_tokens").is_none() && openai.get("temperature").is_none(), "{openai}");
-        assert_eq!(chat(&request, "m", Peer { provider: "custom", local: true }, false)["temperature"], LOCAL_TEMPERATURE);
+        let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true }, false);
+        assert_eq!(local["temperature"], LOCAL_TEMPERATURE);
+    }
+
+    #[test]
+    fn pictures_and_texts_of_one_role_are_joined_without_losing_any() {
+        let (text, parts) = (json!("a"), json!([{ "type": "image_url" }]));
+        assert_eq!(joined(&text, &json!("b")), Some(json!("a\n\nb")));
+        assert_eq!(joined(&text, &parts), Some(json!([{ "type": "text", "text": "a" }, { "type": "image_url" }])));
+        assert_eq!(joined(&parts, &text), Some(json!([{ "type": "image_url" }, { "type": "text", "text": "a" }])));
+        assert_eq!(joined(&parts, &parts).unwrap().as_array().unwrap().len(), 2);
+        assert_eq!(joined(&text, &json!(7)), None);
+    }
+
+    #[test]
+    fn ids_of_nine_letters_are_unique_and_the_same_each_time() {
+        let mut used = HashSet::new();
+        let ids: Vec<_> = ["call_1", "call_1", "abcDEF123", "abcDEF123"]
+            .map(|id| unused(&id_of(id, CallIds::NineLetters), &mut used, CallIds::NineLetters))
+            .to_vec();
+        assert!(ids.iter().all(|id| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())), "{ids:?}");
+        assert_eq!((used.len(), ids[2].as_str()), (4, "abcDEF123"));
+        assert_eq!(ids[0], id_of("call_1", CallIds::NineLetters));
     }
 }

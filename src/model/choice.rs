@@ -1,25 +1,33 @@
-//! Which model answers: the one that was set, else one found on this machine, else the tour.
+//! Which model answers: the one that a task or a profile names, else the one that was set, else one found on this machine, else the tour.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::Model;
+use super::chain::{Chain, Health, Member, Unusable};
 use super::client::{ChatClient, Limits, SettingError};
 use super::detect::{self, Place};
+use super::reference::{self, Reference};
 use super::tour::Tour;
-use super::{Model, presets};
 use crate::clock::{Clock, Random};
 use crate::config::ModelSettings;
 use crate::wire::ModelInfo;
 
 /// How long a look around that found nothing holds.
 const HOLDS: TimeDelta = TimeDelta::seconds(10);
+/// How many clients are kept. Models name models, too.
+const MOST_KEPT: usize = 64;
 
 /// Gives the model for a turn.
 pub struct ModelSource {
     current: RwLock<Arc<dyn Model>>,
     /// `None` where a model was set, which then stays.
     search: Option<Search>,
+    /// `None` where there is but one model, as in tests.
+    catalogue: Option<Catalogue>,
 }
 
 struct Search {
@@ -32,7 +40,7 @@ struct Search {
 }
 
 impl ModelSource {
-    /// The model that `settings` name, or a search at the usual places. Nothing is sent yet.
+    /// The model that `settings` name with its fallbacks, or a search at the usual places. Nothing is sent yet.
     ///
     /// # Errors
     /// A setting that is wrong or missing, by name.
@@ -42,21 +50,41 @@ impl ModelSource {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<Self, SettingError> {
-        match presets::resolve(settings)? {
-            Some(target) => Ok(Self::fixed(Arc::new(ChatClient::new(target, limits, clock, random)?))),
-            None => Ok(Self::searching(detect::usual_places(), limits, clock, random)),
+        let limits = Limits { context_tokens: settings.context_tokens, ..limits };
+        let (chosen, fallbacks) = (reference::chosen(settings)?, reference::fallbacks(settings)?);
+        let catalogue = Catalogue::new(settings.clone(), limits, Arc::clone(&clock), Arc::clone(&random));
+        let Some(first) = chosen else {
+            let searching = Self::searching(detect::usual_places(), limits, clock, random);
+            return Ok(Self { catalogue: Some(catalogue), ..searching });
+        };
+        let references: Vec<_> = std::iter::once(first).chain(fallbacks).collect();
+        for reference in &references {
+            reference.target(settings)?;
         }
+        let model = catalogue.chain(&references, None);
+        Ok(Self { catalogue: Some(catalogue), ..Self::fixed(model) })
     }
 
     /// Always this model.
     pub fn fixed(model: Arc<dyn Model>) -> Self {
-        Self { current: RwLock::new(model), search: None }
+        Self { current: RwLock::new(model), search: None, catalogue: None }
+    }
+
+    /// This model, where neither a task nor a profile names another; those are looked for in `settings`.
+    pub fn with_default(
+        model: Arc<dyn Model>,
+        settings: &ModelSettings,
+        limits: Limits,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Self {
+        Self { catalogue: Some(Catalogue::new(settings.clone(), limits, clock, random)), ..Self::fixed(model) }
     }
 
     /// The tour, until one of `places` has a model.
     pub fn searching(places: Vec<Place>, limits: Limits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let search = Search { places, limits, clock, random, last: tokio::sync::Mutex::default() };
-        Self { current: RwLock::new(Arc::new(Tour)), search: Some(search) }
+        Self { current: RwLock::new(Arc::new(Tour)), search: Some(search), catalogue: None }
     }
 
     /// The model to use now. While it is the tour, this looks around again, at most every ten seconds: a model that is started
@@ -65,7 +93,36 @@ impl ModelSource {
         if let Some(search) = &self.search {
             self.search(search).await;
         }
-        self.known()
+        let model = self.known();
+        model.prepare().await;
+        model
+    }
+
+    /// The model for a turn: what its task names, then what its profile names, then, where the profile names none, what was set.
+    /// A name that is of no use any more is one that is down.
+    pub async fn chosen(&self, task: Option<&str>, profile: &[String]) -> Arc<dyn Model> {
+        let wanted: Vec<_> = task.into_iter().chain(profile.iter().map(String::as_str)).collect();
+        let Some(catalogue) = self.catalogue.as_ref().filter(|_| !wanted.is_empty()) else { return self.current().await };
+        let last = if profile.is_empty() { Some(self.current().await).filter(|model| model.info().kind != "tour") } else { None };
+        let readable = wanted.iter().filter_map(|text| text.parse().ok()).collect::<Vec<Reference>>();
+        if readable.is_empty() {
+            return self.current().await;
+        }
+        let model = catalogue.chain(&readable, last);
+        model.prepare().await;
+        model
+    }
+
+    /// Whether a model can be asked by this name, and how it is written.
+    ///
+    /// # Errors
+    /// A sentence with the choices, or with the variable that is missing.
+    pub fn check(&self, text: &str) -> Result<String, SettingError> {
+        let reference: Reference = text.parse()?;
+        if let Some(catalogue) = &self.catalogue {
+            reference.target(&catalogue.settings)?;
+        }
+        Ok(reference.to_string())
     }
 
     /// What is known of the model now, without looking.
@@ -90,5 +147,73 @@ impl ModelSource {
             *self.current.write().unwrap_or_else(PoisonError::into_inner) = model;
         }
         *last = Some(now);
+    }
+}
+
+/// Clients by the models they ask.
+struct Catalogue {
+    settings: ModelSettings,
+    limits: Limits,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// By reference, and whether there is another model behind this one.
+    models: HashMap<(String, bool), Arc<dyn Model>>,
+    health: HashMap<String, Arc<Health>>,
+}
+
+impl Catalogue {
+    fn new(settings: ModelSettings, limits: Limits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
+        Self { settings, limits, clock, random, kept: Mutex::default() }
+    }
+
+    /// These models in their order, each once, and `last` behind them.
+    fn chain(&self, references: &[Reference], last: Option<Arc<dyn Model>>) -> Arc<dyn Model> {
+        let mut members: Vec<Member> = Vec::new();
+        let count = references.len() + usize::from(last.is_some());
+        for (place, reference) in references.iter().enumerate() {
+            let name = reference.to_string();
+            if members.iter().all(|member| member.name != name) {
+                members.push(self.member(reference, name, place + 1 < count));
+            }
+        }
+        if let Some(model) = last {
+            members.push(Member { name: "the model that is set".into(), model, health: Arc::default() });
+        }
+        match members.as_slice() {
+            [only] => Arc::clone(&only.model),
+            _ => Arc::new(Chain::new(members, Arc::clone(&self.clock))),
+        }
+    }
+
+    fn member(&self, reference: &Reference, name: String, another_behind: bool) -> Member {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.models.len() >= MOST_KEPT {
+            *kept = Kept::default();
+        }
+        let health = Arc::clone(kept.health.entry(name.clone()).or_default());
+        let made = || self.client(reference, another_behind);
+        let model = Arc::clone(kept.models.entry((name.clone(), another_behind)).or_insert_with(made));
+        Member { name, model, health }
+    }
+
+    fn client(&self, reference: &Reference, another_behind: bool) -> Arc<dyn Model> {
+        // Whoever has another model to ask does not wait long for this one.
+        let limits = if another_behind {
+            let first_token = self.limits.first_token.min(Duration::from_secs(60));
+            Limits { retries: self.limits.retries.min(1), longest_pause: Duration::from_secs(2), first_token, ..self.limits }
+        } else {
+            self.limits
+        };
+        let target = reference.target(&self.settings);
+        let client = target.and_then(|target| ChatClient::new(target, limits, Arc::clone(&self.clock), Arc::clone(&self.random)));
+        match client {
+            Ok(client) => Arc::new(client),
+            Err(error) => Arc::new(Unusable { provider: reference.provider().name.into(), why: error.to_string() }),
+        }
     }
 }

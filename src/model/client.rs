@@ -11,15 +11,21 @@ use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
+use super::providers::{Provider, Quirks, Tells};
 use super::reading::{Reading, Watch};
 use super::refusal::{Peer, one_line};
 use super::retry::{Failure, Policy};
+use super::tells::{self, Told};
 use super::transport::{SendError, Transport};
-use super::{Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, body, names, rescue};
+use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, body, names, rescue};
 use crate::clock::{Clock, Random};
+use crate::store::Rate;
 use crate::wire::ModelInfo;
 
 pub use super::transport::{Endpoint, SettingError};
+
+/// How long a server may take to say how much its model can take.
+const LEARNING: Duration = Duration::from_secs(1);
 
 /// How long to wait and how much to take. The defaults fit slow local models as well as fast remote ones.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +52,10 @@ pub struct Limits {
     pub answer_bytes: usize,
     /// The most that is read for one answer with everything around it, in bytes.
     pub wire_bytes: usize,
+    /// How much the model can take, in tokens, where a person says so.
+    pub context_tokens: Option<u32>,
+    /// The longest answer in tokens, where it is to be shorter than the provider's usual.
+    pub answer_tokens: Option<u32>,
 }
 
 impl Default for Limits {
@@ -63,6 +73,8 @@ impl Default for Limits {
             answer_bytes: 8 << 20,
             // A token of a few letters travels in a chunk of about 300 bytes.
             wire_bytes: 256 << 20,
+            context_tokens: None,
+            answer_tokens: None,
         }
     }
 }
@@ -87,7 +99,10 @@ pub struct ChatClient {
     limits: Limits,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    provider: &'static Provider,
     model: OnceCell<String>,
+    /// What the server told of its model.
+    told: OnceCell<Told>,
     /// Cleared when the server refuses to count tokens in streams.
     asks_usage: AtomicBool,
 }
@@ -100,7 +115,9 @@ impl ChatClient {
     pub fn new(target: Target, limits: Limits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Result<Self, SettingError> {
         let transport = Transport::new(target.endpoint.clone(), limits.connect)?;
         let model = OnceCell::new_with(target.model.clone());
-        Ok(Self { target, transport, limits, clock, random, model, asks_usage: AtomicBool::new(true) })
+        let provider = Provider::named(&target.provider).unwrap_or_else(Provider::custom);
+        let (told, asks_usage) = (OnceCell::new(), AtomicBool::new(true));
+        Ok(Self { target, transport, limits, clock, random, provider, model, told, asks_usage })
     }
 
     /// The model's name: the one set, else the first one the server lists, asked for once.
@@ -108,24 +125,62 @@ impl ChatClient {
     /// # Errors
     /// The server does not answer, or lists none.
     pub async fn model_name(&self) -> Result<&str, ModelError> {
-        let found = self.model.get_or_try_init(|| self.trying(|| Box::pin(self.list()))).await;
+        let found = self.model.get_or_try_init(|| self.trying(|| Box::pin(self.first_listed()))).await;
         found.map(String::as_str).map_err(|error| self.without_key(error))
     }
 
-    async fn list(&self) -> Result<String, Failure> {
+    /// The models the server lists, those that are for something else than talk included.
+    ///
+    /// # Errors
+    /// The server does not answer, or lists none one can talk to.
+    pub async fn list_names(&self) -> Result<Vec<String>, ModelError> {
+        let list = self.trying(|| Box::pin(self.list())).await.map_err(|error| self.without_key(error))?;
+        Ok(names::all(&list))
+    }
+
+    async fn first_listed(&self) -> Result<String, Failure> {
+        let list = self.list().await?;
+        let name = names::first_chat_model(&list).ok_or_else(|| {
+            let message = format!("{} lists no model to talk to: load one there, or set LLM_MODEL.", self.address());
+            Failure::last(ModelErrorKind::Refused, message)
+        })?;
+        if self.provider.tells == Tells::Nothing
+            && let Some(told) = Told::listed(&list, &name)
+        {
+            // Whoever was first has the same.
+            let _ = self.told.set(told);
+        }
+        Ok(name)
+    }
+
+    async fn list(&self) -> Result<Value, Failure> {
         let deadline = Instant::now() + self.limits.connect;
         let listed = timeout_at(deadline, self.head(self.transport.models(), deadline + self.limits.connect, "")).await;
         let Ok(response) = listed else {
-            let message =
-                format!("{} did not list its models in time: is it the right LLM_BASE_URL? Or set LLM_MODEL.", self.address());
+            let (address, variable) = (self.address(), self.target.endpoint.address_variable());
+            let message = format!("{address} did not list its models in time: is it the right {variable}? Or set LLM_MODEL.");
             return Err(Failure::passing(ModelErrorKind::Timeout, message));
         };
         let bytes = self.start_of(response?, 1 << 20, deadline).await;
-        let list: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        names::first_chat_model(&list).ok_or_else(|| {
-            let message = format!("{} lists no model to talk to: load one there, or set LLM_MODEL.", self.address());
-            Failure::last(ModelErrorKind::Refused, message)
-        })
+        Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
+    /// Asks the server how much its model can take, where it is one that says so; once it has answered, no more, unless it has the model
+    /// not loaded yet. One try: the request that follows has its own.
+    async fn learn(&self) {
+        if self.told.get().is_some_and(|told| told.context_tokens.is_some() || self.provider.tells != Tells::Running) {
+            return;
+        }
+        let asked = async {
+            let model = self.model.get_or_try_init(|| self.first_listed()).await.ok()?;
+            if self.told.initialized() { None } else { tells::ask(&self.transport, self.provider.tells, model).await }
+        };
+        if let Ok(Some(told)) = tokio::time::timeout(LEARNING, asked).await {
+            let again = self.provider.tells == Tells::Running && told.context_tokens.is_none();
+            if !again && self.told.set(told).is_ok() && told != Told::default() {
+                tracing::info!(provider = self.provider.name, ?told, "the server said how much its model can take");
+            }
+        }
     }
 
     /// Runs `attempt` until it works or trying again is over.
@@ -149,15 +204,32 @@ impl ChatClient {
 
     async fn ask(&self, request: &Request, on_delta: OnDelta<'_>) -> Result<Answer, ModelError> {
         let model = self.model_name().await?;
-        let mut answer = self.trying(|| Box::pin(self.attempt(request, model, on_delta))).await?;
+        let mut answer = self.trying(|| Box::pin(self.attempt_or_rescue(request, model, on_delta))).await?;
         rescue::rescue(&mut answer, &request.tools);
         Ok(answer)
     }
 
+    /// One attempt. Where the server could not read a tool call that the model wrote, perhaps this side can.
+    async fn attempt_or_rescue(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
+        let mut failure = match self.attempt(request, model, on_delta).await {
+            Err(failure) => failure,
+            answered => return answered,
+        };
+        let Some(content) = failure.wrote.take() else { return Err(failure) };
+        let (finish_reason, model) = ("tool_calls".into(), model.to_owned());
+        let mut answer = Answer { content, calls: Vec::new(), finish_reason, usage: None, model };
+        rescue::rescue(&mut answer, &request.tools);
+        if answer.calls.is_empty() { Err(failure) } else { Ok(answer) }
+    }
+
     async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
         let watch = Watch::starting(Instant::now(), &self.limits);
-        let usage = self.asks_usage.load(Ordering::Relaxed);
-        let peer = body::Peer { provider: &self.target.provider, local: self.target.endpoint.is_loopback() };
+        let quirks = self.provider.quirks(model);
+        let usage = quirks.asks_usage && self.asks_usage.load(Ordering::Relaxed);
+        // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
+        let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
+        let answer_tokens = most.min(self.abilities().context_tokens / 2);
+        let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local: self.target.endpoint.is_loopback() };
         let body = body::chat(request, model, peer, usage);
         let response = match self.head(self.transport.chat(&body), watch.first_token(), model).await {
             // An old server that does not know the option; every other refusal of the same kind stays one.
@@ -216,10 +288,18 @@ impl ChatClient {
     }
 
     fn peer<'a>(&'a self, model: &'a str) -> Peer<'a> {
-        Peer { address: self.address(), model, has_key: self.target.endpoint.has_key() }
+        let endpoint = &self.target.endpoint;
+        let (key_variable, address_variable) = (endpoint.key_variable(), endpoint.address_variable());
+        Peer { address: self.address(), model, has_key: endpoint.has_key(), key_variable, address_variable }
     }
 
-    fn address(&self) -> &str {
+    /// Where the key comes from.
+    pub(super) fn key_in_words(&self) -> String {
+        let endpoint = &self.target.endpoint;
+        if endpoint.has_key() { endpoint.key_variable().to_owned() } else { "none needed, none set".to_owned() }
+    }
+
+    pub(super) fn address(&self) -> &str {
         self.target.endpoint.address()
     }
 
@@ -241,5 +321,21 @@ impl Model for ChatClient {
     fn info(&self) -> ModelInfo {
         let name = self.model.get().cloned().unwrap_or_default();
         ModelInfo { kind: self.target.kind.into(), provider: self.target.provider.clone(), name }
+    }
+
+    fn abilities(&self) -> Abilities {
+        let named = self.provider.abilities(self.model.get().map_or("", String::as_str));
+        let told = self.told.get().copied().unwrap_or_default();
+        let context_tokens = self.limits.context_tokens.or(told.context_tokens).unwrap_or(named.context_tokens);
+        Abilities { context_tokens, images: told.images.unwrap_or(named.images) }
+    }
+
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.learn())
+    }
+
+    fn rate(&self, answered: &str) -> Option<Rate> {
+        // Elsewhere somebody else charges, or nobody.
+        self.provider.rate(answered).filter(|_| self.address() == self.provider.base_url)
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::client::{ChatClient, Endpoint, Limits, Target};
-use super::presets::PRESETS;
+use super::providers::Provider;
 use super::transport::Transport;
 use super::{Model, names};
 use crate::clock::{Clock, Random};
@@ -25,13 +25,13 @@ pub struct Place {
     pub base_url: String,
 }
 
-/// Where Ollama and LM Studio are when they run on this machine.
+/// Where Ollama, LM Studio and llama.cpp are when they run on this machine.
 pub fn usual_places() -> Vec<Place> {
     let place = |name: &str| {
-        let preset = PRESETS.iter().find(|preset| preset.name == name)?;
-        Some(Place { provider: preset.name, base_url: preset.base_url.into() })
+        let provider = Provider::named(name)?;
+        Some(Place { provider: provider.name, base_url: provider.base_url.into() })
     };
-    ["ollama", "lmstudio"].into_iter().filter_map(place).collect()
+    ["ollama", "lmstudio", "llamacpp"].into_iter().filter_map(place).collect()
 }
 
 /// Looks at all places at once; the first of them, in the order given, that lists a model one can talk to.

@@ -2,17 +2,24 @@
 
 mod assemble;
 mod body;
+mod chain;
+pub mod checks;
 pub mod choice;
 pub mod client;
 pub mod detect;
 mod lenient;
 mod names;
-pub mod presets;
+mod notations;
+pub mod providers;
+mod python;
 mod reading;
+pub mod reference;
 mod refusal;
 mod rescue;
 mod retry;
+mod schema;
 mod stream;
+mod tells;
 pub mod tour;
 mod transport;
 
@@ -21,6 +28,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::domain::{CallRequest, Image, ToolSpec, Usage};
+use crate::store::Rate;
 use crate::wire::ModelInfo;
 
 /// One entry of what a model is shown.
@@ -106,6 +114,16 @@ pub trait Model: Send + Sync {
     /// What it can take.
     fn abilities(&self) -> Abilities {
         Abilities::default()
+    }
+
+    /// Finds out what there is to know of the model before the first request, once. Waits a moment at most, and never fails.
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// What a model that answered here costs, by the name in its answer, where the makers' price is known.
+    fn rate(&self, _answered: &str) -> Option<Rate> {
+        None
     }
 }
 

@@ -4,11 +4,23 @@ use serde_json::Value;
 
 /// The first model of a `GET /models` reply that is not for something else; `None` when there is none.
 pub(super) fn first_chat_model(list: &Value) -> Option<String> {
-    let entries = [&list["data"], &list["models"], list].into_iter().find_map(Value::as_array)?;
-    let name = |entry: &Value| {
-        ["id", "name", "model"].iter().find_map(|field| entry[*field].as_str()).or(entry.as_str()).map(str::to_owned)
-    };
-    entries.iter().filter_map(name).find(|name| !name.is_empty() && is_for_chat(name))
+    all(list).into_iter().find(|name| is_for_chat(name))
+}
+
+/// The names in a `GET /models` reply, in its order.
+pub(super) fn all(list: &Value) -> Vec<String> {
+    entries(list).iter().filter_map(name).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// The entries of a list of models, whatever it is called.
+pub(super) fn entries(list: &Value) -> &[Value] {
+    [&list["data"], &list["models"], list].into_iter().find_map(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The name in an entry. One provider puts `models/` before it and takes it without.
+pub(super) fn name(entry: &Value) -> Option<&str> {
+    let name = ["id", "name", "model"].iter().find_map(|field| entry[*field].as_str()).or(entry.as_str())?;
+    Some(name.strip_prefix("models/").unwrap_or(name))
 }
 
 /// False for models whose name says that they do something else: embedding, ranking, speech, pictures.

@@ -172,7 +172,7 @@ impl Reading<'_> {
 
     fn whole(mut self, bytes: &[u8]) -> Result<Answer, Failure> {
         if bytes.trim_ascii_start().starts_with(b"<") {
-            return Err(self.malformed("it is a web page; LLM_BASE_URL ends in /v1 for most servers"));
+            return Err(self.malformed(&format!("it is a web page; {} ends in /v1 for most servers", self.peer.address_variable)));
         }
         let reply: Value = match lenient::parse(&String::from_utf8_lossy(bytes)) {
             Ok(reply) => reply,
@@ -186,7 +186,8 @@ impl Reading<'_> {
             self.assembly.finish_as("stop");
         }
         if !self.assembly.finished() {
-            return Err(self.malformed("it has no `choices`; LLM_BASE_URL ends in /v1 for most servers"));
+            let variable = self.peer.address_variable;
+            return Err(self.malformed(&format!("it has no `choices`; {variable} ends in /v1 for most servers")));
         }
         self.end()
     }

@@ -18,6 +18,10 @@ pub(super) struct Peer<'a> {
     pub(super) model: &'a str,
     /// Whether a key was sent.
     pub(super) has_key: bool,
+    /// The variable with the key.
+    pub(super) key_variable: &'a str,
+    /// The variable with the address.
+    pub(super) address_variable: &'a str,
 }
 
 /// What a refusal's body says.
@@ -26,6 +30,8 @@ struct Said {
     message: String,
     code: String,
     status: Option<u16>,
+    /// What the model wrote, where the server could not make a call of it.
+    wrote: Option<String>,
 }
 
 impl Peer<'_> {
@@ -37,8 +43,12 @@ impl Peer<'_> {
         };
         if status.is_redirection() {
             let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
-            let message =
-                format!("{} points to {}: set LLM_BASE_URL to the address that answers itself.", self.address, one_line(to));
+            let message = format!(
+                "{} points to {}: set {} to the address that answers itself.",
+                self.address,
+                one_line(to),
+                self.address_variable
+            );
             return Failure::last(Kind::Refused, message);
         }
         self.explain(status.as_u16(), &said, asked_pause(headers, now))
@@ -63,7 +73,7 @@ impl Peer<'_> {
             "authentication_error" | "invalid_api_key" => 401,
             "permission_error" => 403,
             "not_found_error" | "model_not_found" => 404,
-            "invalid_request_error" | "context_length_exceeded" => 400,
+            "invalid_request_error" | "context_length_exceeded" | "tool_use_failed" => 400,
             "overloaded_error" => 529,
             _ => 500,
         });
@@ -71,7 +81,7 @@ impl Peer<'_> {
     }
 
     fn explain(&self, status: u16, said: &Said, pause: Option<std::time::Duration>) -> Failure {
-        let Self { address, model, has_key } = self;
+        let Self { address, model, has_key, key_variable, address_variable } = self;
         let detail = if said.message.is_empty() { String::new() } else { format!(" It said: {}", said.message) };
         let later = |kind, message| Failure { again: Again::Later(pause), ..Failure::last(kind, message) };
         if matches!(status, 400 | 413 | 422 | 500) && (status == 413 || overflows(said)) {
@@ -79,25 +89,35 @@ impl Peer<'_> {
             return Failure::last(Kind::ContextOverflow, message);
         }
         match status {
+            // Gemini says it so.
+            400 if said.message.contains("API key not valid") => {
+                let message = format!("{address} does not accept the key ({status}): check {key_variable}.{detail}");
+                Failure::last(Kind::Unauthorized, message)
+            }
             401 | 403 if !has_key => {
-                Failure::last(Kind::Unauthorized, format!("{address} wants a key ({status}): set LLM_API_KEY.{detail}"))
+                Failure::last(Kind::Unauthorized, format!("{address} wants a key ({status}): set {key_variable}.{detail}"))
             }
             401 | 403 => {
                 let message =
-                    format!("{address} does not accept the key ({status}): check LLM_API_KEY and LLM_PROVIDER.{detail}");
+                    format!("{address} does not accept the key ({status}): check {key_variable} and LLM_PROVIDER.{detail}");
                 Failure::last(Kind::Unauthorized, message)
             }
             402 => self.unpaid(status, &detail),
             429 if out_of_money(said) => self.unpaid(status, &detail),
             404 | 405 => {
                 let message = format!(
-                    "{address} has no model `{model}`, or is not the right address ({status}): check LLM_MODEL and LLM_BASE_URL, \
+                    "{address} has no model `{model}`, or is not the right address ({status}): check LLM_MODEL and {address_variable}, \
                      which ends in /v1 for most servers.{detail}"
                 );
                 Failure::last(Kind::Refused, message)
             }
             429 => later(Kind::RateLimited, format!("{address} gets too many requests from this key ({status}).{detail}")),
             408 | 409 | 500.. => later(Kind::Server, format!("{address} has trouble of its own ({status}).{detail}")),
+            // The next try is another throw of the dice.
+            400 if said.code == "tool_use_failed" => {
+                let message = format!("The model `{model}` wrote a tool call that {address} could not read ({status}).{detail}");
+                Failure { wrote: said.wrote.clone(), ..later(Kind::Malformed, message) }
+            }
             _ if said.message.contains("does not support tools") => {
                 let message = format!("The model `{model}` cannot call tools: set LLM_MODEL to one that can.{detail}");
                 Failure::last(Kind::Refused, message)
@@ -107,25 +127,27 @@ impl Peer<'_> {
     }
 
     fn unpaid(&self, status: u16, detail: &str) -> Failure {
-        let message =
-            format!("The account behind LLM_API_KEY at {} is out of money ({status}): top it up.{detail}", self.address);
+        let message = format!(
+            "The account behind {} at {} is out of money ({status}): top it up.{detail}",
+            self.key_variable, self.address
+        );
         Failure::last(Kind::Payment, message)
     }
 
     /// Understands why there was no response at all.
     pub(super) fn unanswered(&self, error: &reqwest::Error) -> Failure {
-        let address = self.address;
+        let Self { address, address_variable, .. } = self;
         let cause = one_line(&root_cause(error));
         if error.is_timeout() {
-            let message = format!("Nobody took the connection to {address} in time: check the network and LLM_BASE_URL.");
+            let message = format!("Nobody took the connection to {address} in time: check the network and {address_variable}.");
             return Failure::passing(Kind::Timeout, message);
         }
         if cause.contains("certificate") {
-            let message = format!("The certificate of {address} is not trusted: check LLM_BASE_URL. ({cause})");
+            let message = format!("The certificate of {address} is not trusted: check {address_variable}. ({cause})");
             return Failure::last(Kind::Unreachable, message);
         }
         if error.is_connect() {
-            let message = format!("Nobody answers at {address}: start the model server, or set LLM_BASE_URL. ({cause})");
+            let message = format!("Nobody answers at {address}: start the model server, or set {address_variable}. ({cause})");
             return Failure::passing(Kind::Unreachable, message);
         }
         Failure::passing(Kind::Unreachable, format!("The connection to {address} broke before an answer came. ({cause})"))
@@ -168,7 +190,8 @@ fn said(value: &Value) -> Said {
         number => number.as_u64().and_then(|number| u16::try_from(number).ok()),
     });
     let code = codes.into_iter().filter(|code| !is_number(code)).find_map(text).unwrap_or_default();
-    Said { message: one_line(&strip_tags(&message)), code, status: status.filter(|status| (400..600).contains(status)) }
+    let status = status.filter(|status| (400..600).contains(status));
+    Said { message: one_line(&strip_tags(&message)), code, status, wrote: text(&error["failed_generation"]) }
 }
 
 fn overflows(said: &Said) -> bool {
@@ -232,7 +255,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const PEER: Peer<'static> = Peer { address: "http://x/v1", model: "m", has_key: true };
+    const PEER: Peer<'static> =
+        Peer { address: "http://x/v1", model: "m", has_key: true, key_variable: "LLM_API_KEY", address_variable: "LLM_BASE_URL" };
 
     fn refused(status: u16, body: &str) -> Failure {
         PEER.refused(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes(), DateTime::UNIX_EPOCH)

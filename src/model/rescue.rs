@@ -3,10 +3,12 @@
 //! Text becomes a call only when nothing else can be meant: the notation is one that models are trained on, every tool named was
 //! offered, and the arguments fit its schema. Otherwise the text stays text.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Answer;
 use super::assemble::MAX_CALLS;
+use super::notations::{Written, written_calls};
+use super::python;
 use crate::domain::{CallRequest, ToolSpec};
 
 /// Text longer than this is no tool call, in bytes.
@@ -31,106 +33,9 @@ pub(super) fn rescue(answer: &mut Answer, tools: &[ToolSpec]) {
     }
 }
 
-/// The objects that look like calls, and the text around them.
-fn written_calls(content: &str) -> Option<(Vec<Value>, String)> {
-    let text = content.trim();
-    tagged(text)
-        .or_else(|| mistral(text))
-        .or_else(|| functions(text))
-        .or_else(|| Some((bare(text)?, String::new())))
-        .or_else(|| fenced_first(text))
-}
-
-/// `<tool_call>{…}</tool_call>`, once or more; the last closing tag may be missing. Qwen and Hermes.
-fn tagged(text: &str) -> Option<(Vec<Value>, String)> {
-    const TAGS: [(&str, &str); 3] =
-        [("<tool_call>", "</tool_call>"), ("<tools>", "</tools>"), ("<function_call>", "</function_call>")];
-    let (open, close) = TAGS.into_iter().find(|(open, _)| text.contains(open))?;
-    let mut calls = Vec::new();
-    let mut around = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(open) {
-        around.push_str(before);
-        let (inside, next) = after.split_once(close).unwrap_or((after, ""));
-        calls.extend(bare(inside.trim())?);
-        rest = next;
-    }
-    around.push_str(rest);
-    Some((calls, around.trim().to_owned()))
-}
-
-/// `[TOOL_CALLS][{…}]`, and the later `[TOOL_CALLS]name[ARGS]{…}`. Mistral.
-fn mistral(text: &str) -> Option<(Vec<Value>, String)> {
-    let (before, after) = text.split_once("[TOOL_CALLS]")?;
-    let mut calls = Vec::new();
-    for part in after.split("[TOOL_CALLS]") {
-        match part.split_once("[ARGS]") {
-            Some((name, arguments)) => calls.push(call(name.trim(), serde_json::from_str(arguments.trim()).ok()?)),
-            None => calls.extend(bare(part.trim())?),
-        }
-    }
-    Some((calls, before.trim().to_owned()))
-}
-
-/// `<function=name>{…}</function>`. Llama.
-fn functions(text: &str) -> Option<(Vec<Value>, String)> {
-    let mut calls = Vec::new();
-    let mut around = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("<function=") {
-        around.push_str(before);
-        let (name, after) = after.split_once('>')?;
-        let (arguments, next) = after.split_once("</function>").unwrap_or((after, ""));
-        calls.push(call(name.trim(), serde_json::from_str(arguments.trim()).ok()?));
-        rest = next;
-    }
-    around.push_str(rest);
-    (!calls.is_empty()).then(|| (calls, around.trim().to_owned()))
-}
-
-fn call(name: &str, arguments: Value) -> Value {
-    Value::Object(Map::from_iter([("name".into(), name.into()), ("arguments".into(), arguments)]))
-}
-
-/// Nothing but JSON: an object, an array of them, or several one after the other; fenced or not.
-fn bare(text: &str) -> Option<Vec<Value>> {
-    let text = text.strip_prefix("<|python_tag|>").unwrap_or(text).trim();
-    let text = unfenced(text).trim();
-    if !text.starts_with(['{', '[']) {
-        return None;
-    }
-    let mut calls = Vec::new();
-    for value in serde_json::Deserializer::from_str(text).into_iter() {
-        match value.ok()? {
-            Value::Array(several) => calls.extend(several),
-            one => calls.push(one),
-        }
-    }
-    Some(calls)
-}
-
-/// The inside of a text that is one fenced block; small models forget to close it.
-fn unfenced(text: &str) -> &str {
-    let Some(inside) = text.strip_prefix("```") else { return text };
-    let inside = inside.strip_suffix("```").unwrap_or(inside);
-    // A fence inside means that there is more than one block: then this is an explanation.
-    if inside.contains("```") { text } else { without_language(inside) }
-}
-
-/// A fenced call at the very beginning and the model's own comment on it after. With text before it, it would be an example.
-fn fenced_first(text: &str) -> Option<(Vec<Value>, String)> {
-    let (inside, comment) = text.strip_prefix("```")?.split_once("```")?;
-    let calls = bare(without_language(inside))?;
-    (!comment.contains("```")).then(|| (calls, comment.trim().to_owned()))
-}
-
-fn without_language(inside: &str) -> &str {
-    inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-')
-}
-
 /// Name and arguments, when this names a tool that was offered and the arguments fit.
-fn call_of(written: Value, tools: &[ToolSpec]) -> Option<(String, String)> {
-    let Value::Object(mut outer) = written else { return None };
+fn call_of(written: Written, tools: &[ToolSpec]) -> Option<(String, String)> {
+    let Written { call: Value::Object(mut outer), texts } = written else { return None };
     let mut inner = match outer.remove("function") {
         Some(Value::Object(inner)) => inner,
         Some(name @ Value::String(_)) => {
@@ -146,9 +51,23 @@ fn call_of(written: Value, tools: &[ToolSpec]) -> Option<(String, String)> {
         Value::String(text) => serde_json::from_str(&text).ok()?,
         other => other,
     };
+    let arguments = if texts { typed(arguments, &tool.parameters) } else { arguments };
     let fits =
         arguments.is_object() && jsonschema::validator_for(&tool.parameters).is_ok_and(|schema| schema.is_valid(&arguments));
     fits.then(|| (name, arguments.to_string()))
+}
+
+/// Texts as what the schema wants them to be: between tags, a number is written as a text is.
+fn typed(mut arguments: Value, schema: &Value) -> Value {
+    let Some(fields) = arguments.as_object_mut() else { return arguments };
+    for (name, value) in fields {
+        let kind = &schema["properties"][name]["type"];
+        let text = kind == "string" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "string"));
+        if !text && let Some(read) = value.as_str().and_then(|text| python::literal(text.trim())) {
+            *value = read;
+        }
+    }
+    arguments
 }
 
 #[cfg(test)]
@@ -189,6 +108,26 @@ mod tests {
             "<function=execute_sql>{\"query\": \"SELECT 1\"}</function>",
             "[TOOL_CALLS][{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}]",
             "[TOOL_CALLS]execute_sql[ARGS]{\"query\": \"SELECT 1\"}",
+            "[TOOL_CALLS]execute_sql[CALL_ID]abcDEF123[ARGS]{\"query\": \"SELECT 1\"}",
+            "[TOOL_CALLS]execute_sql{\"query\": \"SELECT 1\"}",
+            "[TOOL_CALLS] [{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}, \"id\": \"abcDEF123\"}]</s>",
+            "<tool_call>\n{'name': 'execute_sql', 'arguments': {'query': 'SELECT 1'}}\n</tool_call>",
+            "<tool_call>\n<function=execute_sql>\n<parameter=query>\nSELECT 1\n</parameter>\n</function>\n</tool_call>",
+            "<function=execute_sql>\n<parameter=query>\nSELECT 1\n</parameter>\n</function>",
+            "<function=execute_sql{\"query\": \"SELECT 1\"}></function>",
+            "<function=execute_sql{\"query\": \"SELECT 1\"}</function>",
+            "<function=execute_sql>{\"query\": \"SELECT 1\"}</function><|eom_id|>",
+            "<tool_call>execute_sql\n<arg_key>query</arg_key>\n<arg_value>SELECT 1</arg_value>\n</tool_call>",
+            "<|python_tag|>execute_sql.call(query=\"SELECT 1\")",
+            "<|python_tag|>execute_sql(query='SELECT 1')<|eom_id|>",
+            "[execute_sql(query=\"SELECT 1\")]",
+            "<|python_start|>[execute_sql(query=\"SELECT 1\")]<|python_end|>",
+            "```tool_code\nexecute_sql(query=\"SELECT 1\")\n```",
+            "```tool_code\nprint(execute_sql(query=\"SELECT 1\"))\n```",
+            "```xml\n<tool_call>{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}</tool_call>\n```",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>execute_sql\n```json\n{\"query\": \"SELECT 1\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>execute_sql<｜tool▁sep｜>{\"query\": \"SELECT 1\"}<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
+            "<|channel|>commentary to=functions.execute_sql <|constrain|>json<|message|>{\"query\": \"SELECT 1\"}<|call|>",
         ] {
             let answer = rescued(content);
             let call = CallRequest { id: "call_1".into(), name: "execute_sql".into(), arguments: SQL.into() };
@@ -211,6 +150,35 @@ mod tests {
     }
 
     #[test]
+    fn thinking_before_a_call_and_text_before_its_notation_stay() {
+        for (content, around) in [
+            (
+                "<think>\nI need <tool_call>, perhaps.\n</think>\n{\"name\": \"roman\", \"arguments\": {\"number\": 7}}",
+                "<think>\nI need <tool_call>, perhaps.\n</think>",
+            ),
+            (
+                "I look.\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>roman<｜tool▁sep｜>{\"number\": 7}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+                "I look.",
+            ),
+            ("I look.[TOOL_CALLS]roman[ARGS]{\"number\": 7}", "I look."),
+        ] {
+            let answer = rescued(content);
+            assert_eq!((answer.calls.len(), answer.content.as_str()), (1, around), "{content}");
+        }
+    }
+
+    #[test]
+    fn what_stands_between_tags_becomes_what_the_schema_wants() {
+        let of = |content: &str| rescued(content).calls.into_iter().map(|call| call.arguments).collect::<Vec<_>>();
+        assert_eq!(of("<function=roman><parameter=number>7</parameter></function>"), [r#"{"number":7}"#]);
+        assert_eq!(of("<function=execute_sql><parameter=query>7</parameter></function>"), [r#"{"query":"7"}"#]);
+        assert_eq!(of("[roman(number=7), roman(number=8)]"), [r#"{"number":7}"#, r#"{"number":8}"#]);
+        assert_eq!(of("[TOOL_CALLS]roman[ARGS]{\"number\": 7}[TOOL_CALLS]roman[ARGS]{\"number\": 8}").len(), 2);
+        let query = "<function=execute_sql>\n<parameter=query>\nSELECT 1\n  WHERE a < 2\n</parameter>\n</function>";
+        assert_eq!(of(query), [r#"{"query":"SELECT 1\n  WHERE a < 2"}"#]);
+    }
+
+    #[test]
     fn a_comment_after_a_fenced_call_stays_as_text() {
         let answer =
             rescued("```json\n{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}\n```\nThis selects.");
@@ -230,6 +198,30 @@ mod tests {
             "{\"name\": \"roman\"}",
             "{\"name\": \"Ada\", \"age\": 36}",
             "<tool_call>{\"name\": \"roman\", \"arguments\": {\"number\": 7}</tool_call>",
+            "execute_sql(query=\"SELECT 1\")",
+            "```python\nexecute_sql(query=\"SELECT 1\")\n```",
+            "```python\nprint(execute_sql(query=\"SELECT 1\"))\n```",
+            "[execute_sql(\"SELECT 1\")]",
+            "[execute_sql(query=\"SELECT 1\")](https://example.org)",
+            "[execute_sql](https://example.org)",
+            "[roman(number=\"seven\")]",
+            "[roman(number=7), unknown(number=7)]",
+            "Models write `<tool_call>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</tool_call>` then.",
+            "Like this:\n```\n<tool_call>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</tool_call>\n```\nDone.",
+            "Like this:\n```xml\n<function=roman><parameter=number>7</parameter></function>\n```",
+            "<function=roman><parameter=number>seven</parameter></function>",
+            "<function=roman><parameter=number>7",
+            "<tool_call>roman</tool_call>",
+            "<tool_call>{'name': 'roman', 'arguments': {'number': 7}",
+            "<|python_tag|>import math\nprint(math.pi)",
+            "<|python_tag|>roman.call(number=__import__('os'))",
+            "Mistral writes [TOOL_CALLS] before its calls.",
+            "[TOOL_CALLS]roman[ARGS]7",
+            "<｜tool▁calls▁begin｜>",
+            "<｜tool▁call▁begin｜>unknown<｜tool▁sep｜>{\"number\": 7}<｜tool▁call▁end｜>",
+            "<|channel|>final<|message|>{\"number\": 7}",
+            "<|channel|>commentary to=functions.unknown<|message|>{\"number\": 7}<|call|>",
+            "<think>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</think>",
             "[]",
             "[1, 2]",
             "",

@@ -27,12 +27,14 @@ pub(super) struct Failure {
     pub(super) error: ModelError,
     /// Whether there may be one.
     pub(super) again: Again,
+    /// What the model wrote, where only the server could not read it.
+    pub(super) wrote: Option<String>,
 }
 
 impl Failure {
     /// A failure that trying again does not mend.
     pub(super) fn last(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { error: ModelError { kind, message: message.into() }, again: Again::Never }
+        Self { error: ModelError { kind, message: message.into() }, again: Again::Never, wrote: None }
     }
 
     /// A failure that may pass.
@@ -43,7 +45,7 @@ impl Failure {
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
-        Self { error, again: Again::Never }
+        Self { error, again: Again::Never, wrote: None }
     }
 }
 
@@ -61,8 +63,11 @@ pub(super) struct Policy {
 impl Policy {
     /// The pause before the next attempt after `failures` failed ones, or the error to end with.
     pub(super) fn pause(&self, failure: Failure, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
-        let Failure { mut error, again } = failure;
-        let times = |failures: u32| format!("{} Tried {failures} times.", error.message);
+        let Failure { mut error, again, .. } = failure;
+        let times = |failures: u32| match failures {
+            1 => error.message.clone(),
+            _ => format!("{} Tried {failures} times.", error.message),
+        };
         match again {
             Again::Never => Err(error),
             Again::Once if failures > 1 => Err(ModelError { message: times(failures), ..error }),
@@ -121,7 +126,7 @@ mod tests {
 
     fn pause(again: Again, failures: u32) -> Result<Duration, String> {
         let error = ModelError { kind: ModelErrorKind::Server, message: "It failed.".into() };
-        POLICY.pause(Failure { error, again }, failures, &SeededRandom::new(1)).map_err(|error| error.message)
+        POLICY.pause(Failure { error, again, wrote: None }, failures, &SeededRandom::new(1)).map_err(|error| error.message)
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Endpoint {
     loopback: bool,
     key: SecretString,
     headers: HeaderMap,
+    address_variable: &'static str,
+    key_variable: &'static str,
 }
 
 impl Endpoint {
@@ -40,22 +42,38 @@ impl Endpoint {
     /// # Errors
     /// A sentence that names the variable to mend.
     pub fn new(base_url: &str, api_key: Option<&str>) -> Result<Self, SettingError> {
+        Self::of(base_url, api_key, "LLM_BASE_URL", "LLM_API_KEY")
+    }
+
+    /// The same, with the names of the variables the address and the key came from, or would come from.
+    ///
+    /// # Errors
+    /// A sentence that names the variable to mend.
+    pub(super) fn of(
+        base_url: &str,
+        api_key: Option<&str>,
+        address_variable: &'static str,
+        key_variable: &'static str,
+    ) -> Result<Self, SettingError> {
         let base = base_url.trim().trim_end_matches('/');
         let base = base.strip_suffix("/chat/completions").unwrap_or(base).to_owned();
         let url = Url::parse(&base).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let Some(url) = url.filter(|url| url.query().is_none() && url.fragment().is_none()) else {
-            return Err(setting("LLM_BASE_URL is no address a model could be at: expected one like http://127.0.0.1:11434/v1."));
+            return Err(SettingError(format!(
+                "{address_variable} is no address a model could be at: expected one like http://127.0.0.1:11434/v1."
+            )));
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(setting("LLM_BASE_URL carries a user name or a password: put the key into LLM_API_KEY instead."));
+            return Err(SettingError(format!(
+                "{address_variable} carries a user name or a password: put the key into LLM_API_KEY instead."
+            )));
         }
         let mut headers = HeaderMap::new();
         if let Some(key) = api_key {
             // async-openai would panic here.
-            let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-                .ok()
-                .filter(|_| key.is_ascii())
-                .ok_or_else(|| setting("LLM_API_KEY holds characters no key has: copy it again, without spaces or line ends."))?;
+            let mut value = HeaderValue::from_str(&format!("Bearer {key}")).ok().filter(|_| key.is_ascii()).ok_or_else(|| {
+                SettingError(format!("{key_variable} holds characters no key has: copy it again, without spaces or line ends."))
+            })?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
@@ -66,12 +84,24 @@ impl Endpoint {
             base,
             key: api_key.unwrap_or_default().into(),
             headers,
+            address_variable,
+            key_variable,
         })
     }
 
     /// The address, for messages; it never holds a secret.
     pub fn address(&self) -> &str {
         &self.shown
+    }
+
+    /// The variable to change when it is the wrong address.
+    pub(super) fn address_variable(&self) -> &'static str {
+        self.address_variable
+    }
+
+    /// The variable to change when it is the wrong key.
+    pub(super) fn key_variable(&self) -> &'static str {
+        self.key_variable
     }
 
     /// True when a key goes with every request.
@@ -132,7 +162,7 @@ pub(super) enum SendError {
 }
 
 /// A client for one endpoint.
-pub(super) struct Transport(async_openai::Client<Endpoint>);
+pub(super) struct Transport(async_openai::Client<Endpoint>, reqwest::Client);
 
 impl Transport {
     /// A client that gives up connecting after `connect`. Nothing is sent yet.
@@ -158,7 +188,7 @@ impl Transport {
         let http = builder.build().map_err(|_| {
             setting("TLS cannot be set up, most likely because this machine has no CA certificates: install the package ca-certificates.")
         })?;
-        Ok(Self(async_openai::Client::build(http.clone(), endpoint).with_http_service(HandOver(http))))
+        Ok(Self(async_openai::Client::build(http.clone(), endpoint).with_http_service(HandOver(http.clone())), http))
     }
 
     /// Posts a chat request; returns when the response's head has come, whatever its status.
@@ -169,6 +199,18 @@ impl Transport {
     /// Asks which models there are.
     pub(super) async fn models(&self) -> Result<reqwest::Response, SendError> {
         handed_over(self.0.models().list_byot::<IgnoredAny>().await)
+    }
+
+    /// Asks for something beside the OpenAI interface, at a path from the server's root; posts `body` where there is one.
+    pub(super) async fn beside(&self, path: &str, body: Option<&Value>) -> Option<reqwest::Response> {
+        let endpoint = self.0.config();
+        let root = endpoint.base.strip_suffix("/v1").unwrap_or(&endpoint.base);
+        let url = format!("{root}{path}");
+        let request = match body {
+            Some(body) => self.1.post(url).json(body),
+            None => self.1.get(url),
+        };
+        request.headers(endpoint.headers.clone()).send().await.ok()
     }
 }
 

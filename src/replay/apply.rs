@@ -61,9 +61,11 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
         }
         Event::OperationRecorded { .. } => operated(record),
         Event::TaskChanged { task, deleted } => vec![task_is(task, *deleted)],
-        Event::TasksFired { tasks, due_at, turn: _ } => {
+        Event::TasksFired { tasks, due_at, turn, model } => {
             let fired = tasks.iter().zip(due_at);
-            fired.map(|(task, due_at)| set(Projection::Tasks, task, json!({ "fired_due_at": time(*due_at) }))).collect()
+            let fired = fired.map(|(task, due_at)| set(Projection::Tasks, task, json!({ "fired_due_at": time(*due_at) })));
+            let model = model.iter().map(|model| set(Projection::Turns, turn, json!({ "task_model": model })));
+            fired.chain(model).collect()
         }
         Event::CapabilityInstalled { name, version, sha256, grants, fingerprint } => {
             let kept = json!({
@@ -184,7 +186,7 @@ fn task_is(task: &Task, deleted: bool) -> Change {
     let row = json!({
         "task_id": task.id, "conversation_id": task.conversation, "title": task.title, "details": task.details,
         "status": task.status, "due_at": task.due_at.map(time), "created_at": time(task.created_at),
-        "updated_at": time(task.updated_at),
+        "updated_at": time(task.updated_at), "model": task.model,
     });
     set(Projection::Tasks, task.id, row)
 }

@@ -85,6 +85,7 @@ mod tests {
             details: details.into(),
             status: TaskStatus::Pending,
             due_at: Some(DateTime::UNIX_EPOCH),
+            model: None,
             conversation: ConversationId(1),
             created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,

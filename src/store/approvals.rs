@@ -299,10 +299,12 @@ impl Store {
         .fetch_optional(&mut *unit.tx)
         .await?
         .ok_or(DecideError::Unknown(id))?;
-        let asked =
-            query!("SELECT tool_call_id, state, shown, expires_at FROM approvals WHERE approval_id = $1 FOR UPDATE", id.0)
-                .fetch_one(&mut *unit.tx)
-                .await?;
+        let asked = query!(
+            "SELECT tool_call_id, state, shown, expires_at, created_at FROM approvals WHERE approval_id = $1 FOR UPDATE",
+            id.0
+        )
+        .fetch_one(&mut *unit.tx)
+        .await?;
         let state: ApprovalState = word(&asked.state)?;
         if state != ApprovalState::Pending {
             // Who looked for turns in this moment passed over the one that was held here.
@@ -316,12 +318,16 @@ impl Store {
         let shown: Shown = value(asked.shown)?;
         unit.end_approval(conversation, TurnId(turn.turn_id), ToolCallId(asked.tool_call_id), id, &decided).await?;
         if decided.always && shown.can_always && decided.state == ApprovalState::Approved {
+            // An external tool whose definition changed since it was asked about is not what “always” was said of.
             query!(
-                "INSERT INTO tool_rules (profile, tool, rule, updated_at) VALUES ($1, $2, 'always', $3)
+                "INSERT INTO tool_rules (profile, tool, rule, updated_at)
+                 SELECT $1, $2, 'always', $3
+                 WHERE NOT EXISTS (SELECT FROM mcp_tools WHERE tool = $2 AND changed_at > $4)
                  ON CONFLICT (profile, tool) DO UPDATE SET rule = 'always', updated_at = $3",
                 turn.profile,
                 shown.tool,
-                now
+                now,
+                asked.created_at
             )
             .execute(&mut *unit.tx)
             .await?;

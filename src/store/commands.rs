@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use super::{Lease, NewStep, Store, StoreError, word};
+use super::{Lease, NewStep, Store, StoreError, Unit, word};
 use crate::domain::{ApprovalId, CallRequest, ConversationId, Origin, ToolCallId, TurnId, TurnState};
 
 /// How far a turn has come, for who waits for it.
@@ -49,21 +49,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<TurnId, StoreError> {
         let mut unit = self.begin(now).await?;
-        unit.hold_conversation(conversation).await?;
-        let turn = unit.queue_turn(conversation, Origin::Command, None, content).await?;
-        // Nobody has taken the turn up yet, so it has the fence it began with.
-        let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command };
-        let step = NewStep {
-            number: 1,
-            model: "level3",
-            finish_reason: "tool_calls",
-            usage: None,
-            content: "",
-            calls: &[request],
-            last: false,
-            unproven: false,
-        };
-        unit.insert_step(&lease, &step).await?;
+        let turn = unit.queue_command(conversation, content, request).await?;
         unit.commit().await?;
         Ok(turn)
     }
@@ -100,5 +86,32 @@ impl Store {
             }
         }
         Ok(Some(report))
+    }
+}
+
+impl Unit {
+    /// As [`Store::queue_command`], in the transaction of what belongs to it.
+    pub(super) async fn queue_command(
+        &mut self,
+        conversation: ConversationId,
+        content: &str,
+        request: CallRequest,
+    ) -> Result<TurnId, StoreError> {
+        self.hold_conversation(conversation).await?;
+        let turn = self.queue_turn(conversation, Origin::Command, None, content).await?;
+        // Nobody has taken the turn up yet, so it has the fence it began with.
+        let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command };
+        let step = NewStep {
+            number: 1,
+            model: "level3",
+            finish_reason: "tool_calls",
+            usage: None,
+            content: "",
+            calls: &[request],
+            last: false,
+            unproven: false,
+        };
+        self.insert_step(&lease, &step, None).await?;
+        Ok(turn)
     }
 }

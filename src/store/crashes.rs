@@ -82,7 +82,7 @@ impl Store {
                 last: true,
                 unproven: false,
             };
-            unit.insert_step(&lease, &step).await?;
+            unit.insert_step(&lease, &step, None).await?;
             unit.end_turn(main, turn, End::Answered).await?;
         }
         unit.commit().await?;

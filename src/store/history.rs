@@ -26,10 +26,10 @@ pub struct Exchange {
     pub reason: Option<String>,
     /// Its messages, oldest first.
     pub entries: Vec<HistoryEntry>,
-    /// Which of them are answers that claim something nothing recorded in the turn shows, by their place, in order.
-    pub unproven: Vec<usize>,
     /// True when something was said into the running turn that no step was shown yet; it is not among the entries.
     pub waits: bool,
+    /// Which of them are answers that claim something nothing recorded in the turn shows, by their place, in order.
+    pub unproven: Vec<usize>,
 }
 
 /// One message, as far as a model needs it.
@@ -58,7 +58,7 @@ impl Store {
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
                     m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?",
-                    coalesce(s.unproven AND m.role = 'assistant', FALSE) AS "unproven!"
+                    (m.step_id IS NOT NULL AND coalesce(s.unproven, FALSE)) AS "unproven!"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
                  UNION ALL
@@ -99,18 +99,24 @@ impl Store {
                     HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call)
                 }
             };
+            let images: Vec<Image> = value(row.images)?;
+            let images = (!images.is_empty()).then_some(HistoryEntry::Images(images));
             if exchanges.last().is_none_or(|last| last.turn.0 != row.turn_id) {
                 let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
-                let (entries, unproven) = (Vec::new(), Vec::new());
-                exchanges.push(Exchange { turn, state, reason: row.reason, entries, unproven, waits: false });
+                exchanges.push(Exchange {
+                    turn,
+                    state,
+                    reason: row.reason,
+                    entries: Vec::new(),
+                    waits: false,
+                    unproven: Vec::new(),
+                });
             }
-            let images: Vec<Image> = value(row.images)?;
             if let Some(last) = exchanges.last_mut() {
                 if row.unproven {
                     last.unproven.push(last.entries.len());
                 }
-                last.entries.push(entry);
-                last.entries.extend((!images.is_empty()).then_some(HistoryEntry::Images(images)));
+                last.entries.extend([entry].into_iter().chain(images));
             }
         }
         Ok(History { exchanges, more: partial.is_some() })

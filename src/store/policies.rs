@@ -21,11 +21,13 @@ pub struct ProfilePolicy {
     pub budgets: Budgets,
     /// What was set for single tools.
     pub rules: BTreeMap<String, Rule>,
+    /// The models that work for it, as `provider/model`, the first that answers; none means those that are set for all.
+    pub models: Vec<String>,
 }
 
 impl Default for ProfilePolicy {
     fn default() -> Self {
-        Self { mode: Mode::Smart, governor: false, budgets: Budgets::default(), rules: BTreeMap::new() }
+        Self { mode: Mode::Smart, governor: false, budgets: Budgets::default(), rules: BTreeMap::new(), models: Vec::new() }
     }
 }
 
@@ -49,7 +51,7 @@ impl Store {
     /// One of both is given.
     async fn stored_policy(&self, profile: Option<&str>, of: Option<ConversationId>) -> Result<ProfilePolicy, StoreError> {
         let row = query!(
-            r#"SELECT p.mode AS "mode?", p.governor AS "governor?", p.budgets AS "budgets?",
+            r#"SELECT p.mode AS "mode?", p.governor AS "governor?", p.budgets AS "budgets?", p.models AS "models?",
                       (SELECT jsonb_object_agg(tool, rule) FROM tool_rules r WHERE r.profile = wanted.profile) AS rules
                FROM (SELECT coalesce($1, (SELECT profile FROM conversations WHERE conversation_id = $2)) AS profile) AS wanted
                LEFT JOIN profile_policies p USING (profile)"#,
@@ -64,6 +66,7 @@ impl Store {
             governor: row.governor.unwrap_or(default.governor),
             budgets: row.budgets.map_or(Ok(default.budgets), value)?,
             rules: row.rules.map_or(Ok(default.rules), value)?,
+            models: row.models.unwrap_or_default(),
         })
     }
 
@@ -86,6 +89,27 @@ impl Store {
             mode.as_str(),
             governor,
             json!(budgets),
+            now
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Sets the models that work for a profile, in the order they are asked; none means those that are set for all.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn set_profile_models(&self, profile: &str, models: &[String], now: DateTime<Utc>) -> Result<(), StoreError> {
+        let default = ProfilePolicy::default();
+        query!(
+            "INSERT INTO profile_policies (profile, mode, governor, budgets, models, updated_at) VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (profile) DO UPDATE SET models = $5, updated_at = $6",
+            profile,
+            default.mode.as_str(),
+            default.governor,
+            json!(default.budgets),
+            models,
             now
         )
         .execute(&self.pool)

@@ -64,7 +64,8 @@ fn compared(of: Projection) -> &'static str {
             "SELECT conversation_id::text AS row_key, conversation_id, last_sequence FROM conversations WHERE last_sequence > 0"
         }
         Projection::Turns => {
-            "SELECT turn_id::text AS row_key, turn_id, conversation_id, origin, client_id, state, fence, reason, created_at, ended_at
+            "SELECT turn_id::text AS row_key, turn_id, conversation_id, origin, client_id, state, fence, reason, created_at, ended_at,
+                    task_model
              FROM turns"
         }
         Projection::Steps => {
@@ -100,7 +101,7 @@ fn compared(of: Projection) -> &'static str {
         }
         Projection::Tasks => {
             "SELECT task_id::text AS row_key, task_id, conversation_id, title, details, status, due_at, fired_due_at, created_at,
-                    updated_at
+                    updated_at, model
              FROM tasks"
         }
         Projection::CapabilityVersions => {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use super::{Lease, Store, StoreError, storable, value};
+use super::{Lease, Rate, Store, StoreError, storable, value};
 use crate::domain::{Classification, Event, ToolCallId, TurnId, Usage};
 
 /// One request to the governor's model.
@@ -14,6 +14,8 @@ pub struct Asked {
     pub model: String,
     /// What it cost, when the provider said.
     pub usage: Option<Usage>,
+    /// What the model costs, where the table of rates does not say.
+    pub rate: Option<Rate>,
 }
 
 /// A classification to store.
@@ -57,13 +59,15 @@ impl Store {
         for asked in review.asked {
             query!(
                 "INSERT INTO reviews (tool_call_id, turn_id, model, input_tokens, output_tokens, cost_micros, created_at)
-                 VALUES ($1, $2, $3, $4, $5, cost_of($3, $4, $5), $6)",
+                 VALUES ($1, $2, $3, $4, $5, cost_at($3, $4, $5, $7, $8), $6)",
                 call.0,
                 lease.turn.0,
                 &*storable(&asked.model),
                 asked.usage.map(|usage| tokens(usage.input)),
                 asked.usage.map(|usage| tokens(usage.output)),
-                now
+                now,
+                asked.rate.map(|rate| tokens(rate.input_micros)),
+                asked.rate.map(|rate| tokens(rate.output_micros))
             )
             .execute(&mut *unit.tx)
             .await?;

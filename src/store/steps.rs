@@ -5,7 +5,7 @@ use sqlx::{query, query_scalar};
 
 use super::turns::End;
 use super::writing::Unfinished;
-use super::{Lease, Store, StoreError, Unit};
+use super::{Lease, Rate, Store, StoreError, Unit};
 use crate::domain::{CallRequest, ConversationId, Event, Outcome, STOPPED, StepId, ToolCallId, TurnId, Usage};
 use crate::failpoint::{self, Point};
 
@@ -109,10 +109,24 @@ impl Store {
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
     pub async fn store_step(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<StoredStep, StoreError> {
+        self.store_priced_step(lease, step, None, now).await
+    }
+
+    /// The same, with what the model costs where the table of rates does not say.
+    ///
+    /// # Errors
+    /// As for [`Store::store_step`].
+    pub async fn store_priced_step(
+        &self,
+        lease: &Lease,
+        step: NewStep<'_>,
+        rate: Option<Rate>,
+        now: DateTime<Utc>,
+    ) -> Result<StoredStep, StoreError> {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
         let over = step.last && !unit.steering_waits(lease.turn).await?;
-        let calls = unit.insert_step(lease, &NewStep { last: over, ..step }).await?;
+        let calls = unit.insert_step(lease, &NewStep { last: over, ..step }, rate).await?;
         if over {
             unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
         }
@@ -129,7 +143,7 @@ impl Store {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
-        unit.insert_step(lease, &NewStep { last: true, ..step }).await?;
+        unit.insert_step(lease, &NewStep { last: true, ..step }, None).await?;
         unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
@@ -157,16 +171,23 @@ impl Unit {
             last: false,
             unproven: false,
         };
-        self.insert_step(lease, &step).await.map(drop)
+        self.insert_step(lease, &step, None).await.map(drop)
     }
 
-    pub(super) async fn insert_step(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<Vec<OpenCall>, StoreError> {
+    /// `rate` counts where the table of rates has none.
+    pub(super) async fn insert_step(
+        &mut self,
+        lease: &Lease,
+        step: &NewStep<'_>,
+        rate: Option<Rate>,
+    ) -> Result<Vec<OpenCall>, StoreError> {
+        let micros = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
         let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let content = self.clean(step.content).into_owned();
         let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
         let stored = query!(
             "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at, unproven)
-             VALUES ($1, $2, $3, $4, $5, $6, cost_of($3, $5, $6), $7, $8) RETURNING step_id, cost_micros",
+             VALUES ($1, $2, $3, $4, $5, $6, cost_at($3, $5, $6, $8, $9), $7, $10) RETURNING step_id, cost_micros",
             lease.turn.0,
             step.number,
             &*model,
@@ -174,6 +195,8 @@ impl Unit {
             tokens(|usage| usage.input),
             tokens(|usage| usage.output),
             self.now,
+            rate.map(|rate| micros(rate.input_micros)),
+            rate.map(|rate| micros(rate.output_micros)),
             step.unproven
         )
         .fetch_one(&mut *self.tx)

@@ -1,7 +1,7 @@
 //! Tasks, and the moment they fall due.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query_as, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
 use super::{Store, StoreError, Unit, word};
 use crate::domain::{ConversationId, Event, Origin, Task, TaskId, TaskStatus, TurnId};
@@ -16,6 +16,8 @@ pub struct NewTask {
     pub details: String,
     /// When it wakes the agent.
     pub due_at: Option<DateTime<Utc>>,
+    /// The model that works on it then, as `provider/model`.
+    pub model: Option<String>,
 }
 
 /// What to change; `None` leaves a field as it is.
@@ -29,6 +31,8 @@ pub struct TaskChange {
     pub status: Option<TaskStatus>,
     /// A new due date; `Some(None)` takes it away.
     pub due_at: Option<Option<DateTime<Utc>>>,
+    /// Another model; `Some(None)` leaves the choice to the profile.
+    pub model: Option<Option<String>>,
 }
 
 struct Row {
@@ -40,6 +44,7 @@ struct Row {
     due_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
+    model: Option<String>,
 }
 
 impl TryFrom<Row> for Task {
@@ -53,6 +58,7 @@ impl TryFrom<Row> for Task {
             details: row.details,
             status: word(&row.status)?,
             due_at: row.due_at,
+            model: row.model,
             created_at: row.created_at,
             updated_at: row.updated_at,
         })
@@ -67,13 +73,14 @@ impl Unit {
     pub async fn create_task(&mut self, conversation: ConversationId, new: NewTask) -> Result<Task, StoreError> {
         let row = query_as!(
             Row,
-            "INSERT INTO tasks (conversation_id, title, details, due_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at",
+            "INSERT INTO tasks (conversation_id, title, details, due_at, created_at, updated_at, model) VALUES ($1, $2, $3, $4, $5, $5, $6)
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
             conversation.0,
             new.title,
             new.details,
             new.due_at,
-            self.now
+            self.now,
+            new.model
         )
         .fetch_one(&mut *self.tx)
         .await?;
@@ -87,7 +94,7 @@ impl Unit {
     pub async fn list_tasks(&mut self) -> Result<Vec<Task>, StoreError> {
         let rows = query_as!(
             Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at FROM tasks
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
              ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id"
         )
         .fetch_all(&mut *self.tx)
@@ -102,7 +109,7 @@ impl Unit {
     pub async fn task(&mut self, id: TaskId) -> Result<Option<Task>, StoreError> {
         let row = query_as!(
             Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at FROM tasks WHERE task_id = $1",
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks WHERE task_id = $1",
             id.0
         )
         .fetch_optional(&mut *self.tx)
@@ -123,16 +130,19 @@ impl Unit {
         let row = query_as!(
             Row,
             "UPDATE tasks SET title = coalesce($2, title), details = coalesce($3, details), status = coalesce($4, status),
-                 due_at = CASE WHEN $5 THEN $6 ELSE due_at END, updated_at = $7
+                 due_at = CASE WHEN $5 THEN $6 ELSE due_at END, updated_at = $7,
+                 model = CASE WHEN $8 THEN $9 ELSE model END
              WHERE task_id = $1
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at",
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
             id.0,
             change.title,
             change.details,
             change.status.map(TaskStatus::as_str),
             change.due_at.is_some(),
             change.due_at.flatten(),
-            self.now
+            self.now,
+            change.model.is_some(),
+            change.model.flatten()
         )
         .fetch_optional(&mut *self.tx)
         .await?;
@@ -150,7 +160,7 @@ impl Unit {
         let row = query_as!(
             Row,
             "DELETE FROM tasks WHERE task_id = $1
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at",
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
             id.0
         )
         .fetch_optional(&mut *self.tx)
@@ -161,6 +171,18 @@ impl Unit {
         }
     }
 
+    /// Makes the turn of tasks that fell due together and name the same model.
+    async fn fire(&mut self, conversation: ConversationId, due: &[Task], input: &str) -> Result<TurnId, StoreError> {
+        let turn = self.queue_turn(conversation, Origin::Task, None, input).await?;
+        let model = due.first().and_then(|task| task.model.clone());
+        if model.is_some() {
+            query!("UPDATE turns SET task_model = $2 WHERE turn_id = $1", turn.0, model).execute(&mut *self.tx).await?;
+        }
+        let (tasks, due_at) = due.iter().filter_map(|task| Some((task.id, task.due_at?))).unzip();
+        self.append(conversation, Event::TasksFired { tasks, turn, due_at, model }).await?;
+        Ok(turn)
+    }
+
     async fn changed(&mut self, conversation: ConversationId, row: Row, deleted: bool) -> Result<Task, StoreError> {
         let task = Task::try_from(row)?;
         self.append(conversation, Event::TaskChanged { task: task.clone(), deleted }).await?;
@@ -168,7 +190,28 @@ impl Unit {
     }
 }
 
+/// The tasks in groups that name the same model, the group with the soonest first.
+fn by_model(due: Vec<Task>) -> Vec<Vec<Task>> {
+    let mut groups: Vec<Vec<Task>> = Vec::new();
+    for task in due {
+        match groups.iter_mut().find(|group| group[0].model == task.model) {
+            Some(group) => group.push(task),
+            None => groups.push(vec![task]),
+        }
+    }
+    groups
+}
+
 impl Store {
+    /// The model that the tasks of a turn name.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn model_of(&self, turn: TurnId) -> Result<Option<String>, StoreError> {
+        let model = query_scalar!("SELECT task_model FROM turns WHERE turn_id = $1", turn.0);
+        Ok(model.fetch_optional(&self.pool).await?.flatten())
+    }
+
     /// Open tasks that are due before `before`, the soonest first.
     ///
     /// # Errors
@@ -176,7 +219,7 @@ impl Store {
     pub async fn tasks_due_before(&self, before: DateTime<Utc>) -> Result<Vec<Task>, StoreError> {
         let rows = query_as!(
             Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at FROM tasks
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
              WHERE status IN ('pending', 'in_progress') AND due_at <= $1 ORDER BY due_at, task_id",
             before
         )
@@ -197,8 +240,8 @@ impl Store {
         Ok(next.fetch_one(&self.pool).await?)
     }
 
-    /// Hands every task that is due and has not been handed out yet to a turn: one turn for each conversation concerned. `describe`
-    /// writes the turn's input.
+    /// Hands every task that is due and has not been handed out yet to a turn: one turn for each conversation concerned, and in it for each
+    /// model that tasks name. `describe` writes the turn's input.
     ///
     /// # Errors
     /// When the database is not there; then nothing was handed out.
@@ -226,7 +269,7 @@ impl Store {
                 "UPDATE tasks SET fired_due_at = due_at
                  WHERE conversation_id = $1 AND status IN ('pending', 'in_progress')
                      AND due_at <= $2 AND due_at IS DISTINCT FROM fired_due_at
-                 RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at",
+                 RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
                 conversation,
                 now
             )
@@ -238,10 +281,9 @@ impl Store {
             }
             due.sort_by_key(|task| (task.due_at, task.id));
             let conversation = ConversationId(conversation);
-            let turn = unit.queue_turn(conversation, Origin::Task, None, &describe(&due)).await?;
-            let (tasks, due_at) = due.iter().filter_map(|task| Some((task.id, task.due_at?))).unzip();
-            unit.append(conversation, Event::TasksFired { tasks, turn, due_at }).await?;
-            turns.push(turn);
+            for due in by_model(due) {
+                turns.push(unit.fire(conversation, &due, &describe(&due)).await?);
+            }
         }
         if !turns.is_empty() {
             failpoint::hit(Point::MidDue).map_err(sqlx::Error::Io)?;

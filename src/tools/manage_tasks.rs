@@ -8,6 +8,7 @@ use serde_json::json;
 use super::Recorder;
 use super::arguments::refusal;
 use crate::domain::{ConversationId, Effect, OperationState, Outcome, Task, TaskId, TaskStatus};
+use crate::model::reference::Reference;
 use crate::store::{Lease, NewOperation, NewTask, Store, StoreError, TaskChange, Unit};
 
 pub(super) const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
@@ -32,6 +33,9 @@ pub(super) struct ManageTasks {
     /// Due date as ISO 8601 string; an empty string takes it away
     #[serde(default)]
     due_at: Option<String>,
+    /// Model that works on it when due, as provider/model; an empty string takes it away
+    #[serde(default)]
+    model: Option<String>,
 }
 
 impl ManageTasks {
@@ -127,7 +131,8 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
             let title = title.filter(|title| !title.is_empty()).ok_or_else(|| missing("title", "create"))?;
             let due_at = request.due_at.as_deref().map(due_date).transpose()?.flatten();
             let details = request.details.unwrap_or_default();
-            shown(&unit.create_task(conversation, NewTask { title, details, due_at }).await?)
+            let model = request.model.as_deref().map(model).transpose()?.flatten();
+            shown(&unit.create_task(conversation, NewTask { title, details, due_at, model }).await?)
         }
         "list" => {
             let tasks = unit.list_tasks().await?;
@@ -144,7 +149,8 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
             if title.as_deref() == Some("") {
                 return Err(Failure::Refused(refusal("`title` must not be empty")));
             }
-            let change = TaskChange { title, details: request.details, status, due_at };
+            let model = request.model.as_deref().map(model).transpose()?;
+            let change = TaskChange { title, details: request.details, status, due_at, model };
             shown(&unit.update_task(conversation, id, change).await?.ok_or_else(|| unknown(id))?)
         }
         "complete" => {
@@ -182,6 +188,16 @@ fn unknown(id: TaskId) -> Failure {
 
 fn status(text: &str) -> Result<TaskStatus, Failure> {
     text.parse().map_err(|error: String| Failure::Refused(refusal(&format!("`status`: {error}"))))
+}
+
+/// Reads the name of a model; an empty text leaves the choice to the profile.
+fn model(text: &str) -> Result<Option<String>, Failure> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let reference: Reference =
+        text.parse().map_err(|error| Failure::Refused(refusal(&format!("`model` cannot be used: {error}"))))?;
+    Ok(Some(reference.to_string()))
 }
 
 /// Reads an ISO 8601 date; without an offset it is UTC, without a time it is midnight. An empty text means no date.
@@ -234,6 +250,19 @@ mod tests {
     fn a_date_that_is_none_is_answered_with_an_example() {
         let refused = read("tomorrow").unwrap_err();
         assert!(refused.contains("`due_at` is `tomorrow`") && refused.contains("2026-11-20T09:30:00Z"), "{refused}");
+    }
+
+    #[test]
+    fn a_model_that_is_none_is_answered_with_the_choices() {
+        let read = |text: &str| match model(text) {
+            Ok(model) => Ok(model),
+            Err(Failure::Refused(reason)) => Err(reason),
+            Err(Failure::Store(error)) => panic!("{error}"),
+        };
+        assert_eq!(read(" "), Ok(None));
+        assert_eq!(read("llama.cpp/qwen3"), Ok(Some("llamacpp/qwen3".into())));
+        let refused = read("gpt-4.1").unwrap_err();
+        assert!(refused.contains("provider/model") && refused.contains("ollama, lmstudio, llamacpp"), "{refused}");
     }
 
     #[test]

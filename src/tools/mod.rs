@@ -2,6 +2,7 @@
 //! either ask a person, or execute and record in one transaction; so every call ends in exactly one outcome.
 
 mod arguments;
+mod external;
 mod manage_tasks;
 mod marks;
 mod prepare;
@@ -20,10 +21,11 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Effect, Outcome, SqlAccess, ToolSpec};
+use crate::domain::{Effect, MCP_SEPARATOR, Outcome, SqlAccess, ToolSpec};
 use crate::egress::Egress;
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
+use crate::mcp::Mcp;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::{
@@ -47,6 +49,8 @@ pub struct Hands {
     pub sandbox: Sandbox,
     /// The one way out.
     pub egress: Egress,
+    /// The way to other people's tools.
+    pub mcp: Mcp,
     /// Keeps secrets.
     pub vault: Vault,
     /// Knows which calls are under way.
@@ -145,7 +149,8 @@ impl Tools {
         let begun = Instant::now();
         let ran = self.run_judged(lease, open).instrument(span).await?;
         if ran != Ran::Waiting {
-            let tool = BUILT_IN.into_iter().find(|tool| *tool == open.request.name).unwrap_or("capability");
+            let other = if open.request.name.contains(MCP_SEPARATOR) { "external" } else { "capability" };
+            let tool = BUILT_IN.into_iter().find(|tool| *tool == open.request.name).unwrap_or(other);
             self.metrics.tool(tool, begun.elapsed());
         }
         Ok(ran)
@@ -153,14 +158,19 @@ impl Tools {
 
     async fn run_judged(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
         let tool = open.request.name.as_str();
-        let (found, profile) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
-        let policy = self.policy(profile, tool, found.is_some()).await?;
+        let (found, mut profile) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
+        let (there, external) = (found.is_some(), matches!(found, Some(Found::External(_))));
         let given = arguments::parse(&open.request.arguments);
         let prepared = match (found, &given) {
             (Some(found), Ok(given)) => Some(self.prepare(tool, found, given.clone()).await),
             (Some(_), Err(refusal)) => Some(Err(Unprepared::Refused(refusal.clone()))),
             (None, _) => None,
         };
+        if external {
+            // Its server was asked meanwhile: rules for what the tool was before are gone.
+            profile = self.store.policy_of(lease.conversation).await?;
+        }
+        let policy = self.policy(profile, tool, there).await?;
         let arguments = given.unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
         let (effects, version) = match &prepared {
             Some(Ok(prepared)) => (prepared.effects.clone(), prepared.version),
@@ -215,8 +225,13 @@ impl Tools {
         if BUILT_IN.contains(&tool) {
             return Ok(Some(Found::BuiltIn));
         }
-        let live = if self.safe_mode { None } else { self.store.capability(tool).await? };
-        Ok(live.map(|live| Found::Capability(Box::new(live))))
+        if self.safe_mode {
+            return Ok(None);
+        }
+        if let Some(live) = self.store.capability(tool).await? {
+            return Ok(Some(Found::Capability(Box::new(live))));
+        }
+        Ok(self.find_external(tool).await?.map(|tool| Found::External(Box::new(tool))))
     }
 
     /// What this call's profile may do. All its tools are listed only where the one asked for is not among them, to be told so.
@@ -226,8 +241,9 @@ impl Tools {
             tools.insert(tool.to_owned());
         } else {
             tools.extend(self.capabilities().await?.into_iter().map(|summary| summary.name));
+            tools.extend(self.external().await?.into_iter().map(|spec| spec.name));
         }
-        let ProfilePolicy { mode, governor, rules, budgets: _ } = profile;
+        let ProfilePolicy { mode, governor, rules, budgets: _, models: _ } = profile;
         Ok(Policy { mode, governor, rules, tools })
     }
 
@@ -277,6 +293,10 @@ impl Tools {
                 failpoint::hit(Point::MidRestart).map_err(StoreError::broken)?;
                 self.restart.cancel();
                 return Ok(Ran::Restart);
+            }
+            Action::External(called) => {
+                let outcome = self.call_external(lease, &proposal, *called, &permit).await?;
+                record.outcome(outcome).await?;
             }
             Action::Call(capability) => {
                 let under_way =

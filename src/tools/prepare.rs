@@ -7,13 +7,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::external::External;
 use super::manage_tasks::ManageTasks;
 use super::write_capability::{self, WriteCapability};
 use super::{Tools, arguments};
 use crate::domain::{CallRequest, CapabilityVersion, Draft, Effect, Outcome, TaskId};
 use crate::governor::sql;
 use crate::sandbox::Checked;
-use crate::store::StoreError;
+use crate::store::{McpTool, StoreError};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ExecuteSql {
@@ -58,6 +59,8 @@ pub fn changes(request: &CallRequest) -> bool {
 pub(super) enum Found {
     BuiltIn,
     Capability(Box<CapabilityVersion>),
+    /// As its server last listed it.
+    External(Box<McpTool>),
 }
 
 /// A capability that was checked and is not yet live.
@@ -75,6 +78,7 @@ pub(super) enum Action {
     Write(Box<Written>),
     Restart(RestartMode),
     Call(Box<CapabilityVersion>),
+    External(Box<External>),
 }
 
 /// A call that could be carried out.
@@ -119,6 +123,9 @@ impl Tools {
             let version = Some(live.version);
             return Ok(Prepared { action: Action::Call(live), effects: [Effect::Call].into(), version });
         }
+        if let Found::External(known) = found {
+            return self.prepare_external(*known, given).await;
+        }
         let prepared = |action, effect| Prepared { action, effects: [effect].into(), version: None };
         Ok(match tool {
             "execute_sql" => {
@@ -154,6 +161,10 @@ impl Tools {
         let checked = self.hands.sandbox.check(&draft).await.map_err(|error| Unprepared::Refused(json!(error).to_string()))?;
         draft.source.clone_from(&checked.source);
         write_capability::known_tools(&draft)?;
+        if let Some(tool) = self.find_external(&draft.name).await? {
+            let message = format!("`{}` is a tool of the MCP server `{}`; choose another name", draft.name, tool.server);
+            return Err(Unprepared::Refused(json!({ "error": "taken", "message": message }).to_string()));
+        }
         let live = self.store.capability(&draft.name).await?;
         if live.is_none() && self.store.is_disabled(&draft.name).await? {
             let message =

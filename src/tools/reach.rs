@@ -118,8 +118,9 @@ impl Tools {
         if uncertain.is_empty() {
             return Ok(outcome);
         }
-        let named = |request: &Value| match (request["method"].as_str(), request["url"].as_str()) {
-            (Some(method), Some(url)) => format!("{method} {url}"),
+        let named = |request: &Value| match ["method", "url", "server", "tool"].map(|field| request[field].as_str()) {
+            [Some(method), Some(url), ..] => format!("{method} {url}"),
+            [.., Some(server), Some(tool)] => format!("{tool} of the MCP server {server}"),
             _ => request.to_string(),
         };
         let named: Vec<_> = uncertain.iter().map(named).collect();

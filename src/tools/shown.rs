@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use super::Tools;
 use super::prepare::{Action, Prepared, RestartMode, Written};
+use super::{Tools, external};
 use crate::domain::{CapabilityVersion, Shown, ShownCapability, TaskId};
 use crate::governor::sql;
 use crate::store::StoreError;
@@ -61,13 +61,14 @@ impl Tools {
                 }
                 what
             }
+            Action::External(called) => external::in_words(called),
             Action::Write(written) => {
                 capability = Some(self.written_shown(written).await?);
                 written_in_words(written)
             }
         };
-        // “Always” is about calls of one capability; built-in tools are set in the policy.
-        let can_always = matches!(prepared.action, Action::Call(_));
+        // “Always” is about calls of one capability, or one definition of an external tool; built-in tools are set in the policy.
+        let can_always = matches!(prepared.action, Action::Call(_) | Action::External(_));
         Ok(Shown { tool: tool.to_owned(), arguments, what, why, can_always, capability })
     }
 

@@ -1,5 +1,7 @@
 //! What `/api` says and is told, as the server writes it and the command line reads it. `docs/api.md` describes it.
 
+mod mcp;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
@@ -10,6 +12,8 @@ use crate::domain::{
     ApprovalId, ApprovalState, Budgets, Channel, ConversationId, Event, Mode, Rule, Shown, TestCase, ToolCallId, TurnId,
     TurnState,
 };
+
+pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -295,6 +299,9 @@ pub struct Policy {
     pub budgets: Budgets,
     /// What was set for single tools.
     pub rules: BTreeMap<String, Rule>,
+    /// The models that work for it, as `provider/model`, in the order they are asked; none means those set for all.
+    #[serde(default)]
+    pub models: Vec<String>,
 }
 
 /// Body of `PUT /api/policy/{profile}`; what is absent stays.
@@ -310,6 +317,9 @@ pub struct PolicyChange {
     /// All budgets from now on; a limit not mentioned gets its default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budgets: Option<Budgets>,
+    /// The models that work for it from now on; an empty list means those set for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<String>>,
 }
 
 /// Body of `PUT /api/policy/{profile}/rules/{tool}`.

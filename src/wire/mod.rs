@@ -84,7 +84,7 @@ pub enum ClientFrame {
 }
 
 /// Which model answers, as the page shows it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelInfo {
     /// `configured`, `local` (found on loopback) or `tour`.
     pub kind: String,
@@ -172,12 +172,12 @@ pub enum ServerFrame {
         /// False for what was said beside tool calls.
         #[serde(rename = "final")]
         last: bool,
-        /// True when it claims something that nothing recorded in its turn shows; taken back where it is not final.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        unproven: bool,
         /// True where a person stopped it here, in the middle.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stopped: bool,
+        /// True when it claims something that nothing recorded in its turn shows; taken back where it is not final.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unproven: bool,
     },
     /// A tool is about to be called.
     ToolCall {
@@ -333,12 +333,11 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
         },
         Event::SteeringShown { turn, step, messages } => ServerFrame::Shown { turn, step, messages },
         Event::TurnStarted { turn, fence: _ } => turn_frame(turn, TurnState::Running, None),
-        Event::StepAnswered { turn, number, content, last, unproven, finish_reason, .. } => {
+        Event::StepAnswered { turn, number, content, last, finish_reason, unproven, .. } => {
             if content.trim().is_empty() {
                 return None;
             }
-            let stopped = finish_reason == STOPPED;
-            ServerFrame::Assistant { content, turn, step: number, last, unproven, stopped }
+            ServerFrame::Assistant { content, turn, step: number, last, stopped: finish_reason == STOPPED, unproven }
         }
         Event::ToolCallProposed { turn, call, request, .. } => {
             let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));

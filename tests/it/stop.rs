@@ -1,5 +1,6 @@
 //! What a stop keeps, and how soon it is done.
 
+use std::io::Write;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -61,7 +62,8 @@ async fn stopped(client: &mut Client, at: &str) -> Vec<Value> {
     client.send(json!({"type": "stop"})).await;
     let frames = client.turn().await;
     // Told, and not judged: see docs/protocol.md for what to expect.
-    println!("stop to `aborted`, while {at}: {:.1} ms", asked.elapsed().as_secs_f64() * 1e3);
+    let told = writeln!(std::io::stderr(), "stop to `aborted`, while {at}: {:.1} ms", asked.elapsed().as_secs_f64() * 1e3);
+    told.expect("it is told");
     assert_eq!(kinds(&frames).last().unwrap(), "turn aborted");
     frames
 }

@@ -93,7 +93,10 @@ async fn a_limit_a_denial_and_a_stop_have_their_names() {
         ["task_started", "planner_output", "planner_output", "decision", "execution_error", "limit_exceeded", "task_completed"]
     );
     assert_eq!(denied[3]["decision"], "deny");
-    assert_eq!(names(&lines(app.data(), 2)), ["task_started", "task_aborted"]);
+    // What was said until the stop is there as well.
+    let stopped = lines(app.data(), 2);
+    assert_eq!(names(&stopped), ["task_started", "planner_output", "task_aborted"]);
+    assert_eq!((&stopped[1]["reasoning"], &stopped[1]["finish_reason"]), (&json!("…"), &json!("stopped_by_user")));
 }
 
 #[tokio::test]

@@ -116,7 +116,8 @@ async fn a_server_that_never_lists_its_models_is_told_after_all_tries() {
     let limits = Limits { connect: Duration::from_millis(50), ..limits() };
     let source = ModelSource::new(&settings, limits, clock, Arc::new(SeededRandom::new(1))).unwrap();
     let error = ask(&*source.current().await, request()).await.0.unwrap_err();
-    assert_eq!((error.kind, server.requests()), (ModelErrorKind::Timeout, 4));
+    // Once to see how much the model can take, and four times to ask it.
+    assert_eq!((error.kind, server.requests()), (ModelErrorKind::Timeout, 5));
     assert!(error.message.contains("LLM_BASE_URL") && error.message.contains("LLM_MODEL"), "{error}");
 }
 
@@ -125,7 +126,7 @@ async fn a_wrong_setting_is_refused_at_the_start() {
     let settings = ModelSettings { provider: Some("openai".into()), ..ModelSettings::default() };
     let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
     let error = ModelSource::new(&settings, limits(), clock, Arc::new(SeededRandom::new(1))).err().expect("refused");
-    assert_eq!(error.to_string(), "LLM_PROVIDER is `openai`, which needs a key: set LLM_API_KEY.");
+    assert_eq!(error.to_string(), "LLM_PROVIDER is `openai`, which needs a key: set OPENAI_API_KEY.");
 }
 
 #[tokio::test]

@@ -1,9 +1,12 @@
 //! The client of models against a real TCP peer that plays what real servers send, good and bad.
 
+mod chains;
 mod cuts;
+mod dialects;
 mod failures;
 mod local;
 mod nonsense;
+mod quirks;
 mod real;
 mod server;
 mod shapes;
@@ -32,6 +35,13 @@ pub fn client(base_url: &str, limits: Limits) -> ChatClient {
     let endpoint = Endpoint::new(base_url, Some(KEY)).unwrap();
     let target = Target { endpoint, model: Some("m".into()), provider: "custom".into(), kind: "configured" };
     ChatClient::new(target, limits, Arc::new(SystemClock), Arc::new(SeededRandom::new(7))).unwrap()
+}
+
+/// A client of a model of this provider, as if it were there.
+pub fn client_of(provider: &str, model: &str, base_url: &str) -> ChatClient {
+    let endpoint = Endpoint::new(base_url, Some(KEY)).unwrap();
+    let target = Target { endpoint, model: Some(model.into()), provider: provider.into(), kind: "configured" };
+    ChatClient::new(target, limits(), Arc::new(SystemClock), Arc::new(SeededRandom::new(7))).unwrap()
 }
 
 /// A question, with one tool offered.

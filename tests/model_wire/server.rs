@@ -1,6 +1,8 @@
 //! A server that plays prepared bytes over real TCP, one reply per request, and remembers what it was asked.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -28,10 +30,13 @@ pub enum Do {
 }
 
 pub type Reply = Vec<Do>;
+pub type Beside = Arc<Mutex<HashMap<&'static str, (String, usize)>>>;
 
 pub struct Server {
     pub address: SocketAddr,
     pub asked: Arc<Mutex<Vec<String>>>,
+    /// What is answered at paths beside the OpenAI interface, with the number of times each was asked; 404 for all others.
+    pub beside: Beside,
     /// Gets a permit each time a client goes away during [`Do::Hang`].
     left: Arc<Semaphore>,
     task: JoinHandle<()>,
@@ -44,16 +49,20 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let left = Arc::new(Semaphore::new(0));
-        let (seen, gone) = (Arc::clone(&asked), Arc::clone(&left));
+        let beside = Beside::default();
+        let stage = Arc::new(Stage {
+            replies,
+            number: AtomicUsize::new(0),
+            asked: Arc::clone(&asked),
+            beside: Arc::clone(&beside),
+            left: Arc::clone(&left),
+        });
         let task = tokio::spawn(async move {
-            let mut number = 0;
             while let Ok((stream, _)) = listener.accept().await {
-                let reply = replies[number.min(replies.len() - 1)].clone();
-                number += 1;
-                tokio::spawn(play(stream, reply, Arc::clone(&seen), Arc::clone(&gone)));
+                tokio::spawn(play(stream, Arc::clone(&stage)));
             }
         });
-        Self { address, asked, left, task }
+        Self { address, asked, beside, left, task }
     }
 
     pub fn base_url(&self) -> String {
@@ -64,6 +73,11 @@ impl Server {
     pub async fn closed_by_client(&self) {
         let left = tokio::time::timeout(Duration::from_secs(10), self.left.acquire()).await;
         left.expect("the client goes away").unwrap().forget();
+    }
+
+    /// Answers `path` with `body` from now on.
+    pub fn says_beside(&self, path: &'static str, body: impl ToString) {
+        self.beside.lock().unwrap().insert(path, (body.to_string(), 0));
     }
 
     pub fn requests(&self) -> usize {
@@ -77,10 +91,31 @@ impl Drop for Server {
     }
 }
 
-async fn play(mut stream: TcpStream, reply: Reply, asked: Arc<Mutex<Vec<String>>>, left: Arc<Semaphore>) {
+/// What a server plays from.
+struct Stage {
+    replies: Vec<Reply>,
+    number: AtomicUsize,
+    asked: Arc<Mutex<Vec<String>>>,
+    beside: Beside,
+    left: Arc<Semaphore>,
+}
+
+async fn play(mut stream: TcpStream, stage: Arc<Stage>) {
     stream.set_nodelay(true).unwrap();
     let Some(request) = read_request(&mut stream).await else { return };
-    asked.lock().unwrap().push(request);
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    if !path.starts_with("/v1/") {
+        let known = stage.beside.lock().unwrap().get_mut(path).map(|(body, asked)| {
+            *asked += 1;
+            body.clone()
+        });
+        let reply = known.map_or_else(|| response("404 Not Found", "", "{}"), |body| response("200 OK", "", body));
+        let _ = stream.write_all(&reply).await;
+        return;
+    }
+    stage.asked.lock().unwrap().push(request);
+    let number = stage.number.fetch_add(1, Ordering::SeqCst);
+    let (reply, left) = (stage.replies[number.min(stage.replies.len() - 1)].clone(), &stage.left);
     for step in reply {
         let sent = match step {
             Do::Send(bytes) => stream.write_all(&bytes).await,

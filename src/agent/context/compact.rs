@@ -35,7 +35,7 @@ impl Agent {
         if content.is_none() {
             tracing::warn!("the summary was of no use; the older turns are left out");
         }
-        let asked = Asked { model: answer.model, usage: answer.usage };
+        let asked = Asked { rate: model.rate(&answer.model), model: answer.model, usage: answer.usage };
         let summary = NewSummary { up_to, content: content.as_deref(), asked: &asked };
         self.store.store_summary(lease, summary, self.clock.now()).await?;
         // As it was stored, which is without the values of secrets.

@@ -6,7 +6,7 @@ use crate::model::Answer;
 use crate::tools::Tools;
 
 fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
-    Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, unproven: Vec::new(), waits: false }
+    Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, waits: false, unproven: Vec::new() }
 }
 
 fn said(text: &str) -> HistoryEntry {
@@ -70,6 +70,7 @@ fn many_due_tasks_are_told_in_short() {
         details: "d".repeat(5000),
         status: crate::domain::TaskStatus::Pending,
         due_at: None,
+        model: None,
         conversation: ConversationId(1),
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
@@ -250,4 +251,12 @@ fn an_answer_without_words_is_no_summary_and_a_long_one_is_cut() {
     assert_eq!(plan.read(&answer("They spoke.", vec![call])), None);
     let long = plan.read(&answer(&"word ".repeat(10_000), Vec::new())).unwrap();
     assert!(long.len() <= 2 * 4096 + 256, "{}", long.len());
+}
+
+#[test]
+fn an_image_takes_the_room_of_its_tokens_and_not_of_its_letters() {
+    let image = crate::domain::Image { sha256: "a".into(), media_type: crate::domain::ImageType::Png, size: 1 << 20 };
+    let picture = crate::model::Picture { image, url: "x".repeat(1 << 20).into() };
+    let bytes = size(&[Entry::UserWithImages { content: "look".into(), images: vec![picture] }]);
+    assert!((4000..8000).contains(&bytes), "{bytes}");
 }

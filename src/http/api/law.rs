@@ -11,6 +11,8 @@ use crate::http::Doors;
 use crate::store::{self, UsageReport};
 use crate::wire::api::{Policy, PolicyChange, Rate, Rates, RuleChange};
 
+/// The most models a profile has.
+const MAX_MODELS: usize = 8;
 /// The longest name of a model, in bytes.
 const MAX_MODEL_BYTES: usize = 200;
 
@@ -27,7 +29,12 @@ pub(super) async fn set_policy(
     let mode = change.mode.unwrap_or(now.mode);
     let governor = change.governor.unwrap_or(now.governor);
     let budgets = change.budgets.unwrap_or(now.budgets);
+    // Looked at before anything is set: a change is made as a whole or not at all.
+    let models = change.models.map(|models| named_models(&doors, &models)).transpose()?;
     doors.store.set_profile_policy(&profile, mode, governor, &budgets, doors.clock.now()).await?;
+    if let Some(models) = models {
+        doors.store.set_profile_models(&profile, &models, doors.clock.now()).await?;
+    }
     read(&doors, profile).await
 }
 
@@ -61,10 +68,18 @@ pub(super) async fn usage(State(doors): State<Doors>) -> Reply<UsageReport> {
     Ok(Json(doors.store.usage_report(doors.clock.now()).await?))
 }
 
+/// The names of models as they are kept.
+fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, Refusal> {
+    if models.len() > MAX_MODELS {
+        return Err(Refusal::bad(format!("a profile has at most {MAX_MODELS} models, these are {}", models.len())));
+    }
+    models.iter().map(|model| doors.models.check(model).map_err(|error| Refusal::bad(error.to_string()))).collect()
+}
+
 async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
     let policy = doors.store.policy(named(&profile)?).await?;
-    let store::ProfilePolicy { mode, governor, budgets, rules } = policy;
-    Ok(Json(Policy { profile, mode, governor, budgets, rules }))
+    let store::ProfilePolicy { mode, governor, budgets, rules, models } = policy;
+    Ok(Json(Policy { profile, mode, governor, budgets, rules, models }))
 }
 
 fn named(name: &str) -> Result<&str, Refusal> {

@@ -7,6 +7,7 @@ mod capabilities;
 mod folder;
 mod install;
 mod law;
+mod mcp;
 mod replay;
 mod reply;
 mod secrets;
@@ -47,6 +48,9 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/capabilities/{name}/enable", post(capabilities::enable))
         .route("/shipped", get(install::shipped))
         .route("/shipped/{name}/install", post(install::install))
+        .route("/mcp", get(mcp::list))
+        .route("/mcp/{name}", put(mcp::add).delete(mcp::remove))
+        .route("/mcp/{name}/tools", get(mcp::tools).post(mcp::list_tools))
         .route("/policy/{profile}", get(law::policy).put(law::set_policy))
         .route("/policy/{profile}/rules/{tool}", put(law::set_rule))
         .route("/rates", get(law::rates))

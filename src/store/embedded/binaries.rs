@@ -31,6 +31,11 @@ impl Binaries {
         self.folder.join(name)
     }
 
+    /// Its version, or the major one where it was not asked.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
     /// The folder, without symlinks.
     pub(super) fn folder(&self) -> &Path {
         &self.folder

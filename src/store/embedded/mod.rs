@@ -128,6 +128,17 @@ impl Embedded {
     }
 }
 
+/// Which Postgres would be started for `data_dir`, in words. Starts and makes nothing.
+///
+/// # Errors
+/// [`EmbeddedError`] when there is none that could be.
+pub fn look(data_dir: &Path, given: Option<&Path>) -> Result<String, EmbeddedError> {
+    let cluster = data_dir.join("postgres");
+    let major = cluster::major(&cluster)?;
+    let binaries = binaries::find(given, major.as_deref().map(|major| (cluster.as_path(), major)))?;
+    Ok(format!("a private Postgres {}, from {}", binaries.version(), binaries.folder().display()))
+}
+
 /// How to connect as the superuser to the server that runs in `data_dir`, whoever started it.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::manage_tasks;
-use super::super::prepare::{Action, Prepared, Unprepared};
+use super::super::prepare::{Action, Found, Prepared, Unprepared};
 use super::{Entry, Failed, Inner, Reaching};
 use crate::domain::{CapabilityVersion, Effect, EffectClass, Power, SqlAccess};
 use crate::governor::{self, Known, Permit, Proposal, Verdict};
@@ -21,6 +21,11 @@ impl Reaching {
         let Some(found) = tools.find(&tool).await? else {
             return Err(Failed::Refused(format!("there is no tool `{tool}`")));
         };
+        if let Found::External(_) = found {
+            let why =
+                format!("`{tool}` is a tool of an external server, and those are for the agent itself, not for capabilities");
+            return Err(Failed::Refused(why));
+        }
         let Prepared { action, effects, version } = match tools.prepare(&tool, found, params.clone()).await {
             Ok(prepared) => prepared,
             Err(Unprepared::Refused(why)) => return Err(Failed::Refused(why)),
@@ -50,7 +55,9 @@ impl Reaching {
                 proposal.tool
             ))),
             Action::Call(capability) => self.nested_capability(ordinal, capability, &proposal.arguments, permit).await,
-            Action::Write(_) | Action::Restart(_) => Err(Failed::Refused("this is for the agent itself".to_owned())),
+            Action::Write(_) | Action::Restart(_) | Action::External(_) => {
+                Err(Failed::Refused("this is for the agent itself".to_owned()))
+            }
         }
     }
 

@@ -94,7 +94,9 @@ impl TestApp {
         let models = Arc::new(if self.tour {
             ModelSource::searching(Vec::new(), client::Limits::default(), Arc::new(self.clock.clone()), random.clone())
         } else {
-            ModelSource::fixed(self.script.clone())
+            let limits = client::Limits { retry_base: Duration::from_millis(1), ..client::Limits::default() };
+            let clock = Arc::new(self.clock.clone());
+            ModelSource::with_default(self.script.clone(), &config.model, limits, clock, random.clone())
         });
         let outside = Outside {
             clock: Arc::new(self.clock.clone()),

@@ -11,6 +11,7 @@ mod name_server;
 mod peer;
 mod process;
 mod script;
+mod stranger;
 
 pub use app::TestApp;
 pub use client::{Client, kinds, of_type, results};
@@ -19,3 +20,4 @@ pub use name_server::{AsksAnew, NameServer};
 pub use peer::Peer;
 pub use process::{ModelServer, Server, administrator, asks_for};
 pub use script::{Reply, Script, call, calls, text};
+pub use stranger::{Behaves, Stranger, adds};

@@ -1,0 +1,204 @@
+//! `level3 models` and `level3 doctor`: what answers, what does not, and what to do about it. Neither needs a running server or a database.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+
+use crate::cli::Screen;
+use crate::clock::{Clock, Random};
+use crate::config::Config;
+use crate::model::checks::{Check, Examined, Listed, Looking, State};
+use crate::store::{Database, embedded};
+use crate::telemetry;
+
+/// How long the database and the port may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many of a provider's models are shown.
+const SHOWN: usize = 3;
+
+/// Everything that was looked at.
+#[derive(Debug, Serialize)]
+struct Report {
+    /// Whether nothing is to be mended.
+    well: bool,
+    server: Vec<Check>,
+    models: Vec<Examined>,
+}
+
+/// Prints every provider and whether it answers.
+///
+/// # Errors
+/// Nothing can be printed.
+pub async fn models(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    screen: &mut Screen<'_>,
+) -> io::Result<bool> {
+    let listed = match looking(config, clock, random).list().await {
+        Ok(listed) => listed,
+        Err(why) => {
+            screen.line(why)?;
+            return Ok(false);
+        }
+    };
+    if screen.json(&listed)? {
+        return Ok(true);
+    }
+    let rows: Vec<_> = listed.iter().map(row).collect();
+    screen.table(["PROVIDER", "STATE", "MODELS, OR WHAT IS MISSING", "USED"], &rows, "")?;
+    if listed.iter().all(|one| one.in_use.is_empty()) {
+        screen.line("")?;
+        screen.line(
+            "No model is set and none runs on this machine, so the server serves the tour. Set LLM_PROVIDER and its key.",
+        )?;
+    }
+    Ok(true)
+}
+
+fn row(listed: &Listed) -> [String; 4] {
+    let more = listed.models.len().saturating_sub(SHOWN);
+    let mut what = listed.models.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        what.push_str(&format!(" and {more} more"));
+    }
+    if listed.state != "ready" {
+        what.clone_from(&listed.why);
+    } else if listed.models.is_empty() {
+        what = "it lists none".into();
+    }
+    let used = |word: &str, of: &[String]| of.iter().map(|model| format!("{word}: {model}")).collect::<Vec<_>>();
+    let used = [used("in use", &listed.in_use), used("fallback", &listed.fallbacks)].concat().join(", ");
+    [listed.provider.to_owned(), listed.state.to_owned(), what, used]
+}
+
+/// Looks at what the server needs and at the models that are set; tells whether all is well.
+///
+/// # Errors
+/// Nothing can be printed.
+pub async fn doctor(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    screen: &mut Screen<'_>,
+) -> io::Result<bool> {
+    let looking = looking(config, clock, random);
+    let (database, port, models) = tokio::join!(database(config), port(config), looking.examine());
+    let mut server = vec![database, data_folder(&config.data_dir), port];
+    let models = models.unwrap_or_else(|why| {
+        server.push(Check::failed("model", why));
+        Vec::new()
+    });
+    if models.is_empty() && server.iter().all(|check| check.what != "model") {
+        let said = "none is set and none runs on this machine: the server serves the tour; set LLM_PROVIDER and its key";
+        server.push(Check::ok("model", said));
+    }
+    let all = server.iter().chain(models.iter().flat_map(|examined| &examined.checks));
+    let well = all.clone().all(|check| check.state != State::Failed);
+    let report = Report { well, server, models };
+    if screen.json(&report)? {
+        return Ok(well);
+    }
+    print(&report, screen)?;
+    Ok(well)
+}
+
+fn print(report: &Report, screen: &mut Screen<'_>) -> io::Result<()> {
+    let cells = |of: &str, check: &Check| {
+        let state = match check.state {
+            State::Ok => "ok",
+            State::Failed => "FAILED",
+            State::Skipped => "skipped",
+        };
+        [of.to_owned(), check.what.to_owned(), state.to_owned(), check.said.clone()]
+    };
+    let mut rows: Vec<_> = report.server.iter().map(|check| cells("server", check)).collect();
+    for examined in &report.models {
+        let of = format!("{} ({})", examined.model, examined.role);
+        rows.extend(examined.checks.iter().map(|check| cells(&of, check)));
+    }
+    screen.table(["OF", "WHAT", "STATE", "SEEN, OR WHAT TO DO"], &rows, "")?;
+    screen.line("")?;
+    match rows.iter().find(|[_, _, state, _]| state == "FAILED") {
+        Some([of, what, _, said]) => screen.line(format!("To mend first, {of}, {what}: {said}")),
+        None => screen.line("All is well."),
+    }
+}
+
+fn looking(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Looking {
+    let limits = crate::model::client::Limits { context_tokens: config.model.context_tokens, ..Looking::limits() };
+    Looking { settings: config.model.clone(), clock, random, limits }
+}
+
+/// Whether there is a Postgres to use.
+async fn database(config: &Config) -> Check {
+    const WHAT: &str = "database";
+    if config.database_url.is_none() {
+        return match embedded::look(&config.data_dir, config.postgres_bin.as_deref()) {
+            Ok(said) => Check::ok(WHAT, said),
+            Err(error) => Check::failed(WHAT, telemetry::chain(&error)),
+        };
+    }
+    match timeout(PATIENCE, Database::running(config)).await {
+        Ok(Ok(_)) => Check::ok(WHAT, "the one at DATABASE_URL answers"),
+        Ok(Err(error)) => Check::failed(WHAT, telemetry::chain(&error)),
+        Err(_) => Check::failed(WHAT, "nobody answers at DATABASE_URL: start that Postgres, or unset it for a private one"),
+    }
+}
+
+/// Whether the data folder, or what it would be made in, can be written.
+fn data_folder(folder: &Path) -> Check {
+    const WHAT: &str = "data folder";
+    let there =
+        folder.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path }).find(|path| path.exists());
+    let there = there.map_or_else(|| PathBuf::from("."), Path::to_owned);
+    let trial = there.join(format!(".level3-doctor-{}", std::process::id()));
+    match File::create_new(&trial).and_then(|_| fs::remove_file(&trial)) {
+        Ok(()) => Check::ok(WHAT, folder.display().to_string()),
+        Err(error) => {
+            let said =
+                format!("{} cannot be written ({error}): set LEVEL3_DATA_DIR to a folder this user may write", there.display());
+            Check::failed(WHAT, said)
+        }
+    }
+}
+
+/// Whether the address is free, or a level3 has it.
+async fn port(config: &Config) -> Check {
+    const WHAT: &str = "address";
+    let address = config.listen;
+    match TcpListener::bind(address).await {
+        Ok(_) => Check::ok(WHAT, format!("{address} is free")),
+        Err(_) if is_level3(address, config.token.as_deref()).await => Check::ok(WHAT, format!("a level3 is at {address}")),
+        Err(error) => Check::failed(WHAT, format!("{address} cannot be had ({error}): set LEVEL3_LISTEN to another one")),
+    }
+}
+
+/// Asks for what only this program answers so.
+async fn is_level3(mut address: SocketAddr, token: Option<&str>) -> bool {
+    if address.ip().is_unspecified() {
+        address.set_ip(if address.is_ipv4() {
+            std::net::Ipv4Addr::LOCALHOST.into()
+        } else {
+            std::net::Ipv6Addr::LOCALHOST.into()
+        });
+    }
+    let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\n{authorization}Connection: close\r\n\r\n");
+    let asked = async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(request.as_bytes()).await?;
+        let mut said = Vec::new();
+        stream.take(1 << 20).read_to_end(&mut said).await?;
+        io::Result::Ok(String::from_utf8_lossy(&said).to_lowercase().contains("level3_"))
+    };
+    matches!(timeout(PATIENCE, asked).await, Ok(Ok(true)))
+}

@@ -1,0 +1,176 @@
+//! `level3 mcp`: other agents' way in over standard input and output, each line carried to `/mcp` of the running server and back; and the
+//! external servers that the operator adds. Nothing is decided here.
+
+use clap::{Args, Subcommand};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, Transport};
+use rmcp::{RoleClient, RoleServer};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use url::Url;
+
+use super::client::{self, Client, NOTHING};
+use super::{CliError, Screen};
+use crate::domain::McpTransport;
+use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
+
+/// The longest line from the other agent, in bytes.
+const MAX_LINE_BYTES: usize = 4 << 20;
+
+/// What can be done about MCP.
+#[derive(Debug, Args)]
+pub struct Mcp {
+    #[command(subcommand)]
+    ask: Option<McpAsk>,
+}
+
+/// What can be done about external MCP servers, whose tools the agent can call.
+#[derive(Debug, Subcommand)]
+enum McpAsk {
+    /// Add a server whose tools the agent may ask to call; each call is asked about until a rule says otherwise
+    #[command(
+        after_help = "A COMMAND is started by the server with all rights of its user: add only what you would run yourself.\n\
+                            Secrets stand in headers and variables by name: --header \"Authorization: Bearer {{API_KEY}}\"."
+    )]
+    Add {
+        /// What to call it: snake_case
+        name: String,
+        /// Where it is, like https://example.com/mcp
+        #[arg(required_unless_present = "command", conflicts_with = "command")]
+        at: Option<Url>,
+        /// A header to send with every request, like "X-Team: blue"
+        #[arg(long, value_name = "NAME: VALUE", value_parser = pair::<':'>, conflicts_with = "command")]
+        header: Vec<(String, String)>,
+        /// A variable for the program, like MODE=fast
+        #[arg(long, value_name = "NAME=VALUE", value_parser = pair::<'='>, conflicts_with = "at")]
+        env: Vec<(String, String)>,
+        /// The program to start, and its arguments
+        #[arg(last = true, value_name = "COMMAND")]
+        command: Vec<String>,
+    },
+    /// List the servers
+    List,
+    /// Ask a server for its tools anew, and list them
+    Tools {
+        /// The server
+        name: String,
+    },
+    /// Remove a server and the rules that let its tools be called without asking
+    Remove {
+        /// The server
+        name: String,
+    },
+}
+
+fn pair<const SEPARATOR: char>(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(SEPARATOR).ok_or_else(|| format!("expected NAME{SEPARATOR}VALUE"))?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+pub(super) async fn run(ask: Mcp, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    match ask.ask {
+        None => serve(client).await,
+        Some(McpAsk::Add { name, at, header, env, command }) => {
+            let transport = match at {
+                Some(url) => McpTransport::Http { url: url.into(), headers: header.into_iter().collect() },
+                None => McpTransport::Command { command, env: env.into_iter().collect() },
+            };
+            transport.check().map_err(CliError::Usage)?;
+            print_tools(&client.put(&["mcp", &name], &transport).await?, screen)
+        }
+        Some(McpAsk::Tools { name }) => print_tools(&client.post(&["mcp", &name, "tools"], NOTHING).await?, screen),
+        Some(McpAsk::List) => {
+            let answer: McpServers = client.get(&["mcp"], &[]).await?;
+            if !screen.json(&answer)? {
+                let row = |server: &McpServerEntry| [server.name.clone(), server.tools.to_string(), server.transport.in_words()];
+                let rows: Vec<_> = answer.servers.iter().map(row).collect();
+                screen.table(["SERVER", "TOOLS", "WHERE"], &rows, "No external MCP server was added.")?;
+            }
+            Ok(())
+        }
+        Some(McpAsk::Remove { name }) => {
+            let answer: Value = client.delete(&["mcp", &name]).await?;
+            if !screen.json(&answer)? {
+                screen.line(format!("Removed {name}."))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn print_tools(answer: &McpTools, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    if screen.json(answer)? {
+        return Ok(());
+    }
+    let row = |tool: &McpToolEntry| [tool.tool.clone(), tool.description.chars().take(160).collect()];
+    let rows: Vec<_> = answer.tools.iter().map(row).collect();
+    screen.table(["TOOL", "WHAT THE SERVER SAYS"], &rows, "The server lists no tool that can be offered.")?;
+    let lines = |names: Vec<String>| names.join("\n");
+    screen.part("Changed since they were listed before; rules `always` for them are gone", &lines(answer.changed.clone()))?;
+    screen.part("Left out", &lines(answer.left_out.iter().map(|(name, why)| format!("{name}: {why}")).collect()))?;
+    if let Some(tool) = answer.tools.first() {
+        screen.line("Each call is asked about. To let one be called without: ")?;
+        screen.line(format!("  level3 policy rule {} always", tool.tool))?;
+    }
+    Ok(())
+}
+
+/// Speaks MCP on standard input and output until the input ends.
+async fn serve(client: &Client) -> Result<(), CliError> {
+    // A server that is not there, or wants another token, is told on standard error before anything is promised.
+    let _: McpServers = client.get(&["mcp"], &[]).await?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(client.address(&["mcp"]).as_str());
+    config.auth_header = client.token().map(|token| token.expose_secret().to_owned());
+    let server = StreamableHttpClientTransport::with_client(client::patient(client.server())?, config);
+    carry(tokio::io::stdin(), tokio::io::stdout(), server).await;
+    Ok(())
+}
+
+/// Carries messages both ways until either side ends.
+async fn carry<R, W>(input: R, output: W, mut server: impl Transport<RoleClient>)
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let mut agent = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(MAX_LINE_BYTES);
+    let mut sending = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            message = agent.receive() => {
+                let Some(message) = message else { break };
+                let (id, sent) = (asked(&message), server.send(message));
+                sending.push(async move { (id, sent.await) });
+            }
+            Some((id, sent)) = sending.next() => {
+                let Err(error) = sent else { continue };
+                let told = format!("level3 could not be reached: {error}. Call again with the same arguments; nothing happens twice.");
+                let Some(id) = id else { continue };
+                let refusal = ServerJsonRpcMessage::error(ErrorData::internal_error(told, None), Some(id));
+                if agent.send(refusal).await.is_err() {
+                    break;
+                }
+            }
+            message = server.receive() => {
+                let Some(message) = message else { break };
+                if agent.send(message).await.is_err() {
+                    break;
+                }
+            }
+        }
+    }
+    // Lets the server forget the connection; it would after a while anyway.
+    let _ = server.close().await;
+}
+
+/// The request that waits for an answer to this message.
+fn asked(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    match message {
+        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,261 @@
+//! Servers of other people's tools, as an operator adds them, and the tools they list.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use super::{SECRET_NAME_RULE, valid_name, valid_secret_name};
+
+/// The rule a server's name must keep, in words.
+pub const MCP_NAME_RULE: &str = "a server's name is snake_case: a lower-case letter, then lower-case letters, digits or single `_`, 24 at most, \
+     the last one no `_`";
+
+/// What stands between a server's name and its tool's, in the name models use.
+pub const MCP_SEPARATOR: &str = "__";
+
+/// The longest text of a setting, in bytes.
+const MAX_TEXT: usize = 2 << 10;
+/// The most headers, variables or arguments.
+const MAX_TEXTS: usize = 64;
+
+/// How a server is reached. Secrets of the vault are written `{{NAME}}`, in headers and variables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum McpTransport {
+    /// Over HTTP.
+    Http {
+        /// Where.
+        url: String,
+        /// Headers that go with every request.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+    },
+    /// A program that is started with the rights of the server's own user, spoken to on its standard input and output.
+    Command {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// Variables of its environment, beside the few it gets in any case.
+        #[serde(default)]
+        env: BTreeMap<String, String>,
+    },
+}
+
+/// A tool as its server defines it, cleaned for a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct McpDefinition {
+    /// As models call it: `server__tool`.
+    pub tool: String,
+    /// As the server calls it.
+    pub name: String,
+    /// What the server says of it: bounded, without invisible characters.
+    pub description: String,
+    /// JSON Schema of its arguments, without references.
+    pub parameters: Value,
+    /// Fingerprint of name, description and parameters exactly as the server gave them, in hexadecimal.
+    pub sha256: String,
+}
+
+/// True when `name` keeps [`MCP_NAME_RULE`].
+pub fn valid_mcp_name(name: &str) -> bool {
+    valid_name(name) && name.len() <= 24 && !name.contains(MCP_SEPARATOR) && !name.ends_with('_')
+}
+
+/// The name by which models call a server's tool; `None` where there is none that fits.
+pub fn mcp_tool_name(server: &str, name: &str) -> Option<String> {
+    let mut clean = String::new();
+    let mut before = '_';
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+            clean.push('_');
+        }
+        before = c;
+        clean.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+    }
+    let tool = format!("{server}{MCP_SEPARATOR}{clean}");
+    (clean.contains(|c: char| c.is_ascii_alphanumeric()) && valid_name(&tool)).then_some(tool)
+}
+
+impl McpTransport {
+    /// Says what is wrong with it, in words that say what to do.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Http { url, headers } => check_url(url).and_then(|()| check_headers(headers)),
+            Self::Command { command, env } => check_command(command).and_then(|()| check_env(env)),
+        }
+    }
+
+    /// Where it is, in words for a person.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Http { url, .. } => url.clone(),
+            Self::Command { command, .. } => format!("the program `{}`", command.join(" ")),
+        }
+    }
+}
+
+fn bounded<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
+    let mut many = 0;
+    for text in texts {
+        many += 1;
+        if text.len() > MAX_TEXT || text.contains(|c: char| c.is_control()) {
+            return Err(format!("each part has at most {MAX_TEXT} bytes and no control characters"));
+        }
+    }
+    if many > MAX_TEXTS { Err(format!("there can be {MAX_TEXTS} parts at most")) } else { Ok(()) }
+}
+
+fn check_url(url: &str) -> Result<(), String> {
+    bounded([&url.to_owned()])?;
+    let parsed = Url::parse(url).map_err(|error| format!("`{url}` is no address: {error}"))?;
+    if !["http", "https"].contains(&parsed.scheme()) || parsed.host_str().is_none() {
+        return Err("the address of a server begins with http:// or https://".to_owned());
+    }
+    if !parsed.username().is_empty() || parsed.password().is_some() || url.contains("{{") || parsed.fragment().is_some() {
+        return Err(
+            "secrets do not belong into the address; set one with `level3 secret set NAME` and send it in a header, like \
+             --header \"Authorization: Bearer {{NAME}}\""
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), String> {
+    bounded(headers.keys().chain(headers.values()))?;
+    for (name, value) in headers {
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            return Err(format!("`{name}` is no name of a header"));
+        }
+        by_name("header", name, value, "--header")?;
+    }
+    Ok(())
+}
+
+fn check_command(command: &[String]) -> Result<(), String> {
+    bounded(command)?;
+    if command.first().is_none_or(|program| program.is_empty()) {
+        return Err("name the program to start, behind `--`".to_owned());
+    }
+    if command.iter().any(|part| part.contains("{{")) {
+        return Err(
+            "what stands in a command can be seen by everybody on this machine; give secrets with --env NAME={{NAME}}".to_owned()
+        );
+    }
+    Ok(())
+}
+
+fn check_env(env: &BTreeMap<String, String>) -> Result<(), String> {
+    bounded(env.keys().chain(env.values()))?;
+    for (name, value) in env {
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Err(format!("`{name}` is no name of a variable"));
+        }
+        by_name("variable", name, value, "--env")?;
+    }
+    Ok(())
+}
+
+/// What looks like a secret must be in the vault.
+fn by_name(what: &str, name: &str, value: &str, flag: &str) -> Result<(), String> {
+    const SECRET: [&str; 7] = ["auth", "token", "key", "secret", "password", "cookie", "credential"];
+    let names = secrets_in(value)?;
+    let lower = name.to_ascii_lowercase();
+    if names.is_empty() && !value.is_empty() && SECRET.iter().any(|word| lower.contains(word)) {
+        return Err(format!(
+            "the {what} {name} looks like a secret, and its value would be kept in the clear; set it with `level3 secret set NAME` and \
+             write {flag} with {{{{NAME}}}} in its place"
+        ));
+    }
+    Ok(())
+}
+
+/// The names of the secrets that a text stands for: `{{NAME}}`.
+///
+/// # Errors
+/// What is wrong, where braces hold no name of a secret.
+pub fn secrets_in(text: &str) -> Result<Vec<&str>, String> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some((_, from)) = rest.split_once("{{") {
+        let Some((name, after)) = from.split_once("}}") else { return Err(format!("`{{{{` without `}}}}` in `{text}`")) };
+        if !valid_secret_name(name) {
+            return Err(format!("`{name}` is no name of a secret: {SECRET_NAME_RULE}"));
+        }
+        names.push(name);
+        rest = after;
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tools_get_names_that_models_and_rules_accept() {
+        for (name, tool) in [
+            ("create_issue", "git__create_issue"),
+            ("createIssue", "git__create_issue"),
+            ("list-files", "git__list_files"),
+            ("a.b/c", "git__a_b_c"),
+            ("HTTPGet", "git__httpget"),
+        ] {
+            assert_eq!(mcp_tool_name("git", name).as_deref(), Some(tool), "{name}");
+        }
+        for name in ["", "…", "_", &"x".repeat(80)] {
+            assert_eq!(mcp_tool_name("git", name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_servers_leave_no_doubt_where_they_end() {
+        for good in ["git", "my_files", "a2"] {
+            assert!(valid_mcp_name(good), "{good}");
+        }
+        for bad in ["", "Git", "a__b", "a_", "2a", "my-files", &"a".repeat(25)] {
+            assert!(!valid_mcp_name(bad), "{bad}");
+        }
+    }
+
+    fn refused(transport: Value) -> String {
+        serde_json::from_value::<McpTransport>(transport).unwrap().check().unwrap_err()
+    }
+
+    #[test]
+    fn secrets_are_taken_by_name_only() {
+        let good = [
+            json!({"url": "http://127.0.0.1:9/mcp"}),
+            json!({"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer {{API_KEY}}", "X-Team": "blue"}}),
+            json!({"command": ["npx", "server"], "env": {"API_TOKEN": "{{API_KEY}}", "MODE": "fast"}}),
+        ];
+        for transport in good {
+            assert_eq!(serde_json::from_value::<McpTransport>(transport).unwrap().check(), Ok(()));
+        }
+        let clear = json!({"url": "https://a.example", "headers": {"Authorization": "Bearer abc"}});
+        assert!(refused(clear).contains("level3 secret set"));
+        assert!(refused(json!({"command": ["x"], "env": {"API_KEY": "abc"}})).contains("kept in the clear"));
+        assert!(refused(json!({"url": "https://me:pw@a.example"})).contains("do not belong into the address"));
+        assert!(refused(json!({"url": "https://a.example/{{KEY}}"})).contains("do not belong into the address"));
+        assert!(refused(json!({"command": ["x", "{{KEY}}"]})).contains("--env"));
+        assert!(refused(json!({"url": "https://a.example", "headers": {"X-A": "{{no name}}"}})).contains("no name of a secret"));
+        assert!(refused(json!({"url": "https://a.example", "headers": {"X-A": "{{A"}})).contains("without"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_what_to_do() {
+        assert!(refused(json!({"url": "ftp://a.example"})).contains("http:// or https://"));
+        assert!(refused(json!({"url": "nowhere"})).contains("is no address"));
+        assert!(refused(json!({"command": []})).contains("name the program"));
+        assert!(refused(json!({"url": "https://a.example", "headers": {"a b": "c"}})).contains("no name of a header"));
+        assert!(refused(json!({"command": ["x"], "env": {"a=b": "c"}})).contains("no name of a variable"));
+        assert!(refused(json!({"command": ["x\n"]})).contains("no control characters"));
+        assert!(serde_json::from_value::<McpTransport>(json!({"url": "https://a.example", "command": ["x"]})).is_err());
+    }
+}

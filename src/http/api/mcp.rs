@@ -1,0 +1,117 @@
+//! External MCP servers: added, looked at and removed by the operator. There is no tool for it.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use super::reply::{At, Body, Refusal, Reply};
+use crate::domain::{MCP_NAME_RULE, McpTransport, valid_mcp_name};
+use crate::http::Doors;
+use crate::mcp::McpError;
+use crate::store::{McpServer, StoreError};
+use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
+
+/// The most servers.
+const MOST_SERVERS: usize = 16;
+
+impl From<McpError> for Refusal {
+    fn from(error: McpError) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, error.to_string())
+    }
+}
+
+pub(super) async fn list(State(doors): State<Doors>) -> Reply<McpServers> {
+    let (servers, tools) = tokio::try_join!(doors.store.mcp_servers(), doors.store.mcp_tools())?;
+    let entry = |server: McpServer| McpServerEntry {
+        tools: tools.iter().filter(|tool| tool.server == server.name).count(),
+        name: server.name,
+        transport: server.transport,
+        created_at: server.created_at,
+    };
+    Ok(Json(McpServers { servers: servers.into_iter().map(entry).collect() }))
+}
+
+/// Adds a server that answers. One that does not is not kept.
+pub(super) async fn add(
+    State(doors): State<Doors>,
+    At(name): At<String>,
+    Body(transport): Body<McpTransport>,
+) -> Result<(StatusCode, Json<McpTools>), Refusal> {
+    if !valid_mcp_name(&name) {
+        return Err(Refusal::bad(MCP_NAME_RULE));
+    }
+    transport.check().map_err(Refusal::bad)?;
+    if matches!(transport, McpTransport::Command { .. }) && !doors.mcp_commands {
+        return Err(Refusal::new(StatusCode::FORBIDDEN, NO_COMMANDS));
+    }
+    let servers = doors.store.mcp_servers().await?;
+    if servers.iter().any(|server| server.name == name) {
+        return Err(there_already(&name));
+    }
+    if servers.len() >= MOST_SERVERS {
+        return Err(Refusal::conflict(format!("there are {MOST_SERVERS} servers already; remove one first")));
+    }
+    let listed = doors.mcp.list(&name, &transport).await?;
+    if !doors.store.add_mcp_server(&name, &transport, &listed.tools, doors.clock.now()).await? {
+        return Err(there_already(&name));
+    }
+    tracing::info!(server = name, "an MCP server was added");
+    Ok((StatusCode::CREATED, Json(kept(&doors, name, Vec::new(), listed.left_out).await?)))
+}
+
+pub(super) async fn tools(State(doors): State<Doors>, At(name): At<String>) -> Reply<McpTools> {
+    known(&doors, &name).await?;
+    Ok(Json(kept(&doors, name, Vec::new(), BTreeMap::new()).await?))
+}
+
+/// Asks the server anew.
+pub(super) async fn list_tools(State(doors): State<Doors>, At(name): At<String>) -> Reply<McpTools> {
+    let server = known(&doors, &name).await?;
+    let listed = doors.mcp.list(&name, &server.transport).await?;
+    let changed = doors.store.list_mcp_tools(&name, &listed.tools, doors.clock.now()).await?;
+    Ok(Json(kept(&doors, name, changed, listed.left_out).await?))
+}
+
+pub(super) async fn remove(State(doors): State<Doors>, At(name): At<String>) -> Reply<serde_json::Value> {
+    let removed = doors.store.remove_mcp_server(&name).await?;
+    doors.mcp.forget(&name).await;
+    if !removed {
+        return Err(unknown(&name));
+    }
+    tracing::info!(server = name, "an MCP server was removed");
+    Ok(Json(serde_json::json!({ "removed": name })))
+}
+
+async fn known(doors: &Doors, name: &str) -> Result<McpServer, Refusal> {
+    doors.store.mcp_server(name).await?.ok_or_else(|| unknown(name))
+}
+
+async fn kept(
+    doors: &Doors,
+    name: String,
+    changed: Vec<String>,
+    left_out: BTreeMap<String, String>,
+) -> Result<McpTools, StoreError> {
+    let ours = doors.store.mcp_tools().await?.into_iter().filter(|tool| tool.server == name);
+    let tools = ours.map(|tool| McpToolEntry {
+        tool: tool.tool,
+        name: tool.name,
+        description: tool.description,
+        parameters: tool.parameters,
+        changed_at: tool.changed_at,
+    });
+    Ok(McpTools { tools: tools.collect(), name, changed, left_out })
+}
+
+fn unknown(name: &str) -> Refusal {
+    Refusal::unknown(format!("there is no MCP server `{name}`"))
+}
+
+fn there_already(name: &str) -> Refusal {
+    Refusal::conflict(format!("there is an MCP server `{name}` already; remove it first, or choose another name"))
+}
+
+const NO_COMMANDS: &str = "a program would run with all rights of the user level3 runs as, and without a token anybody on this machine could \
+     add one: start the server with LEVEL3_TOKEN, or with LEVEL3_MCP_COMMANDS=1 if nobody else uses this machine";

@@ -1,0 +1,146 @@
+//! One call of another agent: a turn is queued or found again, and waited for.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, CallToolResult, ProgressNotificationParam};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::time::{Instant, sleep_until};
+
+use super::{Door, broken, told};
+use crate::domain::{ApprovalId, CallRequest, TurnId};
+use crate::store::{McpCall, McpTurn, StoreError};
+
+/// How long a call is waited for. Real time: the usual client gives up after a minute.
+const PATIENCE: Duration = Duration::from_secs(50);
+
+/// How long a person gets to decide before the client is told that it waits, where the client can be told meanwhile.
+const DECISION: TimeDelta = TimeDelta::seconds(30);
+
+/// How a wait ended.
+enum Waited {
+    /// The turn is over, or is not waited for any longer.
+    Answer(CallToolResult),
+    /// The client does not want it any more.
+    Cancelled,
+}
+
+impl Door {
+    /// Does what a client asks for.
+    pub(super) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        if self.doors.safe_mode {
+            return Ok(told::failed(told::SAFE_MODE));
+        }
+        let tool = request.name.as_ref();
+        let offered = self.offered().await.map_err(|error| broken(&error))?;
+        if !offered.iter().any(|spec| spec.name == tool) {
+            let names: Vec<_> = offered.iter().map(|spec| spec.name.as_str()).collect();
+            return Err(ErrorData::invalid_params(told::unknown(tool, &names), None));
+        }
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let client = told::client(context.client_info().map(|info| info.name).as_deref());
+        let mcp = self.queued(&client, tool, &arguments).await.map_err(|error| broken(&error))?;
+        let Some(McpTurn { turn, joined }) = mcp else { return Ok(told::failed(told::TOO_MANY_WAIT)) };
+        tracing::info!(%turn, tool, client, joined, "an MCP client calls");
+        match self.wait(turn, tool, &context).await.map_err(|error| broken(&error))? {
+            Waited::Answer(result) => Ok(told::about(result, turn, joined)),
+            Waited::Cancelled => Err(ErrorData::internal_error("cancelled by the client", None)),
+        }
+    }
+
+    async fn queued(&self, client: &str, tool: &str, arguments: &Value) -> Result<Option<McpTurn>, StoreError> {
+        // Keys of objects are sorted, so the same arguments are the same text.
+        let key = Sha256::digest(json!([tool, arguments]).to_string()).into();
+        let content = format!("The MCP client “{client}” calls {tool}.");
+        let request = CallRequest { id: "mcp".into(), name: tool.to_owned(), arguments: arguments.to_string() };
+        self.doors.store.mcp_call(McpCall { client, key, content: &content, request }, self.doors.clock.now()).await
+    }
+
+    /// Waits until the turn is over, or somebody has to be told something else.
+    async fn wait(&self, turn: TurnId, tool: &str, context: &RequestContext<RoleServer>) -> Result<Waited, StoreError> {
+        let doors = &self.doors;
+        // Listening begins before the first look, so that nothing falls between.
+        let mut events = doors.store.signals().events();
+        let until = Instant::now() + PATIENCE;
+        let mut decision = None;
+        loop {
+            let report = doors.store.turn_report(turn).await?;
+            let Some(report) = report else { return Ok(Waited::Answer(told::failed(told::GONE))) };
+            if report.state.is_final() {
+                let limit = doors.store.limit_told(turn).await?;
+                doors.store.mcp_delivered(turn, doors.clock.now()).await?;
+                return Ok(Waited::Answer(told::outcome(report, limit)));
+            }
+            // What was decided is waited for as everything else is.
+            decision = decision.filter(|_| report.approval.is_some());
+            if let Some(approval) = report.approval {
+                let now = doors.clock.now();
+                let asked_until = match decision {
+                    Some(until) => until,
+                    None if self.tells_of(approval, tool, context).await => now + DECISION,
+                    None => now,
+                };
+                decision = Some(asked_until);
+                if now >= asked_until {
+                    return Ok(Waited::Answer(self.waiting(approval, tool, context).await?));
+                }
+            }
+            let patience = async {
+                match decision {
+                    Some(at) => doors.clock.sleep_until(at).await,
+                    None => sleep_until(until).await,
+                }
+            };
+            tokio::select! {
+                // Any event, or a missed one: look again.
+                _ = events.recv() => {}
+                () = patience => {
+                    if decision.is_none() {
+                        return Ok(Waited::Answer(told::still_at_work(tool)));
+                    }
+                }
+                () = context.ct.cancelled() => return self.cancelled(turn).await,
+                () = doors.shutdown.cancelled() => return Ok(Waited::Answer(told::failed(told::RESTARTS))),
+            }
+        }
+    }
+
+    /// Tells a client that can be told meanwhile what its call waits for; false for one that cannot.
+    async fn tells_of(&self, approval: ApprovalId, tool: &str, context: &RequestContext<RoleServer>) -> bool {
+        let Some(token) = context.meta.get_progress_token() else { return false };
+        let message = format!("`{tool}` waits for a person: approval {approval}");
+        context.peer.notify_progress(ProgressNotificationParam::new(token, 0.0).with_message(message)).await.is_ok()
+    }
+
+    async fn waiting(
+        &self,
+        approval: ApprovalId,
+        tool: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, StoreError> {
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let host = parts.and_then(|parts| parts.headers.get("host")?.to_str().ok()).unwrap_or("level3");
+        Ok(match self.doors.store.approval(approval).await? {
+            Some(approval) => told::waits(&approval, tool, host),
+            None => told::still_at_work(tool),
+        })
+    }
+
+    /// A server that ends cancels its requests too, and those turns go on after the restart.
+    async fn cancelled(&self, turn: TurnId) -> Result<Waited, StoreError> {
+        let doors = &self.doors;
+        if doors.shutdown.is_cancelled() {
+            return Ok(Waited::Answer(told::failed(told::RESTARTS)));
+        }
+        doors.store.stop_turn(turn, doors.clock.now()).await?;
+        doors.store.mcp_delivered(turn, doors.clock.now()).await?;
+        Ok(Waited::Cancelled)
+    }
+}

@@ -1,0 +1,212 @@
+//! `/mcp`: level3 as a server of the Model Context Protocol. It offers other agents the live capabilities and `write_capability`, and each
+//! call is a turn under the same law as any other. `docs/mcp.md` describes it; the protocol itself is the crate `rmcp`'s.
+
+mod call;
+mod told;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, ServerHandler};
+use serde_json::Value;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::Doors;
+use crate::domain::{Event, EventRecord, ToolSpec};
+use crate::store::{CapabilitySummary, StoreError};
+use crate::tools::Tools;
+
+/// The largest request, in bytes: a capability in base64 is the largest thing there is to send.
+const MAX_BODY_BYTES: usize = 4 << 20;
+
+/// How many clients may be connected at the same time.
+const MOST_SESSIONS: usize = 256;
+
+/// How long a client that says nothing stays connected. Real time: it guards against those that went without a word.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// The one built-in tool that other agents are offered.
+const WRITE_CAPABILITY: &str = "write_capability";
+
+const INSTRUCTIONS: &str = "Tools are capabilities that level3 keeps and runs in a sandbox; write_capability makes a new one. A call that has to \
+     be approved by a person is answered with an error that says so: call again with the same arguments once it is decided, and you get the \
+     outcome of that same call.";
+
+/// The service behind `/mcp`.
+pub(super) type Service = StreamableHttpService<Door, LocalSessionManager>;
+
+/// Makes the service. The guard of the doors has checked Host, Origin and token before a request gets here.
+pub(super) fn service(doors: Doors) -> Service {
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(IDLE);
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(MAX_BODY_BYTES)
+        .with_cancellation_token(doors.shutdown.child_token());
+    let open = Arc::new(AtomicUsize::new(0));
+    let make = move || Door::open(&doors, &open).ok_or_else(|| std::io::Error::other("too many MCP clients are connected"));
+    StreamableHttpService::new(make, Arc::new(sessions), config)
+}
+
+/// One client's connection; for clients that have none, one request.
+#[derive(Clone)]
+pub(super) struct Door {
+    doors: Doors,
+    connection: Arc<Connection>,
+}
+
+/// Is counted while it lives.
+struct Connection {
+    open: Arc<AtomicUsize>,
+    gone: CancellationToken,
+    _guard: DropGuard,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Door {
+    fn open(doors: &Doors, open: &Arc<AtomicUsize>) -> Option<Self> {
+        let more = |count| (count < MOST_SESSIONS).then_some(count + 1);
+        open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        let gone = CancellationToken::new();
+        let connection = Connection { open: Arc::clone(open), _guard: gone.clone().drop_guard(), gone };
+        Some(Self { doors: doors.clone(), connection: Arc::new(connection) })
+    }
+
+    /// What is offered now; nothing in safe mode.
+    async fn offered(&self) -> Result<Vec<ToolSpec>, StoreError> {
+        if self.doors.safe_mode {
+            return Ok(Vec::new());
+        }
+        Ok(offered(&self.doors.store.capabilities().await?))
+    }
+}
+
+fn offered(capabilities: &[CapabilitySummary]) -> Vec<ToolSpec> {
+    let ours = |spec: &ToolSpec| spec.name == WRITE_CAPABILITY || capabilities.iter().any(|live| live.name == spec.name);
+    Tools::specs(capabilities).into_iter().filter(ours).collect()
+}
+
+fn tool(spec: ToolSpec) -> Tool {
+    let schema = match spec.parameters {
+        Value::Object(schema) => schema,
+        // Every schema that was checked is an object; one that is not accepts anything.
+        _ => serde_json::Map::from_iter([("type".to_owned(), Value::from("object"))]),
+    };
+    Tool::new(spec.name, spec.description, schema)
+}
+
+/// Words for a client when the database does not answer; the rest is in the log.
+fn broken(error: &StoreError) -> ErrorData {
+    tracing::warn!(error = error as &dyn std::error::Error, "an MCP client could not be answered");
+    ErrorData::internal_error("the database does not answer; try again", None)
+}
+
+/// Completes when what is offered may have changed; `false`: the server ends.
+async fn changed(events: &mut Receiver<EventRecord>, doors: &Doors) -> bool {
+    loop {
+        let received = tokio::select! {
+            received = events.recv() => received,
+            () = doors.shutdown.cancelled() => return false,
+        };
+        match received {
+            Ok(record) if matches!(record.event, Event::CapabilityInstalled { .. } | Event::CapabilityChanged { .. }) => {
+                return true;
+            }
+            Ok(_) => {}
+            // It may have been among those that were missed.
+            Err(RecvError::Lagged(_)) => return true,
+            Err(RecvError::Closed) => return false,
+        }
+    }
+}
+
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
+            .with_server_info(Implementation::new("level3", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let offered = self.offered().await.map_err(|error| broken(&error))?;
+        Ok(ListToolsResult::with_all_items(offered.into_iter().map(tool).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.call(request, context).await.map(CallToolResponse::from)
+    }
+
+    /// Tells a client that keeps a connection of changes, as long as it does.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let (doors, gone) = (self.doors.clone(), self.connection.gone.clone());
+        self.doors.sockets.spawn(async move {
+            let mut events = doors.store.signals().events();
+            loop {
+                tokio::select! {
+                    more = changed(&mut events, &doors) => {
+                        if !more || context.peer.notify_tool_list_changed().await.is_err() {
+                            return;
+                        }
+                    }
+                    () = gone.cancelled() => return,
+                }
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    /// The same for a client that asks for it in a request of its own.
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut events = self.doors.store.signals().events();
+        loop {
+            tokio::select! {
+                more = changed(&mut events, &self.doors) => {
+                    if !more || subscription.sink().notify_tool_list_changed().await.is_err() {
+                        return Ok(());
+                    }
+                }
+                () = subscription.cancelled() => return Ok(()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn other_agents_are_offered_capabilities_and_the_tool_that_writes_them_and_nothing_else() {
+        let live = CapabilitySummary { name: "greet".into(), version: 2, description: "Greets.".into(), parameters: json!({}) };
+        let names: Vec<_> = offered(&[live]).into_iter().map(|spec| spec.name).collect();
+        assert_eq!(names, ["write_capability", "greet"]);
+    }
+}

@@ -1,0 +1,136 @@
+//! What other agents are told of their calls.
+
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::{Value, json};
+
+use crate::domain::TurnId;
+use crate::store::{Approval, TurnReport};
+
+/// The longest result, in bytes; a longer one is cut in the middle.
+const MAX_RESULT_BYTES: usize = 256 << 10;
+
+/// The longest name of a client, in characters.
+const MAX_CLIENT: usize = 80;
+
+pub(super) const SAFE_MODE: &str = "level3 runs in safe mode: capabilities are off until it is started without LEVEL3_SAFE_MODE.";
+pub(super) const TOO_MANY_WAIT: &str =
+    "Too many of your calls wait for a person already. Nothing was begun; try again when some are decided.";
+pub(super) const RESTARTS: &str = "level3 is being stopped or restarted. The call is kept: call again with the same arguments in a moment, and you \
+     get its outcome. Nothing happens twice.";
+pub(super) const GONE: &str = "The call is not known any more; call again.";
+
+/// An answer that says why there is no outcome, or that it is a failure.
+pub(super) fn failed(text: impl Into<String>) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+pub(super) fn unknown(tool: &str, names: &[&str]) -> String {
+    let tool: String = tool.chars().take(MAX_CLIENT).filter(|c| !c.is_control()).collect();
+    format!("Unknown tool: {tool}. The tools are: {}.", names.join(", "))
+}
+
+pub(super) fn still_at_work(tool: &str) -> CallToolResult {
+    failed(format!("`{tool}` is still at work. Call it again with the same arguments to get its outcome; nothing happens twice."))
+}
+
+/// The outcome of a turn that is over; `limit` is what it said where a limit ended it.
+pub(super) fn outcome(report: TurnReport, limit: Option<String>) -> CallToolResult {
+    let last = report.results.into_iter().next_back();
+    match (last, limit) {
+        (Some(call), _) if call.ok => {
+            let text = cut(call.result);
+            let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
+            result.structured_content = serde_json::from_str(&text).ok().filter(Value::is_object);
+            result
+        }
+        (_, Some(limit)) => failed(cut(limit)),
+        (Some(call), None) => failed(cut(call.result)),
+        (None, None) => failed(report.reason.unwrap_or_else(|| "The call ended without an outcome.".to_owned())),
+    }
+}
+
+/// A call that waits for a person.
+pub(super) fn waits(approval: &Approval, tool: &str, host: &str) -> CallToolResult {
+    let shown = &approval.shown;
+    let text = format!(
+        "`{tool}` was not run yet: a person has to decide about it first (approval {id}, until {until}). {why} What would happen: {what}\n\
+         The person decides in the page at http://{host}/, or with `level3 approvals show {id}` and `level3 approvals approve {id}`. Once it \
+         is decided, call `{tool}` again with the same arguments: you get the outcome of this same call, and nothing happens twice.",
+        id = approval.id,
+        until = approval.expires_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+        why = shown.why,
+        what = shown.what.join(" "),
+    );
+    let mut result = failed(cut(text));
+    result.meta.get_or_insert_with(MetaObject::new).0.insert("level3/approval".into(), json!(approval.id));
+    result
+}
+
+/// Says which turn a result is of, and whether the client had asked for it before.
+pub(super) fn about(mut result: CallToolResult, turn: TurnId, joined: bool) -> CallToolResult {
+    let meta = &mut result.meta.get_or_insert_with(MetaObject::new).0;
+    meta.insert("level3/turn".into(), json!(turn));
+    meta.insert("level3/joined".into(), json!(joined));
+    result
+}
+
+/// A client's name as it is kept: bounded, on one line.
+pub(super) fn client(name: Option<&str>) -> String {
+    let name = name.unwrap_or_default().trim();
+    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_CLIENT).collect();
+    if name.trim().is_empty() { "unnamed".to_owned() } else { name }
+}
+
+fn cut(text: String) -> String {
+    if text.len() <= MAX_RESULT_BYTES {
+        return text;
+    }
+    let head = text.floor_char_boundary(MAX_RESULT_BYTES * 2 / 3);
+    let tail = text.ceil_char_boundary(text.len() - MAX_RESULT_BYTES / 3);
+    format!("{}\n[… {} bytes left out here …]\n{}", &text[..head], tail - head, &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ConversationId, ToolCallId, TurnState};
+    use crate::store::CallReport;
+
+    fn report(ok: bool, result: &str) -> TurnReport {
+        let call = CallReport { call: ToolCallId(1), tool: "t".into(), ok, result: result.into() };
+        let conversation = ConversationId(1);
+        TurnReport { conversation, state: TurnState::Completed, reason: None, approval: None, results: vec![call] }
+    }
+
+    #[test]
+    fn only_an_object_is_given_as_structured_content_too() {
+        let structured = |text: &str| outcome(report(true, text), None).structured_content;
+        assert_eq!(structured("{\"a\": 1}"), Some(json!({"a": 1})));
+        for text in ["[1]", "7", "plain", ""] {
+            assert_eq!(structured(text), None, "{text}");
+        }
+        assert_eq!(outcome(report(false, "{\"a\": 1}"), None).structured_content, None, "a failure has none");
+    }
+
+    #[test]
+    fn what_a_limit_said_is_told_instead_of_the_call_it_cut_off() {
+        let result = outcome(report(false, "Not run: the turn ended first."), Some("I stopped here: limit.".into()));
+        assert!(result.is_error == Some(true) && format!("{:?}", result.content).contains("I stopped here"));
+    }
+
+    #[test]
+    fn a_result_beyond_every_measure_is_cut_in_the_middle() {
+        let text = cut(format!("a{}z", "é".repeat(MAX_RESULT_BYTES)));
+        assert!(text.len() < MAX_RESULT_BYTES + 100 && text.starts_with("aé") && text.ends_with("éz"), "{}", text.len());
+        assert!(text.contains("bytes left out here"));
+    }
+
+    #[test]
+    fn a_name_of_a_client_is_one_bounded_line() {
+        assert_eq!(client(Some("  Some\nClient\u{1b} ")), "Some Client ");
+        assert_eq!(client(Some(&"x".repeat(500))).len(), MAX_CLIENT);
+        for nothing in [None, Some(""), Some("\n\t")] {
+            assert_eq!(client(nothing), "unnamed");
+        }
+    }
+}

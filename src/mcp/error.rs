@@ -1,0 +1,70 @@
+//! Why a server of other people's tools gave no answer.
+
+use std::time::Duration;
+
+use crate::secrets::SecretError;
+
+/// Why there is no answer, in words for the operator and for the model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct McpError {
+    text: String,
+    may_have_happened: bool,
+}
+
+impl McpError {
+    fn nothing_happened(text: String) -> Self {
+        Self { text, may_have_happened: false }
+    }
+
+    /// There is no connection. `said` is what came instead, from the server or the machine.
+    pub(super) fn unreachable(server: &str, said: &str) -> Self {
+        let said = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };
+        Self::nothing_happened(format!("the MCP server `{server}` cannot be reached{said}"))
+    }
+
+    /// The server said no, or makes no sense.
+    pub(super) fn refused(server: &str, said: &str) -> Self {
+        Self::nothing_happened(format!("the MCP server `{server}` refused: {said}"))
+    }
+
+    /// It took too long before anything was asked of it.
+    pub(super) fn slow(server: &str, what: &str, limit: Duration) -> Self {
+        Self::nothing_happened(format!("the MCP server `{server}` did not {what} within {} seconds", limit.as_secs_f32()))
+    }
+
+    /// A secret is not there.
+    pub(super) fn no_secret(server: &str, secret: &str) -> Self {
+        Self::nothing_happened(format!(
+            "the MCP server `{server}` needs the secret {secret}, which is not set; the operator can set it with `level3 secret set {secret}`"
+        ))
+    }
+
+    /// A secret cannot be opened.
+    pub(super) fn secret(server: &str, secret: &str, error: &SecretError) -> Self {
+        tracing::warn!(server, secret, error = error as &dyn std::error::Error, "a secret cannot be used");
+        Self::nothing_happened(format!("the MCP server `{server}` needs the secret {secret}, which cannot be opened"))
+    }
+
+    /// The connection ended in the middle of a call.
+    pub(super) fn lost(server: &str, said: &str) -> Self {
+        let text = format!("the connection to the MCP server `{server}` ended in the middle of the call ({said})");
+        Self { text, may_have_happened: true }
+    }
+
+    /// No answer in time.
+    pub(super) fn late(server: &str, limit: Duration) -> Self {
+        let text = format!("the MCP server `{server}` gave no answer within {} seconds", limit.as_secs_f32());
+        Self { text, may_have_happened: true }
+    }
+
+    /// True when the call may have been carried out all the same.
+    pub fn may_have_happened(&self) -> bool {
+        self.may_have_happened
+    }
+
+    /// The same, told otherwise.
+    pub(super) fn told(self, tell: impl FnOnce(&str) -> String) -> Self {
+        Self { text: tell(&self.text), ..self }
+    }
+}

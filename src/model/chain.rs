@@ -1,0 +1,264 @@
+//! Models in an order: the first answers, and while it is down the next one does.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::future::BoxFuture;
+
+use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
+use crate::clock::Clock;
+use crate::store::Rate;
+use crate::wire::ModelInfo;
+
+/// How long a model that was down is passed over.
+const PASSED_OVER: TimeDelta = TimeDelta::seconds(30);
+
+/// What is known of whether a model answers. Chains that have the same model share it.
+#[derive(Default)]
+pub(super) struct Health(Mutex<Option<Down>>);
+
+#[derive(Clone)]
+struct Down {
+    since: DateTime<Utc>,
+    why: String,
+}
+
+impl Health {
+    /// Why it is passed over, where it is.
+    fn down(&self, now: DateTime<Utc>) -> Option<String> {
+        let down = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A clock that was set back does not keep a model down.
+        down.as_ref().filter(|down| (down.since..down.since + PASSED_OVER).contains(&now)).map(|down| down.why.clone())
+    }
+
+    fn set(&self, down: Option<Down>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = down;
+    }
+}
+
+/// One model of a chain.
+pub(super) struct Member {
+    /// Its reference.
+    pub(super) name: String,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) health: Arc<Health>,
+}
+
+/// Two models or more.
+pub(super) struct Chain {
+    members: Vec<Member>,
+    clock: Arc<dyn Clock>,
+}
+
+/// Whether another model may answer instead. A request that one refuses for what it says would be wrong for all, and an answer that began is
+/// not begun again.
+fn may_pass(kind: ModelErrorKind) -> bool {
+    use ModelErrorKind as Kind;
+    match kind {
+        Kind::Unreachable | Kind::Server | Kind::Timeout | Kind::RateLimited | Kind::Unauthorized | Kind::Payment => true,
+        Kind::ContextOverflow | Kind::Refused | Kind::Cut | Kind::Malformed => false,
+    }
+}
+
+impl Chain {
+    /// The models in their order.
+    pub(super) fn new(members: Vec<Member>, clock: Arc<dyn Clock>) -> Self {
+        Self { members, clock }
+    }
+
+    /// The one that is asked first now: the first that is not passed over, or the first of all where all are.
+    fn first(&self) -> Option<&Member> {
+        let now = self.clock.now();
+        self.members.iter().find(|member| member.health.down(now).is_none()).or_else(|| self.members.first())
+    }
+
+    async fn ask(&self, request: Request, on_delta: OnDelta<'_>) -> Result<Answer, ModelError> {
+        let now = self.clock.now();
+        let all_down = self.members.iter().all(|member| member.health.down(now).is_some());
+        let mut failures: Vec<(&Member, ModelErrorKind, String)> = Vec::new();
+        for member in &self.members {
+            if let Some(why) = member.health.down(now).filter(|_| !all_down) {
+                failures.push((member, ModelErrorKind::Unreachable, format!("Passed over, since a moment ago: {why}")));
+                continue;
+            }
+            let said = AtomicBool::new(false);
+            let hears = |piece: &str| {
+                said.store(true, Ordering::Relaxed);
+                on_delta(piece);
+            };
+            let error = match member.model.answer(request.clone(), &hears).await {
+                Ok(answer) => {
+                    member.health.set(None);
+                    return Ok(answer);
+                }
+                Err(error) => error,
+            };
+            let passes = may_pass(error.kind) && !said.load(Ordering::Relaxed);
+            if passes {
+                tracing::warn!(model = member.name, kind = ?error.kind, "a model is down: {}", error.message);
+                member.health.set(Some(Down { since: self.clock.now(), why: error.message.clone() }));
+            }
+            failures.push((member, error.kind, error.message));
+            if !passes {
+                break;
+            }
+        }
+        Err(of_all(&failures))
+    }
+}
+
+/// One error for all: each model with its own sentence. Its kind is that of the last one that was really asked.
+fn of_all(failures: &[(&Member, ModelErrorKind, String)]) -> ModelError {
+    let kind = failures.last().map_or(ModelErrorKind::Unreachable, |(_, kind, _)| *kind);
+    let told: Vec<_> = failures.iter().map(|(member, _, why)| format!("{}: {why}", member.name)).collect();
+    ModelError { kind, message: format!("No model answered. {}", told.join(" ")) }
+}
+
+impl Model for Chain {
+    fn answer<'a>(&'a self, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        Box::pin(self.ask(request, on_delta))
+    }
+
+    fn info(&self) -> ModelInfo {
+        self.first().map_or_else(ModelInfo::default, |member| member.model.info())
+    }
+
+    fn abilities(&self) -> Abilities {
+        self.first().map_or_else(Abilities::default, |member| member.model.abilities())
+    }
+
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        match self.first() {
+            Some(member) => member.model.prepare(),
+            None => Box::pin(std::future::ready(())),
+        }
+    }
+
+    fn rate(&self, answered: &str) -> Option<Rate> {
+        self.members.iter().find_map(|member| member.model.rate(answered))
+    }
+}
+
+/// Stands in a chain for a model that cannot be asked as things are set.
+pub(super) struct Unusable {
+    pub(super) provider: String,
+    pub(super) why: String,
+}
+
+impl Model for Unusable {
+    fn answer<'a>(&'a self, _: Request, _: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        let error = ModelError { kind: ModelErrorKind::Unauthorized, message: self.why.clone() };
+        Box::pin(std::future::ready(Err(error)))
+    }
+
+    fn info(&self) -> ModelInfo {
+        ModelInfo { kind: "configured".into(), provider: self.provider.clone(), name: String::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use std::collections::VecDeque;
+
+    /// Says these things in order, each after a piece of text where there is one.
+    struct Scripted(&'static str, Mutex<VecDeque<(&'static str, Option<ModelErrorKind>)>>);
+
+    impl Model for Scripted {
+        fn answer<'a>(&'a self, _: Request, on_delta: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
+            let (text, fails) = self.1.lock().unwrap().pop_front().unwrap_or_else(|| panic!("{} was asked too often", self.0));
+            if !text.is_empty() {
+                on_delta(text);
+            }
+            let answer = Answer {
+                content: text.into(),
+                calls: Vec::new(),
+                finish_reason: "stop".into(),
+                usage: None,
+                model: self.0.into(),
+            };
+            let message = format!("{} is unwell.", self.0);
+            Box::pin(std::future::ready(fails.map_or(Ok(answer), |kind| Err(ModelError { kind, message }))))
+        }
+
+        fn info(&self) -> ModelInfo {
+            ModelInfo { name: self.0.into(), ..ModelInfo::default() }
+        }
+    }
+
+    type Script = Vec<(&'static str, Option<ModelErrorKind>)>;
+
+    fn chain(clock: &ManualClock, scripts: Vec<(&'static str, Script)>) -> Chain {
+        let member = |(name, script): (&'static str, Script)| Member {
+            name: format!("p/{name}"),
+            model: Arc::new(Scripted(name, Mutex::new(script.into()))),
+            health: Arc::default(),
+        };
+        Chain::new(scripts.into_iter().map(member).collect(), Arc::new(clock.clone()))
+    }
+
+    async fn asked(chain: &Chain) -> Result<String, (ModelErrorKind, String)> {
+        let request = Request { entries: Vec::new(), tools: Vec::new() };
+        chain.answer(request, &|_| {}).await.map(|answer| answer.model).map_err(|error| (error.kind, error.message))
+    }
+
+    const DOWN: (&str, Option<ModelErrorKind>) = ("", Some(ModelErrorKind::Unreachable));
+    const WELL: (&str, Option<ModelErrorKind>) = ("hello", None);
+
+    #[tokio::test]
+    async fn the_next_answers_while_the_first_is_down_and_the_first_is_tried_again_after_30_seconds() {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let chain = chain(&clock, vec![("a", vec![DOWN, WELL]), ("b", vec![WELL, WELL])]);
+        assert_eq!(chain.info().name, "a");
+        assert_eq!(asked(&chain).await, Ok("b".into()));
+        clock.advance(TimeDelta::seconds(29));
+        assert_eq!(chain.info().name, "b");
+        assert_eq!(asked(&chain).await, Ok("b".into()), "the first was not asked");
+        clock.advance(TimeDelta::seconds(1));
+        assert_eq!((asked(&chain).await, chain.info().name.as_str()), (Ok("a".into()), "a"));
+    }
+
+    #[tokio::test]
+    async fn where_none_answers_each_is_named_with_its_sentence_and_all_are_tried_the_next_time() {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let chain = chain(&clock, vec![("a", vec![DOWN, DOWN]), ("b", vec![("", Some(ModelErrorKind::Payment)), WELL])]);
+        let told = "No model answered. p/a: a is unwell. p/b: b is unwell.".to_owned();
+        assert_eq!(asked(&chain).await, Err((ModelErrorKind::Payment, told)));
+        assert_eq!(asked(&chain).await, Ok("b".into()));
+    }
+
+    #[tokio::test]
+    async fn one_that_is_passed_over_is_named_too() {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let chain = chain(&clock, vec![("a", vec![DOWN]), ("b", vec![WELL, ("", Some(ModelErrorKind::Server))])]);
+        asked(&chain).await.unwrap();
+        let (kind, told) = asked(&chain).await.unwrap_err();
+        assert_eq!(kind, ModelErrorKind::Server);
+        assert_eq!(told, "No model answered. p/a: Passed over, since a moment ago: a is unwell. p/b: b is unwell.");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_began_and_a_request_that_was_refused_go_to_no_other() {
+        use ModelErrorKind as Kind;
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        for kind in [Kind::ContextOverflow, Kind::Refused, Kind::Cut, Kind::Malformed] {
+            let chain = chain(&clock, vec![("a", vec![("", Some(kind)), WELL]), ("b", vec![])]);
+            assert_eq!(asked(&chain).await.unwrap_err().0, kind);
+            assert_eq!(asked(&chain).await, Ok("a".into()), "it is not down");
+        }
+        let chain = chain(&clock, vec![("a", vec![("half", Some(Kind::Server))]), ("b", vec![])]);
+        assert_eq!(asked(&chain).await.unwrap_err().0, Kind::Server);
+    }
+
+    #[tokio::test]
+    async fn every_kind_of_being_down_goes_on_to_the_next() {
+        use ModelErrorKind as Kind;
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        for kind in [Kind::Unreachable, Kind::Server, Kind::Timeout, Kind::RateLimited, Kind::Unauthorized, Kind::Payment] {
+            let chain = chain(&clock, vec![("a", vec![("", Some(kind))]), ("b", vec![WELL])]);
+            assert_eq!(asked(&chain).await, Ok("b".into()));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What a server on one's own machine says of its model: how much it can take as it was started, and whether it sees.
+
+use serde_json::{Value, json};
+
+use super::names;
+use super::providers::Tells;
+use super::transport::Transport;
+
+/// The most that is read of such a reply, in bytes. Ollama's holds the whole licence of a model.
+const LONGEST: usize = 2 << 20;
+
+/// What a server said; what it left open is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Tokens of one request with its answer.
+    pub(super) context_tokens: Option<u32>,
+    /// Whether it sees.
+    pub(super) images: Option<bool>,
+}
+
+/// Asks; `None` when nobody answered.
+pub(super) async fn ask(transport: &Transport, place: Tells, model: &str) -> Option<Told> {
+    Some(match place {
+        Tells::Nothing => Told::default(),
+        Tells::Props | Tells::Somewhere => props(&read(transport, "/props", None).await?),
+        Tells::Loaded => loaded(&read(transport, "/api/v0/models", None).await?, model),
+        Tells::Running => {
+            let running = read(transport, "/api/ps", None).await?;
+            let shown = read(transport, "/api/show", Some(&json!({ "model": model }))).await.unwrap_or_default();
+            ollama(&running, &shown, model)
+        }
+    })
+}
+
+/// What is said at a place; `null` where there is no such place, or what is there is no JSON.
+async fn read(transport: &Transport, path: &str, body: Option<&Value>) -> Option<Value> {
+    let mut response = transport.beside(path, body).await?;
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.ok()? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > LONGEST {
+            break;
+        }
+    }
+    let status = response.status();
+    // A server that is still loading says so with 503, and is asked again.
+    if status.is_server_error() { None } else { Some(serde_json::from_slice(&bytes).unwrap_or_default()) }
+}
+
+impl Told {
+    /// What a list of models says of `model`: llama.cpp and vLLM say it there.
+    pub(super) fn listed(list: &Value, model: &str) -> Option<Self> {
+        let entry = names::entries(list).iter().find(|entry| names::name(entry) == Some(model))?;
+        // `n_ctx_train` is what the model could take, not what it was given.
+        let places = [&entry["meta"]["n_ctx"], &entry["max_model_len"]];
+        let inputs = &entry["architecture"]["input_modalities"];
+        let told = Self { context_tokens: places.into_iter().find_map(tokens), images: has(inputs, "image") };
+        (told != Self::default()).then_some(told)
+    }
+}
+
+/// A number of tokens that can be one.
+fn tokens(value: &Value) -> Option<u32> {
+    u32::try_from(value.as_u64()?).ok().filter(|tokens| *tokens >= 256)
+}
+
+/// Whether a list has the word; `None` where there is no list.
+fn has(list: &Value, word: &str) -> Option<bool> {
+    list.as_array().map(|list| list.iter().any(|one| one == word))
+}
+
+/// llama.cpp: the context of one slot, of which a request has one.
+fn props(props: &Value) -> Told {
+    let places = [&props["default_generation_settings"]["n_ctx"], &props["n_ctx"]];
+    Told { context_tokens: places.into_iter().find_map(tokens), images: props["modalities"]["vision"].as_bool() }
+}
+
+fn loaded(list: &Value, model: &str) -> Told {
+    let entry = names::entries(list).iter().find(|entry| names::name(entry) == Some(model)).unwrap_or(&Value::Null);
+    let images = entry["type"].as_str().map(|kind| kind == "vlm");
+    Told { context_tokens: tokens(&entry["loaded_context_length"]), images }
+}
+
+/// Ollama: what runs says what it was given; else a model's own settings say what it will be given.
+fn ollama(running: &Value, shown: &Value, model: &str) -> Told {
+    // `llama3` and `llama3:latest` are one.
+    let same = |name: Option<&str>| name.is_some_and(|name| name == model || name.strip_suffix(":latest") == Some(model));
+    let entry = names::entries(running).iter().find(|entry| same(names::name(entry)) || same(entry["model"].as_str()));
+    let given = entry.and_then(|entry| tokens(&entry["context_length"]));
+    let set = || {
+        let lines = shown["parameters"].as_str().unwrap_or_default().lines();
+        lines.filter_map(|line| line.trim().strip_prefix("num_ctx")).find_map(|rest| rest.trim().parse().ok())
+    };
+    Told { context_tokens: given.or_else(set), images: has(&shown["capabilities"], "vision") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(context_tokens: u32, images: Option<bool>) -> Told {
+        Told { context_tokens: Some(context_tokens), images }
+    }
+
+    #[test]
+    fn each_server_says_it_in_its_own_words() {
+        let old = json!({ "default_generation_settings": { "n_ctx": 8192 }, "total_slots": 1 });
+        assert_eq!(props(&old), told(8192, None));
+        let new = json!({ "default_generation_settings": { "params": {}, "n_ctx": 16384 }, "modalities": { "vision": true, "audio": false } });
+        assert_eq!(props(&new), told(16384, Some(true)));
+        let list = json!({ "data": [{ "id": "a", "type": "llm" }, { "id": "b", "type": "vlm", "loaded_context_length": 9000, "max_context_length": 32768 }] });
+        assert_eq!(loaded(&list, "b"), told(9000, Some(true)));
+        assert_eq!(loaded(&list, "c"), Told::default());
+        let running = json!({ "models": [{ "name": "llama3:latest", "model": "llama3:latest", "context_length": 4096 }] });
+        let shown =
+            json!({ "parameters": "stop \"x\"\nnum_ctx                        16384", "capabilities": ["completion", "tools"] });
+        assert_eq!(ollama(&running, &shown, "llama3"), told(4096, Some(false)));
+        assert_eq!(ollama(&json!({ "models": [] }), &shown, "llama3"), told(16384, Some(false)));
+    }
+
+    #[test]
+    fn a_list_says_what_the_model_was_given_and_not_what_it_could_take() {
+        let list = json!({ "data": [{ "id": "q.gguf", "meta": { "n_ctx": 8192, "n_ctx_train": 32768 } }, { "id": "v", "max_model_len": 16000 }] });
+        assert_eq!(Told::listed(&list, "q.gguf"), Some(told(8192, None)));
+        assert_eq!(Told::listed(&list, "v"), Some(told(16000, None)));
+        let old = json!({ "data": [{ "id": "q.gguf", "meta": { "n_ctx_train": 32768 } }] });
+        assert_eq!(Told::listed(&old, "q.gguf"), None);
+        for nonsense in
+            [json!(null), json!({ "default_generation_settings": { "n_ctx": -1 } }), json!({ "n_ctx": 0 }), json!([1])]
+        {
+            assert_eq!(props(&nonsense), Told::default(), "{nonsense}");
+        }
+    }
+}
