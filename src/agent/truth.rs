@@ -11,7 +11,7 @@ pub(super) const TAKE_BACK: &str = "[controller] Your last answer says that some
      it, so the user has not got that answer. If it is still to be done, do it now with a tool call. If not, answer again and say only \
      what the results above show.";
 /// What stands in a later request behind an answer that was shown with a mark.
-pub(super) const MARKED: &str = "Nothing recorded in that turn shows what was claimed there.";
+pub(super) const MARKED: &str = "\n\n[controller] Nothing recorded in this turn shows what is claimed here.";
 
 /// What is to become of an answer without tool calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ fn said(frames: &[Value]) -> Vec<(&str, bool, bool)> {
 fn told(app: &TestApp) -> Vec<String> {
     let entries = app.script.requests().pop().unwrap().entries;
     let of_controller = entries.into_iter().filter_map(|entry| match entry {
-        Entry::User(text) | Entry::Assistant { content: text, .. } if text.starts_with("[controller]") => Some(text),
+        Entry::User(text) | Entry::Assistant { content: text, .. } if text.contains("[controller]") => Some(text),
         _ => None,
     });
     of_controller.collect()
@@ -58,7 +58,7 @@ async fn a_claim_that_is_repeated_is_shown_with_a_mark_and_not_asked_about_again
     // Later the model is not left to believe itself.
     app.script([text("Hello.")]);
     client.ask("hi").await;
-    assert!(told(&app).last().unwrap().contains("Nothing recorded in that turn shows"), "{:?}", told(&app));
+    assert!(told(&app).last().unwrap().contains("Nothing recorded in this turn shows what is claimed here"), "{:?}", told(&app));
 }
 
 #[tokio::test]

@@ -168,7 +168,10 @@ impl<'a> Conversation<'a> {
             entries.push(entry);
             if exchange.unproven.contains(&place) {
                 let shown = place + 1 == exchange.entries.len() && exchange.state == TurnState::Completed;
-                entries.push(if shown { note(truth::MARKED) } else { Entry::User(truth::TAKE_BACK.to_owned()) });
+                match entries.last_mut() {
+                    Some(Entry::Assistant { content, .. }) if shown => content.push_str(truth::MARKED),
+                    _ => entries.push(Entry::User(truth::TAKE_BACK.to_owned())),
+                }
             }
         }
         let reason = exchange.reason.as_deref().unwrap_or("no reason was given");

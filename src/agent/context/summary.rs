@@ -97,7 +97,11 @@ fn material(exchanges: &[&Exchange], before: Option<&Summary>, bytes: usize) -> 
         }
     };
     let turn = |exchange: &&Exchange| {
-        let mut turn = json!({ "messages": exchange.entries.iter().map(message).collect::<Vec<_>>() });
+        let mut messages: Vec<_> = exchange.entries.iter().map(message).collect();
+        for place in &exchange.unproven {
+            messages[*place]["unproven"] = true.into();
+        }
+        let mut turn = json!({ "messages": messages });
         if let Some(reason) = &exchange.reason {
             turn["ended"] = format!("{}: {reason}", exchange.state.as_str()).into();
         }

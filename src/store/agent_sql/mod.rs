@@ -116,15 +116,18 @@ impl Store {
         };
         match checked.await {
             Ok(()) | Err(Failure::Cut) => Ok(None),
-            Err(Failure::Statement(mut told)) => {
-                if let Some(code @ ("42703" | "42P01")) = told["code"].as_str() {
-                    // A column is looked for in the tables named, a table among all.
-                    told["tables"] = self.tables_of_agent((code == "42703").then_some(text)).await?;
-                }
-                Ok(Some(told.to_string()))
-            }
+            Err(Failure::Statement(told)) => Ok(Some(self.with_tables(told, text).await?.to_string())),
             Err(Failure::Store(error)) => Err(error),
         }
+    }
+
+    /// What is told of a failed statement, with the tables there are where it names a column or a table that is not there.
+    async fn with_tables(&self, mut told: Value, text: &str) -> Result<Value, StoreError> {
+        if let Some(code @ ("42703" | "42P01")) = told["code"].as_str() {
+            // A column is looked for in the tables named, a table among all.
+            told["tables"] = self.tables_of_agent((code == "42703").then_some(text)).await?;
+        }
+        Ok(told)
     }
 
     /// The agent's own tables with their columns, so that what is not there can be corrected: those that `named_in` names, or the first 20.
@@ -214,7 +217,7 @@ impl Store {
     ) -> Result<Result<Sealed, Value>, StoreError> {
         match tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statement, seal, now)).await {
             Ok(Ok(sealed)) => Ok(Ok(sealed)),
-            Ok(Err(Failure::Statement(error))) => Ok(Err(error)),
+            Ok(Err(Failure::Statement(error))) => Ok(Err(self.with_tables(error, statement.text).await?)),
             Ok(Err(Failure::Cut)) => Ok(Err(cut())),
             Ok(Err(Failure::Store(error))) => Err(error),
             Err(_) => Ok(Err(timed_out(self.sql_deadline.as_secs()))),

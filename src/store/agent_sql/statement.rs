@@ -18,7 +18,7 @@ const REFUSED: &[&str] =
 
 /// A statement with its parameters, and how much of its result is wanted.
 pub(super) struct Statement<'a> {
-    text: &'a str,
+    pub(super) text: &'a str,
     /// Its first word, in capitals.
     first: String,
     params: &'a [Value],

@@ -40,20 +40,20 @@ pub fn text(_: &Peer) -> Task {
 }
 
 pub fn dates(_: &Peer) -> Task {
-    let code = "export default async function days_between(params) {
-        return Math.round((Date.parse(params.to) - Date.parse(params.from)) / 86400000); }";
+    let code = "export default async function add_days(params) {
+        return new Date(Date.parse(params.date) + params.days * 86400000).toISOString().slice(0, 10); }";
     Task::new(
         "dates",
-        "I need to count days between dates. Build a capability `days_between` with the string parameters `from` and `to` (dates like \
-         2026-02-01) that returns the number of days from the first to the second. Use it for 2026-02-01 and 2026-11-20.",
+        "Build a capability `add_days` with the string parameter `date` (like 2026-02-01) and the integer parameter `days` that returns \
+         the date so many days later, written in the same way. Use it for 45 days after 2026-11-20.",
     )
-    .called("days_between")
-    .check(gives("days_between", json!({"from": "2024-02-01", "to": "2024-03-01"}), json!(29)))
-    .check(gives("days_between", json!({"from": "2026-12-31", "to": "2027-01-01"}), json!(1)))
+    .called("add_days")
+    .check(gives("add_days", json!({"date": "2024-02-28", "days": 2}), json!("2024-03-01")))
+    .check(gives("add_days", json!({"date": "2026-12-31", "days": 1}), json!("2027-01-01")))
     .right([
-        call("write_capability", written("days_between", code, &[("from", "string"), ("to", "string")])),
-        call("days_between", json!({"from": "2026-02-01", "to": "2026-11-20"})),
-        says("292 days."),
+        call("write_capability", written("add_days", code, &[("date", "string"), ("days", "integer")])),
+        call("add_days", json!({"date": "2026-11-20", "days": 45})),
+        says("That is 4 January 2027."),
     ])
 }
 
