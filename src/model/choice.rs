@@ -93,14 +93,18 @@ impl ModelSource {
         if let Some(search) = &self.search {
             self.search(search).await;
         }
-        let model = self.known();
+        self.known()
+    }
+
+    /// The model for a turn: what its task names, then what its profile names, then, where the profile names none, what was set.
+    /// A name that is of no use any more is one that is down. It has been asked how much it can take.
+    pub async fn chosen(&self, task: Option<&str>, profile: &[String]) -> Arc<dyn Model> {
+        let model = self.named(task, profile).await;
         model.prepare().await;
         model
     }
 
-    /// The model for a turn: what its task names, then what its profile names, then, where the profile names none, what was set.
-    /// A name that is of no use any more is one that is down.
-    pub async fn chosen(&self, task: Option<&str>, profile: &[String]) -> Arc<dyn Model> {
+    async fn named(&self, task: Option<&str>, profile: &[String]) -> Arc<dyn Model> {
         let wanted: Vec<_> = task.into_iter().chain(profile.iter().map(String::as_str)).collect();
         let Some(catalogue) = self.catalogue.as_ref().filter(|_| !wanted.is_empty()) else { return self.current().await };
         let last = if profile.is_empty() { Some(self.current().await).filter(|model| model.info().kind != "tour") } else { None };
@@ -108,9 +112,7 @@ impl ModelSource {
         if readable.is_empty() {
             return self.current().await;
         }
-        let model = catalogue.chain(&readable, last);
-        model.prepare().await;
-        model
+        catalogue.chain(&readable, last)
     }
 
     /// Whether a model can be asked by this name, and how it is written.

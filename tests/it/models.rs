@@ -110,10 +110,12 @@ async fn a_task_is_worked_on_with_the_model_it_names_each_model_in_a_turn_of_its
     assert_eq!(results[3]["ok"], false);
     assert!(results[3]["result"].as_str().unwrap().contains("llamacpp, custom"), "{results:?}");
     assert!(!results[4]["result"].as_str().unwrap().contains("\"model\""), "{results:?}");
-    first.will_answer(404, "text/plain", "");
+    // Room enough for what was said before.
+    first.will_answer(200, "application/json", json!({ "default_generation_settings": { "n_ctx": 32768 } }).to_string());
     says(&first, "one", "a and c.");
     // Ollama is asked in two places how much its model can take.
-    second.will_answer(404, "text/plain", "");
+    let running = json!({ "models": [{ "name": "two", "context_length": 32768 }] });
+    second.will_answer(200, "application/json", running.to_string());
     second.will_answer(404, "text/plain", "");
     says(&second, "two", "b.");
     let mut client = app.connect().await;

@@ -5,7 +5,8 @@ use std::path::Path;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, Connection};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::api::{ask_at, level3_with};
 use crate::support::{Client, ModelServer, Server, administrator, asks_for, kinds};
@@ -15,6 +16,19 @@ async fn silent() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     (listener, address)
+}
+
+/// The connection over which the model is asked for an answer. What else it is asked, it does not know.
+async fn asked(model: &TcpListener) -> TcpStream {
+    loop {
+        let (mut stream, _) = model.accept().await.unwrap();
+        let mut head = [0; 16];
+        stream.read_exact(&mut head).await.unwrap();
+        if head.starts_with(b"POST /v1/chat") {
+            return stream;
+        }
+        stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await.unwrap();
+    }
 }
 
 /// Frames from the beginning up to the end of the conversation's turns.
@@ -91,7 +105,7 @@ async fn a_turn_that_reaches_no_checkpoint_holds_the_end_up_for_as_long_as_was_s
     let place = tempfile::tempdir().unwrap();
     let (model, server, mut client) = started(&place.path().join("data"), "1").await;
     client.say("hello").await;
-    let _asked = model.accept().await.unwrap();
+    let _asked = asked(&model).await;
     server.signal();
     assert_eq!(client.closed().await, Some(1001));
     let log = std::sync::Arc::clone(&server.log);
@@ -106,7 +120,7 @@ async fn a_second_sigterm_ends_the_process_at_once_and_nothing_is_lost() {
     let data = place.path().join("data");
     let (model, mut server, mut client) = started(&data, "600").await;
     client.say("hello").await;
-    let _asked = model.accept().await.unwrap();
+    let _asked = asked(&model).await;
     server.signal();
     assert_eq!(client.closed().await, Some(1001));
     server.signal();
