@@ -115,7 +115,7 @@ async fn a_server_that_never_lists_its_models_is_told_after_all_tries() {
     let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
     let limits = Limits { connect: Duration::from_millis(50), ..limits() };
     let source = ModelSource::new(&settings, limits, clock, Arc::new(SeededRandom::new(1))).unwrap();
-    let error = ask(&*source.current().await, request()).await.0.unwrap_err();
+    let error = ask(&*source.chosen(None, &[]).await, request()).await.0.unwrap_err();
     // Once to see how much the model can take, and four times to ask it.
     assert_eq!((error.kind, server.requests()), (ModelErrorKind::Timeout, 5));
     assert!(error.message.contains("LLM_BASE_URL") && error.message.contains("LLM_MODEL"), "{error}");
