@@ -12,7 +12,7 @@ run:
 test *arguments:
     ./run.sh test {{arguments}}
 
-# The rig that breaks things, a short run: under a minute on a quiet machine.
+# The rig that breaks things, a short run; part of the tests.
 chaos-short:
     cargo test --locked --test chaos
 
