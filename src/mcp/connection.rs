@@ -17,6 +17,7 @@ use rmcp::{RoleClient, model};
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::bounded::Bounded;
@@ -152,6 +153,8 @@ struct Program {
     group: Option<i32>,
     ended: AtomicBool,
     complaints: Arc<Mutex<Vec<u8>>>,
+    /// Reads them, to their end.
+    listening: Option<JoinHandle<()>>,
 }
 
 impl Program {
@@ -178,17 +181,20 @@ impl Program {
             return Err(McpError::unreachable(server, "the program has no input and output"));
         };
         let complaints = Arc::default();
-        if let Some(complaining) = child.stderr.take() {
-            tokio::spawn(keep_newest(complaining, Arc::clone(&complaints)));
-        }
+        let listen = |complaining| tokio::spawn(keep_newest(complaining, Arc::clone(&complaints)));
+        let listening = child.stderr.take().map(listen);
         let pipes = AsyncRwTransport::new_client(Bounded::new(output, MAX_MESSAGE), input);
-        Ok((Self { child: tokio::sync::Mutex::new(child), group, ended: AtomicBool::new(false), complaints }, pipes))
+        let (child, ended) = (tokio::sync::Mutex::new(child), AtomicBool::new(false));
+        Ok((Self { child, group, ended, complaints, listening }, pipes))
     }
 
     /// Why it did not greet, with what it wrote to its standard error.
     async fn complaint(&mut self, error: &str) -> String {
-        // What it wrote may still be on its way when its output has ended.
         let ended = timeout(Duration::from_millis(500), self.child.get_mut().wait()).await;
+        // What it wrote may still be on its way when it has ended. What it started may hold the other end open.
+        if let (Ok(Ok(_)), Some(listening)) = (&ended, &mut self.listening) {
+            let _ = timeout(Duration::from_millis(500), listening).await;
+        }
         let error = match ended {
             Ok(Ok(status)) => format!("the program ended ({status})"),
             _ => error.to_owned(),

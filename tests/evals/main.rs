@@ -7,6 +7,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
 
 mod report;
+#[allow(dead_code, reason = "shared with the story of tests/it, which uses the rest")]
 mod suite;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
@@ -57,7 +58,7 @@ async fn evaluate() -> Result<(), String> {
     let patient = client::Limits { first_token: limit, silence: limit, ..client::Limits::default() };
     let models = ModelSource::new(&config.model, patient, clock, random).map_err(|error| error.to_string())?;
     let models = Arc::new(models);
-    let model = models.current().await.info();
+    let model = models.chosen(None, &[]).await.info();
     if model.kind == "tour" {
         return Err(
             "no model is set: LLM_BASE_URL=http://127.0.0.1:8080/v1, or LLM_PROVIDER with LLM_API_KEY and LLM_MODEL".to_owned()

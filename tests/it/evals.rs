@@ -14,8 +14,8 @@ use level3::wire::ModelInfo;
 use crate::suite::{Outcome, TASKS, Task, Wrong, run};
 use crate::support::{Peer, Reply, Script};
 
-/// How many tasks are done at the same time.
-const AT_ONCE: usize = 4;
+/// How many tasks are done at the same time. Each has a server, and the Postgres of the tests has connections for a few.
+const AT_ONCE: usize = 2;
 
 /// A model that says that it has done everything, and does nothing.
 struct Talker;

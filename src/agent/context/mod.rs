@@ -32,7 +32,7 @@ const DETAILS_BYTES: usize = 400;
 const STEERED: &str = "[said while you work on this] ";
 const PROMPT: &str = include_str!("../prompt.md");
 
-/// The system prompt. It changes only when capabilities or due tasks do, and the time stands before the newest message instead: a
+/// The system prompt. What changes stands at its end, the capabilities and the due tasks, and the time before the newest message: a
 /// request then begins with what the last one began with, which providers and local servers need not read again.
 pub(super) fn system_prompt(capabilities: &[CapabilitySummary], due: &[Task]) -> String {
     PROMPT
