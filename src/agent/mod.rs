@@ -23,7 +23,7 @@ use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
 use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
-use crate::tools::{Ran, Tools};
+use crate::tools::{Ran, Tools, readdressed};
 use crate::wire::ServerFrame;
 
 use context::{Conversation, Extent, Sizes};
@@ -268,8 +268,10 @@ impl Agent {
             let error = match model.answer(request, &on_delta).await {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
                 Err(error) => return Err(error),
-                Ok(answer) => {
+                Ok(mut answer) => {
                     self.sizes.taken(model, lease.conversation, bytes, answer.usage);
+                    let offered = |name: &str| tools.iter().any(|tool| tool.name == name);
+                    answer.calls = answer.calls.into_iter().map(|call| readdressed(call, offered)).collect();
                     return Ok(answer);
                 }
             };

@@ -165,9 +165,9 @@ fn unknown_tool(policy: &Policy, tool: &str) -> String {
         return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
     }
     format!(
-        "There is no tool `{tool}` yet. The tools are: {list}. Make it yourself, the user cannot: your next answer is a call of \
-         write_capability with name \"{tool}\", a description, code \"export default async function {tool}(params) {{ ... }}\" and \
-         parameters_schema; after that call `{tool}`."
+        "There is no tool `{tool}` yet. The tools are: {list}. Make it yourself, the user cannot. Your next answer is a call of \
+         write_capability with {{\"name\":\"{tool}\",\"description\":\"...\",\"code\":\"export default async function {tool}(params) {{ ... }}\",\
+         \"parameters_schema\":{{...}}}}; after that call `{tool}`."
     )
 }
 

@@ -7,6 +7,7 @@ mod manage_tasks;
 mod marks;
 mod prepare;
 mod reach;
+mod readdress;
 mod shown;
 mod write_capability;
 
@@ -36,6 +37,7 @@ use crate::telemetry::Metrics;
 
 pub use marks::Marks;
 pub use prepare::changes;
+pub use readdress::readdressed;
 
 use prepare::{Action, ExecuteSql, Found, Restart, RestartMode, Unprepared};
 

@@ -123,7 +123,7 @@ async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
     assert!(column["tables"]["people"].as_str().unwrap().contains("name text"), "{column}");
     assert_eq!(json_of(&results[2])["near"], "SELEC 1");
     assert!(json_of(&results[3])["detail"].as_str().unwrap().contains("already exists"), "{}", results[3].1);
-    let hint = "Nothing was run. Give one statement per call: first only `SELECT 1`, after it the next one.";
+    let hint = r#"Nothing was run. Give one statement per call. Call execute_sql with {"query":"SELECT 1"}, and after that with the next one."#;
     assert_eq!(json_of(&results[4])["hint"], hint);
     assert_eq!(results[5].1, r#"[{"count":0}]"#);
     assert_eq!(results.iter().map(|(ok, _)| *ok).collect::<Vec<_>>(), [true, false, false, false, false, true]);

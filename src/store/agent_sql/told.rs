@@ -96,7 +96,10 @@ fn own_hint(error: &PgDatabaseError, statement: &str) -> Option<String> {
 fn one_by_one(statements: &str) -> String {
     const RULE: &str = "Nothing was run. Give one statement per call";
     match Parser::parse_sql(&PostgreSqlDialect {}, statements).unwrap_or_default().as_slice() {
-        [first, _, ..] => format!("{RULE}: first only `{first}`, after it the next one."),
+        [first, _, ..] => {
+            let arguments = json!({ "query": first.to_string() });
+            format!("{RULE}. Call execute_sql with {arguments}, and after that with the next one.")
+        }
         _ => format!("{RULE}."),
     }
 }

@@ -1,0 +1,70 @@
+//! Small models know what to write and not whom to call: asked for a capability `gcd`, they call `gcd`, with its code as an argument. That
+//! is the call of `write_capability` that was meant, and the law judges it as such.
+
+use serde_json::{Map, Value};
+
+use super::BUILT_IN;
+use crate::domain::CallRequest;
+
+const WRITE: &str = "write_capability";
+
+/// A call of a tool that is not `offered`, with all that makes a capability of its name, as the call that makes it; any other as it is.
+pub fn readdressed(call: CallRequest, offered: impl Fn(&str) -> bool) -> CallRequest {
+    if BUILT_IN.contains(&call.name.as_str()) || offered(&call.name) {
+        return call;
+    }
+    match serde_json::from_str::<Map<String, Value>>(&call.arguments) {
+        Ok(mut given) if makes(&given, &call.name) => {
+            given.insert("name".into(), call.name.into());
+            CallRequest { id: call.id, name: WRITE.into(), arguments: Value::from(given).to_string() }
+        }
+        _ => call,
+    }
+}
+
+fn makes(given: &Map<String, Value>, name: &str) -> bool {
+    let is = |field: &str, kind: fn(&Value) -> bool| given.get(field).is_some_and(kind);
+    is("code", Value::is_string)
+        && is("description", Value::is_string)
+        && is("parameters_schema", Value::is_object)
+        && given.get("name").is_none_or(|given| given == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn call(name: &str, arguments: &Value) -> CallRequest {
+        CallRequest { id: "c".into(), name: name.into(), arguments: arguments.to_string() }
+    }
+
+    fn made(name: &str, arguments: &Value) -> (String, Value) {
+        let call = readdressed(call(name, arguments), |name| name == "there");
+        (call.name, serde_json::from_str(&call.arguments).unwrap())
+    }
+
+    #[test]
+    fn a_call_with_all_that_makes_the_tool_makes_it() {
+        let parts = json!({"code": "export default …", "description": "d", "parameters_schema": {"type": "object"}});
+        let mut whole = parts.clone();
+        whole["name"] = "gcd".into();
+        assert_eq!(made("gcd", &parts), ("write_capability".into(), whole.clone()));
+        assert_eq!(made("gcd", &whole), ("write_capability".into(), whole));
+    }
+
+    #[test]
+    fn any_other_call_stays_what_it_is() {
+        let parts = json!({"code": "c", "description": "d", "parameters_schema": {"type": "object"}});
+        assert_eq!(made("there", &parts).0, "there", "it exists");
+        assert_eq!(made("execute_sql", &parts).0, "execute_sql");
+        for (field, value) in [("code", json!(null)), ("parameters_schema", json!("{}")), ("name", json!("other"))] {
+            let mut other = parts.clone();
+            other[field] = value;
+            assert_eq!(made("gcd", &other).0, "gcd", "{other}");
+        }
+        assert_eq!(made("gcd", &json!({"a": 1071, "b": 462})).0, "gcd");
+        let unreadable = CallRequest { id: "c".into(), name: "gcd".into(), arguments: "{".into() };
+        assert_eq!(readdressed(unreadable.clone(), |_| false), unreadable);
+    }
+}
