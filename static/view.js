@@ -25,7 +25,7 @@ export function rows(state) {
     const key = `said:${id}`;
     if (!used.has(key)) list.push({ key, kind: "user", content, status, error, id, images, steered: steer === true });
   }
-  list.push(...elsewhereRows(state));
+  list.unshift(...elsewhereRows(state));
   for (const { key, content } of state.notices) list.push({ key, kind: "notice", content });
   return list;
 }
@@ -144,7 +144,7 @@ function approvalRow({ key, id, shown, expiresAt, decision, sending }, turn, sta
   };
 }
 
-/** What waits in other conversations stands at the end: it belongs to no place here. */
+/** What waits in other conversations stands above everything: it belongs to no place here, and what is said goes on below it. */
 function elsewhereRows(state) {
   const { known, sending } = state.elsewhere;
   return [...known.values()].map(({ id, conversation, shown, expiresAt }) => ({
