@@ -167,7 +167,7 @@ fn unknown_tool(policy: &Policy, tool: &str) -> String {
     format!(
         "There is no tool `{tool}` yet. The tools are: {list}. Make it yourself, the user cannot. Your next answer is a call of \
          write_capability with {{\"name\":\"{tool}\",\"description\":\"...\",\"code\":\"export default async function {tool}(params) {{ ... }}\",\
-         \"parameters_schema\":{{...}}}}; after that call `{tool}`."
+         \"parameters_schema\":{{\"type\":\"object\",\"properties\":{{ ... }}}}}}; after that call `{tool}`."
     )
 }
 
