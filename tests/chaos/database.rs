@@ -87,6 +87,10 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
         rig.answers(1).await;
         restarts.push(up.elapsed().as_millis());
         rig.answers(5).await;
+        if !long {
+            // It reads all there is.
+            rig.replays().await;
+        }
     }
     for _ in 0..if long { 50 } else { 5 } {
         let mut admin = victim.embedded.as_ref().unwrap().admin().connect().await.unwrap();
@@ -96,6 +100,9 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
             .unwrap();
         admin.close().await.unwrap();
         rig.answers(2).await;
+        if !long {
+            rig.replays().await;
+        }
     }
     let frozen = victim.processes();
     frozen.iter().for_each(|pid| signal_to(*pid, libc::SIGSTOP));
