@@ -3,6 +3,7 @@
 
 mod claims;
 mod context;
+mod empty;
 mod insist;
 mod law;
 mod pictures;
@@ -28,6 +29,7 @@ use crate::tools::{Ran, Tools, readdressed};
 use crate::wire::ServerFrame;
 
 use context::{Conversation, Extent, Sizes};
+use empty::Empty;
 use law::Law;
 use truth::Truth;
 
@@ -64,14 +66,6 @@ pub enum Worked {
     Paused,
     /// The turn waits for a person, and was given back already.
     Waiting,
-}
-
-/// What the last entries of a turn say about empty answers.
-#[derive(Debug, PartialEq, Eq)]
-enum Empty {
-    No,
-    Once,
-    Twice,
 }
 
 impl Agent {
@@ -180,12 +174,12 @@ impl Agent {
             self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
         law.used = used;
-        let empty = empty_answers(&history.exchanges);
+        let empty = Empty::of(&history.exchanges);
         if lease.origin == Origin::Command {
             return self.close(lease, number, "command", context::what_came_of_it(&history.exchanges)).await;
         }
         if empty == Empty::Twice {
-            return self.close(lease, number, "empty", EMPTY_TWICE.to_owned()).await;
+            return self.close(lease, number, "empty", empty::TWICE.to_owned()).await;
         }
         if let Some(why) = law.used_up(number, self.limits.iterations) {
             return self.close(lease, number, "limit", why).await;
@@ -197,7 +191,7 @@ impl Agent {
         }
         let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
         if empty == Empty::Once {
-            last.push(Entry::User(ASK_AGAIN.to_owned()));
+            last.push(Entry::User(empty::ASK_AGAIN.to_owned()));
         }
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let tools: Vec<_> = Tools::specs(&capabilities).into_iter().chain(external).collect();
@@ -231,7 +225,10 @@ impl Agent {
                 // There has to be a step left to say it otherwise.
                 let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
                 let truth = if once_more { truth } else { truth.for_good() };
-                self.store_answer(lease, number, &answer, model.rate(&answer.model), truth).await
+                let asked = history.exchanges.last().and_then(truth::input).unwrap_or_default();
+                // An answer that ends the turn.
+                let last = answer.calls.is_empty() && truth != Truth::TakenBack && !empty::says_nothing(&answer.content, asked);
+                self.store_answer(lease, number, &answer, model.rate(&answer.model), (last, truth)).await
             }
             Err(error) => {
                 self.metrics.model_error(error.kind);
@@ -294,9 +291,8 @@ impl Agent {
         number: i32,
         answer: &Answer,
         rate: Option<Rate>,
-        truth: Truth,
+        (last, truth): (bool, Truth),
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let last = answer.calls.is_empty() && !answer.content.trim().is_empty() && truth != Truth::TakenBack;
         let cut = match &*answer.finish_reason {
             "length" if last => Some("the model reached its limit of tokens"),
             REPETITION if last => Some("the model only repeated itself"),
@@ -346,20 +342,4 @@ fn too_many(asked_for: usize) -> String {
          ask for the others again, in your next answer."
     );
     serde_json::json!({ "error": "too_many_calls", "message": message }).to_string()
-}
-
-const ASK_AGAIN: &str = "[controller] Your last answer was empty. Make the next tool call if one is needed; otherwise answer the user in \
-     a sentence or two, from the results above if there are any.";
-const EMPTY_TWICE: &str =
-    "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
-
-fn empty_answers(history: &[Exchange]) -> Empty {
-    use HistoryEntry::Assistant;
-    let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
-    let empty = |entry: &&HistoryEntry| matches!(entry, Assistant(text, calls) if calls.is_empty() && text.trim().is_empty());
-    match entries.iter().rev().take_while(empty).count() {
-        0 => Empty::No,
-        1 => Empty::Once,
-        _ => Empty::Twice,
-    }
 }

@@ -7,16 +7,26 @@ use serde_json::{Value, json};
 use crate::domain::CapabilityVersion;
 use crate::sandbox::Sandbox;
 
+/// What the sandbox says of a use that no grant allows.
+const NOT_GRANTED: &str = "this capability was not granted";
+
 /// Calls the checked draft once and says what came of it, for the model to judge.
-pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> Value {
+///
+/// # Errors
+/// It uses what it asked no grant for: it could not do its work, and is refused with the grants it needs.
+pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> Result<Value, String> {
     let params = sample(&version.parameters);
     let outcome = sandbox.try_call(version, &params).await;
+    let told: Value = serde_json::from_str(&outcome.result).unwrap_or_default();
+    if let Some(message) = told["message"].as_str().filter(|message| !outcome.ok && message.starts_with(NOT_GRANTED)) {
+        return Err(json!({ "error": "missing_grant", "message": message, "line": told["line"] }).to_string());
+    }
     let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
     if version.grants.need_approval() {
         trial["note"] = json!("A trial reaches nothing outside the sandbox, so what needs a grant is refused here.");
     } else if !outcome.ok {
         // What is wrong may be the arguments as well as the code.
-        if let Ok(Value::Object(mut told)) = serde_json::from_str(&outcome.result) {
+        if let Value::Object(mut told) = told {
             told.remove("hint");
             trial["result"] = told.into();
         }
@@ -26,7 +36,7 @@ pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> 
     } else if outcome.ok && outcome.result == "null" {
         trial["note"] = json!("The result was null. Is that meant? The function takes ONE object: read arguments as params.x.");
     }
-    trial
+    Ok(trial)
 }
 
 /// Arguments that fit the schema, as far as its types tell. No two numbers are the same: what is wrong shows sooner.
@@ -70,7 +80,7 @@ fn made_up(schema: &Value, numbers: &mut dyn Iterator<Item = i32>) -> Value {
                 })
                 .unwrap_or_default()
         }
-        Some("array") => schema.get("items").map_or_else(|| json!([]), |items| json!([made_up(items, numbers)])),
+        Some("array") => schema.get("items").map_or_else(|| json!([12, 5, 9]), |items| json!([made_up(items, numbers)])),
         Some("integer" | "number") => {
             let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
             let (least, most) = (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::refusal;
 use super::plain_schema::plain_schema;
 use super::prepare::{Unprepared, Written};
-use super::{BUILT_IN, Recorder, Tools, trial};
+use super::{BUILT_IN, Recorder, Tools};
 use crate::domain::{Draft, Grants, Language, Outcome, Power, TestCase, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::sandbox::teaching;
@@ -143,11 +143,8 @@ pub(super) fn known_tools(draft: &Draft) -> Result<(), Unprepared> {
 
 /// Installs what was checked and allowed.
 pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) -> Result<(), StoreError> {
-    // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant. It reaches nothing.
-    let trial =
-        if written.draft.tests.is_empty() { Some(trial::try_once(&tools.hands.sandbox, &written.version()).await) } else { None };
     let differences = tools.differences(&written).await?;
-    let Written { draft, checked, live } = written;
+    let Written { draft, checked, live, trial } = written;
     let mut unit = record.store.begin(record.now).await?;
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
     let version = unit.install_capability(record.lease.conversation, &draft, built, live.as_ref()).await?;
