@@ -3,7 +3,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, Unit};
+use super::turns::Known;
+use super::{NewImage, NewMessage, Store, StoreError, Unit};
 use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
 use crate::failpoint::{self, Point};
 use crate::wire::MAX_MESSAGE_BYTES;
@@ -40,8 +41,12 @@ pub struct ShownRequest {
     pub withdrawn_text: &'static str,
     /// What to say of the history where the conversation does not hold it; empty where there is none.
     pub history_text: String,
+    /// The images that come along with it then.
+    pub history_images: Vec<NewImage>,
     /// The input.
     pub input: String,
+    /// Its images.
+    pub images: Vec<NewImage>,
 }
 
 /// A request that was accepted.
@@ -91,7 +96,7 @@ impl ShownRequest {
 }
 
 impl Store {
-    /// Accepts a request: conversation, message, turn, event and what was shown in one transaction. The same request again gives the same
+    /// Accepts a request: conversation, message, images, turn, event and what was shown in one transaction. The same request again gives the same
     /// turn. No word decides an approval here: who speaks through this interface may be a program, and even the agent's own model.
     ///
     /// # Errors
@@ -114,13 +119,18 @@ impl Store {
             .await?;
         // What stands before the input: only what the conversation does not hold already.
         let instructions = unit.instructions_to_say(request, conversation).await?;
-        let history = if found.is_none() { request.history_text.as_str() } else { "" };
+        let (history, history_images) =
+            if found.is_none() { (request.history_text.as_str(), &request.history_images[..]) } else { ("", &[][..]) };
         let parts = [instructions.unwrap_or_default(), history, &request.input].into_iter().filter(|part| !part.is_empty());
         let content = parts.collect::<Vec<_>>().join("\n\n");
         if content.len() > MAX_MESSAGE_BYTES {
             return Err(ShownError::TooLong(content.len()));
         }
-        let turn = unit.queue_turn(conversation, Origin::Message, client_id.as_deref(), &content).await?;
+        unit.keep_images(history_images).await?;
+        unit.keep_images(&request.images).await?;
+        let known = Known::of(history_images.iter().chain(&request.images));
+        let message = NewMessage { content: &content, client_id: client_id.as_deref(), ..NewMessage::default() };
+        let turn = unit.queue_message(conversation, Origin::Message, &message, known).await?;
         let accepted = query_scalar!("SELECT last_sequence FROM conversations WHERE conversation_id = $1", conversation.0);
         let accepted = accepted.fetch_one(&mut *unit.tx).await?;
         let number = unit.keep_shown(request, conversation, turn, accepted, instructions.is_some()).await?;
