@@ -11,6 +11,10 @@ use crate::support::{ModelServer, Server, asks_for};
 fn says(body: &Value) -> Value {
     let messages = body["messages"].as_array().unwrap();
     let newest = messages.last().unwrap();
+    if let Some(parts) = newest["content"].as_array() {
+        let image = parts.iter().find_map(|part| part["image_url"]["url"].as_str());
+        return json!({"role": "assistant", "content": image.unwrap_or("no image")});
+    }
     let text = newest["content"].as_str().unwrap_or_default();
     if newest["role"] == "tool" {
         return json!({"role": "assistant", "content": text});
@@ -41,7 +45,7 @@ async fn the_official_python_client_talks_to_the_agent() {
     let model = ModelServer::start(|_, body| says(body)).await;
     let folder = tempfile::tempdir().unwrap();
     let base_url = model.base_url();
-    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "scripted"), ("LEVEL3_TOKEN", "s3cret")];
+    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "llava-scripted"), ("LEVEL3_TOKEN", "s3cret")];
     let server = Server::start(&folder.path().join("data"), &settings).await;
     let mut command = tokio::process::Command::new(python);
     command.arg(root.join("tests/peers/openai_sdk.py")).env_clear().env("PYTHONDONTWRITEBYTECODE", "1").kill_on_drop(true);

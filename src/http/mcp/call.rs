@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(50);
 /// How long a person gets to decide before the client is told that it waits, where the client can be told meanwhile.
 const DECISION: TimeDelta = TimeDelta::seconds(30);
 
-/// The field of a request's `_meta` that makes calls with the same arguments different ones, where its values differ.
+/// The field of a request's `_meta` that names a call: with another name it is another one, with the same it is the same, answered or not.
 const KEY: &str = "level3/key";
 /// The longest key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
@@ -55,7 +55,8 @@ impl Door {
         let mcp = self.queued(&client, tool, &arguments, key).await.map_err(|error| broken(&error))?;
         let Some(McpTurn { turn, joined }) = mcp else { return Ok(told::failed(told::TOO_MANY_WAIT)) };
         tracing::info!(%turn, tool, client, joined, "an MCP client calls");
-        match self.wait(turn, tool, &context).await.map_err(|error| broken(&error))? {
+        let keyed = context.meta.get(KEY).is_some_and(Value::is_string);
+        match self.wait(turn, tool, keyed, &context).await.map_err(|error| broken(&error))? {
             Waited::Answer(result) => Ok(told::about(result, turn, joined)),
             Waited::Cancelled => Err(ErrorData::internal_error("cancelled by the client", None)),
         }
@@ -67,8 +68,15 @@ impl Door {
         self.doors.store.mcp_call(McpCall { client, key, content: &content, request }, self.doors.clock.now()).await
     }
 
-    /// Waits until the turn is over, or somebody has to be told something else.
-    async fn wait(&self, turn: TurnId, tool: &str, context: &RequestContext<RoleServer>) -> Result<Waited, StoreError> {
+    /// Waits until the turn is over, or somebody has to be told something else. The outcome of a call without a key counts as given once
+    /// it is told; with one, asking again gives it again.
+    async fn wait(
+        &self,
+        turn: TurnId,
+        tool: &str,
+        keyed: bool,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Waited, StoreError> {
         let doors = &self.doors;
         // Listening begins before the first look, so that nothing falls between.
         let mut events = doors.store.signals().events();
@@ -79,7 +87,9 @@ impl Door {
             let Some(report) = report else { return Ok(Waited::Answer(told::failed(told::GONE))) };
             if report.state.is_final() {
                 let limit = doors.store.limit_told(turn).await?;
-                doors.store.mcp_delivered(turn, doors.clock.now()).await?;
+                if !keyed {
+                    doors.store.mcp_delivered(turn, doors.clock.now()).await?;
+                }
                 return Ok(Waited::Answer(told::outcome(report, limit)));
             }
             // What was decided is waited for as everything else is.
