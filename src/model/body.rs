@@ -269,7 +269,12 @@ mod tests {
 
     fn body(entries: Vec<Entry>, tools: usize) -> Value {
         let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
-        chat(&Request { entries, tools: vec![tool; tools] }, "m", Peer { quirks: quirks("openai", "m"), local: false }, true)
+        chat(
+            &Request { entries, tools: vec![tool; tools], ..Request::default() },
+            "m",
+            Peer { quirks: quirks("openai", "m"), local: false },
+            true,
+        )
     }
 
     fn quirks(provider: &str, model: &str) -> Quirks {
@@ -352,7 +357,7 @@ mod tests {
 
     #[test]
     fn every_request_bounds_the_answer_in_the_providers_own_word() {
-        let request = Request { entries: Vec::new(), tools: Vec::new() };
+        let request = Request::default();
         for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
             let body = chat(&request, "m", Peer { quirks: quirks(provider, "m"), local: false }, false);
             assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");

@@ -228,7 +228,7 @@ impl ChatClient {
         let usage = quirks.asks_usage && self.asks_usage.load(Ordering::Relaxed);
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
         let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
-        let answer_tokens = most.min(self.abilities().context_tokens / 2);
+        let answer_tokens = most.min(request.answer_tokens.unwrap_or(most)).min(self.abilities().context_tokens / 2);
         let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local: self.target.endpoint.is_loopback() };
         let body = body::chat(request, model, peer, usage);
         let response = match self.head(self.transport.chat(&body), watch.first_token(), model).await {

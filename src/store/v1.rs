@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::Known;
-use super::{NewImage, NewMessage, Store, StoreError, Unit};
+use super::{Lease, NewImage, NewMessage, Store, StoreError, Unit};
 use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
 use crate::failpoint::{self, Point};
 use crate::wire::MAX_MESSAGE_BYTES;
@@ -47,6 +47,8 @@ pub struct ShownRequest {
     pub input: String,
     /// Its images.
     pub images: Vec<NewImage>,
+    /// The most tokens of each step of its turn.
+    pub answer_tokens: Option<u32>,
 }
 
 /// A request that was accepted.
@@ -146,6 +148,19 @@ impl Store {
     pub async fn keep_told(&self, request: i64, told: &Fingerprint) -> Result<(), StoreError> {
         query!("UPDATE v1_requests SET told = $2 WHERE v1_request_id = $1", request, &told[..]).execute(&self.pool).await?;
         Ok(())
+    }
+
+    /// The most tokens that each step of a turn may have, where the client that asked for it said so.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn answer_tokens_of(&self, lease: &Lease) -> Result<Option<u32>, StoreError> {
+        let said = query_scalar!(
+            "SELECT answer_tokens FROM v1_requests WHERE conversation_id = $1 AND turn_id = $2",
+            lease.conversation.0,
+            lease.turn.0
+        );
+        Ok(said.fetch_optional(&self.pool).await?.flatten().and_then(|tokens| tokens.try_into().ok()))
     }
 
     /// The approval for which an earlier turn of the same conversation waits, and this one with it.
@@ -253,8 +268,8 @@ impl Unit {
         stated: bool,
     ) -> Result<i64, StoreError> {
         let number = query_scalar!(
-            "INSERT INTO v1_requests (conversation_id, turn_id, accepted_sequence, asked, instructions, stated, key, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING v1_request_id",
+            "INSERT INTO v1_requests (conversation_id, turn_id, accepted_sequence, asked, instructions, stated, key, answer_tokens, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING v1_request_id",
             conversation.0,
             turn.0,
             accepted,
@@ -262,6 +277,7 @@ impl Unit {
             &request.instructions[..],
             stated,
             request.key.as_ref().map(|key| &key[..]),
+            request.answer_tokens.map(|tokens| i32::try_from(tokens).unwrap_or(i32::MAX)),
             self.now
         );
         Ok(number.fetch_one(&mut *self.tx).await?)

@@ -22,6 +22,13 @@ fn says(body: &Value) -> Value {
     match text.rsplit_once("] ").map_or(text, |(_, said)| said).lines().last().unwrap_or_default() {
         "multiply" => asks_for("execute_sql", &json!({"query": "SELECT 6 * 7 AS product"})),
         "fail" => json!({"error": {"message": "not today"}}),
+        // A word is a token to it.
+        "count" => {
+            let most = usize::try_from(body["max_tokens"].as_u64().unwrap()).unwrap();
+            let words: Vec<_> = "one two three four".split(' ').take(most).collect();
+            let finish_reason = if words.len() < 4 { "length" } else { "stop" };
+            json!({"role": "assistant", "content": words.join(" "), "finish_reason": finish_reason})
+        }
         "How many tasks are open?" => json!({"role": "assistant", "content": "There are 3 open tasks."}),
         said => json!({"role": "assistant", "content": said.strip_prefix("echo: ").unwrap_or("what?")}),
     }

@@ -350,6 +350,28 @@ async fn a_restart_in_the_middle_is_told_and_the_same_request_gets_the_answer() 
 }
 
 #[tokio::test]
+async fn a_bound_of_the_answer_holds_for_every_step_and_survives_a_restart() {
+    let mut app = TestApp::start().await;
+    app.script([call("execute_sql", json!({"query": "SELECT 1"})), Reply::Hang("On".into()), text("One."), text("Two.")]);
+    let bounded = |app: &TestApp| {
+        let mut bounded = body(&[user("look")]);
+        bounded["max_tokens"] = json!(700);
+        post(app, &bounded).header("Idempotency-Key", "k1")
+    };
+    let asking = tokio::spawn(bounded(&app).send());
+    app.script.asked(2).await;
+    app.restart().await;
+    // It is told by a status, or by a closed door.
+    let _ = asking.await.unwrap();
+    let one = sent(bounded(&app)).await.1;
+    assert_eq!(content(&one), "One.");
+    say(&app, &[user("look"), assistant("One."), user("and now?")]).await;
+    let bounds: Vec<_> = app.script.requests().iter().map(|request| request.answer_tokens).collect();
+    assert_eq!(bounds, [Some(700), Some(700), Some(700), None], "another request says it anew");
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn a_client_that_goes_away_stops_nothing() {
     let app = TestApp::start().await;
     let signal = Arc::new(Notify::new());

@@ -126,6 +126,17 @@ def an_image_is_shown_and_the_conversation_goes_on():
     assert second.level3["conversation"] == first.level3["conversation"]
 
 
+def an_answer_is_bounded():
+    def count(**more):
+        return client.chat.completions.create(model="level3", messages=[user("count")], **more).choices[0]
+
+    cut = count(max_tokens=2)
+    assert cut.finish_reason == "length" and cut.message.content.startswith("one two\n\n*(cut: "), cut
+    assert count(max_completion_tokens=3, max_tokens=2).message.content.startswith("one two three\n"), "the newer word counts"
+    whole = count()
+    assert (whole.finish_reason, whole.message.content) == ("stop", "one two three four"), whole
+
+
 def errors_are_the_clients_own():
     def create(**more):
         asked = {"model": "level3", "messages": [user("echo: x")], **more}
@@ -133,6 +144,7 @@ def errors_are_the_clients_own():
 
     raises(openai.NotFoundError, "model_not_found", create(model="gpt-4o"))
     raises(openai.BadRequestError, "unsupported_parameter", create(n=2))
+    assert raises(openai.BadRequestError, None, create(max_tokens=0)).param == "max_tokens"
     tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
     assert raises(openai.BadRequestError, "unsupported_parameter", create(tools=[tool])).param == "tools"
     for url in ["data:image/png;base64,AAAA", "https://example.com/a.png"]:
@@ -177,6 +189,7 @@ for story in [
     the_same_key_is_the_same_turn,
     the_streaming_helper_works,
     an_image_is_shown_and_the_conversation_goes_on,
+    an_answer_is_bounded,
     errors_are_the_clients_own,
     lambda: asyncio.run(asynchronously()),
     the_example_of_the_document_runs,

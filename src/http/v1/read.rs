@@ -73,6 +73,7 @@ fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<Asked, Refusa
     let retried = text(headers, RETRIES).and_then(|count| count.parse::<u32>().ok()).is_some_and(|count| count > 0);
     let conversation = conversation(&request, headers)?;
     let include_usage = request.stream_options.is_some_and(|options| options.include_usage == Some(true));
+    let answer_tokens = answer_tokens(&request)?;
     let history = History::read(request.messages)?;
     let shown = ShownRequest {
         conversation,
@@ -87,8 +88,20 @@ fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<Asked, Refusa
         history_images: history.earlier_images,
         input: history.input,
         images: history.images,
+        answer_tokens,
     };
     Ok(Asked { shown, stream: request.stream == Some(true), include_usage, bytes: 0 })
+}
+
+/// How much the model may write in a step. Some clients say -1 where they mean that they do not mind.
+fn answer_tokens(request: &CompletionRequest) -> Result<Option<u32>, Refusal> {
+    let names = ["max_completion_tokens", "max_tokens"];
+    let said = names.iter().filter_map(|name| Some((*name, request.rest.get(*name)?))).find(|(_, value)| !value.is_null());
+    match said.map(|(name, value)| (name, value.as_i64())) {
+        None | Some((_, Some(-1))) => Ok(None),
+        Some((_, Some(tokens))) if tokens > 0 => Ok(Some(u32::try_from(tokens).unwrap_or(u32::MAX))),
+        Some((name, _)) => Err(Refusal::bad(format!("`{name}` must be a whole number above 0")).at(name)),
+    }
 }
 
 fn key(key: &str) -> Result<Fingerprint, Refusal> {
@@ -212,7 +225,6 @@ mod tests {
             ("modalities", json!(["text"])),
             ("stop", Value::Null),
             ("logprobs", json!(false)),
-            ("max_tokens", json!(5)),
             ("temperature", json!(0.2)),
             ("user", json!("u")),
             ("unheard_of", json!({"a": 1})),
@@ -225,6 +237,25 @@ mod tests {
     fn another_model_is_refused_with_the_name_of_the_one_there_is() {
         let other = ask(json!({"model": "gpt-4o", "messages": []}), &[]).unwrap_err();
         assert!(other["code"] == "model_not_found" && other["message"].as_str().unwrap().contains("`level3`"), "{other}");
+    }
+
+    #[test]
+    fn the_bound_of_an_answer_has_an_old_and_a_new_name() {
+        let ask = |fields: Value| {
+            let mut body = json!({"model": "level3", "messages": [{"role": "user", "content": "hi"}]});
+            body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            super::tests::ask(body, &[]).map(|asked| asked.shown.answer_tokens)
+        };
+        assert_eq!(ask(json!({"max_tokens": 500})), Ok(Some(500)));
+        assert_eq!(ask(json!({"max_tokens": 500, "max_completion_tokens": 400})), Ok(Some(400)));
+        assert_eq!(ask(json!({"max_tokens": 500, "max_completion_tokens": null})), Ok(Some(500)));
+        assert_eq!(ask(json!({"max_tokens": 1_i64 << 40})), Ok(Some(u32::MAX)));
+        for none in [json!({}), json!({"max_tokens": null}), json!({"max_tokens": -1})] {
+            assert_eq!(ask(none), Ok(None));
+        }
+        for wrong in [json!(0), json!(-5), json!("5"), json!(1.5)] {
+            assert_eq!(ask(json!({"max_tokens": wrong})).unwrap_err()["param"], "max_tokens");
+        }
     }
 
     #[test]
