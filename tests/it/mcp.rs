@@ -409,7 +409,7 @@ async fn two_equal_calls_with_keys_of_their_own_are_two_and_the_same_key_is_the_
         client.call_tool(request).await
     };
     let (first, second) = tokio::join!(keyed("a".into()), keyed("b".into()));
-    let mut counts = [said(&first.as_ref().unwrap()).1, said(&second.unwrap()).1];
+    let mut counts = [said(first.as_ref().unwrap()).1, said(&second.unwrap()).1];
     let of_a = counts[0].clone();
     counts.sort();
     assert_eq!(counts, ["{\"n\":1}", "{\"n\":2}"]);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::images::PNG;
 use crate::support::api;
-use crate::support::{TestApp, text};
+use crate::support::{Peer, TestApp, text};
 use crate::v1::{assistant, body, content, post, say, seen, sent, user};
 
 /// A message with a text, where it is not empty, and images.
@@ -84,10 +84,10 @@ async fn what_is_no_image_is_refused_and_nothing_is_fetched_or_accepted() {
     let app = TestApp::start().await;
     let html = STANDARD.encode("<html><script>alert(1)</script>");
     let many: Vec<_> = (0..5).map(|n| png(&[n])).collect();
-    let peer = app.address();
+    let inside = Peer::start().await;
     for (images, reason) in [
         (
-            vec![at(&format!("http://{peer}/healthz"))],
+            vec![at(&format!("{}/secret.png", inside.host()))],
             "level3 fetches nothing for a client: send the image itself, as a data: URL",
         ),
         (vec![png(b""), at("https://example.com/a.png")], "image 2 is an address"),
@@ -103,6 +103,7 @@ async fn what_is_no_image_is_refused_and_nothing_is_fetched_or_accepted() {
         assert!(refused["error"]["param"].as_str().unwrap().starts_with("messages"), "{refused}");
     }
     assert_eq!(app.count("SELECT count(*) FROM turns").await + app.count("SELECT count(*) FROM attachments").await, 0);
+    assert_eq!(inside.arrived().len(), 0);
 }
 
 #[tokio::test]
