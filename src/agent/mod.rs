@@ -349,7 +349,8 @@ fn too_many(asked_for: usize) -> String {
     serde_json::json!({ "error": "too_many_calls", "message": message }).to_string()
 }
 
-const ASK_AGAIN: &str = "[controller] Your last answer was empty. Answer the request above in words, or call a tool.";
+const ASK_AGAIN: &str = "[controller] Your last answer was empty. Make the next tool call if one is needed; otherwise answer the user in \
+     a sentence or two, from the results above if there are any.";
 const EMPTY_TWICE: &str =
     "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
 
