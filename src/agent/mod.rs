@@ -243,8 +243,8 @@ impl Agent {
         }
     }
 
-    /// Asks the model, in a `blank` request with as much of the conversation as it is known to take. Where it finds that too long, with less and less of it;
-    /// what was enough holds for the rest of the turn, and what was learnt for all others.
+    /// Asks the model what `blank` asks for, with as much of the conversation as it is known to take. Where it finds that too long, with less
+    /// and less of it; what was enough holds for the rest of the turn, and what was learnt for all others.
     async fn ask(
         &self,
         model: &dyn Model,
