@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Failure, Origin, ToolSpec};
+use crate::domain::{Failure, Origin};
 use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
@@ -213,7 +213,8 @@ impl Agent {
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
-        let answered = self.ask(&*model, (&conversation, extent), &pen, (tools, must_call), lease, number).await;
+        let blank = Request { entries: Vec::new(), tools, must_call, answer_tokens: law.answer_tokens };
+        let answered = self.ask(&*model, (&conversation, extent), &pen, blank, lease, number).await;
         if !pictures.is_empty() {
             drop(pictures);
             memory::give_back();
@@ -239,14 +240,14 @@ impl Agent {
         }
     }
 
-    /// Asks the model, with as much of the conversation as it is known to take. Where it finds that too long, with less and less of it;
-    /// what was enough holds for the rest of the turn, and what was learnt for all others.
+    /// Asks the model what `blank` asks for, with as much of the conversation as it is known to take. Where it finds that too long, with less
+    /// and less of it; what was enough holds for the rest of the turn, and what was learnt for all others.
     async fn ask(
         &self,
         model: &dyn Model,
         (conversation, extent): (&Conversation<'_>, &mut Extent),
         pen: &Pen,
-        (tools, must_call): (Vec<ToolSpec>, bool),
+        blank: Request,
         lease: &Lease,
         number: i32,
     ) -> Result<Answer, ModelError> {
@@ -258,19 +259,19 @@ impl Agent {
             // Nobody watching is fine.
             let _ = self.deltas.send(ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() });
         };
-        let around = context::size_of_tools(&tools);
+        let around = context::size_of_tools(&blank.tools);
         let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
         let mut shown = conversation.fitting(extent, most);
         loop {
             pen.begin_again();
             let bytes = context::size(&shown) + around;
-            let request = Request { entries: shown, tools: tools.clone(), must_call };
+            let request = Request { entries: shown, ..blank.clone() };
             let error = match model.answer(request, &on_delta).await {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
                 Err(error) => return Err(error),
                 Ok(mut answer) => {
                     self.sizes.taken(model, lease.conversation, bytes, answer.usage);
-                    let offered = |name: &str| tools.iter().any(|tool| tool.name == name);
+                    let offered = |name: &str| blank.tools.iter().any(|tool| tool.name == name);
                     answer.calls = answer.calls.into_iter().map(|call| readdressed(call, offered)).collect();
                     return Ok(answer);
                 }
