@@ -199,14 +199,14 @@ impl Agent {
             last.push(Entry::User(ASK_AGAIN.to_owned()));
         }
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
-        let tools: Vec<_> = Tools::specs(&capabilities).into_iter().chain(external).collect();
+        let offer = self.offer(lease, &*model, &history.exchanges, (&capabilities, external), extent).await?;
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
-        let system = context::system_prompt(&capabilities, &due);
+        let system = context::system_prompt(&offer.section, &due);
         let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
         // Once in a turn, while all there is of it is what it reacts to.
         let compacted = number == 1
             && !summaries.failed_lately
-            && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&tools)).await?;
+            && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&offer.tools)).await?;
         if compacted {
             law.used = self.store.usage_of(lease.turn, &law.budgets, self.clock.now()).await?;
             if let Some(why) = law.used_up(number, self.limits.iterations) {
@@ -216,7 +216,7 @@ impl Agent {
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
-        let answered = self.ask(&*model, (&conversation, extent), &pen, tools, lease, number).await;
+        let answered = self.ask(&*model, (&conversation, extent), &pen, offer.tools, lease, number).await;
         if !pictures.is_empty() {
             drop(pictures);
             memory::give_back();
@@ -229,6 +229,10 @@ impl Agent {
                 let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
                 let truth = if once_more { truth } else { truth.for_good() };
                 self.store_answer(lease, number, &answer, model.rate(&answer.model), truth).await
+            }
+            Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {
+                drop(pen);
+                Box::pin(self.step(lease, number, law, extent)).await
             }
             Err(error) => {
                 self.metrics.model_error(error.kind);
