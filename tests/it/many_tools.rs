@@ -5,9 +5,11 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use level3::model::{Answer, Entry, Model, ModelError, ModelErrorKind, OnDelta, Request};
 use level3::wire::ModelInfo;
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 
-use crate::support::{Client, Reply, TestApp, call, calls, of_type, results, text};
+use crate::support::api::ask;
+use crate::support::{Client, Peer, Reply, TestApp, call, calls, of_type, results, text};
 
 const COUNT: usize = 100;
 /// Bytes that a request to a model of 8,192 tokens may have before anything is known of how it counts: less a quarter for the answer and a
@@ -15,8 +17,8 @@ const COUNT: usize = 100;
 const MOST: usize = 8192 / 4 * 3 / 20 * 19 * 3;
 
 /// A server with a hundred capabilities, `times_0` to `times_99`; the conversation shows nothing of how they were made.
-async fn with_many() -> (TestApp, Client) {
-    let app = TestApp::with(&[("MAX_CONVERSATION_HISTORY", "10")]).await;
+async fn with_many(settings: &[(&str, &str)]) -> (TestApp, Client) {
+    let app = TestApp::with(&[&[("MAX_CONVERSATION_HISTORY", "10")], settings].concat()).await;
     let written = |n: usize| {
         let written = json!({
             "name": format!("times_{n}"),
@@ -60,7 +62,7 @@ fn prompt(request: &Request) -> &str {
 
 #[tokio::test]
 async fn in_a_small_context_some_are_offered_and_all_can_be_used() {
-    let (mut app, mut client) = with_many().await;
+    let (mut app, mut client) = with_many(&[]).await;
     app.script.has_context(200_000);
     app.script([text("All of them.")]);
     client.ask("what can you do?").await;
@@ -106,7 +108,7 @@ async fn in_a_small_context_some_are_offered_and_all_can_be_used() {
 
 #[tokio::test]
 async fn what_other_conversations_do_changes_nothing_within_a_turn() {
-    let (app, mut client) = with_many().await;
+    let (app, mut client) = with_many(&[]).await;
     app.script.has_context(8192);
     let other = app.store().create_conversation(app.now()).await.unwrap();
     app.advance(60);
@@ -156,7 +158,7 @@ impl Model for Takes {
 
 #[tokio::test]
 async fn a_model_that_takes_less_than_it_says_is_offered_less_in_the_same_turn() {
-    let (app, mut client) = with_many().await;
+    let (app, mut client) = with_many(&[]).await;
     app.script.has_context(200_000);
     let before = app.script.requests().len();
     let model: Arc<dyn Model> = Arc::new(Takes(12_000));
@@ -164,11 +166,38 @@ async fn a_model_that_takes_less_than_it_says_is_offered_less_in_the_same_turn()
     let frames = client.ask("hello").await;
     assert_eq!(of_type(&frames, "assistant")["content"], "It fits.");
     let tries: Vec<_> = app.script.requests()[before..].iter().map(|request| offered(request).len()).collect();
-    println!("offered in each try: {tries:?}");
     assert!(tries[0] == COUNT && tries.len() <= 6 && (1..30).contains(tries.last().unwrap()), "{tries:?}");
     let learnt = app.script.requests().len();
     client.ask("and again").await;
     assert_eq!(app.script.requests().len(), learnt + 1, "the next turn begins with what is known");
     app.script.forget();
     app.check_replay().await;
+}
+
+#[tokio::test]
+async fn the_setting_for_the_context_bounds_what_a_server_is_really_sent() {
+    let peer = Peer::start().await;
+    let address = format!("{}/v1", peer.host());
+    let (app, mut client) = with_many(&[("LLM_CONTEXT_TOKENS", "8192"), ("LLAMACPP_BASE_URL", &address)]).await;
+    let models = Some(json!({"models": ["llamacpp/small"]}));
+    let (status, told) = ask(&app, Method::PUT, "/api/policy/builder", models).await;
+    assert_eq!(status, 200, "{told}");
+    peer.will_answer(404, "text/plain", "");
+    let answer = |message: Value, reason: &str| {
+        json!({"model": "small", "choices": [{"message": message, "finish_reason": reason}]}).to_string()
+    };
+    let function = json!({"name": "times_64", "arguments": "{\"number\": 2}"});
+    let calling = json!({"content": "", "tool_calls": [{"id": "c1", "type": "function", "function": function}]});
+    peer.will_answer(200, "application/json", answer(calling, "tool_calls"));
+    peer.will_answer(200, "application/json", answer(json!({"content": "128"}), "stop"));
+    let frames = client.ask("twice sixty-four?").await;
+    assert_eq!(results(&frames), [(true, "128".into())], "a call of what was not offered arrives");
+    let arrived: Vec<_> = peer.arrived().into_iter().filter(|arrived| arrived.path.starts_with("/v1/chat")).collect();
+    assert_eq!(arrived.len(), 2);
+    for request in arrived {
+        let body: Value = serde_json::from_str(&request.body).unwrap();
+        let tools = body["tools"].as_array().unwrap().len();
+        // The words around tools and messages are not counted to the byte.
+        assert!((5..50).contains(&tools) && request.body.len() < MOST + 2000, "{tools} tools, {} bytes", request.body.len());
+    }
 }
