@@ -300,7 +300,7 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
         store
             .run_agent_sql(
                 &lease,
-                AgentSql { text: statement, params: &[], limits: RowLimits::default(), access: SqlAccess::Write },
+                AgentSql { statements: &[statement], params: &[], limits: RowLimits::default(), access: SqlAccess::Write },
                 end,
                 now,
             )

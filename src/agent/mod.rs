@@ -3,6 +3,7 @@
 
 mod claims;
 mod context;
+mod insist;
 mod law;
 mod pictures;
 mod review;
@@ -20,7 +21,7 @@ use crate::domain::{Failure, Origin, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
-use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, Request};
+use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, REPETITION, Request};
 use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools, readdressed};
@@ -200,6 +201,9 @@ impl Agent {
         }
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let offer = self.offer(lease, &*model, &history.exchanges, (&capabilities, external), extent).await?;
+        // Where the controller has something to say, the model may answer that.
+        let must_call =
+            last.is_empty() && history.exchanges.last().is_some_and(|turn| insist::insists(turn, |name| offer.has(name)));
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
         let system = context::system_prompt(&offer.section, &due);
         let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
@@ -216,7 +220,7 @@ impl Agent {
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
-        let answered = self.ask(&*model, (&conversation, extent), &pen, offer.tools, lease, number).await;
+        let answered = self.ask(&*model, (&conversation, extent), &pen, (offer.tools, must_call), lease, number).await;
         if !pictures.is_empty() {
             drop(pictures);
             memory::give_back();
@@ -250,7 +254,7 @@ impl Agent {
         model: &dyn Model,
         (conversation, extent): (&Conversation<'_>, &mut Extent),
         pen: &Pen,
-        tools: Vec<ToolSpec>,
+        (tools, must_call): (Vec<ToolSpec>, bool),
         lease: &Lease,
         number: i32,
     ) -> Result<Answer, ModelError> {
@@ -268,7 +272,7 @@ impl Agent {
         loop {
             pen.begin_again();
             let bytes = context::size(&shown) + around;
-            let request = Request { entries: shown, tools: tools.clone() };
+            let request = Request { entries: shown, tools: tools.clone(), must_call };
             let error = match model.answer(request, &on_delta).await {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
                 Err(error) => return Err(error),
@@ -298,12 +302,12 @@ impl Agent {
         truth: Truth,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let last = answer.calls.is_empty() && !answer.content.trim().is_empty() && truth != Truth::TakenBack;
-        let cut = last && answer.finish_reason == "length";
-        let content = if cut {
-            format!("{}\n\n*(cut: the model reached its limit of tokens)*", answer.content)
-        } else {
-            answer.content.clone()
+        let cut = match &*answer.finish_reason {
+            "length" if last => Some("the model reached its limit of tokens"),
+            REPETITION if last => Some("the model only repeated itself"),
+            _ => None,
         };
+        let content = cut.map_or_else(|| answer.content.clone(), |why| format!("{}\n\n*(cut: {why})*", answer.content));
         let step = NewStep {
             number,
             model: &answer.model,

@@ -7,9 +7,9 @@ use super::{Agent, Answer, Exchange, HistoryEntry, Lease, Model, StoreError};
 use crate::tools;
 
 /// What the model is told after an answer that was taken back.
-pub(super) const TAKE_BACK: &str = "[controller] Your last answer says that something was done, but nothing recorded in this turn shows \
-     it, so the user has not got that answer. If it is still to be done, do it now with a tool call. If not, answer again and say only \
-     what the results above show.";
+pub(super) const TAKE_BACK: &str = "[controller] Your last answer says that something was done, or gave a result, but nothing recorded \
+     in this turn shows it, so the user has not got that answer. If it is still to be done, do it now with a tool call. If not, answer \
+     again and say only what the results above show.";
 /// What stands in a later request behind an answer that was shown with a mark.
 pub(super) const MARKED: &str = "\n\n[controller] Nothing recorded in this turn shows what is claimed here.";
 
@@ -53,6 +53,7 @@ impl Agent {
         let proven = match claim {
             Claim::Changed => done.iter().any(tools::changes),
             Claim::Worked => !done.is_empty(),
+            Claim::Gave => !done.is_empty() || !history.last().is_some_and(called),
         };
         let taken_back = history.last().is_some_and(|turn| !turn.unproven.is_empty());
         let truth = match (proven, taken_back) {
@@ -65,6 +66,11 @@ impl Agent {
         }
         Ok(truth)
     }
+}
+
+/// Whether anything was called in a turn.
+fn called(turn: &Exchange) -> bool {
+    turn.entries.iter().any(|entry| matches!(entry, HistoryEntry::Tool(..)))
 }
 
 /// What a turn reacts to.

@@ -3,6 +3,7 @@
 mod budget;
 mod policy;
 pub mod sql;
+mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Rule, ToolCallId, valid_name};
+use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Rule, ToolCallId};
 
 pub use budget::{Exceeded, Repetition, Scope, What, check, repetition};
 
@@ -130,7 +131,8 @@ pub struct Known<'a> {
 /// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same verdict.
 pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verdict {
     if !policy.tools.contains(&proposal.tool) {
-        return Verdict::Deny(unknown_tool(policy, &proposal.tool));
+        let tools: Vec<_> = policy.tools.iter().map(String::as_str).collect();
+        return Verdict::Deny(unknown::refusal(&tools, &proposal.tool, &proposal.arguments));
     }
     let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval };
     match policy::judge(policy, proposal, known.classification) {
@@ -156,19 +158,6 @@ fn denied(reason: Option<&str>) -> String {
         Some(reason) => format!("The user refused this: {reason}"),
         None => "The user refused this. Do not try it again in another way; ask what they want instead.".to_owned(),
     }
-}
-
-fn unknown_tool(policy: &Policy, tool: &str) -> String {
-    let tools: Vec<_> = policy.tools.iter().map(String::as_str).collect();
-    let list = tools.join(", ");
-    if !valid_name(tool) {
-        return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
-    }
-    format!(
-        "There is no tool `{tool}` yet. The tools are: {list}. Make it yourself, the user cannot. Your next answer is a call of \
-         write_capability with {{\"name\":\"{tool}\",\"description\":\"...\",\"code\":\"export default async function {tool}(params) {{ ... }}\",\
-         \"parameters_schema\":{{\"type\":\"object\",\"properties\":{{ ... }}}}}}; after that call `{tool}`."
-    )
 }
 
 #[cfg(test)]
@@ -209,18 +198,10 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_tool_is_denied_with_the_list_and_the_way_to_make_one() {
-        let judged = |tool: &str| authorize(&policy(), &proposal(tool, json!({}), Effect::Read), Known::default());
-        let Verdict::Deny(reason) = judged("send_email") else { panic!("allowed") };
-        assert!(
-            reason.starts_with(
-                "There is no tool `send_email` yet. The tools are: execute_sql, restart. Make it yourself, the user cannot"
-            ),
-            "{reason}"
-        );
-        assert!(reason.contains("export default async function send_email(params)"), "{reason}");
-        let Verdict::Deny(reason) = judged("Send Email") else { panic!("allowed") };
-        assert!(reason.ends_with("To make a new one, call write_capability."), "{reason}");
+    fn an_unknown_tool_is_denied() {
+        let verdict = authorize(&policy(), &proposal("send_email", json!({}), Effect::Read), Known::default());
+        let Verdict::Deny(reason) = verdict else { panic!("allowed") };
+        assert!(reason.starts_with("There is no tool `send_email` yet. The tools are: execute_sql, restart."), "{reason}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What an SQL statement would do, read from the statement alone. What cannot be read is taken as the worst. This is no fence, the agent's
+//! What SQL statements would do, read from their text alone. What cannot be read is taken as the worst. This is no fence, the agent's
 //! login is: this decides what a person is asked.
 
 mod effects;
@@ -16,26 +16,85 @@ use sqlparser::ast::{
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
-use sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace};
 
 use crate::domain::Effect;
 use functions::Called;
 
-/// What a statement would do.
+/// What a statement, or several in a row, would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlClass {
-    /// Everything it would do; never empty.
+    /// Everything they would do; never empty.
     pub effects: BTreeSet<Effect>,
-    /// Its first word, in capitals.
+    /// The first one's first word, in capitals.
     pub verb: String,
-    /// The tables and other things it names, each once, as they are written.
+    /// The tables and other things they name, each once, as they are written.
     pub objects: Vec<String>,
-    /// Why it cannot be told what it does, where it cannot.
+    /// Why it cannot be told what they do, where it cannot.
     pub why: Option<String>,
 }
 
-/// Reads a statement.
-pub fn classify(statement: &str) -> SqlClass {
+/// The statements of a text, each as it is written there. Where one of several cannot be read, the whole text is given as one: nobody
+/// guesses where a statement ends, and Postgres, which takes one at a time, refuses it.
+pub fn statements(text: &str) -> Vec<&str> {
+    let pieces = pieces(text);
+    if pieces.len() > 1 && pieces.iter().all(|piece| parse(piece).is_ok()) { pieces } else { vec![text] }
+}
+
+/// What stands between the semicolons of a text, but for space and comments alone.
+fn pieces(text: &str) -> Vec<&str> {
+    let Ok(tokens) = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location() else { return vec![text] };
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let begins: Vec<usize> = lines.iter().scan(0, |end, line| Some(std::mem::replace(end, *end + line.len()))).collect();
+    // Columns are counted in characters.
+    let offset = |location: Location| {
+        let line = usize::try_from(location.line).ok()?.checked_sub(1)?;
+        let (begin, text) = (begins.get(line)?, lines.get(line)?);
+        let before = usize::try_from(location.column).ok()?.checked_sub(1)?;
+        text.char_indices().nth(before).map(|(at, _)| begin + at)
+    };
+    let (mut pieces, mut start, mut empty) = (Vec::new(), 0, true);
+    for TokenWithSpan { token, span } in tokens {
+        match token {
+            Token::SemiColon => {
+                let Some(end) = offset(span.start) else { return vec![text] };
+                if !std::mem::replace(&mut empty, true) {
+                    pieces.push(trimmed(&text[start..end]));
+                }
+                start = end + 1;
+            }
+            Token::Whitespace(_) | Token::EOF => {}
+            _ => empty = false,
+        }
+    }
+    if !empty {
+        pieces.push(trimmed(&text[start..]));
+    }
+    pieces
+}
+
+/// Without what is space to Postgres at both ends.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\r', '\n', '\x0c'])
+}
+
+/// Reads a statement, or several.
+pub fn classify(text: &str) -> SqlClass {
+    let mut classes = statements(text).into_iter().map(classify_one);
+    let first = classes.next().unwrap_or_else(|| classify_one(text));
+    classes.fold(first, |mut all, class| {
+        all.effects.extend(class.effects);
+        for object in class.objects {
+            if !all.objects.contains(&object) {
+                all.objects.push(object);
+            }
+        }
+        all.why = all.why.or(class.why);
+        all
+    })
+}
+
+fn classify_one(statement: &str) -> SqlClass {
     let tokens = Tokenizer::new(&PostgreSqlDialect {}, statement).tokenize().unwrap_or_default();
     let word = |token: &Token| if let Token::Word(word) = token { Some(word.value.to_ascii_uppercase()) } else { None };
     let verb = tokens.iter().find_map(word).unwrap_or_default();
@@ -51,7 +110,11 @@ pub fn classify(statement: &str) -> SqlClass {
 }
 
 /// What will happen, in sentences for the person who decides about it.
-pub fn in_words(statement: &str) -> Vec<String> {
+pub fn in_words(text: &str) -> Vec<String> {
+    statements(text).into_iter().flat_map(one_in_words).collect()
+}
+
+fn one_in_words(statement: &str) -> Vec<String> {
     match parse(statement) {
         Ok(parsed) => {
             let mut sentences = words::sentences(&parsed);

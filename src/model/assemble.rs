@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::repetition::Repetition;
 use super::{Answer, ModelError, ModelErrorKind};
 use crate::domain::{CallRequest, Usage};
 
@@ -25,16 +26,28 @@ pub(super) struct Assembly {
     started: bool,
     max_bytes: usize,
     bytes: usize,
+    repetition: Repetition,
 }
 
+/// Why an answer ended that this side ended, because it only repeated itself.
+pub const REPETITION: &str = "repetition";
+
 /// A tool call in the making.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Piece {
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
     balance: Balance,
+    repetition: Repetition,
+}
+
+impl Piece {
+    fn new(index: Option<u64>) -> Self {
+        let (id, name, arguments) = (String::new(), String::new(), String::new());
+        Self { index, id, name, arguments, balance: Balance::default(), repetition: Repetition::in_arguments() }
+    }
 }
 
 /// Tells whether the arguments are a whole object, without reading them again for each piece.
@@ -81,6 +94,7 @@ impl Assembly {
             started: false,
             max_bytes,
             bytes: 0,
+            repetition: Repetition::in_text(),
         }
     }
 
@@ -92,6 +106,11 @@ impl Assembly {
     /// True when the end of the answer has been seen.
     pub(super) fn finished(&self) -> bool {
         self.finish_reason.is_some()
+    }
+
+    /// True when the answer was ended from this side: what is still to come is not wanted.
+    pub(super) fn cut_short(&self) -> bool {
+        self.finish_reason.as_deref() == Some(REPETITION)
     }
 
     /// Takes one chunk of a stream, or a whole reply; gives the text that is new.
@@ -111,6 +130,10 @@ impl Assembly {
             self.grow(text.len())?;
             self.started = true;
             self.content.push_str(text);
+            if let Some(kept) = self.repetition.look(&self.content) {
+                self.content.truncate(kept);
+                self.finish_as(REPETITION);
+            }
         }
         // Calls of a whole reply are not in pieces.
         let whole = !choice["delta"].is_object();
@@ -119,7 +142,8 @@ impl Assembly {
             one @ Value::Object(_) => self.add_call(one, whole)?,
             _ => {}
         }
-        if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
+        let ended = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty());
+        if let Some(reason) = ended.filter(|_| !self.cut_short()) {
             self.finish_reason = Some(start_of(reason).to_owned());
         }
         Ok(text)
@@ -145,7 +169,7 @@ impl Assembly {
                 )));
             }
             None => {
-                self.calls.push(Piece { index, ..Piece::default() });
+                self.calls.push(Piece::new(index));
                 self.calls.len() - 1
             }
         };
@@ -162,6 +186,10 @@ impl Assembly {
             Value::String(text) => {
                 piece.balance.take(text);
                 piece.arguments.push_str(text);
+                if let Some(kept) = piece.repetition.look(&piece.arguments).filter(|_| !piece.balance.closed()) {
+                    piece.arguments.truncate(kept);
+                    self.finish_as(REPETITION);
+                }
             }
             whole => {
                 piece.arguments = whole.to_string();

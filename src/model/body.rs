@@ -29,11 +29,22 @@ const SEEN: &str = "I have seen the result.";
 /// Its provider's word for a call whose signature is not there.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// The JSON body of a chat request. `usage` asks for the tokens to be counted, which some old servers refuse.
-pub(super) fn chat(request: &Request, model: &str, peer: Peer, usage: bool) -> Value {
+/// How an answer is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Manner {
+    /// In pieces, as it is written; else as a whole.
+    pub(super) streamed: bool,
+    /// With its tokens counted, which some old servers refuse.
+    pub(super) counted: bool,
+    /// With a call demanded where the request says so, which some servers refuse.
+    pub(super) demanding: bool,
+}
+
+/// The JSON body of a chat request.
+pub(super) fn chat(request: &Request, model: &str, peer: Peer, manner: Manner) -> Value {
     let quirks = peer.quirks;
     let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries, quirks) };
-    let mut body = json!({ "model": model, "messages": mended(messages, quirks), "stream": true });
+    let mut body = json!({ "model": model, "messages": mended(messages, quirks), "stream": manner.streamed });
     let limit = match quirks.limit {
         LimitField::MaxTokens => "max_tokens",
         LimitField::MaxCompletionTokens => "max_completion_tokens",
@@ -42,7 +53,7 @@ pub(super) fn chat(request: &Request, model: &str, peer: Peer, usage: bool) -> V
     if peer.local {
         body["temperature"] = LOCAL_TEMPERATURE.into();
     }
-    if usage {
+    if manner.streamed && manner.counted {
         body["stream_options"] = json!({ "include_usage": true });
     }
     if quirks.thinks_aside {
@@ -59,6 +70,9 @@ pub(super) fn chat(request: &Request, model: &str, peer: Peer, usage: bool) -> V
         body["tools"] = request.tools.iter().map(tool).collect();
         if quirks.one_call {
             body["parallel_tool_calls"] = false.into();
+        }
+        if request.must_call && manner.demanding && peer.local {
+            body["tool_choice"] = "required".into();
         }
     }
     body
@@ -258,6 +272,8 @@ mod tests {
     use super::*;
     use crate::domain::ToolSpec;
 
+    const STREAMED: Manner = Manner { streamed: true, counted: true, demanding: true };
+
     fn asked(id: &str, name: &str, arguments: &str) -> Entry {
         let calls = vec![CallRequest { id: id.into(), name: name.into(), arguments: arguments.into() }];
         Entry::Assistant { content: String::new(), calls }
@@ -269,7 +285,12 @@ mod tests {
 
     fn body(entries: Vec<Entry>, tools: usize) -> Value {
         let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
-        chat(&Request { entries, tools: vec![tool; tools] }, "m", Peer { quirks: quirks("openai", "m"), local: false }, true)
+        chat(
+            &Request { entries, tools: vec![tool; tools], must_call: false },
+            "m",
+            Peer { quirks: quirks("openai", "m"), local: false },
+            STREAMED,
+        )
     }
 
     fn quirks(provider: &str, model: &str) -> Quirks {
@@ -332,6 +353,28 @@ mod tests {
     }
 
     #[test]
+    fn a_model_of_this_machine_can_be_made_to_call() {
+        let choice = |must_call, local, demanding| {
+            let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
+            let request = Request { entries: vec![Entry::User("u".into())], tools: vec![tool], must_call };
+            let peer = Peer { quirks: quirks("custom", "m"), local };
+            chat(&request, "m", peer, Manner { demanding, ..STREAMED })["tool_choice"].clone()
+        };
+        assert_eq!(choice(true, true, true), "required");
+        assert_eq!(choice(false, true, true), Value::Null);
+        assert_eq!(choice(true, false, true), Value::Null, "it is for servers of small models");
+        assert_eq!(choice(true, true, false), Value::Null, "this one refused it");
+    }
+
+    #[test]
+    fn a_whole_reply_is_asked_for_without_what_belongs_to_a_stream() {
+        let request = Request { entries: Vec::new(), tools: Vec::new(), must_call: false };
+        let peer = Peer { quirks: quirks("custom", "m"), local: true };
+        let body = chat(&request, "m", peer, Manner { streamed: false, ..STREAMED });
+        assert_eq!((&body["stream"], body.get("stream_options")), (&json!(false), None));
+    }
+
+    #[test]
     fn an_empty_answer_of_the_past_is_not_sent_again() {
         let empty = Entry::Assistant { content: " ".into(), calls: Vec::new() };
         assert_eq!(roles(&body(vec![Entry::User("u".into()), empty], 1)), ["user"]);
@@ -352,14 +395,14 @@ mod tests {
 
     #[test]
     fn every_request_bounds_the_answer_in_the_providers_own_word() {
-        let request = Request { entries: Vec::new(), tools: Vec::new() };
+        let request = Request { entries: Vec::new(), tools: Vec::new(), must_call: false };
         for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
-            let body = chat(&request, "m", Peer { quirks: quirks(provider, "m"), local: false }, false);
+            let body = chat(&request, "m", Peer { quirks: quirks(provider, "m"), local: false }, STREAMED);
             assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");
         }
-        let openai = chat(&request, "m", Peer { quirks: quirks("openai", "m"), local: false }, false);
+        let openai = chat(&request, "m", Peer { quirks: quirks("openai", "m"), local: false }, STREAMED);
         assert!(openai.get("max_tokens").is_none() && openai.get("temperature").is_none(), "{openai}");
-        let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true }, false);
+        let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true }, STREAMED);
         assert_eq!(local["temperature"], LOCAL_TEMPERATURE);
     }
 

@@ -11,13 +11,14 @@ use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
+use super::body::{self, Manner};
 use super::providers::{Provider, Quirks, Tells};
 use super::reading::{Reading, Watch};
 use super::refusal::{Peer, one_line};
-use super::retry::{Failure, Policy};
+use super::retry::{Again, Failure, Policy};
 use super::tells::{self, Told};
 use super::transport::{SendError, Transport};
-use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, body, names, rescue};
+use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, names, rescue};
 use crate::clock::{Clock, Random};
 use crate::store::Rate;
 use crate::wire::ModelInfo;
@@ -105,6 +106,8 @@ pub struct ChatClient {
     told: OnceCell<Told>,
     /// Cleared when the server refuses to count tokens in streams.
     asks_usage: AtomicBool,
+    /// Cleared when the server refuses to demand a call.
+    demands_calls: AtomicBool,
 }
 
 impl ChatClient {
@@ -116,8 +119,8 @@ impl ChatClient {
         let transport = Transport::new(target.endpoint.clone(), limits.connect)?;
         let model = OnceCell::new_with(target.model.clone());
         let provider = Provider::named(&target.provider).unwrap_or_else(Provider::custom);
-        let (told, asks_usage) = (OnceCell::new(), AtomicBool::new(true));
-        Ok(Self { target, transport, limits, clock, random, provider, model, told, asks_usage })
+        let (told, asks_usage, demands_calls) = (OnceCell::new(), AtomicBool::new(true), AtomicBool::new(true));
+        Ok(Self { target, transport, limits, clock, random, provider, model, told, asks_usage, demands_calls })
     }
 
     /// The model's name: the one set, else the first one the server lists, asked for once.
@@ -209,9 +212,19 @@ impl ChatClient {
         Ok(answer)
     }
 
-    /// One attempt. Where the server could not read a tool call that the model wrote, perhaps this side can.
+    /// One attempt. Where the server could not read a tool call that the model wrote, perhaps this side can; where it broke down in the
+    /// middle of a stream, perhaps it can give the whole.
     async fn attempt_or_rescue(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
-        let mut failure = match self.attempt(request, model, on_delta).await {
+        let mut failure = match self.attempt(request, model, on_delta, true).await {
+            Err(failure) if failure.within_stream => {
+                tracing::warn!(
+                    "the server broke off its stream, asking for a whole reply: {}",
+                    self.scrub(&failure.error.message)
+                );
+                // What was shown already must not be shown twice: nothing of this, and no further attempt.
+                let whole = self.attempt(request, model, &|_| {}, false).await;
+                return whole.map_err(|failure| Failure { again: Again::Never, ..failure });
+            }
             Err(failure) => failure,
             answered => return answered,
         };
@@ -222,22 +235,32 @@ impl ChatClient {
         if answer.calls.is_empty() { Err(failure) } else { Ok(answer) }
     }
 
-    async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
-        let watch = Watch::starting(Instant::now(), &self.limits);
+    async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>, streamed: bool) -> Result<Answer, Failure> {
+        let watch = Watch::starting(Instant::now(), &self.limits, streamed);
         let quirks = self.provider.quirks(model);
-        let usage = quirks.asks_usage && self.asks_usage.load(Ordering::Relaxed);
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
         let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
         let answer_tokens = most.min(self.abilities().context_tokens / 2);
         let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local: self.target.endpoint.is_loopback() };
-        let body = body::chat(request, model, peer, usage);
-        let response = match self.head(self.transport.chat(&body), watch.first_token(), model).await {
-            // An old server that does not know the option; every other refusal of the same kind stays one.
-            Err(failure) if usage && failure.error.message.contains("stream_options") => {
+        let response = loop {
+            let manner = Manner {
+                streamed,
+                counted: quirks.asks_usage && self.asks_usage.load(Ordering::Relaxed),
+                demanding: self.demands_calls.load(Ordering::Relaxed),
+            };
+            let body = body::chat(request, model, peer, manner);
+            let head = self.head(self.transport.chat(&body), watch.first_token(), model).await;
+            // An old server that does not know an option; every other refusal of the same kind stays one.
+            let unknown = |option: &str| {
+                body.get(option).is_some() && head.as_ref().is_err_and(|failure| failure.error.message.contains(option))
+            };
+            if unknown("stream_options") {
                 self.asks_usage.store(false, Ordering::Relaxed);
-                self.head(self.transport.chat(&body::chat(request, model, peer, false)), watch.first_token(), model).await?
+            } else if unknown("tool_choice") {
+                self.demands_calls.store(false, Ordering::Relaxed);
+            } else {
+                break head?;
             }
-            other => other?,
         };
         let reading = Reading {
             peer: self.peer(model),

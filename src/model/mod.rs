@@ -15,6 +15,7 @@ mod python;
 mod reading;
 pub mod reference;
 mod refusal;
+mod repetition;
 mod rescue;
 mod retry;
 mod schema;
@@ -30,6 +31,8 @@ use futures::future::BoxFuture;
 use crate::domain::{CallRequest, Image, ToolSpec, Usage};
 use crate::store::Rate;
 use crate::wire::ModelInfo;
+
+pub use assemble::REPETITION;
 
 /// One entry of what a model is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +86,8 @@ pub struct Request {
     pub entries: Vec<Entry>,
     /// What may be called; empty forbids calls.
     pub tools: Vec<ToolSpec>,
+    /// A call is wanted and no talk. Only a model on this machine is held to it; the big ones know when to talk.
+    pub must_call: bool,
 }
 
 impl Request {

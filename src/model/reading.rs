@@ -25,9 +25,10 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins to count.
-    pub(super) fn starting(now: Instant, limits: &Limits) -> Self {
-        Self { first_token: now + limits.first_token, whole: now + limits.whole, last_life: now, flowing: false }
+    /// Begins to count. A reply that comes as a whole has no first token to wait for.
+    pub(super) fn starting(now: Instant, limits: &Limits, streamed: bool) -> Self {
+        let first_token = if streamed { limits.first_token } else { limits.whole };
+        Self { first_token: now + first_token, whole: now + limits.whole, last_life: now, flowing: false }
     }
 
     /// When the first token must be here.
@@ -151,6 +152,9 @@ impl Reading<'_> {
                 Found::Done => return Ok(true),
                 Found::Object(chunk) => self.add(&chunk)?,
             }
+            if self.assembly.cut_short() {
+                return Ok(true);
+            }
         }
         Ok(false)
     }
@@ -159,6 +163,7 @@ impl Reading<'_> {
         if let Some(mut failure) = self.peer.error_inside(chunk) {
             if self.assembly.started() {
                 failure.again = Again::Never;
+                failure.within_stream = failure.error.kind == Kind::Server;
             }
             return Err(failure);
         }

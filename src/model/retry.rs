@@ -29,12 +29,14 @@ pub(super) struct Failure {
     pub(super) again: Again,
     /// What the model wrote, where only the server could not read it.
     pub(super) wrote: Option<String>,
+    /// True where the server had begun to answer in pieces and then told of trouble of its own.
+    pub(super) within_stream: bool,
 }
 
 impl Failure {
     /// A failure that trying again does not mend.
     pub(super) fn last(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { error: ModelError { kind, message: message.into() }, again: Again::Never, wrote: None }
+        Self { error: ModelError { kind, message: message.into() }, again: Again::Never, wrote: None, within_stream: false }
     }
 
     /// A failure that may pass.
@@ -45,7 +47,7 @@ impl Failure {
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
-        Self { error, again: Again::Never, wrote: None }
+        Self { error, again: Again::Never, wrote: None, within_stream: false }
     }
 }
 
@@ -126,7 +128,9 @@ mod tests {
 
     fn pause(again: Again, failures: u32) -> Result<Duration, String> {
         let error = ModelError { kind: ModelErrorKind::Server, message: "It failed.".into() };
-        POLICY.pause(Failure { error, again, wrote: None }, failures, &SeededRandom::new(1)).map_err(|error| error.message)
+        POLICY
+            .pause(Failure { error, again, wrote: None, within_stream: false }, failures, &SeededRandom::new(1))
+            .map_err(|error| error.message)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The way of a draft: name and schema, syntax, loads, has its function, passes its own tests. Each failure says how to
 //! put it right, and ends the way.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -98,12 +99,13 @@ impl Inner {
     pub(super) async fn tests(&self, draft: &Draft, loaded: &Loaded, limit: Duration) -> Result<Vec<TestResult>, CheckError> {
         let start = Instant::now();
         let mut results = Vec::with_capacity(draft.tests.len());
+        let values = Arc::default();
         for (before, case) in draft.tests.iter().enumerate() {
             if start.elapsed() > limit {
                 let message = format!("the first {before} tests took more than {limit:?} together; keep fewer, or smaller ones");
                 return Err(CheckError::new(CheckErrorKind::TestFailed, message));
             }
-            let result = self.trial(loaded, &draft.parameters, case).await;
+            let result = self.trial(loaded, &draft.parameters, case, &values).await;
             if !result.ok {
                 return Err(test_failed(draft, before + 1, result));
             }

@@ -117,17 +117,25 @@ pub enum CallError {
     Unusable(String),
 }
 
+/// Errors that are faults of the code and not of what it met.
+const FAULTS: [&str; 4] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError"];
+const CORRECT_IT: &str = "a fault in the code: correct it with write_capability under the same name, then call it again";
+
 impl CallError {
     /// The JSON that the model reads.
     pub fn to_json(&self) -> Value {
         match self {
             Self::InvalidArguments(_) => json!({"error": "invalid_arguments", "message": self.to_string()}),
-            Self::Threw { name, message, place: None } => {
-                json!({"error": "capability_failed", "name": name, "message": message})
+            Self::Threw { name, message, place } => {
+                let mut told = json!({"error": "capability_failed", "name": name, "message": message});
+                if let Some(place) = place {
+                    (told["line"], told["offset"]) = (place.line.into(), place.offset.into());
+                }
+                if FAULTS.contains(&name.as_str()) {
+                    told["hint"] = json!(CORRECT_IT);
+                }
+                told
             }
-            Self::Threw { name, message, place: Some(place) } => json!({
-                "error": "capability_failed", "name": name, "message": message, "line": place.line, "offset": place.offset,
-            }),
             Self::Limit(_) => json!({"error": "limit_exceeded", "message": self.to_string()}),
             Self::Unusable(_) => json!({"error": "capability_unusable", "message": self.to_string()}),
         }

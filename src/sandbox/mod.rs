@@ -168,15 +168,16 @@ impl Sandbox {
         }
     }
 
-    /// Runs the tests kept with a version, which reach nothing but their own answers.
+    /// Runs the tests kept with a version, which reach nothing but their own answers, and values that last as long as this run.
     ///
     /// # Errors
     /// [`CallError::Unusable`], when it cannot be loaded.
     pub async fn run_tests(&self, version: &CapabilityVersion) -> Result<Vec<TestResult>, CallError> {
         let loaded = self.0.stored(version).await?;
         let mut results = Vec::with_capacity(version.tests.len());
+        let values = Arc::default();
         for case in &version.tests {
-            results.push(self.0.trial(&loaded, &version.parameters, case).await);
+            results.push(self.0.trial(&loaded, &version.parameters, case, &values).await);
         }
         Ok(results)
     }

@@ -1,6 +1,7 @@
-//! Calls without effects: the tests of a capability. What they would reach is answered out of the test itself.
+//! Calls without effects: the tests of a capability. What they would reach is answered out of the test itself; values of its own it has, in
+//! the memory of this run.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use crate::domain::TestCase;
 
 use super::component::Loaded;
-use super::reach::{Operation, Reach, Refused, Request};
+use super::reach::{KvRequest, Operation, Reach, Refused, Request};
 use super::run::Ran;
 use super::{CallError, Inner, schema};
 
@@ -37,11 +38,15 @@ pub struct TestResult {
 }
 
 impl Inner {
-    /// Runs one test.
-    pub(super) async fn trial(&self, loaded: &Loaded, parameters: &Value, case: &TestCase) -> TestResult {
+    /// Runs one test. `values` are those that the tests before it kept.
+    pub(super) async fn trial(&self, loaded: &Loaded, parameters: &Value, case: &TestCase, values: &Arc<Values>) -> TestResult {
         let ran = match schema::validate(parameters, &case.params) {
             Ok(()) => {
-                let terms = self.terms_of_trial(Arc::new(Answers(Mutex::new(case.answers.iter().cloned().collect()))));
+                let reach: Arc<dyn Reach> = match case.answers.is_empty() {
+                    true => Arc::new(Rehearsal(Arc::clone(values))),
+                    false => Arc::new(Answers(Mutex::new(case.answers.iter().cloned().collect()))),
+                };
+                let terms = self.terms_of_trial(reach);
                 self.run(loaded, &case.params, &terms).await
             }
             Err(error) => Ran::failed(error),
@@ -55,6 +60,59 @@ impl Inner {
     }
 }
 
+/// Values of a capability's own while its tests run: none at the beginning of the first, and for each those that the one before left.
+#[derive(Default)]
+pub(super) struct Values(Mutex<BTreeMap<String, Value>>);
+
+/// What the tests of one capability may keep, all together, in bytes of keys and of values as JSON.
+const KEPT_BYTES: usize = 1 << 20;
+
+impl Values {
+    /// Answers as the store does.
+    fn answer(&self, request: &KvRequest) -> Result<String, Refused> {
+        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match request {
+            KvRequest::Get { key } => values.get(key).unwrap_or(&Value::Null).to_string(),
+            KvRequest::Delete { key } => values.remove(key).is_some().to_string(),
+            KvRequest::List { prefix } => {
+                json!(values.keys().filter(|key| key.starts_with(prefix)).collect::<Vec<_>>()).to_string()
+            }
+            KvRequest::Set { key, value } => {
+                let size = |key: &str, value: &Value| key.len() + value.to_string().len();
+                let others = values.iter().filter(|(other, _)| *other != key);
+                if others.map(|(key, value)| size(key, value)).sum::<usize>() + size(key, value) > KEPT_BYTES {
+                    return Err(Refused(format!(
+                        "the tests of a capability can keep {KEPT_BYTES} bytes together; keep less in them"
+                    )));
+                }
+                values.insert(key.clone(), value.clone());
+                Value::Null.to_string()
+            }
+        })
+    }
+}
+
+/// What a test without answers reaches: values of its own, and nothing else.
+struct Rehearsal(Arc<Values>);
+
+impl Reach for Rehearsal {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+        let answer = match &operation.request {
+            Request::Kv(request) => self.0.answer(request),
+            _ => answered(&operation, None),
+        };
+        std::future::ready(answer).boxed()
+    }
+
+    fn secret(&self, name: &str) -> Result<String, Refused> {
+        Ok(secret_of_a_test(name))
+    }
+}
+
+fn secret_of_a_test(name: &str) -> String {
+    format!("the-secret-{name}-in-a-test")
+}
+
 /// What the operations of a test get, in order.
 struct Answers(Mutex<VecDeque<Value>>);
 
@@ -65,7 +123,7 @@ impl Reach for Answers {
     }
 
     fn secret(&self, name: &str) -> Result<String, Refused> {
-        Ok(format!("the-secret-{name}-in-a-test"))
+        Ok(secret_of_a_test(name))
     }
 }
 

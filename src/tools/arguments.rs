@@ -53,6 +53,29 @@ pub(super) fn refusal(message: &str) -> String {
     json!({ "error": "invalid_arguments", "message": message }).to_string()
 }
 
+/// Whether a result tells its caller of a mistake that the caller can put right. What a person or the law refused is none.
+pub fn can_be_put_right(result: &str) -> bool {
+    const MISTAKES: [&str; 10] = [
+        "invalid_arguments",
+        "invalid_name",
+        "invalid_schema",
+        "unknown_grant",
+        "syntax_error",
+        "import_error",
+        "missing_function",
+        "test_failed",
+        "sql_error",
+        "capability_failed",
+    ];
+    // Of these `capability_failed` may be the world's fault, unless a hint says that it is the code's; and Postgres may forbid something.
+    const FORBIDDEN: &str = "42501";
+    let Ok(Value::Object(told)) = serde_json::from_str(result) else { return false };
+    let is = |field: &str, word: &str| told.get(field).is_some_and(|value| value == word);
+    MISTAKES.iter().any(|mistake| is("error", mistake))
+        && !is("code", FORBIDDEN)
+        && !(is("error", "capability_failed") && !told.contains_key("hint"))
+}
+
 /// The JSON Schema of a tool's parameters, without references or dialect, the way models know it.
 pub(super) fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
@@ -109,6 +132,23 @@ mod tests {
         let expected = json!({"type": "object", "properties": {"a": any, "b": {"type": "array", "items": any}, "items": {"default": true}},
             "additionalProperties": true, "anyOf": [any, {"const": true}]});
         assert_eq!(schema, expected);
+    }
+
+    #[test]
+    fn mistakes_are_told_from_what_is_forbidden_and_from_what_the_world_did() {
+        for (result, mistake) in [
+            (r#"{"error":"syntax_error","message":"…","line":1}"#, true),
+            (r#"{"error":"sql_error","code":"42703"}"#, true),
+            (r#"{"error":"sql_error","code":"42501"}"#, false),
+            (r#"{"error":"capability_failed","name":"TypeError","hint":"…"}"#, true),
+            (r#"{"error":"capability_failed","name":"Error","message":"answered 503"}"#, false),
+            (r#"{"error":"disabled"}"#, false),
+            (r#"{"row_count":1}"#, false),
+            ("The user refused this.", false),
+            ("[]", false),
+        ] {
+            assert_eq!(can_be_put_right(result), mistake, "{result}");
+        }
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! `manage_tasks`: create, list, get, update, complete, delete.
 
+use std::sync::LazyLock;
+
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Recorder;
 use super::arguments::refusal;
@@ -30,7 +33,7 @@ pub(super) struct ManageTasks {
     /// New status (for update): pending, in_progress, done, cancelled
     #[serde(default)]
     status: Option<String>,
-    /// Due date as ISO 8601 string; an empty string takes it away
+    /// Due date as ISO 8601 string, like 2026-11-20T09:30:00Z; an empty string takes it away
     #[serde(default)]
     due_at: Option<String>,
     /// Model that works on it when due, as provider/model; an empty string takes it away
@@ -132,18 +135,27 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
             let due_at = request.due_at.as_deref().map(due_date).transpose()?.flatten();
             let details = request.details.unwrap_or_default();
             let model = request.model.as_deref().map(model).transpose()?.flatten();
-            shown(&unit.create_task(conversation, NewTask { title, details, due_at, model }).await?)
+            let undated = due_at.is_none() && (names_a_time(&title) || names_a_time(&details));
+            let task = unit.create_task(conversation, NewTask { title, details, due_at, model }).await?;
+            let mut told = json!(task);
+            if undated {
+                told["note"] = json!(format!("It has no `due_at`, so it wakes nobody. {}", with_due_at(task.id)));
+            }
+            Ok(told.to_string())
         }
         "list" => {
             let tasks = unit.list_tasks().await?;
             Ok(json!(tasks).to_string())
         }
         "get" => {
-            let id = id(request.id, "get")?;
-            shown(&unit.task(id).await?.ok_or_else(|| unknown(id))?)
+            let id = id(unit, request.id, "get").await?;
+            match unit.task(id).await? {
+                Some(task) => shown(&task),
+                None => Err(unknown(unit, id).await),
+            }
         }
         "update" => {
-            let id = id(request.id, "update")?;
+            let id = id(unit, request.id, "update").await?;
             let status = request.status.as_deref().map(status).transpose()?;
             let due_at = request.due_at.as_deref().map(due_date).transpose()?;
             if title.as_deref() == Some("") {
@@ -151,17 +163,25 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
             }
             let model = request.model.as_deref().map(model).transpose()?;
             let change = TaskChange { title, details: request.details, status, due_at, model };
-            shown(&unit.update_task(conversation, id, change).await?.ok_or_else(|| unknown(id))?)
+            match unit.update_task(conversation, id, change).await? {
+                Some(task) => shown(&task),
+                None => Err(unknown(unit, id).await),
+            }
         }
         "complete" => {
-            let id = id(request.id, "complete")?;
+            let id = id(unit, request.id, "complete").await?;
             let change = TaskChange { status: Some(TaskStatus::Done), ..TaskChange::default() };
-            shown(&unit.update_task(conversation, id, change).await?.ok_or_else(|| unknown(id))?)
+            match unit.update_task(conversation, id, change).await? {
+                Some(task) => shown(&task),
+                None => Err(unknown(unit, id).await),
+            }
         }
         "delete" => {
-            let id = id(request.id, "delete")?;
-            let task = unit.delete_task(conversation, id).await?.ok_or_else(|| unknown(id))?;
-            Ok(json!({ "deleted": task }).to_string())
+            let id = id(unit, request.id, "delete").await?;
+            match unit.delete_task(conversation, id).await? {
+                Some(task) => Ok(json!({ "deleted": task }).to_string()),
+                None => Err(unknown(unit, id).await),
+            }
         }
         other => Err(Failure::Refused(refusal(&format!(
             "`action` is `{other}`; it must be one of: create, list, get, update, complete, delete"
@@ -177,13 +197,46 @@ fn missing(argument: &str, action: &str) -> Failure {
     Failure::Refused(refusal(&format!("`{argument}` is missing; the action `{action}` needs it")))
 }
 
-fn id(id: Option<i64>, action: &str) -> Result<TaskId, Failure> {
-    id.map(TaskId).ok_or_else(|| missing("id", action))
+async fn id(unit: &mut Unit, id: Option<i64>, action: &str) -> Result<TaskId, Failure> {
+    match id {
+        Some(id) => Ok(TaskId(id)),
+        None => {
+            let message = format!("`id` is missing; the action `{action}` needs it");
+            Err(with_open_tasks(unit, json!({ "error": "invalid_arguments", "message": message })).await)
+        }
+    }
 }
 
-fn unknown(id: TaskId) -> Failure {
+async fn unknown(unit: &mut Unit, id: TaskId) -> Failure {
     let message = format!("there is no task {id}; the action `list` shows all");
-    Failure::Refused(json!({ "error": "not_found", "message": message }).to_string())
+    with_open_tasks(unit, json!({ "error": "not_found", "message": message })).await
+}
+
+/// How many open tasks are named to whoever named none of them.
+const NAMED: usize = 20;
+
+/// A refusal that names the tasks it could have been about.
+async fn with_open_tasks(unit: &mut Unit, mut told: Value) -> Failure {
+    let tasks = match unit.list_tasks().await {
+        Ok(tasks) => tasks,
+        Err(error) => return error.into(),
+    };
+    let open = tasks.iter().filter(|task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress));
+    told["open_tasks"] = open.take(NAMED).map(|task| json!({ "id": task.id, "title": task.title })).collect();
+    Failure::Refused(told.to_string())
+}
+
+/// Whether a text has a time of day or a year in it, which its author may have meant as the due date.
+fn names_a_time(text: &str) -> bool {
+    static TIME: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b(?:[01]?\d|2[0-3]):[0-5]\d\b|\b20\d\d\b").expect("a constant, tried by a test"));
+    TIME.is_match(text)
+}
+
+/// The call that gives a task its date.
+fn with_due_at(id: TaskId) -> String {
+    let call = json!({ "action": "update", "id": id, "due_at": "2026-11-20T09:30:00Z" });
+    format!("If it is to fall due, call manage_tasks with {call}, with the date that is meant.")
 }
 
 fn status(text: &str) -> Result<TaskStatus, Failure> {
@@ -250,6 +303,16 @@ mod tests {
     fn a_date_that_is_none_is_answered_with_an_example() {
         let refused = read("tomorrow").unwrap_err();
         assert!(refused.contains("`due_at` is `tomorrow`") && refused.contains("2026-11-20T09:30:00Z"), "{refused}");
+    }
+
+    #[test]
+    fn a_time_in_a_title_is_noticed() {
+        for text in ["Call the dentist at 14:30 on 15 March 2031", "at 9:05", "in 2027"] {
+            assert!(names_a_time(text), "{text}");
+        }
+        for text in ["Buy stamps", "Pay 120 euros", "Read chapter 12:1", "Room 2100"] {
+            assert!(!names_a_time(text), "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod arguments;
 mod external;
 mod manage_tasks;
 mod marks;
+mod plain_schema;
 mod prepare;
 mod reach;
 mod readdress;
@@ -25,7 +26,7 @@ use crate::clock::Clock;
 use crate::domain::{Effect, MCP_SEPARATOR, Outcome, SqlAccess, ToolSpec};
 use crate::egress::Egress;
 use crate::failpoint::{self, Point};
-use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict};
+use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict, sql};
 use crate::mcp::Mcp;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
@@ -35,6 +36,7 @@ use crate::store::{
 
 use crate::telemetry::Metrics;
 
+pub use arguments::can_be_put_right;
 pub use marks::Marks;
 pub use prepare::changes;
 pub use readdress::readdressed;
@@ -284,8 +286,9 @@ impl Tools {
                 // What was judged as reading can do nothing else: Postgres sees to that.
                 let reads = proposal.effects.iter().all(|effect| *effect == Effect::Read);
                 let access = if reads { SqlAccess::Read } else { SqlAccess::Write };
-                let statement = AgentSql { text: &query, params: &params, limits: RowLimits::default(), access };
-                self.store.run_agent_sql(lease, statement, end, record.now).await?;
+                let statements = sql::statements(&query);
+                let sql = AgentSql { statements: &statements, params: &params, limits: RowLimits::default(), access };
+                self.store.run_agent_sql(lease, sql, end, record.now).await?;
             }
             Action::Tasks(request) => manage_tasks::run(&record, request).await?,
             Action::Write(written) => write_capability::run(self, &record, *written).await?,
@@ -360,8 +363,8 @@ impl<'a> Recorder<'a> {
     }
 }
 
-const EXECUTE_SQL: &str = "Execute exactly one SQL statement (PostgreSQL) per call and return rows as JSON, or the row count for changes. Your tables \
-     live in the schema `agent`, where you may create, change and drop anything. Readable besides: the views tasks, conversations, \
+const EXECUTE_SQL: &str = "Execute SQL (PostgreSQL) and return rows as JSON, or the row count for changes; several statements succeed together or not at \
+     all. Your tables live in the schema `agent`, where you may create, change and drop anything. Readable besides: the views tasks, conversations, \
      messages, capabilities, audit_entries.";
 const RESTART: &str = "Reload capabilities (mode='reload') or restart the entire process (mode='full'). Turns survive a restart.";
 

@@ -132,7 +132,9 @@ impl Tools {
                 let request: ExecuteSql = read(given)?;
                 let effects = sql::classify(&request.query).effects;
                 let may_be_asked = effects.iter().any(|effect| !matches!(effect, Effect::Read | Effect::Write));
-                if may_be_asked && let Some(problem) = self.store.agent_sql_problem(&request.query, &request.params).await? {
+                if may_be_asked
+                    && let Some(problem) = self.store.agent_sql_problem(&sql::statements(&request.query), &request.params).await?
+                {
                     return Err(Unprepared::Refused(problem));
                 }
                 Prepared { action: Action::Sql(request), effects, version: None }

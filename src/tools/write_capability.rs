@@ -1,13 +1,14 @@
 //! `write_capability`: checks a draft, keeps it, makes it live.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::arguments::refusal;
+use super::plain_schema::plain_schema;
 use super::prepare::{Unprepared, Written};
 use super::{BUILT_IN, Recorder, Tools};
-use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, TestCase, ToolSpec};
+use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, Power, TestCase, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::sandbox::{Sandbox, teaching};
 use crate::store::{Built, StoreError};
@@ -36,11 +37,11 @@ pub(super) struct WriteCapability {
     code: String,
     /// JSON Schema for the tool parameters (OpenAI function calling format)
     #[serde(deserialize_with = "object_or_text")]
-    #[schemars(with = "Map<String, Value>")]
+    #[schemars(schema_with = "of_parameters")]
     parameters_schema: Value,
     /// Optional calls that must succeed before it is kept, with results you are sure of: [{"params": {...}, "expect": result}]
     #[serde(default)]
-    #[schemars(with = "Vec<Map<String, Value>>")]
+    #[schemars(schema_with = "of_tests")]
     tests: Vec<TestCase>,
     /// "javascript" (default) or "wat"
     #[serde(default)]
@@ -48,8 +49,42 @@ pub(super) struct WriteCapability {
     language: Option<String>,
     /// Powers it needs beyond computing, each only as wide as needed; the user approves them. All there are:
     #[serde(default)]
-    #[schemars(with = "Option<Map<String, Value>>")]
+    #[schemars(schema_with = "of_grants")]
     grants: Option<Map<String, Value>>,
+}
+
+// What a model's server knows of the form it can hold the model to: where an object may have any member, a small model writes on and on.
+
+fn of_parameters(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "type": {"type": "string", "enum": ["object"]},
+            "properties": {"type": "object", "additionalProperties": {"type": "object"}},
+            "required": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["type", "properties"],
+    })
+}
+
+fn of_tests(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "params": {"type": "object"},
+                "expect": true,
+                "answers": {"type": "array", "items": {"type": "object"}},
+            },
+            "required": ["params"],
+        },
+    })
+}
+
+fn of_grants(_: &mut SchemaGenerator) -> Schema {
+    let powers: Map<_, _> = Power::ALL.iter().map(|power| (power.to_string(), json!({ "type": "object" }))).collect();
+    json_schema!({ "type": ["object", "null"], "properties": powers })
 }
 
 /// Models write a schema as an object or as its text.
@@ -93,23 +128,6 @@ impl WriteCapability {
             tests: self.tests,
         })
     }
-}
-
-/// The object schema itself, where a model wrapped it the way tools are listed (`{"type":"function","function":{"parameters":…}}`) or
-/// left out that it is an object.
-fn plain_schema(schema: Value) -> Value {
-    let inner = schema
-        .pointer("/function/parameters")
-        .or_else(|| (schema.get("type") == Some(&json!("function"))).then(|| schema.get("parameters")).flatten());
-    let mut schema = inner.cloned().unwrap_or(schema);
-    if let Some(object) = schema.as_object_mut()
-        && !object.contains_key("type")
-        && (object.is_empty() || object.contains_key("properties"))
-    {
-        object.insert("type".to_owned(), json!("object"));
-        object.entry("properties").or_insert_with(|| json!({}));
-    }
-    schema
 }
 
 /// Refuses a draft that asks to call tools that no capability may call.
@@ -163,8 +181,12 @@ async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> Value {
     trial
 }
 
-/// Arguments that fit the schema, as far as its types tell.
+/// Arguments that fit the schema, as far as its types tell. No two numbers are the same: what is wrong shows sooner.
 fn sample(schema: &Value) -> Value {
+    made_up(schema, &mut [12, 5, 9, 2, 7, 4].into_iter().cycle())
+}
+
+fn made_up(schema: &Value, numbers: &mut dyn Iterator<Item = i32>) -> Value {
     for given in ["default", "const"] {
         if let Some(value) = schema.get(given) {
             return value.clone();
@@ -179,10 +201,17 @@ fn sample(schema: &Value) -> Value {
     match kind.and_then(Value::as_str) {
         Some("object") => {
             let properties = schema.get("properties").and_then(Value::as_object);
-            properties.map(|all| all.iter().map(|(name, schema)| (name.clone(), sample(schema))).collect()).unwrap_or_default()
+            properties
+                .map(|all| all.iter().map(|(name, schema)| (name.clone(), made_up(schema, numbers))).collect())
+                .unwrap_or_default()
         }
-        Some("array") => schema.get("items").map_or_else(|| json!([]), |items| json!([sample(items)])),
-        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("array") => schema.get("items").map_or_else(|| json!([]), |items| json!([made_up(items, numbers)])),
+        Some("integer" | "number") => {
+            let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+            let (least, most) = (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));
+            let fits = numbers.next().filter(|number| (least..=most).contains(&f64::from(*number)));
+            fits.map_or_else(|| schema.get("minimum").or(schema.get("maximum")).cloned().unwrap_or_default(), Value::from)
+        }
         Some("boolean") => json!(true),
         Some("null") => Value::Null,
         _ => json!("example"),
@@ -207,22 +236,10 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_may_come_as_text_or_wrapped_as_a_function() {
+    fn a_schema_may_come_as_text() {
         let plain = json!({"type": "object", "properties": {"a": {"type": "number"}}});
-        for written in [
-            plain.clone(),
-            Value::from(plain.to_string()),
-            json!({"type": "function", "function": {"name": "add", "parameters": plain}}),
-            json!({"type": "function", "parameters": plain}),
-        ] {
+        for written in [plain.clone(), Value::from(plain.to_string()), json!({"type": plain})] {
             assert_eq!(draft(request(|r| r["parameters_schema"] = written.clone())).unwrap().parameters, plain, "{written}");
-        }
-        for short in [json!({}), json!({"properties": {"a": {"type": "number"}}})] {
-            assert_eq!(
-                draft(request(|r| r["parameters_schema"] = short.clone())).unwrap().parameters["type"],
-                "object",
-                "{short}"
-            );
         }
     }
 
@@ -232,7 +249,7 @@ mod tests {
             "n": {"type": "integer", "minimum": 5}, "word": {"type": "string"}, "unit": {"enum": ["C", "F"]}, "deep": {"type": "object",
             "properties": {"list": {"type": "array", "items": {"type": "boolean"}}}}, "maybe": {"type": ["number", "null"]}}});
         let made = sample(&schema);
-        assert_eq!(made, json!({"n": 5, "word": "example", "unit": "C", "deep": {"list": [true]}, "maybe": 1}));
+        assert_eq!(made, json!({"n": 5, "word": "example", "unit": "C", "deep": {"list": [true]}, "maybe": 12}));
         assert!(jsonschema::is_valid(&schema, &made));
     }
 

@@ -30,8 +30,8 @@ impl Held {
     }
 }
 
-fn statement<'a>(text: &'a str, params: &'a [Value], access: SqlAccess) -> AgentSql<'a> {
-    AgentSql { text, params, limits: RowLimits::default(), access }
+fn statement<'a>(statement: &'a [&'a str], params: &'a [Value], access: SqlAccess) -> AgentSql<'a> {
+    AgentSql { statements: statement, params, limits: RowLimits::default(), access }
 }
 
 fn told(answer: Result<String, String>) -> Value {
@@ -118,17 +118,17 @@ async fn the_agents_own_call_takes_parameters_too() {
     let text = "SELECT $1::text AS a, cardinality($2::int[]) AS b";
     let outcome = held
         .store
-        .run_agent_sql(&held.lease, statement(text, &params, SqlAccess::Write), end.clone(), held.app.now())
+        .run_agent_sql(&held.lease, statement(&[text], &params, SqlAccess::Write), end.clone(), held.app.now())
         .await
         .unwrap();
     assert_eq!(outcome.result, r#"[{"a":"it's","b":2}]"#);
     assert_eq!(held.app.count("SELECT count(*) FROM audit_entries WHERE verdict = 'allow'").await, 1);
     // The call is over. Run again, which nobody does, it keeps its outcome.
     let again =
-        held.store.run_agent_sql(&held.lease, statement("SELECT 1", &[], SqlAccess::Write), end.clone(), held.app.now()).await;
+        held.store.run_agent_sql(&held.lease, statement(&["SELECT 1"], &[], SqlAccess::Write), end.clone(), held.app.now()).await;
     assert!(matches!(again, Err(StoreError::LostLease)), "{again:?}");
     let failing =
-        held.store.run_agent_sql(&held.lease, statement("SELEC", &[], SqlAccess::Write), end, held.app.now()).await.unwrap();
+        held.store.run_agent_sql(&held.lease, statement(&["SELEC"], &[], SqlAccess::Write), end, held.app.now()).await.unwrap();
     assert_eq!(failing, outcome, "as when time was up in the moment of the commit: what was recorded is what happened");
     held.end().await;
 }
@@ -151,7 +151,7 @@ async fn what_was_judged_as_reading_changes_nothing_whatever_its_functions_would
         let told = held.read(text, json!([])).await.expect_err(text);
         assert!(told.contains("25006"), "{told}");
     }
-    let read = statement("SELECT tricky()", &[], SqlAccess::Read);
+    let read = statement(&["SELECT tricky()"], &[], SqlAccess::Read);
     let outcome = held.store.run_agent_sql(&held.lease, read, end, held.app.now()).await.unwrap();
     assert!(!outcome.ok && outcome.result.contains("25006"), "{outcome:?}");
     assert_eq!(held.app.count("SELECT count(*) FROM agent.log").await, 0);

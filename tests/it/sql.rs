@@ -112,7 +112,7 @@ async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
             "SELECT nmae FROM people",
             "SELEC 1",
             "INSERT INTO people VALUES ('Ada', 1), ('Ada', 2)",
-            "SELECT 1; DROP TABLE people",
+            "SELECT 1; SELEC 2; DROP TABLE people",
             "SELECT count(*) FROM people",
         ],
     )
@@ -123,10 +123,48 @@ async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
     assert!(column["tables"]["people"].as_str().unwrap().contains("name text"), "{column}");
     assert_eq!(json_of(&results[2])["near"], "SELEC 1");
     assert!(json_of(&results[3])["detail"].as_str().unwrap().contains("already exists"), "{}", results[3].1);
-    let hint = r#"Nothing was run. Give one statement per call. Call execute_sql with {"query":"SELECT 1"}, and after that with the next one."#;
-    assert_eq!(json_of(&results[4])["hint"], hint);
+    let hint = json_of(&results[4])["hint"].as_str().unwrap().to_owned();
+    assert!(hint.contains("Nothing was run") && hint.contains("a call of its own"), "{hint}");
     assert_eq!(results[5].1, r#"[{"count":0}]"#);
     assert_eq!(results.iter().map(|(ok, _)| *ok).collect::<Vec<_>>(), [true, false, false, false, false, true]);
+}
+
+#[tokio::test]
+async fn several_statements_happen_together_or_not_at_all() {
+    let app = lawless().await;
+    let results = run(
+        &app,
+        &[
+            "CREATE TABLE IF NOT EXISTS books (title text, year int);\nINSERT INTO books VALUES ('Dune', 1965), ('Solaris', 1961);",
+            "SELECT 1 AS one; SELECT count(*) FROM books",
+            "INSERT INTO books VALUES ('Ubik', 1969); INSERT INTO boks VALUES ('Emma', 1815)",
+            "INSERT INTO books VALUES ('Ubik', 1969); COMMIT",
+            "SELECT count(*) FROM books",
+        ],
+    )
+    .await;
+    assert_eq!(results[0], (true, r#"{"results":[{"done":"CREATE"},{"row_count":2}]}"#.into()));
+    assert_eq!(results[1], (true, r#"{"results":[[{"one":1}],[{"count":2}]]}"#.into()));
+    let told = json_of(&results[2]);
+    assert_eq!((&told["statement"], &told["query"]), (&json!(2), &json!("INSERT INTO boks VALUES ('Emma', 1815)")));
+    assert_eq!(told["kept"], "nothing of the 2 statements; correct this one and send all of them again");
+    assert!(told["tables"]["books"].as_str().unwrap().contains("title text"), "{told}");
+    let told = json_of(&results[3]);
+    assert_eq!((&told["error"], &told["statement"]), (&json!("refused"), &json!(2)), "{told}");
+    assert!(told["message"].as_str().unwrap().contains("leave it out"), "{told}");
+    assert_eq!(results[4].1, r#"[{"count":2}]"#);
+}
+
+#[tokio::test]
+async fn several_statements_take_no_params_and_are_not_endless() {
+    let app = lawless().await;
+    let with_params = json!({ "query": "SELECT $1::int; SELECT 2", "params": [1] });
+    app.script([calls(&[("execute_sql", with_params)]), text("done")]);
+    let frames = app.connect().await.ask("run").await;
+    let told = frames.iter().find(|frame| frame["type"] == "tool_result").unwrap();
+    assert!(told["result"].as_str().unwrap().contains("`params` go with one statement"), "{told}");
+    let results = run(&app, &[&*"SELECT 1;".repeat(51)]).await;
+    assert!(results[0].1.contains("these are 51 statements; send at most 50"), "{}", results[0].1);
 }
 
 #[tokio::test]

@@ -223,8 +223,12 @@ async fn no_statement_ends_the_transaction_it_runs_in() {
         &app,
         &[
             ("COMMIT; BEGIN", BEFORE),
-            ("INSERT INTO kept VALUES (1); COMMIT; BEGIN", "42601"),
-            ("SELECT 1; COMMIT", "42601"),
+            ("INSERT INTO kept VALUES (1); COMMIT; BEGIN", BEFORE),
+            ("INSERT INTO kept VALUES (1); ROLLBACK TO SAVEPOINT level3_read", BEFORE),
+            ("INSERT INTO kept VALUES (1); CALL leave()", "2D000"),
+            ("INSERT INTO kept VALUES (1); SELECT 1 / 0", "22012"),
+            ("INSERT INTO kept VALUES (1); COMMIT AND", "42601"),
+            ("SELECT 1; COMMIT", BEFORE),
             ("BEGIN READ WRITE", BEFORE),
             ("SAVEPOINT a", BEFORE),
             ("ROLLBACK AND CHAIN", BEFORE),
@@ -237,6 +241,7 @@ async fn no_statement_ends_the_transaction_it_runs_in() {
             ("VACUUM", "25001"),
             // To the one a comment ends with the line, to the other with the carriage return as well.
             ("-- \rCOMMIT", BEFORE),
+            ("INSERT INTO kept VALUES (1); -- \rCOMMIT", "42601"),
         ],
     )
     .await;

@@ -76,6 +76,32 @@ async fn what_is_missing_or_wrong_is_named() {
 }
 
 #[tokio::test]
+async fn who_names_no_task_is_told_which_there_are_and_who_hides_a_date_where_it_belongs() {
+    let app = TestApp::start().await;
+    app.script([
+        calls(&[
+            ("manage_tasks", json!({"action": "create", "title": "Buy stamps"})),
+            ("manage_tasks", json!({"action": "create", "title": "Call the dentist on 15 March 2031 at 14:30"})),
+            ("manage_tasks", json!({"action": "complete", "id": 1})),
+            ("manage_tasks", json!({"action": "complete", "title": "Call the dentist"})),
+            ("manage_tasks", json!({"action": "get", "id": 7})),
+        ]),
+        text("I see"),
+    ]);
+    let frames = app.connect().await.ask("go").await;
+    let results: Vec<Value> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "tool_result")
+        .map(|frame| serde_json::from_str(frame["result"].as_str().unwrap()).unwrap())
+        .collect();
+    assert!(results[0].get("note").is_none(), "{}", results[0]);
+    let note = results[1]["note"].as_str().unwrap();
+    assert!(note.contains("no `due_at`") && note.contains(r#""id":2"#), "{note}");
+    let open = json!([{"id": 2, "title": "Call the dentist on 15 March 2031 at 14:30"}]);
+    assert_eq!((&results[3]["open_tasks"], &results[4]["open_tasks"]), (&open, &open));
+}
+
+#[tokio::test]
 async fn a_due_task_wakes_the_agent_at_its_moment_and_once() {
     let app = TestApp::start().await;
     make_task(&app, "Call Ada", "2026-11-20T08:00:30Z").await;

@@ -71,6 +71,18 @@ async fn what_is_corrected_is_shown_without_a_mark() {
 }
 
 #[tokio::test]
+async fn a_result_that_no_call_gave_is_taken_back_and_one_worked_out_in_the_head_is_not() {
+    let app = TestApp::start().await;
+    let missing = call("gcd", json!({"a": 1071, "b": 462}));
+    app.script([missing, text("The result of the call is 21."), text("There is no tool `gcd` yet."), text("The result is 4.")]);
+    let mut client = app.connect().await;
+    let frames = client.ask("call gcd").await;
+    let taken_back = ("The result of the call is 21.", false, true);
+    assert_eq!(said(&frames)[1..], [taken_back, ("There is no tool `gcd` yet.", true, false)]);
+    assert_eq!(said(&client.ask("what is 2 + 2?").await), [("The result is 4.", true, false)]);
+}
+
+#[tokio::test]
 async fn an_effect_of_the_turn_proves_a_claim_and_reading_proves_only_that_something_was_read() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;

@@ -224,6 +224,55 @@ async fn a_server_that_does_not_know_the_usage_option_is_asked_without_it() {
     assert_eq!(asked, [true, false, false]);
 }
 
+/// What llama.cpp's server sends when it loses the thread of a tool call that it is passing on in pieces.
+const LOST: &str = r#"{"error":{"code":500,"message":"Invalid diff: now finding less tool calls!","type":"server_error"}}"#;
+
+#[tokio::test]
+async fn a_server_that_breaks_off_its_own_stream_is_asked_for_the_whole() {
+    let begun = events(format!("{}data: {LOST}\n\n", piece("Let me ")));
+    let message = r#"{"role":"assistant","content":"Let me see."}"#;
+    let whole = format!(r#"{{"choices":[{{"index":0,"finish_reason":"stop","message":{message}}}],"model":"m"}}"#);
+    let server = Server::playing(vec![vec![Do::Send(begun)], refusal("200 OK", "", &whole)]).await;
+    let (answer, heard) = ask(&client(&server.base_url(), limits()), request()).await;
+    assert_eq!((answer.unwrap().content.as_str(), heard.as_str()), ("Let me see.", "Let me "));
+    let streamed: Vec<_> = server.asked.lock().unwrap().iter().map(|asked| asked.contains(r#""stream":true"#)).collect();
+    assert_eq!(streamed, [true, false]);
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_give_the_whole_either_is_told_of_as_it_is() {
+    let begun = events(format!("{}data: {LOST}\n\n", piece("Let me ")));
+    let (kind, message, requests) =
+        failure_of(vec![vec![Do::Send(begun)], refusal("500 Internal Server Error", "", LOST)], limits()).await;
+    assert!(kind == Kind::Server && message.contains("Invalid diff"), "{message}");
+    // Once more in pieces would show the beginning twice.
+    assert_eq!(requests, 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_repeats_itself_for_ever_is_ended() {
+    let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
+    let flood = vec![Do::Send([head, piece("Well, ").into_bytes()].concat()), Do::Flood(piece("yes, ").into_bytes())];
+    let server = Server::playing(vec![flood]).await;
+    let (answer, _) = ask(&client(&server.base_url(), limits()), request()).await;
+    let answer = answer.unwrap();
+    assert_eq!((answer.content.as_str(), answer.finish_reason.as_str()), ("Well, yes, ", "repetition"));
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_know_how_to_demand_a_call_is_asked_without() {
+    let reply = refusal("400 Bad Request", "", r#"{"error":{"message":"tool_choice must be auto or none"}}"#);
+    let server = Server::playing(vec![reply, good("a")]).await;
+    let client = client(&server.base_url(), limits());
+    for _ in 0..2 {
+        let request = level3::model::Request { must_call: true, ..request() };
+        ask(&client, request).await.0.unwrap();
+    }
+    let demanded: Vec<_> =
+        server.asked.lock().unwrap().iter().map(|asked| asked.contains(r#""tool_choice":"required""#)).collect();
+    assert_eq!(demanded, [true, false, false]);
+}
+
 #[tokio::test]
 async fn dropping_the_answer_closes_the_connection() {
     let server = Server::playing(vec![vec![Do::Send(events(piece("half"))), Do::Hang]]).await;

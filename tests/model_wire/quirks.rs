@@ -35,7 +35,7 @@ fn tools() -> Vec<ToolSpec> {
 async fn sent(provider: &str, model: &str) -> Value {
     let server = Server::playing(vec![good("a")]).await;
     let client = client_of(provider, model, &server.base_url());
-    ask(&client, Request { entries: conversation(), tools: tools() }).await.0.unwrap();
+    ask(&client, Request { entries: conversation(), tools: tools(), must_call: false }).await.0.unwrap();
     let asked = server.asked.lock().unwrap()[0].clone();
     serde_json::from_str(asked.split_once("\r\n\r\n").unwrap().1).unwrap()
 }

@@ -18,6 +18,8 @@ pub(super) struct Language {
     pub finished: &'static str,
     /// Verbs of looking.
     pub looked: &'static str,
+    /// How a sentence begins that says what a call gave.
+    pub gave: &'static str,
     /// Things that only tools make or change.
     pub thing: &'static str,
     /// Before it: what makes it a plan, a condition, a wish, or somebody else's doing.
@@ -46,6 +48,7 @@ const ENGLISH: Language = Language {
     alone: r"successfully VERB.*|(?:(?:the|your|a|an|new) )*THING(?: x| \S+){0,3} (?:VERB)(?: successfully| for .{1,30}| to .{1,30}| as .{1,30})?|(?:saved|sent|created|deleted|updated|scheduled|installed|added|stored|removed)(?: successfully)?|(?:it|everything|that|this|they|all of them)(?: has| have|'s)(?: now| just| already)* been(?: successfully)? VERB.*",
     finished: r"(?:(?:ok|okay|alright|all right|great|sure|perfect|yes|good|certainly|of course)[, ]*)?(?:(?:it's|it is|that's|that is|this is|all|everything is|everything's|the task is) )?(?:now )?(?:done|all done|all set|taken care of|completed|complete|finished)(?: now| for you)?",
     looked: r"checked|looked up|looked it up|searched|queried|verified|tested|fetched|retrieved|called|ran|executed|counted the rows",
+    gave: r"(?:(?:so|now|ok|okay|great|sure)[, ]*)?(?:the |its |your )?(?:results?|outputs?|return value|returned value|response)(?: (?:of|from) .{1,60}?)? (?:is|are|was|were)|(?:the |this )?(?:call|function|tool|capability|query|request|it)(?: \S+)?(?: has)?(?: successfully)? (?:returned|gave|printed)",
     thing: r"tables?|tasks?|to-?dos?|reminders?|capabilit(?:y|ies)|tools?|rows?|records?|entry|entries|database|messages?|e-?mails?|mails?|appointments?|secrets?|columns?|index|schema|view|notes?|shopping list|your list|the list|status|due date|calendar|invoices?|orders?|customers?",
     hedge: r"if|once|when|after|unless|until|whether|before|would|will|should|could|can|might|may|let|suppose|imagine|assuming|pretend|as if|as though|how|what|which|that you|you asked|example|for instance|think|believe|wish|want|need|ought|had|question|ways?",
     not: r"not|never|no|none|nothing|nobody|cannot|can't|couldn't|haven't|hasn't|didn't|don't|unable|without|failed|neither|nor|yet to",
@@ -62,6 +65,7 @@ const GERMAN: Language = Language {
     alone: r"(?:(?:ok|okay|gut|gern|gerne|klar|ja|alles klar|super|prima|perfekt)[, ]*)?(?:(?:es|das|alles) ist )?(?:(?:schon|jetzt|nun|alles) )?(?:gespeichert|angelegt|erstellt|gelöscht|gesendet|abgehakt|eingetragen)|(?:(?:die|der|das|deine|dein|neue) )*THING(?: x| \S+){0,3} (?:VERB)|(?:wurde )?erfolgreich VERB|(?:es|sie|alles|das) (?:wurde|ist)(?: (?:jetzt|nun|erfolgreich|alles))* VERB",
     finished: r"(?:(?:ok|okay|gut|gern|gerne|klar|ja|alles klar|super|prima|perfekt)[, ]*)?(?:(?:es|das|alles|die aufgabe) ist )?(?:(?:schon|jetzt|nun|alles) )?(?:erledigt|fertig|gemacht)",
     looked: r"nachgesehen|nachgeschaut|geprüft|überprüft|nachgeprüft|gesucht|abgefragt|getestet|abgerufen|aufgerufen|ausprobiert|ausgeführt",
+    gave: r"(?:(?:also|gut|ok|okay)[, ]*)?(?:das ergebnis|die ausgabe|die antwort|der rückgabewert)(?: (?:von|des|der|für) .{1,60}?)? (?:ist|lautet|war)|(?:der aufruf|die funktion|die fähigkeit|die abfrage|das werkzeug|es)(?: \S+)? (?:gab|ergab|lieferte|hat .{1,60} (?:geliefert|ergeben|zurückgegeben))",
     thing: r"tabellen?|aufgaben?|erinnerung(?:en)?|fähigkeit(?:en)?|capability|werkzeuge?|zeilen?|einträge?|eintrag|datensatz|datensätze|datenbank|nachrichten?|e-?mails?|mails?|termine?|geheimnis|spalten?|notiz(?:en)?|einkaufsliste|liste|status|kalender|rechnung(?:en)?",
     hedge: r"wenn|falls|sobald|nachdem|bevor|ob|würde|werde|sollte|könnte|kann|möchte|angenommen|als ob|wie|beispiel|damit du|hätte|wäre|dass du",
     not: r"nicht|kein|keine|keinen|keiner|nie|niemals|nichts|niemand|noch nicht|ohne|weder",
@@ -78,6 +82,7 @@ const SPANISH: Language = Language {
     alone: r"(?:(?:ok|vale|bien|claro|perfecto|sí)[, ]*)?(?:guardado|enviado|creado)|(?:ya )?se (?:ha|han) VERB.*|(?:(?:la|el|tu|una|un|nueva|nuevo) )*THING(?: x| \S+){0,3} (?:VERB)(?: con éxito| correctamente)?",
     finished: r"(?:(?:ok|vale|bien|claro|perfecto|sí)[, ]*)?(?:ya está|ya está (?:hecho|listo)|(?:todo |está )?(?:listo|hecho)|hecho y listo|completado)",
     looked: r"comprobado|verificado|buscado|consultado|probado|revisado|ejecutado",
+    gave: r"(?:el resultado|la salida|la respuesta)(?: (?:de|del) .{1,60}?)? (?:es|fue|son)|(?:la llamada|la función|la herramienta|la consulta)(?: \S+)? (?:devolvió|dio|ha devuelto)",
     thing: r"tablas?|tareas?|recordatorios?|capacidad(?:es)?|herramientas?|filas?|registros?|entradas?|base de datos|mensajes?|correos?|e-?mails?|citas?|secretos?|columnas?|notas?|lista|estado|calendario|facturas?",
     hedge: r"si|cuando|después de|una vez|antes de|podría|puedo|puede|voy a|debería|quiero|como si|ejemplo|que tú|hubiera|qué|cómo",
     not: r"no|nunca|jamás|nada|sin|tampoco|ningún|ninguna",
@@ -93,6 +98,7 @@ const SPANISH_SIMPLE: Language = Language {
     alone: NEVER,
     finished: NEVER,
     looked: r"comprobé|verifiqué|busqué|consulté|probé|revisé|ejecuté",
+    gave: NEVER,
     ..SPANISH
 };
 
@@ -105,6 +111,7 @@ const FRENCH: Language = Language {
     alone: r"(?:(?:ok|bien|d'accord|parfait|oui|voilà)[, ]*)?(?:c'est )?(?:enregistré|envoyé|créé)|(?:il|elle|ils|elles|cela|ça|tout) (?:a|ont)(?: bien)? été VERB.*|(?:(?:la|le|ta|ton|votre|une|un|nouvelle) )*THING(?: x| \S+){0,3} (?:VERB)(?: avec succès)?",
     finished: r"(?:(?:ok|bien|d'accord|parfait|oui|voilà)[, ]*)?(?:c'est (?:fait|bon|terminé|prêt)|voilà qui est fait|(?:tout est |c'est )?(?:fait|terminé))",
     looked: r"vérifiée?s?|cherchée?s?|recherchée?s?|consultée?s?|testée?s?|exécutée?s?|interrogée?s?",
+    gave: r"(?:le résultat|la sortie|la réponse)(?: (?:de|du|de l') ?.{1,60}?)? (?:est|était)|(?:l'appel|la fonction|l'outil|la requête)(?: \S+)? a (?:renvoyé|retourné|donné)",
     thing: r"tables?|tâches?|rappels?|capacités?|outils?|lignes?|entrées?|enregistrements?|base de données|messages?|courriels?|e-?mails?|mails?|rendez-vous|secrets?|colonnes?|notes?|liste|statut|calendrier|factures?",
     hedge: r"si|quand|lorsque|après|une fois|avant de|pourrais|peux|vais|devrais|veux|comme si|exemple|que tu|que vous|aurais|comment",
     not: r"pas|jamais|rien|aucune?|sans|ni|n'ai|n'a|n'ont|n'avons",
@@ -121,6 +128,7 @@ const ITALIAN: Language = Language {
     alone: r"(?:(?:ok|bene|certo|perfetto|sì)[, ]*)?(?:salvato|inviato|creato)|(?:è|sono) stat[oaie] VERB.*|(?:(?:la|il|l'|tua|tuo|una|un|nuova|nuovo) )*THING(?: x| \S+){0,3} (?:VERB)(?: con successo| correttamente)?",
     finished: r"(?:(?:ok|bene|certo|perfetto|sì)[, ]*)?(?:ecco fatto|(?:tutto |è )?fatto|(?:è )?tutto (?:fatto|a posto)|completato)",
     looked: r"controllat[oaie]|verificat[oaie]|cercat[oaie]|consultat[oaie]|testat[oaie]|eseguit[oaie]",
+    gave: r"(?:il risultato|l'output|la risposta)(?: (?:di|del|della|dell') ?.{1,60}?)? (?:è|era|sono)|(?:la chiamata|la funzione|lo strumento|la query)(?: \S+)? ha (?:restituito|dato)",
     thing: r"tabell[ae]|attività|compit[oi]|promemoria|capacità|strument[oi]|rig(?:a|he)|vo(?:ce|ci)|record|database|messagg(?:io|i)|e-?mail|mail|appuntament[oi]|segret[oi]|colonn[ae]|not[ae]|lista|stato|calendario|fattur[ae]",
     hedge: r"se|quando|dopo|una volta|prima di|potrei|posso|vorrei|dovrei|come se|esempio|che tu|avrei|come",
     not: r"non|mai|niente|nulla|nessuna?|senza|né",
@@ -137,6 +145,7 @@ const PORTUGUESE: Language = Language {
     alone: r"(?:(?:ok|certo|claro|perfeito|sim)[, ]*)?(?:salvo|enviado|criado)|(?:já )?(?:foi|foram) VERB(?: com sucesso)?|(?:(?:a|o|sua|seu|tua|teu|uma|um|nova|novo) )*THING(?: x| \S+){0,3} (?:VERB)(?: com sucesso)?",
     finished: r"(?:(?:ok|certo|claro|perfeito|sim)[, ]*)?(?:pronto|(?:está |tudo )?(?:feito|pronto)|concluído)",
     looked: NEVER,
+    gave: r"(?:o resultado|a saída|a resposta)(?: (?:de|do|da) .{1,60}?)? (?:é|foi|são)|(?:a chamada|a função|a ferramenta|a consulta)(?: \S+)? (?:retornou|devolveu|deu)",
     thing: r"tabelas?|tarefas?|lembretes?|capacidades?|ferramentas?|linhas?|registr?os?|entradas?|banco de dados|base de dados|mensage(?:m|ns)|e-?mails?|compromissos?|segredos?|colunas?|notas?|lista|estado|calendário|faturas?",
     hedge: r"se|quando|depois|assim que|antes de|poderia|posso|vou|deveria|quero|como se|exemplo|que você|teria|como",
     not: r"não|nunca|nada|nenhuma?|sem|nem",
@@ -152,5 +161,6 @@ const PORTUGUESE_SIMPLE: Language = Language {
     alone: NEVER,
     finished: NEVER,
     looked: r"verifiquei|procurei|consultei|testei|busquei|pesquisei|conferi|executei",
+    gave: NEVER,
     ..PORTUGUESE
 };

@@ -20,6 +20,8 @@ pub(super) enum Claim {
     Changed,
     /// That something was looked at (checked, queried, tested …), or no more than that it is done.
     Worked,
+    /// What a call gave. Of no weight where nothing was called: “the result is 4” may be worked out in the head.
+    Gave,
 }
 
 /// Answers longer than this are looked at as far as this, in bytes. What was done is said early or not at all.
@@ -28,17 +30,18 @@ const MOST_BYTES: usize = 16 << 10;
 /// The strongest claim in a text.
 pub(super) fn claim(text: &str) -> Option<Claim> {
     let text = plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
-    let mut worked = false;
+    let (mut worked, mut gave) = (false, false);
     for sentence in sentences(&text) {
         for patterns in PATTERNS.iter() {
             match patterns.claim(&sentence) {
                 Some(Claim::Changed) => return Some(Claim::Changed),
                 Some(Claim::Worked) => worked = true,
+                Some(Claim::Gave) => gave = true,
                 None => {}
             }
         }
     }
-    worked.then_some(Claim::Worked)
+    worked.then_some(Claim::Worked).or(gave.then_some(Claim::Gave))
 }
 
 /// Whether a message asks what was done before, so that the answer is about earlier turns.
@@ -82,12 +85,17 @@ struct Patterns {
     alone: Regex,
     finished: Regex,
     looked: Regex,
+    gave: Regex,
     thing: Regex,
     hedge: Regex,
     not: Regex,
     elsewhen: Regex,
     past: Regex,
 }
+
+/// What is said to have been given is trouble. Beginnings of words of all the languages.
+static FAILED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(?:err|fehl|fail|fall|échec|refus|reject|denied|deni|abgelehnt|missing|unknown|invalid)"));
 
 static PATTERNS: LazyLock<Vec<Patterns>> = LazyLock::new(|| LANGUAGES.iter().map(Patterns::of).collect());
 
@@ -98,7 +106,8 @@ fn pattern(text: &str) -> Regex {
 
 impl Patterns {
     fn of(language: &Language) -> Self {
-        let Language { active, passive, by, strong, weak, alone, finished, looked, thing, hedge, not, elsewhen, past } = language;
+        let Language { active, passive, by, strong, weak, alone, finished, looked, gave, thing, hedge, not, elsewhen, past } =
+            language;
         let word = |text: &str| pattern(&format!(r"\b(?:{text})\b"));
         let done = format!("{strong}|{weak}");
         let act = |verbs: &str| pattern(&format!(r"\b(?:{})\b", active.replace("VERB", &format!("(?:{verbs})"))));
@@ -112,6 +121,7 @@ impl Patterns {
             )),
             finished: pattern(&format!("^(?:{finished})$")),
             looked: act(looked),
+            gave: pattern(&format!(r"^(?:{gave})\b")),
             thing: word(thing),
             hedge: word(hedge),
             not: word(not),
@@ -134,7 +144,10 @@ impl Patterns {
         if strong || (thing && (self.says(&self.weak, text) || self.says(&self.passive, text))) {
             return Some(Claim::Changed);
         }
-        (self.finished.is_match(text) || self.says(&self.looked, text)).then_some(Claim::Worked)
+        if self.finished.is_match(text) || self.says(&self.looked, text) {
+            return Some(Claim::Worked);
+        }
+        (self.gave.is_match(text) && !self.not.is_match(text) && !FAILED.is_match(text)).then_some(Claim::Gave)
     }
 
     /// Whether a text says this of itself: not as something denied, wished, planned or supposed, and not of somebody else.

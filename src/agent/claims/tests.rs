@@ -231,6 +231,39 @@ fn that_something_was_looked_at_or_is_done_somehow_is_a_weaker_claim() {
 }
 
 #[test]
+fn what_a_call_is_said_to_have_given_is_the_weakest_claim() {
+    for text in [
+        "The result is the same as the previous call.",
+        "The result is {\"status\": 200, \"body\": {\"text\": \"the kettle is on\"}}",
+        "The result of the call is 1.",
+        "Great, the output of `gcd` is 21.",
+        "The function returned 21.",
+        "It returned the word.",
+        "Das Ergebnis lautet 21.",
+        "Die Funktion hat 21 zurückgegeben.",
+        "El resultado de la llamada es 21.",
+        "Le résultat est 21.",
+        "L'appel a renvoyé 21.",
+        "Il risultato della chiamata è 21.",
+        "O resultado é 21.",
+    ] {
+        assert_eq!(claim(text), Some(Claim::Gave), "{text}");
+    }
+    for text in [
+        "The result is an error.",
+        "The call returned nothing.",
+        "The result is not known.",
+        "Das Ergebnis ist ein Fehler.",
+        "Le résultat est une erreur.",
+        "If the result is 21, all is well.",
+        "What the result is, I cannot tell.",
+        "Is the result 21?",
+    ] {
+        assert_eq!(claim(text), None, "{text}");
+    }
+}
+
+#[test]
 fn plans_denials_quotes_reports_and_talk_are_no_claims() {
     let false_alarms: Vec<_> = NEITHER.iter().filter_map(|text| Some((claim(text)?, text))).collect();
     assert!(false_alarms.is_empty(), "{false_alarms:#?}");

@@ -188,13 +188,11 @@ fn what_cannot_be_told_is_taken_as_the_worst() {
         ";",
         "-- nothing",
         "SELEC 1",
-        "SELECT 1; SELECT 2",
-        "TABLE notes; DROP TABLE notes",
         "TABLE notes LIMIT wipe()",
         "SELECT 1 UNION TABLE notes",
         "SELECT * FROM (TABLE notes FOR UPDATE) AS n",
         "TABLE notes DROP TABLE notes",
-        "SELECT 1; DROP TABLE notes",
+        "SELECT 1; SELEC 1",
         "SELECT 'unfinished",
         "DO $$ BEGIN DELETE FROM notes; END $$",
         "CALL tidy()",
@@ -380,8 +378,45 @@ fn the_person_is_told_what_will_happen() {
                 "What it does cannot be told beforehand: it calls the function `wipe`, and what that does is not known.",
             ],
         ),
-        ("SELECT 1; SELECT 2", &["What this does cannot be told beforehand: there is more than one statement."]),
+        ("CREATE TABLE a (n int); DELETE FROM b;", &["Makes the table `a`.", "Deletes all rows of `b`."]),
     ] {
         assert_eq!(in_words(statement), told, "{statement}");
     }
+}
+
+#[test]
+fn several_statements_are_taken_apart_where_each_can_be_read() {
+    for (text, parts) in [
+        ("SELECT 1", &["SELECT 1"][..]),
+        ("SELECT 1;", &["SELECT 1;"]),
+        ("SELECT 1; -- and nothing else", &["SELECT 1; -- and nothing else"]),
+        ("SELECT 1; SELECT 2", &["SELECT 1", "SELECT 2"]),
+        (
+            "CREATE TABLE ä (\n n int -- one; two\r\n);\r\n;\n  INSERT INTO ä VALUES (1);\n",
+            &["CREATE TABLE ä (\n n int -- one; two\r\n)", "INSERT INTO ä VALUES (1)"],
+        ),
+        ("SELECT 'a;b', $$;$$, E'\\';', \";\" /* ; */; SELECT 2", &["SELECT 'a;b', $$;$$, E'\\';', \";\" /* ; */", "SELECT 2"]),
+        // What is one statement to Postgres, or nothing that can be read, stays whole.
+        (
+            "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END",
+            &["CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END"],
+        ),
+        ("SELECT 1; SELEC 2", &["SELECT 1; SELEC 2"]),
+        ("SELECT 1;\u{a0}SELECT 2", &["SELECT 1;\u{a0}SELECT 2"]),
+        ("SELECT 'open; SELECT 2", &["SELECT 'open; SELECT 2"]),
+        ("", &[""]),
+    ] {
+        assert_eq!(statements(text), parts, "{text:?}");
+    }
+}
+
+#[test]
+fn several_statements_do_what_each_of_them_does() {
+    assert_all("read write define", &["CREATE TABLE a (n int); INSERT INTO a VALUES (1)"]);
+    assert_all("read delete", &["SELECT 1; DROP TABLE people", "TABLE notes; DROP TABLE notes"]);
+    let class = classify("SELECT * FROM a; SELECT wipe() FROM b; SELECT * FROM a");
+    assert_eq!((class.verb.as_str(), class.objects), ("SELECT", vec!["a".to_owned(), "b".to_owned()]));
+    assert!(class.effects.contains(&Effect::Opaque) && class.why.unwrap().contains("wipe"));
+    // One that is not understood makes all of them unknown.
+    assert_all("opaque", &["SELECT 1; SELEC 2", "SELECT 1; COMMIT; BEGIN; DROP TABLE a FROM"]);
 }

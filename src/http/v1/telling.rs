@@ -2,6 +2,7 @@
 //! deltas and events, so it comes out the same for who listens and for who asks again later.
 
 use crate::domain::{ApprovalId, Event, EventRecord, Failure, Shown, ToolCallId, TurnId, TurnState};
+use crate::model::REPETITION;
 use crate::wire::v1::{Called, Usage};
 
 /// Something to tell the client.
@@ -146,7 +147,7 @@ impl Telling {
                 self.recorded = *number;
                 // Who began to listen in the middle of this step hears the next but one whole, at the latest.
                 self.whole_from.get_or_insert(number.saturating_add(2));
-                self.cut = finish_reason == "length";
+                self.cut = matches!(finish_reason.as_str(), "length" | REPETITION);
                 if let Some(used) = usage {
                     let all = self.usage.get_or_insert_default();
                     all.prompt_tokens += used.input;

@@ -46,6 +46,38 @@ async fn a_test_without_the_answers_it_needs_says_how_to_give_them() {
 }
 
 #[tokio::test]
+async fn a_test_has_values_of_its_own_and_finds_what_the_tests_before_it_kept() {
+    const COUNT: &str = "export default async (p) => {
+        if (p.forget) return await host.kv.delete('n');
+        const n = (await host.kv.get('n') || 0) + 1;
+        await host.kv.set('n', n);
+        return [n, await host.kv.list()];
+    }";
+    let tests = json!([
+        {"params": {}, "expect": [1, ["n"]]},
+        {"params": {}, "expect": [2, ["n"]]},
+        {"params": {"forget": true}, "expect": true},
+        {"params": {"forget": true}, "expect": false},
+        {"params": {}, "expect": [1, ["n"]]},
+        {"params": {}, "expect": [8, []], "answers": [{"ok": 7}, {"ok": null}, {"ok": []}]},
+    ]);
+    let draft = Draft { grants: grants(json!({"kv": {}})), tests: serde_json::from_value(tests).unwrap(), ..draft(COUNT) };
+    let capability = built(sandbox(), &draft).await;
+    // Nothing is left for the next run.
+    let results = sandbox().run_tests(&capability).await.unwrap();
+    assert!(results.iter().all(|test| test.ok) && results.len() == 6, "{}", json!(results));
+}
+
+#[tokio::test]
+async fn what_tests_may_keep_is_bounded() {
+    const HOARD: &str = "export default async (p) => { await host.kv.set(p.key, 'x'.repeat(200 * 1024)); }";
+    let tests: Value = ["a", "a", "b", "c", "d", "e", "f"].iter().map(|key| json!({"params": {"key": key}})).collect();
+    let draft = Draft { grants: grants(json!({"kv": {}})), tests: serde_json::from_value(tests).unwrap(), ..draft(HOARD) };
+    let error = refused(&draft).await;
+    assert!(error.message.contains("test 7 of 7") && error.message.contains("can keep 1048576 bytes together"), "{error}");
+}
+
+#[tokio::test]
 async fn tests_can_be_run_again_and_say_what_came() {
     let answers = json!([{"ok": {"status": 200, "body": {"degrees": 31}}}, {"ok": null}]);
     let mut capability = built(sandbox(), &weather(json!([]))).await;

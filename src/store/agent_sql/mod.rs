@@ -1,4 +1,4 @@
-//! The agent's own SQL: on its own login, one statement, in one transaction with its outcome.
+//! The agent's own SQL: on its own login, in one transaction with its outcome.
 
 mod statement;
 mod told;
@@ -7,10 +7,10 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;
-use sqlx::{PgPool, Postgres, Row};
+use sqlx::{PgConnection, PgPool, Postgres, Row};
 
 use self::statement::{Room, Statement};
-use self::told::{busy, cut, describe, ended_transaction, is_code, timed_out};
+use self::told::{busy, cut, describe, ended_transaction, is_code, timed_out, told_of};
 use super::operations::shown;
 use super::unit::used_approval;
 use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError};
@@ -20,16 +20,16 @@ use crate::failpoint::{self, Point};
 /// What a capability's statement may give it.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
 
-/// One statement of the agent's own.
+/// Statements of the agent's own, run in a row: all of them, or nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentSql<'a> {
-    /// The statement.
-    pub text: &'a str,
-    /// What stands in for `$1`, `$2`, …
+    /// One statement each: Postgres refuses what holds a second one.
+    pub statements: &'a [&'a str],
+    /// What stands in for `$1`, `$2`, … where there is one statement.
     pub params: &'a [Value],
-    /// How much of its result is shown.
+    /// How much of the results is shown, all together.
     pub limits: RowLimits,
-    /// With [`SqlAccess::Read`] Postgres itself lets it change nothing, whatever functions it calls.
+    /// With [`SqlAccess::Read`] Postgres itself lets them change nothing, whatever functions they call.
     pub access: SqlAccess,
 }
 
@@ -63,22 +63,21 @@ enum Seal<'a> {
 type Sealed = (String, Option<i64>);
 
 impl Store {
-    /// Runs one statement of the agent and records the call's outcome in the same transaction: exactly once, whatever is killed when.
-    /// `end.outcome` is replaced by what came of the statement.
+    /// Runs statements of the agent and records the call's outcome in the same transaction: exactly once, whatever is killed when.
+    /// `end.outcome` is replaced by what came of them: of one its result, of several `{"results": […]}`.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an outcome, not an error.
     pub async fn run_agent_sql(
         &self,
         lease: &Lease,
-        statement: AgentSql<'_>,
+        sql: AgentSql<'_>,
         end: CallEnd<'_>,
         now: DateTime<Utc>,
     ) -> Result<Outcome, StoreError> {
-        let AgentSql { text, params, limits, access } = statement;
-        let failed = match Statement::new(text, params, Room::Shown(limits)) {
+        let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
-            Ok(statement) => match self.run_sealed(lease, &statement, Seal::Call(&end, access), now).await? {
+            Ok(statements) => match self.run_sealed(lease, &statements, Seal::Call(&end, sql.access), now).await? {
                 Ok((result, sequence)) => {
                     let outcome = Outcome::ok(result);
                     let approval = match end.verdict {
@@ -100,23 +99,26 @@ impl Store {
         }
     }
 
-    /// What Postgres has against a statement before it runs: that it cannot be read, or names what is not there. `None`: nothing, as far
-    /// as can be told without running it. Nobody is asked about a statement that cannot run.
+    /// What Postgres has against statements before they run: that one cannot be read, or names what is not there. `None`: nothing, as far
+    /// as can be told without running them: of several only the first, for the others may need what it makes. Nobody is asked about a
+    /// statement that cannot run.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn agent_sql_problem(&self, text: &str, params: &[Value]) -> Result<Option<String>, StoreError> {
-        let statement = match Statement::new(text, params, Room::Shown(RowLimits::default())) {
-            Ok(statement) => statement,
+    pub async fn agent_sql_problem(&self, statements: &[&str], params: &[Value]) -> Result<Option<String>, StoreError> {
+        let text = statements.join("\n");
+        let statements = match statement::read(statements, params, RowLimits::default()) {
+            Ok(statements) => statements,
             Err(refusal) => return Ok(Some(refusal.to_string())),
         };
         let checked = async {
+            let Some(first) = statements.first() else { return Ok(()) };
             let mut connection = self.agent_connection().await?;
-            statement.check(&mut connection).await
+            first.check(&mut connection).await.map_err(|failure| failure.of(0, &statements))
         };
         match checked.await {
             Ok(()) | Err(Failure::Cut) => Ok(None),
-            Err(Failure::Statement(told)) => Ok(Some(self.with_tables(told, text).await?.to_string())),
+            Err(Failure::Statement(told)) => Ok(Some(self.with_tables(told, &text).await?.to_string())),
             Err(Failure::Store(error)) => Err(error),
         }
     }
@@ -182,7 +184,7 @@ impl Store {
         };
         let failed = match Statement::new(text, params, Room::Whole(WHOLE)) {
             Err(refusal) => refusal,
-            Ok(statement) => match self.run_sealed(lease, &statement, seal, now).await? {
+            Ok(statement) => match self.run_sealed(lease, &[statement], seal, now).await? {
                 Ok((answer, sequence)) => {
                     if let Some(sequence) = sequence {
                         self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
@@ -207,17 +209,20 @@ impl Store {
         Ok(Err(failed))
     }
 
-    /// Runs a statement to its end, within the deadline. The inner error is what its author is told.
+    /// Runs statements to their end, within the deadline. The inner error is what their author is told.
     async fn run_sealed(
         &self,
         lease: &Lease,
-        statement: &Statement<'_>,
+        statements: &[Statement<'_>],
         seal: Seal<'_>,
         now: DateTime<Utc>,
     ) -> Result<Result<Sealed, Value>, StoreError> {
-        match tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statement, seal, now)).await {
+        match tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statements, seal, now)).await {
             Ok(Ok(sealed)) => Ok(Ok(sealed)),
-            Ok(Err(Failure::Statement(error))) => Ok(Err(self.with_tables(error, statement.text).await?)),
+            Ok(Err(Failure::Statement(error))) => {
+                let text = statements.iter().map(|statement| statement.text).collect::<Vec<_>>().join("\n");
+                Ok(Err(self.with_tables(error, &text).await?))
+            }
             Ok(Err(Failure::Cut)) => Ok(Err(cut())),
             Ok(Err(Failure::Store(error))) => Err(error),
             Err(_) => Ok(Err(timed_out(self.sql_deadline.as_secs()))),
@@ -227,7 +232,7 @@ impl Store {
     async fn run_in_transaction(
         &self,
         lease: &Lease,
-        statement: &Statement<'_>,
+        statements: &[Statement<'_>],
         seal: Seal<'_>,
         now: DateTime<Utc>,
     ) -> Result<Sealed, Failure> {
@@ -238,7 +243,7 @@ impl Store {
         let transaction: String = begun.try_get_unchecked(0)?;
         running.backend = begun.try_get_unchecked::<String, _>(1)?.parse().ok();
 
-        let result = match statement.run(connection).await {
+        let result = match seal.run(connection, statements, &transaction).await {
             Ok(result) => self.clean(&result).into_owned(),
             Err(Failure::Cut) => return Err(Failure::Cut),
             Err(failure) => {
@@ -360,15 +365,60 @@ impl Store {
     }
 }
 
+impl Failure {
+    /// The failure of one of these statements; where they are several, it says which one.
+    fn of(self, at: usize, statements: &[Statement<'_>]) -> Self {
+        match self {
+            Self::Statement(told) => Self::Statement(told_of(told, at + 1, statements.len(), statements[at].text)),
+            other => other,
+        }
+    }
+}
+
 impl Seal<'_> {
+    /// Runs the statements one after the other, and none after one that failed or left the transaction. Of several, the results come in one
+    /// list.
+    async fn run(
+        &self,
+        connection: &mut PgConnection,
+        statements: &[Statement<'_>],
+        transaction: &str,
+    ) -> Result<String, Failure> {
+        if let [only] = statements {
+            return only.run(connection).await;
+        }
+        let mut results = Vec::new();
+        for (at, statement) in statements.iter().enumerate() {
+            if at > 0 {
+                self.next(connection, transaction).await.map_err(|failure| failure.of(at - 1, statements))?;
+            }
+            results.push(statement.run(connection).await.map_err(|failure| failure.of(at, statements))?);
+        }
+        Ok(format!("{{\"results\":[{}]}}", results.join(",")))
+    }
+
+    /// Between two statements: what the first one left behind must be the transaction it was given.
+    async fn next(&self, connection: &mut PgConnection, transaction: &str) -> Result<(), Failure> {
+        const SAME: &str = "SELECT pg_catalog.pg_current_xact_id_if_assigned()::pg_catalog.text";
+        let same = sqlx::raw_sql(SAME).fetch_one(&mut *connection).await.map_err(|error| describe(error, "", 0))?;
+        if same.try_get_unchecked::<Option<String>, _>(0)?.as_deref() != Some(transaction) {
+            return Err(Failure::Statement(ended_transaction()));
+        }
+        if let Self::Call(_, SqlAccess::Read) = self {
+            const AGAIN: &str = "RELEASE SAVEPOINT level3_read; SAVEPOINT level3_read; SET TRANSACTION READ ONLY";
+            sqlx::raw_sql(AGAIN).execute(&mut *connection).await.map_err(|error| describe(error, "", 0))?;
+        }
+        Ok(())
+    }
+
     /// Begins the transaction; asks for its id and for the process that serves it.
     ///
     /// A read-only transaction is a boundary here, although settings of a session are none. It was asked something before the statement
-    /// runs, and after that Postgres lets nothing make it writable again; its one statement cannot end it and go on, for it is only one;
-    /// and it is rolled back whatever came of it. What a rollback does not undo, the state of a sequence, a read-only transaction refuses.
+    /// runs, and after that Postgres lets nothing make it writable again; the statement cannot end it and go on, for it is only one; and it
+    /// is rolled back whatever came of it. What a rollback does not undo, the state of a sequence, a read-only transaction refuses.
     ///
     /// Where the outcome must be written in the same transaction, only a part of it is read-only: a subtransaction, which nothing inside it
-    /// can make writable, and whose end restores what was before.
+    /// can make writable, and whose end restores what was before. Of several statements each has its own.
     fn begin(&self) -> &'static str {
         match self {
             Self::Call(_, SqlAccess::Read) => {

@@ -1,4 +1,4 @@
-//! One statement of the agent: looked at, prepared, run, and its rows collected.
+//! A statement of the agent: looked at, prepared, run, and its rows collected.
 
 use futures::TryStreamExt;
 use serde_json::{Value, json};
@@ -8,13 +8,16 @@ use sqlx::postgres::{PgConnection, PgTypeInfo, PgTypeKind};
 use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr, Statement as _};
 
 use super::Failure;
-use super::told::{describe, refusal};
+use super::told::{describe, refusal, told_of};
 use crate::store::RowLimits;
 use crate::store::rows::Collector;
 
 /// Statements that begin or end a transaction, or speak another protocol than question and answer.
 const REFUSED: &[&str] =
     &["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE", "COPY", "DISCARD"];
+
+/// How many statements one call may hold.
+const MOST: usize = 50;
 
 /// A statement with its parameters, and how much of its result is wanted.
 pub(super) struct Statement<'a> {
@@ -32,6 +35,25 @@ pub(super) enum Room {
     Shown(RowLimits),
     /// What does not fit is an error: the reader is a program, and takes what it gets for the whole.
     Whole(RowLimits),
+}
+
+/// Looks at the statements of one call without running any; the error is what their author is told. They share what is shown of their
+/// results.
+pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: RowLimits) -> Result<Vec<Statement<'a>>, Value> {
+    let many = statements.len();
+    if many > 1 && !params.is_empty() {
+        return Err(refusal("`params` go with one statement: give each statement that has some in a call of its own"));
+    }
+    if many > MOST {
+        return Err(refusal(&format!(
+            "these are {many} statements; send at most {MOST} in one call, or one INSERT with many rows"
+        )));
+    }
+    let shared = RowLimits { rows: (limits.rows / many.max(1)).max(1), bytes: limits.bytes / many.max(1), ..limits };
+    let one = |(at, text): (usize, &&'a str)| {
+        Statement::new(text, params, Room::Shown(shared)).map_err(|told| told_of(told, at + 1, many, text))
+    };
+    statements.iter().enumerate().map(one).collect()
 }
 
 impl<'a> Statement<'a> {
@@ -135,7 +157,7 @@ fn first_word(statement: &str) -> Result<String, Value> {
         None if statement.trim().is_empty() => Err(refusal("the SQL text is empty; give one SQL statement")),
         None => Ok(String::new()),
         Some(word) if REFUSED.contains(&word.as_str()) => Err(refusal(&format!(
-            "{word} cannot be used here: each call is one statement in a transaction of its own, committed when it succeeds"
+            "{word} cannot be used here, leave it out: each call runs in a transaction of its own, committed when it succeeds"
         ))),
         Some(word) => Ok(word),
     }

@@ -1,8 +1,6 @@
 //! What a model or a capability is told of a statement that came to nothing: always JSON, and always what to do instead.
 
 use serde_json::{Value, json};
-use sqlparser::dialect::PostgreSqlDialect;
-use sqlparser::parser::Parser;
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use super::Failure;
@@ -26,6 +24,16 @@ pub(super) fn busy() -> Value {
 
 pub(super) fn ended_transaction() -> Value {
     refusal("the statement ended the transaction it ran in; what it did is not recorded")
+}
+
+/// Says of which of several statements this is told.
+pub(super) fn told_of(mut told: Value, number: usize, of: usize, statement: &str) -> Value {
+    if of > 1 {
+        told["statement"] = json!(number);
+        told["query"] = json!(statement);
+        told["kept"] = json!(format!("nothing of the {of} statements; correct this one and send all of them again"));
+    }
+    told
 }
 
 pub(super) fn is_code(error: &sqlx::Error, code: &str) -> bool {
@@ -57,7 +65,7 @@ pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Fa
     if let Some(detail) = database.detail() {
         told["detail"] = json!(detail);
     }
-    let hint = own_hint(database, statement).or_else(|| database.hint().map(str::to_owned));
+    let hint = own_hint(database).or_else(|| database.hint().map(str::to_owned));
     if let Some(hint) = hint {
         told["hint"] = json!(hint);
     }
@@ -68,7 +76,7 @@ pub(super) fn cut() -> Value {
     json!({ "error": "sql_error", "message": "the statement's connection was ended while it ran; nothing of it was kept" })
 }
 
-fn own_hint(error: &PgDatabaseError, statement: &str) -> Option<String> {
+fn own_hint(error: &PgDatabaseError) -> Option<String> {
     let about = error.message();
     match error.code() {
         "42501" | "55000" => {
@@ -80,7 +88,9 @@ fn own_hint(error: &PgDatabaseError, statement: &str) -> Option<String> {
             };
             Some(format!("{instead}Make tables of your own; they go into the schema `agent`."))
         }
-        "42601" if about.contains("multiple commands") => Some(one_by_one(statement)),
+        "42601" if about.contains("multiple commands") => Some(
+            "Nothing was run. Where these statements begin and end could not be read: give each in a call of its own.".to_owned(),
+        ),
         "42601" if about.contains("wrong number of parameters") => Some("Give one parameter for each $1, $2, …".to_owned()),
         "42P02" => Some(
             "$1, $2, … stand for parameters; they can be used where a value can, in statements that read or change rows."
@@ -89,17 +99,5 @@ fn own_hint(error: &PgDatabaseError, statement: &str) -> Option<String> {
         "25006" => Some("Only reading was granted; changes need the grant `sql` with access `write`.".to_owned()),
         "57014" => Some("The statement ran too long. Limit it, or do it in parts.".to_owned()),
         _ => None,
-    }
-}
-
-/// How several statements are to be run, beginning with the first, which a small model would otherwise send with the others again.
-fn one_by_one(statements: &str) -> String {
-    const RULE: &str = "Nothing was run. Give one statement per call";
-    match Parser::parse_sql(&PostgreSqlDialect {}, statements).unwrap_or_default().as_slice() {
-        [first, _, ..] => {
-            let arguments = json!({ "query": first.to_string() });
-            format!("{RULE}. Call execute_sql with {arguments}, and after that with the next one.")
-        }
-        _ => format!("{RULE}."),
     }
 }

@@ -23,6 +23,15 @@ pub(in crate::agent) struct Offer {
     pub(in crate::agent) tools: Vec<ToolSpec>,
     /// The capabilities in words.
     pub(in crate::agent) section: String,
+    /// The names of what is not offered.
+    others: Vec<String>,
+}
+
+impl Offer {
+    /// Whether there is a tool of this name, offered or not.
+    pub(in crate::agent) fn has(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name) || self.others.iter().any(|other| other == name)
+    }
 }
 
 /// The part of a turn's requests that capabilities and external tools have.
@@ -105,7 +114,7 @@ impl Stock {
 
     pub(super) fn whole(self) -> Offer {
         let section = self.all_in_words();
-        Offer { tools: self.first.into_iter().chain(self.rest).collect(), section }
+        Offer { tools: self.first.into_iter().chain(self.rest).collect(), section, others: Vec::new() }
     }
 
     fn all_in_words(&self) -> String {
@@ -137,8 +146,9 @@ impl Stock {
         });
         let section = in_words(self.own.len(), &others, most / 4);
         let offered: HashSet<_> = offered.into_iter().map(|tool| tool.name.clone()).collect();
-        let rest = self.rest.into_iter().filter(|tool| offered.contains(&tool.name));
-        Offer { tools: self.first.into_iter().chain(rest).collect(), section }
+        let (rest, others): (Vec<_>, Vec<_>) = self.rest.into_iter().partition(|tool| offered.contains(&tool.name));
+        let others = others.into_iter().map(|tool| tool.name).collect();
+        Offer { tools: self.first.into_iter().chain(rest).collect(), section, others }
     }
 }
 

@@ -1,0 +1,80 @@
+//! When a model is made to call a tool instead of talking. Small models that did something wrong tell the user how it would be done right;
+//! held to a call, they mostly do it.
+
+use std::collections::HashSet;
+
+use super::{Exchange, HistoryEntry};
+use crate::tools;
+
+/// After so many failed steps in a row the model may say that it cannot be done.
+const MOST: usize = 3;
+
+/// True where everything in the turn's last steps went wrong in a way that its author can put right, and not too often already; `there` says
+/// whether there is a tool of a name.
+pub(super) fn insists(turn: &Exchange, there: impl Fn(&str) -> bool) -> bool {
+    (1..=MOST).contains(&failed_steps(turn, there))
+}
+
+/// How many steps the turn ends with of which every call was refused for what it was.
+fn failed_steps(turn: &Exchange, there: impl Fn(&str) -> bool) -> usize {
+    let mut failed = 0;
+    let mut wrong = HashSet::new();
+    for entry in turn.entries.iter().rev() {
+        match entry {
+            HistoryEntry::Tool(id, content, ..) => {
+                if tools::can_be_put_right(content) {
+                    wrong.insert(id.as_str());
+                }
+            }
+            HistoryEntry::Assistant(_, calls) if !calls.is_empty() => {
+                if !calls.iter().all(|call| wrong.contains(call.id.as_str()) || !there(&call.name)) {
+                    break;
+                }
+                failed += 1;
+                wrong.clear();
+            }
+            _ => break,
+        }
+    }
+    failed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{CallRequest, ToolCallId, TurnId, TurnState};
+
+    fn step(tool: &str, result: &str) -> [HistoryEntry; 2] {
+        let calls = vec![CallRequest { id: "a".into(), name: tool.into(), arguments: "{}".into() }];
+        [HistoryEntry::Assistant(String::new(), calls), HistoryEntry::Tool("a".into(), result.into(), ToolCallId(1), 0)]
+    }
+
+    fn insisted(steps: &[[HistoryEntry; 2]], after: Option<HistoryEntry>) -> bool {
+        let begin = HistoryEntry::User("u".into(), chrono::DateTime::UNIX_EPOCH);
+        let entries = [begin].into_iter().chain(steps.iter().flatten().cloned()).chain(after).collect();
+        let (turn, state, unproven) = (TurnId(1), TurnState::Running, Vec::new());
+        insists(&Exchange { turn, state, reason: None, entries, waits: false, unproven }, |name| name == "execute_sql")
+    }
+
+    const WRONG: &str = r#"{"error":"sql_error","code":"42703","message":"no such column"}"#;
+
+    #[test]
+    fn a_model_is_held_to_a_call_after_what_it_can_put_right() {
+        assert!(insisted(&[step("execute_sql", WRONG)], None));
+        assert!(insisted(&[step("gcd", "There is no tool `gcd` yet.")], None));
+        assert!(insisted(&[step("gcd", "There is no tool `gcd` yet."), step("execute_sql", WRONG)], None));
+        assert!(insisted(&[step("execute_sql", "[]"), step("execute_sql", WRONG)], None));
+    }
+
+    #[test]
+    fn it_may_talk_after_a_result_a_refusal_and_too_many_attempts() {
+        assert!(!insisted(&[], None));
+        assert!(!insisted(&[step("execute_sql", WRONG), step("execute_sql", "[]")], None));
+        assert!(!insisted(&[step("execute_sql", "The user refused this.")], None));
+        assert!(!insisted(&[step("execute_sql", r#"{"error":"sql_error","code":"42501","message":"permission denied"}"#)], None));
+        let many = [WRONG; 4].map(|result| step("execute_sql", result));
+        assert!(insisted(&many[..3], None) && !insisted(&many, None));
+        let answer = HistoryEntry::Assistant("I cannot.".into(), Vec::new());
+        assert!(!insisted(&[step("execute_sql", WRONG)], Some(answer)));
+    }
+}

@@ -1,0 +1,98 @@
+//! What a model reads that called a tool which does not exist. Small models do that first when they are asked to make one, and follow a call
+//! that is written out far more often than a description of it.
+
+use serde_json::{Map, Value, json};
+
+use crate::domain::valid_name;
+
+/// The refusal, with the call that makes the tool, as far as this one shows what is meant.
+pub(super) fn refusal(tools: &[&str], tool: &str, arguments: &Value) -> String {
+    let list = tools.join(", ");
+    if !valid_name(tool) {
+        return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
+    }
+    let parameters = parameters_of(arguments);
+    let names: Vec<_> = parameters["properties"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    let take = if names.is_empty() { String::new() } else { format!("const {{ {} }} = params; ", names.join(", ")) };
+    let call = json!({
+        "name": tool,
+        "description": "...",
+        "code": format!("export default async function {tool}(params) {{ {take}... return result; }}"),
+        "parameters_schema": parameters,
+    });
+    format!(
+        "There is no tool `{tool}` yet. The tools are: {list}. Make it yourself, the user cannot. Your next answer is a call of \
+         write_capability with {call}, the dots filled in; after that call `{tool}`."
+    )
+}
+
+/// Parameters that these arguments would fit. Some models give the schema itself for arguments.
+fn parameters_of(arguments: &Value) -> Value {
+    if arguments["properties"].is_object() {
+        let required = arguments["required"].as_array().cloned().unwrap_or_default();
+        return json!({ "type": "object", "properties": arguments["properties"], "required": required });
+    }
+    let given = arguments.as_object().into_iter().flatten();
+    // Names that JavaScript cannot take apart are none of a capability's.
+    let (names, properties): (Vec<_>, Map<_, _>) = given
+        .filter(|(name, _)| valid_name(&name.to_lowercase()))
+        .map(|(name, value)| (name.clone(), (name.clone(), json!({ "type": type_of(value) }))))
+        .unzip();
+    json!({ "type": "object", "properties": properties, "required": names })
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        Value::String(_) | Value::Null => "string",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call_in(refusal: &str) -> Value {
+        let (begin, end) = (refusal.find('{').unwrap(), refusal.rfind('}').unwrap());
+        serde_json::from_str(&refusal[begin..=end]).unwrap_or_else(|error| panic!("{error}: {refusal}"))
+    }
+
+    #[test]
+    fn the_call_that_makes_the_tool_is_written_out() {
+        let refusal = refusal(&["execute_sql", "restart"], "gcd", &json!({"a": 1071, "b": 462.5, "how": "fast", "-": 1}));
+        let begin = "There is no tool `gcd` yet. The tools are: execute_sql, restart. Make it yourself, the user cannot.";
+        assert!(refusal.starts_with(begin), "{refusal}");
+        let properties = json!({"a": {"type": "integer"}, "b": {"type": "number"}, "how": {"type": "string"}});
+        assert_eq!(
+            call_in(&refusal),
+            json!({
+                "name": "gcd",
+                "description": "...",
+                "code": "export default async function gcd(params) { const { a, b, how } = params; ... return result; }",
+                "parameters_schema": {"type": "object", "properties": properties, "required": ["a", "b", "how"]},
+            })
+        );
+    }
+
+    #[test]
+    fn a_schema_given_for_arguments_is_the_schema() {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
+        assert_eq!(call_in(&refusal(&[], "double", &schema))["parameters_schema"], schema);
+        let none = json!({"type": "object", "properties": {}, "required": []});
+        for nothing in [json!({}), none.clone()] {
+            let call = call_in(&refusal(&[], "visits", &nothing));
+            assert_eq!(call["parameters_schema"], none);
+            assert_eq!(call["code"], "export default async function visits(params) { ... return result; }");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_name_is_not_shown_as_one() {
+        let refusal = refusal(&["execute_sql"], "Send Email", &json!({}));
+        assert!(refusal.ends_with("To make a new one, call write_capability."), "{refusal}");
+    }
+}

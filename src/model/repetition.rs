@@ -1,0 +1,82 @@
+//! Notices an answer that goes on with the same few words for ever. Small models do, and would until their limit of tokens, which takes
+//! minutes on this machine and costs money elsewhere.
+
+/// The longest piece that is looked for, in bytes.
+const LONGEST: usize = 256;
+/// How much of a text has to be the same piece over and over, in bytes. Tables, rulers and lists of zeros are shorter.
+const IN_TEXT: usize = 4096;
+/// The same for the arguments of a call.
+const IN_ARGUMENTS: usize = 2048;
+/// How much is to come before it is looked at again, in bytes.
+const STRIDE: usize = 256;
+
+/// Watches one text that grows.
+#[derive(Debug)]
+pub(super) struct Repetition {
+    span: usize,
+    looked_at: usize,
+}
+
+impl Repetition {
+    /// For the text of an answer.
+    pub(super) fn in_text() -> Self {
+        Self { span: IN_TEXT, looked_at: 0 }
+    }
+
+    /// For the arguments of a call.
+    pub(super) fn in_arguments() -> Self {
+        Self { span: IN_ARGUMENTS, looked_at: 0 }
+    }
+
+    /// Looks at the text as it is now. Where it ends in nothing but one piece over and over: how much of it there is before, and with the
+    /// piece once, in bytes.
+    pub(super) fn look(&mut self, text: &str) -> Option<usize> {
+        if text.len() < self.span || text.len() < self.looked_at + STRIDE {
+            return None;
+        }
+        self.looked_at = text.len();
+        let bytes = text.as_bytes();
+        let tail = &bytes[bytes.len() - self.span..];
+        let period = (1..=LONGEST).find(|period| tail[*period..] == tail[..tail.len() - period])?;
+        // It began before the span, where the span was not looked at in time.
+        let repeats = (period..bytes.len()).rev().take_while(|at| bytes[*at] == bytes[at - period]).count();
+        Some(text.floor_char_boundary(bytes.len() - repeats))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grown(mut watch: Repetition, text: &str) -> Option<&str> {
+        (1..=text.len())
+            .filter(|end| text.is_char_boundary(*end))
+            .find_map(|end| watch.look(&text[..end]))
+            .map(|kept| &text[..kept])
+    }
+
+    #[test]
+    fn what_goes_on_for_ever_is_cut_behind_its_first_time() {
+        let text = format!("{{\"code\": \"x\", {}", "\"Yes\": {}, ".repeat(400));
+        assert_eq!(grown(Repetition::in_arguments(), &text), Some("{\"code\": \"x\", \"Yes\": {}"));
+        let text = format!("Well. {}", "no … ".repeat(2000));
+        assert_eq!(grown(Repetition::in_text(), &text), Some("Well. no …"));
+    }
+
+    #[test]
+    fn long_texts_that_say_something_are_left_alone() {
+        let rows: String = (0..1000).map(|row| format!("INSERT INTO t VALUES ({row}, 'the same words');\n")).collect();
+        let ruler = format!("{}\n{}\n", "-".repeat(1500), rows);
+        let zeros = format!("[{}1]", "0, ".repeat(600));
+        for text in [&rows, &ruler, &zeros] {
+            assert_eq!(grown(Repetition::in_arguments(), text), None);
+            assert_eq!(grown(Repetition::in_text(), text), None);
+        }
+    }
+
+    #[test]
+    fn a_whole_text_at_once_is_looked_at_too() {
+        assert_eq!(Repetition::in_arguments().look(&"ab".repeat(2000)), Some(2));
+        assert_eq!(Repetition::in_arguments().look(&"ä".repeat(2000)), Some(2));
+    }
+}
