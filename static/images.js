@@ -45,6 +45,14 @@ export function addressOf(image) {
     : `data:${image.media_type};base64,${image.data}`;
 }
 
+/** What to know before images are sent, where the model in use is not known to see them; `undefined` where there is nothing to say. */
+export function blindness(hello) {
+  if (hello?.images !== false) return undefined;
+  const { kind, name } = hello.model;
+  const model = kind === "tour" ? "The built-in tour" : name || "The model in use";
+  return `${model} cannot see images, as far as is known; it will only be told that there are some.`;
+}
+
 /** An image in words. */
 export function wordsOf(image, number) {
   return `Image ${number}, ${image.media_type.replace("image/", "")}, ${Math.ceil(image.size / 1024)} KB`;

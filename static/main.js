@@ -4,6 +4,7 @@ import { announcer } from "./announcer.js";
 import { createApi } from "./api.js";
 import { Connection } from "./connection.js";
 import { createDrafts } from "./draft.js";
+import { blindness } from "./images.js";
 import { createLists } from "./lists.js";
 import { loadOutbox, newId, saveOutbox } from "./outbox.js";
 import { waiting } from "./state-law.js";
@@ -101,6 +102,7 @@ function composerData(state, isEmpty) {
     connected: state.connection.status === "connected",
     suggestions,
     conversation: state.hello?.conversation,
+    blind: blindness(state.hello),
   };
 }
 

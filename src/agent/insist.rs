@@ -4,31 +4,30 @@
 use std::collections::HashSet;
 
 use super::{Exchange, HistoryEntry};
-use crate::domain::ToolSpec;
 use crate::tools;
 
 /// After so many failed steps in a row the model may say that it cannot be done.
 const MOST: usize = 3;
 
-/// True where everything in the turn's last steps went wrong in a way that its author can put right, and not too often already.
-pub(super) fn insists(turn: &Exchange, tools: &[ToolSpec]) -> bool {
-    (1..=MOST).contains(&failed_steps(turn, tools))
+/// True where everything in the turn's last steps went wrong in a way that its author can put right, and not too often already; `there` says
+/// whether there is a tool of a name.
+pub(super) fn insists(turn: &Exchange, there: impl Fn(&str) -> bool) -> bool {
+    (1..=MOST).contains(&failed_steps(turn, there))
 }
 
 /// How many steps the turn ends with of which every call was refused for what it was.
-fn failed_steps(turn: &Exchange, tools: &[ToolSpec]) -> usize {
+fn failed_steps(turn: &Exchange, there: impl Fn(&str) -> bool) -> usize {
     let mut failed = 0;
     let mut wrong = HashSet::new();
     for entry in turn.entries.iter().rev() {
         match entry {
-            HistoryEntry::Tool(id, content, _) => {
+            HistoryEntry::Tool(id, content, ..) => {
                 if tools::can_be_put_right(content) {
                     wrong.insert(id.as_str());
                 }
             }
             HistoryEntry::Assistant(_, calls) if !calls.is_empty() => {
-                let missing = |name: &str| !tools.iter().any(|tool| tool.name == name);
-                if !calls.iter().all(|call| wrong.contains(call.id.as_str()) || missing(&call.name)) {
+                if !calls.iter().all(|call| wrong.contains(call.id.as_str()) || !there(&call.name)) {
                     break;
                 }
                 failed += 1;
@@ -42,22 +41,19 @@ fn failed_steps(turn: &Exchange, tools: &[ToolSpec]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::domain::{CallRequest, ToolCallId, TurnId, TurnState};
 
     fn step(tool: &str, result: &str) -> [HistoryEntry; 2] {
         let calls = vec![CallRequest { id: "a".into(), name: tool.into(), arguments: "{}".into() }];
-        [HistoryEntry::Assistant(String::new(), calls), HistoryEntry::Tool("a".into(), result.into(), ToolCallId(1))]
+        [HistoryEntry::Assistant(String::new(), calls), HistoryEntry::Tool("a".into(), result.into(), ToolCallId(1), 0)]
     }
 
     fn insisted(steps: &[[HistoryEntry; 2]], after: Option<HistoryEntry>) -> bool {
         let begin = HistoryEntry::User("u".into(), chrono::DateTime::UNIX_EPOCH);
         let entries = [begin].into_iter().chain(steps.iter().flatten().cloned()).chain(after).collect();
-        let tool = ToolSpec { name: "execute_sql".into(), description: String::new(), parameters: json!({}) };
         let (turn, state, unproven) = (TurnId(1), TurnState::Running, Vec::new());
-        insists(&Exchange { turn, state, reason: None, entries, waits: false, unproven }, &[tool])
+        insists(&Exchange { turn, state, reason: None, entries, waits: false, unproven }, |name| name == "execute_sql")
     }
 
     const WRONG: &str = r#"{"error":"sql_error","code":"42703","message":"no such column"}"#;

@@ -194,16 +194,17 @@ impl Agent {
             last.push(Entry::User(empty::ASK_AGAIN.to_owned()));
         }
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
-        let tools: Vec<_> = Tools::specs(&capabilities).into_iter().chain(external).collect();
+        let offer = self.offer(lease, &*model, &history.exchanges, (&capabilities, external), extent).await?;
         // Where the controller has something to say, the model may answer that.
-        let must_call = last.is_empty() && history.exchanges.last().is_some_and(|turn| insist::insists(turn, &tools));
+        let must_call =
+            last.is_empty() && history.exchanges.last().is_some_and(|turn| insist::insists(turn, |name| offer.has(name)));
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
-        let system = context::system_prompt(&capabilities, &due);
+        let system = context::system_prompt(&offer.section, &due);
         let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
         // Once in a turn, while all there is of it is what it reacts to.
         let compacted = number == 1
             && !summaries.failed_lately
-            && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&tools)).await?;
+            && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&offer.tools)).await?;
         if compacted {
             law.used = self.store.usage_of(lease.turn, &law.budgets, self.clock.now()).await?;
             if let Some(why) = law.used_up(number, self.limits.iterations) {
@@ -213,7 +214,7 @@ impl Agent {
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
-        let blank = Request { entries: Vec::new(), tools, must_call, answer_tokens: law.answer_tokens };
+        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, answer_tokens: law.answer_tokens };
         let answered = self.ask(&*model, (&conversation, extent), &pen, blank, lease, number).await;
         if !pictures.is_empty() {
             drop(pictures);
@@ -230,6 +231,10 @@ impl Agent {
                 // An answer that ends the turn.
                 let last = answer.calls.is_empty() && truth != Truth::TakenBack && !empty::says_nothing(&answer.content, asked);
                 self.store_answer(lease, number, &answer, model.rate(&answer.model), (last, truth)).await
+            }
+            Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {
+                drop(pen);
+                Box::pin(self.step(lease, number, law, extent)).await
             }
             Err(error) => {
                 self.metrics.model_error(error.kind);

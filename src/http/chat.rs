@@ -1,6 +1,7 @@
 //! `/chat`: one socket, see `docs/protocol.md`. A socket shows committed events in order, each once; deltas are the one exception.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -14,6 +15,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::{Doors, images};
 use crate::domain::{ApprovalId, Channel, ConversationId, Decision, Event, EventRecord};
 use crate::memory;
+use crate::model::Model;
 use crate::store::{DecideError, NewMessage, StoreError};
 use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame, frame_of};
 
@@ -27,6 +29,8 @@ const LARGE_FRAME_BYTES: usize = 1 << 20;
 const MAX_ID_BYTES: usize = 200;
 /// A client that does not read for so long is let go. Real time: it guards against what hangs.
 const SEND_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a greeting waits for what a model server says of its model. Real time, for the same reason.
+const SAYS_WITHIN: Duration = Duration::from_millis(300);
 const PING_EVERY: Duration = Duration::from_secs(30);
 /// Events read at a time for a client that has fallen behind.
 const PAGE: i64 = 200;
@@ -145,14 +149,27 @@ impl Socket {
     }
 
     async fn greet(&mut self, main: ConversationId, last_seq: i64) -> Result<(), End> {
+        let model = self.model_of(main).await?;
         let hello = ServerFrame::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             conversation: main,
             last_seq,
-            model: self.doors.models.current().await.info(),
+            model: model.info(),
+            images: model.abilities().images,
             safe_mode: self.doors.safe_mode,
         };
         self.send(&hello).await
+    }
+
+    /// The model that would answer in a conversation now. A server that is slow to say what its model can do does not keep the page waiting;
+    /// what is known without it holds then.
+    async fn model_of(&self, conversation: ConversationId) -> Result<Arc<dyn Model>, End> {
+        let profile = self.doors.store.policy_of(conversation).await?;
+        let chosen = self.doors.models.chosen(None, &profile.models);
+        match tokio::time::timeout(SAYS_WITHIN, chosen).await {
+            Ok(model) => Ok(model),
+            Err(_) => Ok(self.doors.models.current().await),
+        }
     }
 
     /// Tells what waits for a person where this client does not look, when that is not what it was told last. The main conversation is

@@ -4,7 +4,10 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::{Store, StoreError, Unit, value, word};
-use crate::domain::{CapabilityVersion, ConversationId, Draft, Event};
+use crate::domain::{CapabilityVersion, ConversationId, Draft, Event, TurnId};
+
+/// How many of the newest calls say what was used lately.
+const CALLS_LOOKED_AT: i64 = 1000;
 
 /// A live capability, as far as a model is shown it.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,6 +160,27 @@ impl Store {
         .await?;
         let summary = |name, version, description, parameters| CapabilitySummary { name, version, description, parameters };
         Ok(rows.into_iter().map(|row| summary(row.name, row.version, row.description, row.parameters)).collect())
+    }
+
+    /// The names of tools, those first that were called or installed last as the turn found them: what other conversations do meanwhile
+    /// does not change it, but for what they install. Calls long ago do not count.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn tools_used_lately(&self, turn: TurnId) -> Result<Vec<String>, StoreError> {
+        let names = query_scalar!(
+            r#"WITH calls AS (
+                   SELECT name, created_at FROM tool_calls
+                   WHERE created_at <= (SELECT created_at FROM turns WHERE turn_id = $1)
+                   ORDER BY tool_call_id DESC LIMIT $2)
+               SELECT name AS "name!" FROM (
+                   SELECT name, created_at AS at FROM calls
+                   UNION ALL SELECT name, updated_at FROM capabilities WHERE state = 'installed') used
+               GROUP BY name ORDER BY max(at) DESC, name"#,
+            turn.0,
+            CALLS_LOOKED_AT
+        );
+        Ok(names.fetch_all(&self.pool).await?)
     }
 
     /// The live version of a capability, whole; `None` when there is none of this name.

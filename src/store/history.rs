@@ -43,8 +43,8 @@ pub enum HistoryEntry {
     Images(Vec<Image>),
     /// An answer, and the tools it asked for.
     Assistant(String, Vec<CallRequest>),
-    /// A tool call's result, under the model's own id of the call; and which call it was.
-    Tool(String, String, ToolCallId),
+    /// A tool call's result, under the model's own id of the call; which call it was, and how many lines it logged.
+    Tool(String, String, ToolCallId, usize),
 }
 
 impl Store {
@@ -58,6 +58,7 @@ impl Store {
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
                     m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?",
+                    coalesce(jsonb_array_length(c.logs), 0) AS "logged!",
                     (m.step_id IS NOT NULL AND coalesce(s.unproven, FALSE)) AS "unproven!"
              FROM (
                  (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
@@ -96,7 +97,8 @@ impl Store {
                 }
                 Role::Tool => {
                     let call = ToolCallId(row.tool_call_id.unwrap_or_default());
-                    HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call)
+                    let logged = usize::try_from(row.logged).unwrap_or_default();
+                    HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call, logged)
                 }
             };
             let images: Vec<Image> = value(row.images)?;

@@ -11,7 +11,7 @@ const IMAGE_ICON = "M3 5h14v10H3zM3 13l4-4 3.5 3.5L13 10l4 4M13 8v.2";
 const STOP_ICON = "M6 6h8v8H6z";
 
 /**
- * `<l3-composer>`: `data = { busy, stopping, waits, connected, suggestions, conversation }`, `drafts` from `createDrafts`; sends
+ * `<l3-composer>`: `data = { busy, stopping, waits, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
  * `send-message` (detail: `{ content, steer, images }`) and `stop-turns`.
  */
 export class Composer extends HTMLElement {
@@ -46,6 +46,7 @@ export class Composer extends HTMLElement {
       h("span", {}, "Stop"),
     );
     this.strip = h("div", { class: "strip", hidden: true, "data-testid": "images" });
+    this.note = h("p", { class: "images-note", role: "status", hidden: true, "data-testid": "images-note" });
     this.file = h("input", { type: "file", accept: IMAGE_TYPES.join(","), multiple: true, hidden: true });
     this.imageButton = h(
       "button",
@@ -56,7 +57,7 @@ export class Composer extends HTMLElement {
     this.chips = h("div", { class: "chips", role: "group", "aria-label": "Suggestions" });
     const buttons = [this.steerButton, this.stopButton, this.sendButton];
     const form = h("form", {}, this.imageButton, this.file, this.text, h("div", { class: "composer-buttons" }, buttons));
-    this.append(this.chips, this.strip, form, this.hint);
+    this.append(this.chips, this.strip, this.note, form, this.hint);
 
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -106,6 +107,16 @@ export class Composer extends HTMLElement {
     };
     this.strip.replaceChildren(...(this.images.length > 0 ? [thumbnails(this.images, remove)] : []));
     this.kept?.keepImages(this.images);
+    this.warn();
+  }
+
+  /** Says beforehand that the model cannot see. Nothing is forbidden: another model may be in use when the message is read. */
+  warn() {
+    const blind = this.shown?.blind;
+    this.imageButton.title = blind ? `Add images. ${blind}` : "Add images";
+    const text = this.images.length > 0 ? (blind ?? "") : "";
+    if (this.note.textContent !== text) this.note.textContent = text;
+    this.note.hidden = text === "";
   }
 
   set data(data) {
@@ -123,6 +134,7 @@ export class Composer extends HTMLElement {
       h("button", { type: "button", class: "chip", onclick: () => this.send(text, false) }, text),
     );
     this.chips.hidden = rows.length === 0;
+    this.warn();
     this.explain();
   }
 

@@ -15,6 +15,8 @@ const DROP: &str = "document.body.dispatchEvent(new DragEvent('drop', {dataTrans
 const LOADED: &str =
     "return [...document.querySelectorAll('[data-testid=message-user] img')].map(i => i.complete && i.naturalWidth)";
 
+const NOTE: &str = "return [document.querySelector('[data-testid=add-image]').title, document.querySelector('[data-testid=images-note]').hidden]";
+
 async fn hand_over(page: &Page, event: &str, colour: &str) {
     page.run(&HAND_OVER.replace("COLOUR", &format!("'{colour}'")).replace("EVENT", event)).await;
 }
@@ -27,6 +29,7 @@ async fn images_are_pasted_dropped_removed_sent_and_seen_again_after_a_reload() 
     let Some(page) = Page::open(&app).await else { return };
     hand_over(&page, PASTE, "red").await;
     page.find("[data-testid=images] [data-testid=thumbnail]:nth-child(1)").await;
+    assert_eq!(page.run(NOTE).await, json!(["Add images", true]));
     hand_over(&page, DROP, "green").await;
     page.find("[data-testid=images] [data-testid=thumbnail]:nth-child(2)").await;
     page.picture("images").await;
@@ -46,6 +49,30 @@ async fn images_are_pasted_dropped_removed_sent_and_seen_again_after_a_reload() 
     let waiting = async { while page.run(LOADED).await != json!([60]) {} };
     tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.expect("the picture comes from the server");
     page.picture("images-sent").await;
+    page.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_cannot_see_is_named_before_an_image_is_sent_and_may_be_sent_it() {
+    let app = TestApp::start().await;
+    app.script([text("I cannot see it.")]);
+    let Some(page) = Page::open(&app).await else { return };
+    page.find("[data-testid=add-image][title*='scripted cannot see images']").await;
+    assert_eq!(page.run(NOTE).await[1], true, "nothing is to be sent yet");
+    hand_over(&page, PASTE, "red").await;
+    page.see("[data-testid=images-note]", "scripted cannot see images").await;
+    page.picture("images-blind").await;
+    page.say("which colour?").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "I cannot see it.").await;
+    assert_eq!(page.run(NOTE).await[1], true);
+
+    // Whoever comes back is told of the model that is there then.
+    app.script.sees();
+    page.reload().await;
+    page.find("[data-testid=add-image][title='Add images']").await;
+    hand_over(&page, PASTE, "green").await;
+    page.find("[data-testid=images] [data-testid=thumbnail]").await;
+    assert_eq!(page.run(NOTE).await[1], true);
     page.close().await;
 }
 

@@ -1,5 +1,6 @@
 //! The agent builds a tool for itself and uses it.
 
+use level3::model::Entry;
 use serde_json::{Value, json};
 use sqlx::Executor;
 
@@ -172,4 +173,43 @@ async fn capabilities_survive_a_restart() {
     app.restart().await;
     app.script([call("double", json!({"n": 4})), text("8")]);
     assert_eq!(results(&app.connect().await.ask("call").await)[0].1, "8");
+}
+
+#[tokio::test]
+async fn what_a_capability_logged_is_told_in_number_and_read_by_the_statement_beside_it() {
+    let app = TestApp::start().await;
+    let code = "export default function chatty(params) { for (let n = 0; n < params.n; n++) console.log(`line ${n} é'\"`); return 'done' }";
+    let long = call("chatty", json!({"n": 5000}));
+    app.script([call("write_capability", capability("chatty", code)), call("chatty", json!({"n": 2})), long, text("done")]);
+    let mut client = app.connect().await;
+    let frames = client.ask("be chatty").await;
+    let shown = |request: &level3::model::Request| match request.entries.last() {
+        Some(Entry::Tool { content, .. }) => content.clone(),
+        other => panic!("{other:?}"),
+    };
+    let requests = app.script.requests();
+    assert!(!shown(&requests[1]).contains("[logged"), "the trial logged nothing that is kept: {}", shown(&requests[1]));
+    let told = shown(&requests[2]);
+    let (result, note) = told.split_once("\n[logged 2 lines; ").unwrap();
+    assert_eq!(result, "done");
+    let statement = |note: &str| note[note.find("SELECT").unwrap()..].trim_end_matches(']').to_owned();
+    app.script([call("execute_sql", json!({"query": statement(note)})), text("read")]);
+    let read = results(&client.ask("what did it log?").await);
+    let lines: Value = serde_json::from_str(&read[0].1).unwrap();
+    assert_eq!(lines, json!([{"logs": "line 0 é'\"\nline 1 é'\""}]));
+
+    // A long one is read in pieces, as far as it was kept; that the rest was not kept stands at its end.
+    let whole: Vec<_> =
+        frames.iter().filter(|frame| frame["type"] == "tool_result").nth(2).unwrap()["logs"].as_array().unwrap().clone();
+    let whole = whole.iter().map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("\n");
+    let (statement, mut found) = (statement(&shown(&requests[3])), String::new());
+    while found.len() < whole.len() {
+        let piece = format!("substr(logs, {}, 6000) AS logs", found.chars().count() + 1);
+        app.script([call("execute_sql", json!({"query": statement.replace("logs", &piece)})), text("read")]);
+        let read: Value = serde_json::from_str(&results(&client.ask("go on").await)[0].1).unwrap();
+        found += read[0]["logs"].as_str().filter(|piece| !piece.is_empty()).unwrap();
+    }
+    assert_eq!(found, whole);
+    assert!(whole.len() < 17_000 && whole.contains("\n[log cut at 16384 bytes: the last "));
+    app.check_replay().await;
 }

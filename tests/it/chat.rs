@@ -43,6 +43,9 @@ async fn hello_says_who_answers() {
     let app = TestApp::start().await;
     let client = app.connect().await;
     assert_eq!(client.hello["model"], json!({"kind": "configured", "provider": "script", "name": "scripted"}));
+    assert_eq!(client.hello["images"], false);
+    app.script.sees();
+    assert_eq!(app.connect().await.hello["images"], true, "as the model is now");
     assert_eq!((&client.hello["safe_mode"], &client.hello["last_seq"]), (&json!(false), &json!(0)));
 }
 

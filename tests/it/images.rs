@@ -158,6 +158,80 @@ async fn an_image_that_was_changed_behind_the_servers_back_is_found() {
     assert_eq!(columns, [("attachments", Some("bytes_sha256")), ("attachments", Some("size"))]);
 }
 
+/// Images come with their message, in the transaction that accepts it; so there is nothing to be cleared away later.
+#[tokio::test]
+async fn no_image_is_kept_that_no_message_has() {
+    const UNSENT: &str = "SELECT count(*) FROM attachments a WHERE NOT EXISTS (
+        SELECT FROM messages m WHERE m.images @> jsonb_build_array(jsonb_build_object('sha256', a.sha256)))";
+    let app = TestApp::with(&[("MAX_TOOL_ITERATIONS", "1")]).await;
+    let image = |n: u8| {
+        let mut bytes = STANDARD.decode(PNG).unwrap();
+        bytes.push(n);
+        json!({"media_type": "image/png", "data": STANDARD.encode(bytes)})
+    };
+    let message = |id: &str, content: &str, n: u8, steer: bool| json!({"type": "message", "content": content, "id": id, "steer": steer, "images": [image(n)]});
+    let mut client = app.connect().await;
+    let kept = async || app.count("SELECT count(*) FROM attachments").await;
+    let unsent = async || app.count(UNSENT).await;
+
+    // Refused, because of its second image.
+    client
+        .send(
+            json!({"type": "message", "content": "", "id": "m0", "images": [image(0), {"media_type": "image/png", "data": "?"}]}),
+        )
+        .await;
+    assert_eq!(client.frame().await["type"], "error");
+    assert_eq!(kept().await, 0);
+
+    // Sent again under the same id, with another image.
+    app.script([text("one")]);
+    client.send(message("m1", "look", 1, false)).await;
+    client.turn().await;
+    client.send(message("m1", "look", 2, false)).await;
+    client.until(|frame| frame["id"] == "m1").await;
+    assert_eq!((kept().await, unsent().await), (1, 0));
+
+    // A word that decides an approval is no message to be kept, whatever comes with it.
+    let code = "export default async (params) => (await fetch('https://a.example/')).status";
+    let written = json!({"name": "reach", "description": "Reaches.", "code": code, "parameters_schema": {"type": "object"},
+        "grants": {"http": {"hosts": ["a.example"]}}});
+    app.script([call("write_capability", written)]);
+    client.say("build").await;
+    client.until(|frame| frame["type"] == "approval").await;
+    client.send(message("m2", "CANCELAR", 3, false)).await;
+    client.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
+    assert_eq!(unsent().await, 0);
+
+    // Said into a turn: one that is seen after it, one that a stop leaves where it is.
+    for (id, n, stop) in [("s1", 4, false), ("s2", 5, true)] {
+        let signal = Arc::new(Notify::new());
+        let before = app.script.requests().len();
+        let asking = call("execute_sql", json!({"query": "SELECT 1"}));
+        app.script([Reply::After(Arc::clone(&signal), Box::new(asking))]);
+        client.say("go").await;
+        app.script.asked(before + 1).await;
+        client.send(message(id, "see", n, true)).await;
+        client.until(|frame| frame["id"] == id).await;
+        if stop {
+            client.send(json!({"type": "stop"})).await;
+            client.turn().await;
+        } else {
+            app.script([text("seen")]);
+            signal.notify_one();
+            client.turn().await;
+            client.turn().await;
+        }
+        assert_eq!(unsent().await, 0, "{id}");
+    }
+    assert_eq!(kept().await, 3);
+    app.check_replay().await;
+    // One that came in some other way is none of ours, and is found.
+    let strange = "INSERT INTO attachments VALUES (repeat('a', 64), 'image/png', 'x', now())";
+    sqlx::query(strange).execute(&mut app.behind().await).await.unwrap();
+    let found = level3::replay::check(app.store()).await.unwrap();
+    assert!(!found.clean && found.differences.iter().any(|row| row.table == "attachments"), "{found:#?}");
+}
+
 #[tokio::test]
 async fn the_agents_own_sql_does_not_reach_the_images() {
     let app = TestApp::start().await;

@@ -22,6 +22,7 @@ mod host_sql;
 mod images;
 mod kill;
 mod law;
+mod many_tools;
 mod mcp;
 mod mcp_bridge;
 mod mcp_conformance;

@@ -39,7 +39,9 @@ async fn a_profile_has_models_of_its_own_and_the_step_names_the_one_that_answere
     // What its server is asked first is how much the model can take; it does not say.
     first.will_answer(404, "text/plain", "");
     says(&first, "one", "I am the first.");
-    let frames = app.connect().await.ask("who are you?").await;
+    let mut client = app.connect().await;
+    assert_eq!(client.hello["model"]["provider"], "llamacpp", "the page names the one that will answer");
+    let frames = client.ask("who are you?").await;
     assert_eq!(of_type(&frames, "assistant")["content"], "I am the first.");
     assert_eq!(app.count("SELECT count(*) FROM steps WHERE model = 'one'").await, 1);
     assert_eq!((asked(&first), asked(&second)), (1, 0));

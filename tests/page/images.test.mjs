@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { addressOf, base64, isImage, MAX_IMAGE_BYTES, readImages } = await load("images.js");
+const { addressOf, base64, blindness, isImage, MAX_IMAGE_BYTES, readImages } = await load("images.js");
 const { loadOutbox, refusal, saveOutbox } = await load("outbox.js");
 const { createDrafts } = await load("draft.js");
 
@@ -52,6 +52,16 @@ test("an_address_is_the_servers_or_the_images_own_and_nothing_else", () => {
   assert.equal(isImage(IMAGE), true);
   assert.equal(isImage({ media_type: "text/html", data: "AAEC" }), false);
   assert.equal(isImage({ media_type: "image/png", data: "AA,<script>" }), false);
+});
+
+test("what_a_model_cannot_see_is_said_beforehand_and_only_where_it_is_known", () => {
+  const hello = (images, model = { kind: "configured", provider: "groq", name: "llama" }) => ({ model, images });
+  assert.match(blindness(hello(false)), /^llama cannot see images/);
+  assert.match(blindness(hello(false, { kind: "tour", provider: "", name: "tour" })), /^The built-in tour cannot/);
+  assert.match(blindness(hello(false, { kind: "local", provider: "ollama", name: "" })), /^The model in use cannot/);
+  assert.equal(blindness(hello(true)), undefined);
+  assert.equal(blindness(hello(undefined)), undefined, "an older server does not say");
+  assert.equal(blindness(null), undefined, "not connected yet");
 });
 
 test("a_message_may_be_images_alone", () => {

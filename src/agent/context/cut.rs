@@ -23,6 +23,16 @@ pub(super) fn result(content: &str, most: usize, call: ToolCallId) -> String {
     })
 }
 
+/// What stands behind the result of a call that logged something. The lines themselves are for whoever looks for a mistake: all of them
+/// with every request would take the room of what matters.
+pub(super) fn logs(lines: usize, call: ToolCallId) -> String {
+    if lines == 0 {
+        return String::new();
+    }
+    let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+    format!("\n[logged {lines}; execute_sql reads them: SELECT logs FROM shared.messages WHERE tool_call_id = {call}]")
+}
+
 /// A text of at most so many bytes, without a way to the rest.
 pub(super) fn text(content: &str, most: usize) -> String {
     middle(content, most, |gap| format!("{} bytes left out here", gap.text.len()))

@@ -3,6 +3,7 @@
 use super::Conversation;
 use super::budget::size;
 use super::cut::RESULT_BYTES;
+use super::offer::Room;
 use crate::domain::TurnId;
 use crate::model::Entry;
 
@@ -12,6 +13,8 @@ pub(in crate::agent) struct Extent {
     /// The oldest turn shown; the running one is shown in any case.
     pub(super) since: TurnId,
     pub(super) detail: Detail,
+    /// How much of the tools beside the four first is offered.
+    pub(super) room: Room,
 }
 
 /// How much is shown of the turns.
@@ -39,7 +42,7 @@ impl Detail {
 impl Default for Extent {
     /// Everything.
     fn default() -> Self {
-        Self { since: TurnId(0), detail: Detail::Full }
+        Self { since: TurnId(0), detail: Detail::Full, room: Room::default() }
     }
 }
 
@@ -94,6 +97,6 @@ impl Conversation<'_> {
     fn less_of_this_turn(&self, extent: Extent) -> impl Iterator<Item = Extent> {
         let since = self.turn();
         let details = [Detail::Cut, Detail::Least].into_iter().filter(move |detail| *detail > extent.detail);
-        details.map(move |detail| Extent { since, detail })
+        details.map(move |detail| Extent { since, detail, ..extent })
     }
 }

@@ -4,6 +4,7 @@ mod budget;
 mod compact;
 mod cut;
 mod extent;
+mod offer;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ use super::truth;
 use crate::domain::{CallRequest, ConversationId, Task, TurnId, TurnState};
 use crate::model::Entry;
 use crate::sandbox::teaching;
-use crate::store::{CapabilitySummary, Exchange, History, HistoryEntry, Summary};
+use crate::store::{Exchange, History, HistoryEntry, Summary};
 
 pub(super) use budget::{Sizes, size, size_of_tools};
 pub(super) use extent::Extent;
@@ -34,22 +35,13 @@ const PROMPT: &str = include_str!("../prompt.md");
 
 /// The system prompt. What changes stands at its end, the capabilities and the due tasks, and the time before the newest message: a
 /// request then begins with what the last one began with, which providers and local servers need not read again.
-pub(super) fn system_prompt(capabilities: &[CapabilitySummary], due: &[Task]) -> String {
+pub(super) fn system_prompt(capabilities: &str, due: &[Task]) -> String {
     PROMPT
         .replace("{host_interface}", teaching::text())
-        .replace("{capabilities_section}", &capabilities_section(capabilities))
+        .replace("{capabilities_section}", capabilities)
         .replace("{tasks_section}", &tasks_section(due))
         .trim_end()
         .to_owned()
-}
-
-fn capabilities_section(capabilities: &[CapabilitySummary]) -> String {
-    if capabilities.is_empty() {
-        return "You have no self-built capabilities yet.".to_owned();
-    }
-    // The descriptions are in the tool list already; saying them twice would cost twice.
-    let names: Vec<_> = capabilities.iter().map(|capability| capability.name.as_str()).collect();
-    format!("You have {} self-built capabilities, each a tool of its own: {}.", names.len(), names.join(", "))
 }
 
 fn tasks_section(due: &[Task]) -> String {
@@ -161,8 +153,9 @@ impl<'a> Conversation<'a> {
                     let calls = calls.iter().map(|call| without_long_arguments(call, most)).collect();
                     Entry::Assistant { content: cut::text(content, most), calls }
                 }
-                HistoryEntry::Tool(id, content, call) => {
-                    Entry::Tool { call_id: id.clone(), content: cut::result(content, most, *call) }
+                HistoryEntry::Tool(id, content, call, logged) => {
+                    let content = cut::result(content, most, *call) + &cut::logs(*logged, *call);
+                    Entry::Tool { call_id: id.clone(), content }
                 }
             };
             entries.push(entry);
@@ -211,7 +204,7 @@ fn without_long_arguments(call: &CallRequest, most: usize) -> CallRequest {
 pub(super) fn what_came_of_it(history: &[Exchange]) -> String {
     let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
     let said = entries.iter().filter_map(|entry| match entry {
-        HistoryEntry::Tool(_, result, _) => Some(match serde_json::from_str::<serde_json::Value>(result) {
+        HistoryEntry::Tool(_, result, ..) => Some(match serde_json::from_str::<serde_json::Value>(result) {
             Ok(told) => told["message"].as_str().map_or_else(|| result.clone(), str::to_owned),
             Err(_) => result.clone(),
         }),

@@ -93,7 +93,7 @@ fn material(exchanges: &[&Exchange], before: Option<&Summary>, bytes: usize) -> 
                 let images: Vec<_> = images.iter().map(Image::words).collect();
                 json!({ "role": "user", "images": images })
             }
-            HistoryEntry::Tool(_, text, _) => json!({ "role": "tool", "text": cut::text(text, bytes) }),
+            HistoryEntry::Tool(_, text, ..) => json!({ "role": "tool", "text": cut::text(text, bytes) }),
         }
     };
     let turn = |exchange: &&Exchange| {

@@ -1,9 +1,9 @@
 //! What is shown of a conversation, and what is left out of it.
 
+use super::offer::{Offer, Stock};
 use super::*;
 use crate::domain::ToolCallId;
 use crate::model::Answer;
-use crate::tools::Tools;
 
 fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
     Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, waits: false, unproven: Vec::new() }
@@ -18,7 +18,7 @@ fn answered(text: &str) -> HistoryEntry {
 }
 
 fn result(bytes: usize) -> HistoryEntry {
-    HistoryEntry::Tool("c".into(), "x".repeat(bytes), ToolCallId(5))
+    HistoryEntry::Tool("c".into(), "x".repeat(bytes), ToolCallId(5), 0)
 }
 
 /// Turns of one message each, numbered from 1; the last is the running one.
@@ -44,20 +44,26 @@ fn texts(entries: &[Entry]) -> Vec<&str> {
     entries.iter().map(text).collect()
 }
 
+/// What is offered where nothing was made yet.
+fn none() -> Offer {
+    Stock::new(&[], Vec::new()).whole()
+}
+
 const NOW: &str = "[1970-01-01T00:00:00Z] ";
 
 #[test]
 fn the_prompt_is_filled_in_whole() {
-    let prompt = system_prompt(&[], &[]);
+    let prompt = system_prompt(&none().section, &[]);
     assert!(prompt.contains("You have no self-built capabilities yet.") && prompt.contains("await host.sql(text, params)"));
     assert!(!prompt.contains("_section}") && !prompt.contains("{host_interface}"), "{prompt}");
 }
 
 #[test]
 fn the_first_request_stays_within_what_it_may_cost() {
-    let (history, none) = (talk(&["hello"]), Pictures::default());
-    let conversation = Conversation::new(ConversationId(1), system_prompt(&[], &[]), &history, &none, None, Vec::new());
-    let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&Tools::specs(&[]));
+    let (history, none, offer) = (talk(&["hello"]), Pictures::default(), none());
+    let conversation =
+        Conversation::new(ConversationId(1), system_prompt(&offer.section, &[]), &history, &none, None, Vec::new());
+    let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&offer.tools);
     // 2,500 tokens; the tokenizers of today make one of 4 bytes and more of this text. docs/performance.md has the count of a real one.
     assert!(bytes <= 10_000, "{bytes} bytes");
 }
@@ -174,7 +180,7 @@ fn messages_that_nobody_summarised_are_said_to_be_left_out() {
     history.more = true;
     assert!(texts(&conversation(&history, None).entries(Extent::default()))[0].contains("is left out here"));
     assert!(!texts(&conversation(&history, summary(1, "all")).entries(Extent::default()))[0].contains("is left out"));
-    let least = Extent { since: TurnId(2), detail: Detail::Least };
+    let least = Extent { since: TurnId(2), detail: Detail::Least, ..Extent::default() };
     let shown = conversation(&history, summary(1, "all")).entries(least);
     assert!(shown.len() == 2 && texts(&shown)[0].contains("is left out here"), "the summary goes last, and that is said");
 }

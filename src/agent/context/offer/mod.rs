@@ -1,0 +1,224 @@
+//! Which tools a step offers. The four first ones, and all others where there is room; in a small context those that matter most, and of the
+//! rest the system prompt has the name and a line each. What is not offered can be called nevertheless.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use super::budget::{size, size_of_tools};
+use super::{Extent, system_prompt};
+use crate::agent::Agent;
+use crate::domain::{CallRequest, ToolSpec};
+use crate::model::{Entry, Model};
+use crate::store::{CapabilitySummary, Exchange, HistoryEntry, Lease, StoreError};
+use crate::tools::{BUILT_IN, Tools};
+
+/// The most bytes of a description in the list of what is not offered.
+const LINE_BYTES: usize = 100;
+
+/// What a step offers, and what the system prompt says of capabilities.
+pub(in crate::agent) struct Offer {
+    /// The four first tools, then capabilities by their names, then tools of external servers.
+    pub(in crate::agent) tools: Vec<ToolSpec>,
+    /// The capabilities in words.
+    pub(in crate::agent) section: String,
+    /// The names of what is not offered.
+    others: Vec<String>,
+}
+
+impl Offer {
+    /// Whether there is a tool of this name, offered or not.
+    pub(in crate::agent) fn has(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name) || self.others.iter().any(|other| other == name)
+    }
+}
+
+/// The part of a turn's requests that capabilities and external tools have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Room {
+    /// Bytes, fixed by the turn's first step: what is learnt of the model meanwhile would change the list, and a provider would have to read
+    /// everything anew.
+    most: Option<usize>,
+    /// Bytes that were offered of them last.
+    offered: usize,
+}
+
+impl Extent {
+    /// After a refusal that leaving out more of the conversation could not mend: half as much is offered in the next try of this step, and
+    /// of the conversation what fits then. False where nothing but the four first tools was offered.
+    pub(in crate::agent) fn offers_less(&mut self) -> bool {
+        let offered = self.room.offered;
+        *self = Self { room: Room { most: Some(offered / 2), offered }, ..Self::default() };
+        offered > 0
+    }
+}
+
+impl Agent {
+    /// What the next step of a turn offers, of the `own` capabilities and the `external` tools there are. Within a turn it changes only when
+    /// one is made, called or named, or is gone.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub(in crate::agent) async fn offer(
+        &self,
+        lease: &Lease,
+        model: &dyn Model,
+        history: &[Exchange],
+        (own, external): (&[CapabilitySummary], Vec<ToolSpec>),
+        extent: &mut Extent,
+    ) -> Result<Offer, StoreError> {
+        let stock = Stock::new(own, external);
+        let most = match extent.room.most {
+            Some(most) => most,
+            None => share(self.sizes.most(model, lease.conversation)),
+        };
+        let offer = if stock.size() <= most {
+            stock.whole()
+        } else {
+            let lately = self.store.tools_used_lately(lease.turn).await?;
+            stock.within(most, history, &lately)
+        };
+        extent.room = Room { most: Some(most), offered: size_of_tools(&offer.tools[BUILT_IN.len()..]) };
+        Ok(offer)
+    }
+}
+
+/// Half of what a request of `most` bytes has left beside the prompt and the four first tools: the other half is for the conversation.
+fn share(most: usize) -> usize {
+    let fixed = size(&[Entry::System(system_prompt("", &[]))]) + size_of_tools(&Tools::specs(&[]));
+    most.saturating_sub(fixed) / 2
+}
+
+/// All there is to offer.
+pub(super) struct Stock {
+    first: Vec<ToolSpec>,
+    /// The other tools; the agent's own before the external ones.
+    rest: Vec<ToolSpec>,
+    /// The names of its own.
+    own: Vec<String>,
+}
+
+impl Stock {
+    pub(super) fn new(own: &[CapabilitySummary], external: Vec<ToolSpec>) -> Self {
+        let mut first = Tools::specs(own);
+        let mut rest = first.split_off(BUILT_IN.len());
+        rest.extend(external);
+        Self { first, rest, own: own.iter().map(|capability| capability.name.clone()).collect() }
+    }
+
+    /// Bytes of what is not always there, when all of it is.
+    fn size(&self) -> usize {
+        size_of_tools(&self.rest) + self.all_in_words().len()
+    }
+
+    pub(super) fn whole(self) -> Offer {
+        let section = self.all_in_words();
+        Offer { tools: self.first.into_iter().chain(self.rest).collect(), section, others: Vec::new() }
+    }
+
+    fn all_in_words(&self) -> String {
+        if self.own.is_empty() {
+            return "You have no self-built capabilities yet.".to_owned();
+        }
+        // The descriptions are in the tool list already; saying them twice would cost twice.
+        format!("You have {} self-built capabilities, each a tool of its own: {}.", self.own.len(), self.own.join(", "))
+    }
+
+    /// Three quarters of `most` bytes are for tools that are offered, the rest is for the list of the others.
+    fn within(self, most: usize, history: &[Exchange], lately: &[String]) -> Offer {
+        let known: HashSet<_> = self.rest.iter().map(|tool| tool.name.as_str()).collect();
+        let mut places = HashMap::new();
+        for name in named(history, &known).into_iter().chain(lately.iter().map(String::as_str)) {
+            let next = places.len();
+            places.entry(name).or_insert(next);
+        }
+        let mut ranked: Vec<_> = self.rest.iter().collect();
+        // A stable order: what was never used stays as it was, by name.
+        ranked.sort_by_key(|tool| places.get(tool.name.as_str()).copied().unwrap_or(usize::MAX));
+        let mut left = most / 4 * 3;
+        // One that is offered stays offered when it comes to the front; so calls of offered tools do not change what is offered.
+        let (offered, others): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|tool| {
+            let bytes = size_of_tools(std::slice::from_ref(tool));
+            let fits = bytes <= left;
+            left -= if fits { bytes } else { 0 };
+            fits
+        });
+        let section = in_words(self.own.len(), &others, most / 4);
+        let offered: HashSet<_> = offered.into_iter().map(|tool| tool.name.clone()).collect();
+        let (rest, others): (Vec<_>, Vec<_>) = self.rest.into_iter().partition(|tool| offered.contains(&tool.name));
+        let others = others.into_iter().map(|tool| tool.name).collect();
+        Offer { tools: self.first.into_iter().chain(rest).collect(), section, others }
+    }
+}
+
+/// Which of the `known` tools the conversation speaks of, newest first: those that were called, or named in a call of one of the first tools
+/// (which writes one, or looks one up), and in the running turn those that the person named.
+fn named<'a>(history: &[Exchange], known: &HashSet<&'a str>) -> Vec<&'a str> {
+    let words = |text: &str| -> Vec<&'a str> {
+        let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.filter_map(|word| known.get(word).copied()).collect()
+    };
+    let of_call = |call: &CallRequest| match BUILT_IN.contains(&call.name.as_str()) {
+        true => words(&call.arguments),
+        false => known.get(call.name.as_str()).copied().into_iter().collect(),
+    };
+    let running = history.last().map(|exchange| exchange.turn);
+    let mut named = Vec::new();
+    for exchange in history.iter().rev() {
+        for entry in exchange.entries.iter().rev() {
+            match entry {
+                HistoryEntry::Assistant(_, calls) => named.extend(calls.iter().rev().flat_map(of_call)),
+                HistoryEntry::User(text, _) | HistoryEntry::Steered(text, _) if Some(exchange.turn) == running => {
+                    named.extend(words(text));
+                }
+                HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => {}
+            }
+        }
+    }
+    named
+}
+
+/// What is not offered, in about so many bytes: a line for each as long as the names of all others have room as well, then names, then how
+/// many there are.
+fn in_words(own: usize, others: &[&ToolSpec], most: usize) -> String {
+    let mut section = format!(
+        "You have {own} self-built capabilities. Not all tools have room in the list of tools; these {} are left out there, and are yours all \
+         the same. To use one, read it, and from then on it is in the list: SELECT description, parameters FROM shared.capabilities WHERE \
+         name = '…'. Or call it by its name at once; arguments that do not fit are answered with its schema.",
+        others.len()
+    );
+    let names: usize = others.iter().map(|tool| tool.name.len() + 2).sum();
+    let mut left = most.saturating_sub(names.min(most / 2));
+    let lines = others.iter().map(|tool| line(tool)).take_while(|line| {
+        let fits = line.len() <= left;
+        left = left.saturating_sub(line.len());
+        fits
+    });
+    let lines: Vec<_> = lines.collect();
+    section.extend(lines.iter().map(String::as_str));
+    let others = &others[lines.len()..];
+    let mut left = most.saturating_sub(lines.iter().map(String::len).sum());
+    let shown = others.iter().take_while(|tool| {
+        let bytes = tool.name.len() + 2;
+        let fits = bytes <= left;
+        left = left.saturating_sub(bytes);
+        fits
+    });
+    let names: Vec<_> = shown.map(|tool| tool.name.as_str()).collect();
+    if !names.is_empty() {
+        section += &format!("\n- {}", names.join(", "));
+    }
+    if let Some(more) = others.len().checked_sub(names.len()).filter(|more| *more > 0) {
+        section += &format!("\n… and {more} more: SELECT name, description FROM shared.capabilities WHERE state = 'installed'");
+    }
+    section
+}
+
+/// A tool in one line.
+fn line(tool: &ToolSpec) -> String {
+    let first = tool.description.lines().next().unwrap_or_default().trim();
+    let end = first.floor_char_boundary(LINE_BYTES);
+    let rest = if end < first.len() { "…" } else { "" };
+    format!("\n- {}: {}{rest}", tool.name, &first[..end])
+}
