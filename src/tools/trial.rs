@@ -19,7 +19,7 @@ pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> 
     let outcome = sandbox.try_call(version, &params).await;
     let told: Value = serde_json::from_str(&outcome.result).unwrap_or_default();
     if let Some(message) = told["message"].as_str().filter(|message| !outcome.ok && message.starts_with(NOT_GRANTED)) {
-        return Err(json!({ "error": "missing_grant", "message": message, "line": told["line"] }).to_string());
+        return Err(missing_grant(message, &told["line"]));
     }
     let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
     if version.grants.need_approval() {
@@ -37,6 +37,19 @@ pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> 
         trial["note"] = json!("The result was null. Is that meant? The function takes ONE object: read arguments as params.x.");
     }
     Ok(trial)
+}
+
+/// The grants stand beside the message and not in it: what is escaped twice, a small model copies with the backslashes.
+fn missing_grant(message: &str, line: &Value) -> String {
+    let mut told = json!({ "error": "missing_grant", "message": message, "line": line });
+    if let Some((message, rest)) = message.split_once(" with grants ") {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        if let Some(Ok(grants)) = values.next() {
+            told["message"] = json!(format!("{message} with these grants{}", &rest[values.byte_offset()..]));
+            told["grants"] = grants;
+        }
+    }
+    told.to_string()
 }
 
 /// Arguments that fit the schema, as far as its types tell. No two numbers are the same: what is wrong shows sooner.
@@ -112,6 +125,19 @@ mod tests {
         let made = sample(&schema);
         assert_eq!(made, json!({"n": 5, "word": "example", "unit": "C", "deep": {"list": [true]}, "maybe": 12}));
         assert!(jsonschema::is_valid(&schema, &made));
+    }
+
+    #[test]
+    fn missing_grants_are_told_beside_the_message() {
+        let told = |message| serde_json::from_str::<Value>(&missing_grant(message, &json!(3))).unwrap();
+        let secret =
+            told("not granted the secret K; to use it, write it again with grants {\"secrets\":{\"K\":[]}}, where the hosts are");
+        assert_eq!(
+            secret["message"],
+            "not granted the secret K; to use it, write it again with these grants, where the hosts are"
+        );
+        assert_eq!((&secret["grants"], &secret["line"]), (&json!({"secrets": {"K": []}}), &json!(3)));
+        assert_eq!(told("not granted at all"), json!({"error": "missing_grant", "message": "not granted at all", "line": 3}));
     }
 
     #[test]

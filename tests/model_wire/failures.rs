@@ -99,11 +99,10 @@ async fn a_short_retry_after_is_waited_for_and_a_long_one_ends_the_trying() {
 
 #[tokio::test]
 async fn nothing_is_tried_again_after_the_first_token() {
-    let error = "data: {\"error\":{\"code\":503,\"message\":\"overloaded\"}}\n\n";
-    for (tail, kind) in [(vec![], Kind::Cut), (vec![Do::Reset], Kind::Cut), (vec![Do::Send(error.into())], Kind::Server)] {
+    for tail in [vec![], vec![Do::Reset]] {
         let reply = [vec![Do::Send(events(piece("half")))], tail].concat();
         let (failed, message, requests) = failure_of(vec![reply, good("a")], limits()).await;
-        assert_eq!((failed, requests), (kind, 1), "{message}");
+        assert_eq!((failed, requests), (Kind::Cut, 1), "{message}");
     }
 }
 
@@ -154,7 +153,8 @@ async fn a_silence_in_the_middle_ends_the_answer_also_when_comments_go_on() {
 async fn an_endless_line_an_endless_answer_and_broken_pieces_are_refused() {
     let small = Limits { answer_bytes: 100_000, wire_bytes: 300_000, ..limits() };
     let long = piece(&"x".repeat(10 << 20));
-    let many = piece(&"x".repeat(60_000)).repeat(2);
+    let words: String = (0..12_000).map(|number| format!("{number} ")).collect();
+    let many = piece(&words).repeat(2);
     let empty = "data: {\"choices\":[]}\n\n".repeat(20_000);
     let html = "<!doctype html><title>Router</title>";
     for (body, why) in [
@@ -256,7 +256,7 @@ async fn an_answer_that_repeats_itself_for_ever_is_ended() {
     let server = Server::playing(vec![flood]).await;
     let (answer, _) = ask(&client(&server.base_url(), limits()), request()).await;
     let answer = answer.unwrap();
-    assert_eq!((answer.content.as_str(), answer.finish_reason.as_str()), ("Well, yes, ", "repetition"));
+    assert_eq!((answer.content.as_str(), answer.finish_reason.as_str()), ("Well, yes", "repetition"));
 }
 
 #[tokio::test]
