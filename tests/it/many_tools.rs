@@ -198,6 +198,6 @@ async fn the_setting_for_the_context_bounds_what_a_server_is_really_sent() {
         let body: Value = serde_json::from_str(&request.body).unwrap();
         let tools = body["tools"].as_array().unwrap().len();
         // The words around tools and messages are not counted to the byte.
-        assert!((5..50).contains(&tools) && request.body.len() < MOST + 2000, "{tools} tools, {} bytes", request.body.len());
+        assert!((10..50).contains(&tools) && request.body.len() < MOST + 2000, "{tools} tools, {} bytes", request.body.len());
     }
 }
