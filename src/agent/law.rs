@@ -12,6 +12,8 @@ pub(super) struct Law {
     pub(super) used: Used,
     /// The model that the turn's task names, and those that its profile has.
     pub(super) models: (Option<String>, Vec<String>),
+    /// The most tokens of each step, where who asked for the turn said so.
+    pub(super) answer_tokens: Option<u32>,
     /// Tool and arguments of the calls that have their outcome.
     made: Vec<(String, String)>,
 }
@@ -60,8 +62,12 @@ impl Agent {
     /// The law for a turn that was just taken up.
     pub(super) async fn law(&self, lease: &Lease, progress: &Progress) -> Result<Law, StoreError> {
         let of_task = async { if lease.origin == Origin::Task { self.store.model_of(lease.turn).await } else { Ok(None) } };
-        let (policy, made, of_task) =
-            tokio::try_join!(self.store.policy_of(lease.conversation), self.store.calls_made(lease.turn), of_task)?;
+        let (policy, made, of_task, answer_tokens) = tokio::try_join!(
+            self.store.policy_of(lease.conversation),
+            self.store.calls_made(lease.turn),
+            of_task,
+            self.store.answer_tokens_of(lease)
+        )?;
         let budgets = policy.budgets;
         // Only calls that are open already look at this before a step reads it afresh.
         let used = if progress.open.is_empty() {
@@ -72,7 +78,7 @@ impl Agent {
         // What a person ordered is not reviewed; what another agent did is.
         let governor = policy.governor
             && (lease.origin != Origin::Command || self.store.profile_of(lease.conversation).await? == MCP_PROFILE);
-        Ok(Law { governor, budgets, used, models: (of_task, policy.models), made })
+        Ok(Law { governor, budgets, used, models: (of_task, policy.models), answer_tokens, made })
     }
 
     /// Has a call classified by a second model request, where it would do more than read and was not classified before.

@@ -3,6 +3,7 @@
 
 mod claims;
 mod context;
+mod empty;
 mod insist;
 mod law;
 mod pictures;
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Failure, Origin, ToolSpec};
+use crate::domain::{Failure, Origin};
 use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
@@ -28,6 +29,7 @@ use crate::tools::{Ran, Tools, readdressed};
 use crate::wire::ServerFrame;
 
 use context::{Conversation, Extent, Sizes};
+use empty::Empty;
 use law::Law;
 use truth::Truth;
 
@@ -64,14 +66,6 @@ pub enum Worked {
     Paused,
     /// The turn waits for a person, and was given back already.
     Waiting,
-}
-
-/// What the last entries of a turn say about empty answers.
-#[derive(Debug, PartialEq, Eq)]
-enum Empty {
-    No,
-    Once,
-    Twice,
 }
 
 impl Agent {
@@ -180,12 +174,12 @@ impl Agent {
             self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
         law.used = used;
-        let empty = empty_answers(&history.exchanges);
+        let empty = Empty::of(&history.exchanges);
         if lease.origin == Origin::Command {
             return self.close(lease, number, "command", context::what_came_of_it(&history.exchanges)).await;
         }
         if empty == Empty::Twice {
-            return self.close(lease, number, "empty", EMPTY_TWICE.to_owned()).await;
+            return self.close(lease, number, "empty", empty::TWICE.to_owned()).await;
         }
         if let Some(why) = law.used_up(number, self.limits.iterations) {
             return self.close(lease, number, "limit", why).await;
@@ -197,7 +191,7 @@ impl Agent {
         }
         let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
         if empty == Empty::Once {
-            last.push(Entry::User(ASK_AGAIN.to_owned()));
+            last.push(Entry::User(empty::ASK_AGAIN.to_owned()));
         }
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let offer = self.offer(lease, &*model, &history.exchanges, (&capabilities, external), extent).await?;
@@ -220,7 +214,8 @@ impl Agent {
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
-        let answered = self.ask(&*model, (&conversation, extent), &pen, (offer.tools, must_call), lease, number).await;
+        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, answer_tokens: law.answer_tokens };
+        let answered = self.ask(&*model, (&conversation, extent), &pen, blank, lease, number).await;
         if !pictures.is_empty() {
             drop(pictures);
             memory::give_back();
@@ -232,7 +227,10 @@ impl Agent {
                 // There has to be a step left to say it otherwise.
                 let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
                 let truth = if once_more { truth } else { truth.for_good() };
-                self.store_answer(lease, number, &answer, model.rate(&answer.model), truth).await
+                let asked = history.exchanges.last().and_then(truth::input).unwrap_or_default();
+                // An answer that ends the turn.
+                let last = answer.calls.is_empty() && truth != Truth::TakenBack && !empty::says_nothing(&answer.content, asked);
+                self.store_answer(lease, number, &answer, model.rate(&answer.model), (last, truth)).await
             }
             Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {
                 drop(pen);
@@ -247,14 +245,14 @@ impl Agent {
         }
     }
 
-    /// Asks the model, with as much of the conversation as it is known to take. Where it finds that too long, with less and less of it;
-    /// what was enough holds for the rest of the turn, and what was learnt for all others.
+    /// Asks the model what `blank` asks for, with as much of the conversation as it is known to take. Where it finds that too long, with less
+    /// and less of it; what was enough holds for the rest of the turn, and what was learnt for all others.
     async fn ask(
         &self,
         model: &dyn Model,
         (conversation, extent): (&Conversation<'_>, &mut Extent),
         pen: &Pen,
-        (tools, must_call): (Vec<ToolSpec>, bool),
+        blank: Request,
         lease: &Lease,
         number: i32,
     ) -> Result<Answer, ModelError> {
@@ -266,19 +264,19 @@ impl Agent {
             // Nobody watching is fine.
             let _ = self.deltas.send(ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() });
         };
-        let around = context::size_of_tools(&tools);
+        let around = context::size_of_tools(&blank.tools);
         let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
         let mut shown = conversation.fitting(extent, most);
         loop {
             pen.begin_again();
             let bytes = context::size(&shown) + around;
-            let request = Request { entries: shown, tools: tools.clone(), must_call };
+            let request = Request { entries: shown, ..blank.clone() };
             let error = match model.answer(request, &on_delta).await {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
                 Err(error) => return Err(error),
                 Ok(mut answer) => {
                     self.sizes.taken(model, lease.conversation, bytes, answer.usage);
-                    let offered = |name: &str| tools.iter().any(|tool| tool.name == name);
+                    let offered = |name: &str| blank.tools.iter().any(|tool| tool.name == name);
                     answer.calls = answer.calls.into_iter().map(|call| readdressed(call, offered)).collect();
                     return Ok(answer);
                 }
@@ -299,9 +297,8 @@ impl Agent {
         number: i32,
         answer: &Answer,
         rate: Option<Rate>,
-        truth: Truth,
+        (last, truth): (bool, Truth),
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let last = answer.calls.is_empty() && !answer.content.trim().is_empty() && truth != Truth::TakenBack;
         let cut = match &*answer.finish_reason {
             "length" if last => Some("the model reached its limit of tokens"),
             REPETITION if last => Some("the model only repeated itself"),
@@ -351,19 +348,4 @@ fn too_many(asked_for: usize) -> String {
          ask for the others again, in your next answer."
     );
     serde_json::json!({ "error": "too_many_calls", "message": message }).to_string()
-}
-
-const ASK_AGAIN: &str = "[controller] Your last answer was empty. Answer the request above in words, or call a tool.";
-const EMPTY_TWICE: &str =
-    "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
-
-fn empty_answers(history: &[Exchange]) -> Empty {
-    use HistoryEntry::Assistant;
-    let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
-    let empty = |entry: &&HistoryEntry| matches!(entry, Assistant(text, calls) if calls.is_empty() && text.trim().is_empty());
-    match entries.iter().rev().take_while(empty).count() {
-        0 => Empty::No,
-        1 => Empty::Once,
-        _ => Empty::Twice,
-    }
 }

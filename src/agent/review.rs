@@ -47,7 +47,7 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>) -> Revi
     let mut entries = vec![Entry::System(PROMPT.to_owned()), Entry::User(described(proposal))];
     let (mut asked, mut failed) = (Vec::new(), None);
     for _ in 0..ATTEMPTS {
-        let request = Request { entries: entries.clone(), tools: Vec::new(), must_call: false };
+        let request = Request { entries: entries.clone(), ..Request::default() };
         let answer = match model.answer(request, &|_| {}).await {
             Ok(answer) => answer,
             Err(error) => {

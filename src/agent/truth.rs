@@ -74,7 +74,7 @@ fn called(turn: &Exchange) -> bool {
 }
 
 /// What a turn reacts to.
-fn input(turn: &Exchange) -> Option<&str> {
+pub(super) fn input(turn: &Exchange) -> Option<&str> {
     turn.entries.iter().find_map(|entry| match entry {
         HistoryEntry::User(content, _) => Some(content.as_str()),
         HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Assistant(..) | HistoryEntry::Tool(..) => None,

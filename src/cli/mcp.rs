@@ -1,26 +1,14 @@
-//! `level3 mcp`: other agents' way in over standard input and output, each line carried to `/mcp` of the running server and back; and the
-//! external servers that the operator adds. Nothing is decided here.
+//! `level3 mcp`: other agents' way in over standard input and output, for which see `bridge`; and the external servers that the operator
+//! adds.
 
 use clap::{Args, Subcommand};
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::transport::{StreamableHttpClientTransport, Transport};
-use rmcp::{RoleClient, RoleServer};
-use secrecy::ExposeSecret;
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite};
 use url::Url;
 
-use super::client::{self, Client, NOTHING};
-use super::{CliError, Screen};
+use super::client::{Client, NOTHING};
+use super::{CliError, Screen, bridge};
 use crate::domain::McpTransport;
 use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
-
-/// The longest line from the other agent, in bytes.
-const MAX_LINE_BYTES: usize = 4 << 20;
 
 /// What can be done about MCP.
 #[derive(Debug, Args)]
@@ -74,7 +62,7 @@ fn pair<const SEPARATOR: char>(text: &str) -> Result<(String, String), String> {
 
 pub(super) async fn run(ask: Mcp, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     match ask.ask {
-        None => serve(client).await,
+        None => bridge::serve(client).await,
         Some(McpAsk::Add { name, at, header, env, command }) => {
             let transport = match at {
                 Some(url) => McpTransport::Http { url: url.into(), headers: header.into_iter().collect() },
@@ -118,59 +106,4 @@ fn print_tools(answer: &McpTools, screen: &mut Screen<'_>) -> Result<(), CliErro
         screen.line(format!("  level3 policy rule {} always", tool.tool))?;
     }
     Ok(())
-}
-
-/// Speaks MCP on standard input and output until the input ends.
-async fn serve(client: &Client) -> Result<(), CliError> {
-    // A server that is not there, or wants another token, is told on standard error before anything is promised.
-    let _: McpServers = client.get(&["mcp"], &[]).await?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(client.address(&["mcp"]).as_str());
-    config.auth_header = client.token().map(|token| token.expose_secret().to_owned());
-    let server = StreamableHttpClientTransport::with_client(client::patient(client.server())?, config);
-    carry(tokio::io::stdin(), tokio::io::stdout(), server).await;
-    Ok(())
-}
-
-/// Carries messages both ways until either side ends.
-async fn carry<R, W>(input: R, output: W, mut server: impl Transport<RoleClient>)
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    let mut agent = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(MAX_LINE_BYTES);
-    let mut sending = FuturesUnordered::new();
-    loop {
-        tokio::select! {
-            message = agent.receive() => {
-                let Some(message) = message else { break };
-                let (id, sent) = (asked(&message), server.send(message));
-                sending.push(async move { (id, sent.await) });
-            }
-            Some((id, sent)) = sending.next() => {
-                let Err(error) = sent else { continue };
-                let told = format!("level3 could not be reached: {error}. Call again with the same arguments; nothing happens twice.");
-                let Some(id) = id else { continue };
-                let refusal = ServerJsonRpcMessage::error(ErrorData::internal_error(told, None), Some(id));
-                if agent.send(refusal).await.is_err() {
-                    break;
-                }
-            }
-            message = server.receive() => {
-                let Some(message) = message else { break };
-                if agent.send(message).await.is_err() {
-                    break;
-                }
-            }
-        }
-    }
-    // Lets the server forget the connection; it would after a while anyway.
-    let _ = server.close().await;
-}
-
-/// The request that waits for an answer to this message.
-fn asked(message: &ClientJsonRpcMessage) -> Option<RequestId> {
-    match message {
-        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
-        _ => None,
-    }
 }

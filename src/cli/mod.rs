@@ -1,6 +1,7 @@
 //! The command line. Everything but `serve` is a typed client of the running server's HTTP interface.
 
 mod approvals;
+mod bridge;
 mod capabilities;
 mod client;
 mod error;

@@ -36,9 +36,16 @@ fn parameters_of(arguments: &Value) -> Value {
     // Names that JavaScript cannot take apart are none of a capability's.
     let (names, properties): (Vec<_>, Map<_, _>) = given
         .filter(|(name, _)| valid_name(&name.to_lowercase()))
-        .map(|(name, value)| (name.clone(), (name.clone(), json!({ "type": type_of(value) }))))
+        .map(|(name, value)| (name.clone(), (name.clone(), schema_of(value))))
         .unzip();
     json!({ "type": "object", "properties": properties, "required": names })
+}
+
+fn schema_of(value: &Value) -> Value {
+    match value.get(0) {
+        Some(first) => json!({ "type": "array", "items": { "type": type_of(first) } }),
+        None => json!({ "type": type_of(value) }),
+    }
 }
 
 fn type_of(value: &Value) -> &'static str {
@@ -63,17 +70,19 @@ mod tests {
 
     #[test]
     fn the_call_that_makes_the_tool_is_written_out() {
-        let refusal = refusal(&["execute_sql", "restart"], "gcd", &json!({"a": 1071, "b": 462.5, "how": "fast", "-": 1}));
+        let refusal =
+            refusal(&["execute_sql", "restart"], "gcd", &json!({"a": 1071, "b": 462.5, "how": "fast", "of": [3], "-": 1}));
         let begin = "There is no tool `gcd` yet. The tools are: execute_sql, restart. Make it yourself, the user cannot.";
         assert!(refusal.starts_with(begin), "{refusal}");
-        let properties = json!({"a": {"type": "integer"}, "b": {"type": "number"}, "how": {"type": "string"}});
+        let properties = json!({"a": {"type": "integer"}, "b": {"type": "number"}, "how": {"type": "string"},
+            "of": {"type": "array", "items": {"type": "integer"}}});
         assert_eq!(
             call_in(&refusal),
             json!({
                 "name": "gcd",
                 "description": "...",
-                "code": "export default async function gcd(params) { const { a, b, how } = params; ... return result; }",
-                "parameters_schema": {"type": "object", "properties": properties, "required": ["a", "b", "how"]},
+                "code": "export default async function gcd(params) { const { a, b, how, of } = params; ... return result; }",
+                "parameters_schema": {"type": "object", "properties": properties, "required": ["a", "b", "how", "of"]},
             })
         );
     }

@@ -1,4 +1,5 @@
-//! Images that come with messages, read from a frame: few, not too large, and what they are called.
+//! Images that come with messages, as a frame or a `data:` URL has them: few, not too large, and what they are called. Whatever door
+//! they come in at, these are the rules.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,23 +9,59 @@ use crate::domain::{Image, ImageType};
 use crate::store::NewImage;
 use crate::wire::{MAX_IMAGE_BYTES, MAX_IMAGES, SentImage};
 
+/// A type that nobody registered and many send.
+const JPG: &str = "image/jpg";
+
 /// The images of a frame, or why it is refused, in words for the person.
 pub(super) fn read(sent: &[SentImage]) -> Result<Vec<NewImage>, String> {
-    if sent.len() > MAX_IMAGES {
-        return Err(format!("the message has {} images; {MAX_IMAGES} is the most", sent.len()));
-    }
-    (1..).zip(sent).map(|(number, image)| read_one(image).map_err(|why| format!("image {number} {why}"))).collect()
+    few(sent.len())?;
+    let read = |(number, image): (usize, &SentImage)| {
+        read_one(&image.media_type, &image.data).map_err(|why| format!("image {number} {why}"))
+    };
+    (1..).zip(sent).map(read).collect()
 }
 
-fn read_one(sent: &SentImage) -> Result<NewImage, String> {
+/// Refuses more images than one message may bring, in words for the person.
+pub(super) fn few(count: usize) -> Result<(), String> {
+    if count > MAX_IMAGES { Err(format!("the message has {count} images; {MAX_IMAGES} is the most")) } else { Ok(()) }
+}
+
+/// An image as a `data:` URL has it, or why it is refused, in words that follow its name. Nothing is fetched: who may speak here must not
+/// make the server send requests for them.
+pub(super) fn read_url(url: &str) -> Result<NewImage, String> {
+    let told = "send the image itself, as a data: URL such as data:image/png;base64,…";
+    let Some((media_type, data)) = parts_of(url) else {
+        return Err(match url.split_once(':') {
+            Some((scheme, _)) if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") => {
+                format!("is an address, and level3 fetches nothing for a client: {told}")
+            }
+            _ => format!("is no data: URL in base64: {told}"),
+        });
+    };
+    read_one(&media_type.to_ascii_lowercase(), data)
+}
+
+/// Media type and base64 of a `data:` URL.
+fn parts_of(url: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = url.split_once(':')?;
+    let (header, data) = rest.split_once(',')?;
+    let mut parameters = header.split(';');
+    let media_type = parameters.next()?;
+    let base64 = parameters.next_back()?.eq_ignore_ascii_case("base64");
+    (scheme.eq_ignore_ascii_case("data") && base64).then_some((media_type, data))
+}
+
+/// One image, or why it is refused, in words that follow its name.
+fn read_one(media_type: &str, data: &str) -> Result<NewImage, String> {
     let kinds = || ImageType::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
-    let told: ImageType = sent.media_type.parse().map_err(|_| format!("is of a type that is not taken; send {}", kinds()))?;
+    let media_type = if media_type == JPG { ImageType::Jpeg.as_str() } else { media_type };
+    let told: ImageType = media_type.parse().map_err(|_| format!("is of a type that is not taken; send {}", kinds()))?;
     // Four characters for three bytes: what is longer need not be decoded to be refused.
     let too_large = || format!("has more than {} MB, which is the most", MAX_IMAGE_BYTES >> 20);
-    if sent.data.len() / 4 * 3 > MAX_IMAGE_BYTES + 2 {
+    if data.len() / 4 * 3 > MAX_IMAGE_BYTES + 2 {
         return Err(too_large());
     }
-    let bytes = STANDARD.decode(&sent.data).map_err(|error| format!("is not base64: {error}"))?;
+    let bytes = STANDARD.decode(data).map_err(|error| format!("is not base64: {error}"))?;
     if bytes.len() > MAX_IMAGE_BYTES {
         return Err(too_large());
     }
@@ -71,5 +108,29 @@ mod tests {
         assert!(refusal(&[sent("image/png", &large)]).contains("5 MB"));
         large.resize(MAX_IMAGE_BYTES, 0);
         assert!(read(&[sent("image/png", &large)]).is_ok());
+    }
+
+    #[test]
+    fn a_data_url_is_an_image_of_the_same_rules_and_an_address_is_none() {
+        let data = STANDARD.encode(PNG);
+        let plain = read_url(&format!("data:image/png;base64,{data}")).unwrap();
+        assert_eq!(plain, read(&[sent("image/png", PNG)]).unwrap()[0]);
+        assert_eq!(read_url(&format!("DATA:Image/PNG;name=a.png;Base64,{data}")), Ok(plain));
+        let jpeg = STANDARD.encode(b"\xFF\xD8\xFF\xE0");
+        assert_eq!(read_url(&format!("data:image/jpg;base64,{jpeg}")).unwrap().image.media_type, ImageType::Jpeg);
+        for (url, reason) in [
+            ("https://example.com/a.png".to_owned(), "fetches nothing for a client: send the image itself"),
+            ("HTTP://10.0.0.1/".to_owned(), "fetches nothing"),
+            ("file:///etc/passwd".to_owned(), "no data: URL"),
+            ("data:image/png,%89PNG".to_owned(), "no data: URL in base64"),
+            (String::new(), "no data: URL"),
+            (format!("data:;base64,{data}"), "image/webp"),
+            (format!("data:image/svg+xml;base64,{data}"), "image/webp"),
+            (format!("data:image/gif;base64,{data}"), "is image/png and not image/gif"),
+            ("data:image/png;base64,%89".to_owned(), "is not base64"),
+        ] {
+            let refused = read_url(&url).unwrap_err();
+            assert!(refused.contains(reason), "{url}: {refused}");
+        }
     }
 }

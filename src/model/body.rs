@@ -286,7 +286,7 @@ mod tests {
     fn body(entries: Vec<Entry>, tools: usize) -> Value {
         let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
         chat(
-            &Request { entries, tools: vec![tool; tools], must_call: false },
+            &Request { entries, tools: vec![tool; tools], ..Request::default() },
             "m",
             Peer { quirks: quirks("openai", "m"), local: false },
             STREAMED,
@@ -356,7 +356,7 @@ mod tests {
     fn a_model_of_this_machine_can_be_made_to_call() {
         let choice = |must_call, local, demanding| {
             let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
-            let request = Request { entries: vec![Entry::User("u".into())], tools: vec![tool], must_call };
+            let request = Request { entries: vec![Entry::User("u".into())], tools: vec![tool], must_call, ..Request::default() };
             let peer = Peer { quirks: quirks("custom", "m"), local };
             chat(&request, "m", peer, Manner { demanding, ..STREAMED })["tool_choice"].clone()
         };
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_whole_reply_is_asked_for_without_what_belongs_to_a_stream() {
-        let request = Request { entries: Vec::new(), tools: Vec::new(), must_call: false };
+        let request = Request::default();
         let peer = Peer { quirks: quirks("custom", "m"), local: true };
         let body = chat(&request, "m", peer, Manner { streamed: false, ..STREAMED });
         assert_eq!((&body["stream"], body.get("stream_options")), (&json!(false), None));
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn every_request_bounds_the_answer_in_the_providers_own_word() {
-        let request = Request { entries: Vec::new(), tools: Vec::new(), must_call: false };
+        let request = Request::default();
         for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
             let body = chat(&request, "m", Peer { quirks: quirks(provider, "m"), local: false }, STREAMED);
             assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");

@@ -203,7 +203,7 @@ mod tests {
     }
 
     async fn asked(chain: &Chain) -> Result<String, (ModelErrorKind, String)> {
-        let request = Request { entries: Vec::new(), tools: Vec::new(), must_call: false };
+        let request = Request::default();
         chain.answer(request, &|_| {}).await.map(|answer| answer.model).map_err(|error| (error.kind, error.message))
     }
 
@@ -271,8 +271,7 @@ mod tests {
         let image = crate::domain::Image { sha256: "ab".into(), media_type: crate::domain::ImageType::Png, size: 2048 };
         let picture = Picture { image, url: "data:image/png;base64,AAAA".into() };
         let seen = |content: &str| Entry::UserWithImages { content: content.into(), images: vec![picture.clone()] };
-        let blind =
-            Request { entries: vec![seen("what is this?"), seen("")], tools: Vec::new(), must_call: false }.without_images();
+        let blind = Request { entries: vec![seen("what is this?"), seen("")], ..Request::default() }.without_images();
         let line = "[image, image/png, 2 KB: this model cannot see images]";
         assert_eq!(blind.entries, [Entry::User(format!("what is this?\n{line}")), Entry::User(line.into())]);
     }

@@ -254,7 +254,7 @@ async fn streaming(client: &ChatClient) -> Check {
     let counted = |_: &str| {
         pieces.fetch_add(1, Ordering::Relaxed);
     };
-    match client.answer(Request { entries, tools: Vec::new(), must_call: false }, &counted).await {
+    match client.answer(Request { entries, ..Request::default() }, &counted).await {
         Err(error) => Check::failed(WHAT, error.message),
         Ok(_) => match pieces.load(Ordering::Relaxed) {
             0 => Check::failed(WHAT, "It answered without a word: choose another model with LLM_MODEL."),
@@ -277,7 +277,7 @@ async fn calling(client: &ChatClient) -> Check {
         Entry::System("You have one tool, ping. You answer every message by calling it.".into()),
         Entry::User("Call the tool ping with the word \"hello\" now.".into()),
     ];
-    match client.answer(Request { entries, tools: vec![tool], must_call: false }, &|_| {}).await {
+    match client.answer(Request { entries, tools: vec![tool], ..Request::default() }, &|_| {}).await {
         Err(error) => Check::failed(WHAT, error.message),
         Ok(answer) => match answer.calls.as_slice() {
             [] => Check::failed(

@@ -240,7 +240,7 @@ impl ChatClient {
         let quirks = self.provider.quirks(model);
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
         let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
-        let answer_tokens = most.min(self.abilities().context_tokens / 2);
+        let answer_tokens = most.min(request.answer_tokens.unwrap_or(most)).min(self.abilities().context_tokens / 2);
         let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local: self.target.endpoint.is_loopback() };
         let response = loop {
             let manner = Manner {

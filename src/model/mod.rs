@@ -80,12 +80,14 @@ impl std::fmt::Debug for Picture {
 }
 
 /// One model request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// System entry first, then the conversation, oldest first.
     pub entries: Vec<Entry>,
     /// What may be called; empty forbids calls.
     pub tools: Vec<ToolSpec>,
+    /// The most tokens of the answer, where it is to have fewer than the model may write.
+    pub answer_tokens: Option<u32>,
     /// A call is wanted and no talk. Only a model on this machine is held to it; the big ones know when to talk.
     pub must_call: bool,
 }

@@ -44,8 +44,9 @@ pub(super) struct Known {
 }
 
 impl Known {
-    fn of(images: &[NewImage]) -> Self {
-        Self { images: images.iter().map(|new| new.image.clone()).collect(), moved: None }
+    /// A message that brings these images.
+    pub(super) fn of<'a>(images: impl IntoIterator<Item = &'a NewImage>) -> Self {
+        Self { images: images.into_iter().map(|new| new.image.clone()).collect(), moved: None }
     }
 }
 

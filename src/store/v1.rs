@@ -3,7 +3,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, Unit};
+use super::turns::Known;
+use super::{Lease, NewImage, NewMessage, Store, StoreError, Unit};
 use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
 use crate::failpoint::{self, Point};
 use crate::wire::MAX_MESSAGE_BYTES;
@@ -40,8 +41,14 @@ pub struct ShownRequest {
     pub withdrawn_text: &'static str,
     /// What to say of the history where the conversation does not hold it; empty where there is none.
     pub history_text: String,
+    /// The images that come along with it then.
+    pub history_images: Vec<NewImage>,
     /// The input.
     pub input: String,
+    /// Its images.
+    pub images: Vec<NewImage>,
+    /// The most tokens of each step of its turn.
+    pub answer_tokens: Option<u32>,
 }
 
 /// A request that was accepted.
@@ -91,7 +98,7 @@ impl ShownRequest {
 }
 
 impl Store {
-    /// Accepts a request: conversation, message, turn, event and what was shown in one transaction. The same request again gives the same
+    /// Accepts a request: conversation, message, images, turn, event and what was shown in one transaction. The same request again gives the same
     /// turn. No word decides an approval here: who speaks through this interface may be a program, and even the agent's own model.
     ///
     /// # Errors
@@ -114,13 +121,18 @@ impl Store {
             .await?;
         // What stands before the input: only what the conversation does not hold already.
         let instructions = unit.instructions_to_say(request, conversation).await?;
-        let history = if found.is_none() { request.history_text.as_str() } else { "" };
+        let (history, history_images) =
+            if found.is_none() { (request.history_text.as_str(), &request.history_images[..]) } else { ("", &[][..]) };
         let parts = [instructions.unwrap_or_default(), history, &request.input].into_iter().filter(|part| !part.is_empty());
         let content = parts.collect::<Vec<_>>().join("\n\n");
         if content.len() > MAX_MESSAGE_BYTES {
             return Err(ShownError::TooLong(content.len()));
         }
-        let turn = unit.queue_turn(conversation, Origin::Message, client_id.as_deref(), &content).await?;
+        unit.keep_images(history_images).await?;
+        unit.keep_images(&request.images).await?;
+        let known = Known::of(history_images.iter().chain(&request.images));
+        let message = NewMessage { content: &content, client_id: client_id.as_deref(), ..NewMessage::default() };
+        let turn = unit.queue_message(conversation, Origin::Message, &message, known).await?;
         let accepted = query_scalar!("SELECT last_sequence FROM conversations WHERE conversation_id = $1", conversation.0);
         let accepted = accepted.fetch_one(&mut *unit.tx).await?;
         let number = unit.keep_shown(request, conversation, turn, accepted, instructions.is_some()).await?;
@@ -136,6 +148,19 @@ impl Store {
     pub async fn keep_told(&self, request: i64, told: &Fingerprint) -> Result<(), StoreError> {
         query!("UPDATE v1_requests SET told = $2 WHERE v1_request_id = $1", request, &told[..]).execute(&self.pool).await?;
         Ok(())
+    }
+
+    /// The most tokens that each step of a turn may have, where the client that asked for it said so.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn answer_tokens_of(&self, lease: &Lease) -> Result<Option<u32>, StoreError> {
+        let said = query_scalar!(
+            "SELECT answer_tokens FROM v1_requests WHERE conversation_id = $1 AND turn_id = $2",
+            lease.conversation.0,
+            lease.turn.0
+        );
+        Ok(said.fetch_optional(&self.pool).await?.flatten().and_then(|tokens| tokens.try_into().ok()))
     }
 
     /// The approval for which an earlier turn of the same conversation waits, and this one with it.
@@ -243,8 +268,8 @@ impl Unit {
         stated: bool,
     ) -> Result<i64, StoreError> {
         let number = query_scalar!(
-            "INSERT INTO v1_requests (conversation_id, turn_id, accepted_sequence, asked, instructions, stated, key, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING v1_request_id",
+            "INSERT INTO v1_requests (conversation_id, turn_id, accepted_sequence, asked, instructions, stated, key, answer_tokens, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING v1_request_id",
             conversation.0,
             turn.0,
             accepted,
@@ -252,6 +277,7 @@ impl Unit {
             &request.instructions[..],
             stated,
             request.key.as_ref().map(|key| &key[..]),
+            request.answer_tokens.map(|tokens| i32::try_from(tokens).unwrap_or(i32::MAX)),
             self.now
         );
         Ok(number.fetch_one(&mut *self.tx).await?)

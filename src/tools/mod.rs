@@ -10,6 +10,7 @@ mod prepare;
 mod reach;
 mod readdress;
 mod shown;
+mod trial;
 mod write_capability;
 
 use std::collections::BTreeSet;

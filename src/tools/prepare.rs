@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::external::External;
 use super::manage_tasks::ManageTasks;
 use super::write_capability::{self, WriteCapability};
-use super::{Tools, arguments};
+use super::{Tools, arguments, trial};
 use crate::domain::{CallRequest, CapabilityVersion, Draft, Effect, Outcome, TaskId};
 use crate::governor::sql;
 use crate::sandbox::Checked;
@@ -69,6 +69,8 @@ pub(super) struct Written {
     pub(super) checked: Checked,
     /// The live version it would replace.
     pub(super) live: Option<CapabilityVersion>,
+    /// What came of a trial call, where the author gave no tests.
+    pub(super) trial: Option<Value>,
 }
 
 /// What a call comes to.
@@ -177,7 +179,13 @@ impl Tools {
         let within = live.as_ref().is_some_and(|live| live.grants.cover(&draft.grants));
         let effect = if draft.grants.need_approval() && !within { Effect::Grant } else { Effect::Install };
         let version = live.as_ref().map(|live| live.version);
-        let action = Action::Write(Box::new(Written { draft, checked, live }));
+        let mut written = Written { draft, checked, live, trial: None };
+        // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant. It reaches nothing.
+        if written.draft.tests.is_empty() {
+            let tried = trial::try_once(&self.hands.sandbox, &written.version()).await;
+            written.trial = Some(tried.map_err(Unprepared::Refused)?);
+        }
+        let action = Action::Write(Box::new(written));
         Ok(Prepared { action, effects: [effect].into(), version })
     }
 }

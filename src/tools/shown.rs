@@ -15,7 +15,7 @@ const REPLAYED: i64 = 5;
 impl Written {
     /// The version as it would be installed.
     pub(super) fn version(&self) -> CapabilityVersion {
-        let Self { draft, checked, live } = self;
+        let Self { draft, checked, live, .. } = self;
         CapabilityVersion {
             name: draft.name.clone(),
             version: live.as_ref().map_or(0, |live| live.version) + 1,

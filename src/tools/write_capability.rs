@@ -8,9 +8,9 @@ use super::arguments::refusal;
 use super::plain_schema::plain_schema;
 use super::prepare::{Unprepared, Written};
 use super::{BUILT_IN, Recorder, Tools};
-use crate::domain::{CapabilityVersion, Draft, Grants, Language, Outcome, Power, TestCase, ToolSpec};
+use crate::domain::{Draft, Grants, Language, Outcome, Power, TestCase, ToolSpec};
 use crate::failpoint::{self, Point};
-use crate::sandbox::{Sandbox, teaching};
+use crate::sandbox::teaching;
 use crate::store::{Built, StoreError};
 
 const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
@@ -143,11 +143,8 @@ pub(super) fn known_tools(draft: &Draft) -> Result<(), Unprepared> {
 
 /// Installs what was checked and allowed.
 pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) -> Result<(), StoreError> {
-    // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant. It reaches nothing.
-    let trial =
-        if written.draft.tests.is_empty() { Some(try_once(&tools.hands.sandbox, &written.version()).await) } else { None };
     let differences = tools.differences(&written).await?;
-    let Written { draft, checked, live } = written;
+    let Written { draft, checked, live, trial } = written;
     let mut unit = record.store.begin(record.now).await?;
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
     let version = unit.install_capability(record.lease.conversation, &draft, built, live.as_ref()).await?;
@@ -166,56 +163,6 @@ pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) 
     failpoint::hit(Point::MidCapability).map_err(StoreError::broken)?;
     unit.end_call(record.lease, record.end(Outcome::ok(told.to_string()))).await?;
     unit.commit().await
-}
-
-/// Calls the checked draft once and says what came of it, for the model to judge.
-async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> Value {
-    let params = sample(&version.parameters);
-    let outcome = sandbox.try_call(version, &params).await;
-    let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
-    if version.grants.need_approval() {
-        trial["note"] = json!("A trial reaches nothing outside the sandbox, so what needs a grant is refused here.");
-    } else if outcome.ok && outcome.result == "null" {
-        trial["note"] = json!("The result was null. Is that meant? The function takes ONE object: read arguments as params.x.");
-    }
-    trial
-}
-
-/// Arguments that fit the schema, as far as its types tell. No two numbers are the same: what is wrong shows sooner.
-fn sample(schema: &Value) -> Value {
-    made_up(schema, &mut [12, 5, 9, 2, 7, 4].into_iter().cycle())
-}
-
-fn made_up(schema: &Value, numbers: &mut dyn Iterator<Item = i32>) -> Value {
-    for given in ["default", "const"] {
-        if let Some(value) = schema.get(given) {
-            return value.clone();
-        }
-    }
-    for several in ["examples", "enum"] {
-        if let Some(value) = schema.get(several).and_then(|values| values.get(0)) {
-            return value.clone();
-        }
-    }
-    let kind = schema.get("type").map(|kind| kind.get(0).unwrap_or(kind));
-    match kind.and_then(Value::as_str) {
-        Some("object") => {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            properties
-                .map(|all| all.iter().map(|(name, schema)| (name.clone(), made_up(schema, numbers))).collect())
-                .unwrap_or_default()
-        }
-        Some("array") => schema.get("items").map_or_else(|| json!([]), |items| json!([made_up(items, numbers)])),
-        Some("integer" | "number") => {
-            let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
-            let (least, most) = (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));
-            let fits = numbers.next().filter(|number| (least..=most).contains(&f64::from(*number)));
-            fits.map_or_else(|| schema.get("minimum").or(schema.get("maximum")).cloned().unwrap_or_default(), Value::from)
-        }
-        Some("boolean") => json!(true),
-        Some("null") => Value::Null,
-        _ => json!("example"),
-    }
 }
 
 #[cfg(test)]
@@ -241,16 +188,6 @@ mod tests {
         for written in [plain.clone(), Value::from(plain.to_string()), json!({"type": plain})] {
             assert_eq!(draft(request(|r| r["parameters_schema"] = written.clone())).unwrap().parameters, plain, "{written}");
         }
-    }
-
-    #[test]
-    fn made_up_arguments_fit_the_schema() {
-        let schema = json!({"type": "object", "properties": {
-            "n": {"type": "integer", "minimum": 5}, "word": {"type": "string"}, "unit": {"enum": ["C", "F"]}, "deep": {"type": "object",
-            "properties": {"list": {"type": "array", "items": {"type": "boolean"}}}}, "maybe": {"type": ["number", "null"]}}});
-        let made = sample(&schema);
-        assert_eq!(made, json!({"n": 5, "word": "example", "unit": "C", "deep": {"list": [true]}, "maybe": 12}));
-        assert!(jsonschema::is_valid(&schema, &made));
     }
 
     #[test]

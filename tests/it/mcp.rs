@@ -1,4 +1,4 @@
-//! level3 as an MCP server, spoken to by the client of another library over HTTP and over standard input and output.
+//! level3 as an MCP server, spoken to over HTTP by the client of another library.
 
 use std::time::Duration;
 
@@ -13,24 +13,23 @@ use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, PeerRequestOptions, RoleClient, RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::support::api::{ask, client as http, level3_with};
+use crate::support::api::{ask, client as http};
 use crate::support::{TestApp, call, results, text};
 
 /// What a client heard of the server without having asked.
 #[derive(Debug, PartialEq)]
-enum Heard {
+pub enum Heard {
     ToolsChanged,
     Progress(String),
 }
 
 /// Another agent.
-struct Agent {
+pub struct Agent {
     name: String,
     heard: mpsc::UnboundedSender<Heard>,
 }
@@ -49,9 +48,9 @@ impl ClientHandler for Agent {
     }
 }
 
-type Connected = (RunningService<RoleClient, Agent>, mpsc::UnboundedReceiver<Heard>);
+pub type Connected = (RunningService<RoleClient, Agent>, mpsc::UnboundedReceiver<Heard>);
 
-fn agent(name: &str) -> (Agent, mpsc::UnboundedReceiver<Heard>) {
+pub fn agent(name: &str) -> (Agent, mpsc::UnboundedReceiver<Heard>) {
     let (heard, hears) = mpsc::unbounded_channel();
     (Agent { name: name.into(), heard }, hears)
 }
@@ -66,23 +65,23 @@ async fn connect(app: &TestApp, name: &str) -> Connected {
     (agent.serve(transport(app)).await.unwrap(), hears)
 }
 
-fn asks(tool: &str, arguments: Value) -> CallToolRequestParams {
+pub fn asks(tool: &str, arguments: Value) -> CallToolRequestParams {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)
 }
 
 /// Whether it succeeded, and the text of the answer.
-fn said(result: &CallToolResult) -> (bool, String) {
+pub fn said(result: &CallToolResult) -> (bool, String) {
     let text = result.content.iter().filter_map(|block| block.as_text()).map(|block| block.text.as_str());
     (result.is_error != Some(true), text.collect())
 }
 
-fn writes(name: &str, code: &str, grants: Value) -> Value {
+pub fn writes(name: &str, code: &str, grants: Value) -> Value {
     json!({ "name": name, "description": format!("Does {name}."), "code": code,
         "parameters_schema": {"type": "object", "properties": {"n": {"type": "number"}}}, "grants": grants })
 }
 
-fn counter() -> Value {
+pub fn counter() -> Value {
     writes(
         "count",
         "export default async function count() { const n = (await host.kv.get('n') ?? 0) + 1; await host.kv.set('n', n); return { n }; }",
@@ -101,11 +100,11 @@ async fn waits(app: &TestApp, (client, hears): &mut Connected, request: CallTool
     }
 }
 
-async fn tools(client: &RunningService<RoleClient, Agent>) -> Vec<String> {
+pub async fn tools(client: &RunningService<RoleClient, Agent>) -> Vec<String> {
     client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name.into_owned()).collect()
 }
 
-async fn pending(app: &TestApp) -> i64 {
+pub async fn pending(app: &TestApp) -> i64 {
     let (_, answer) = ask(app, Method::GET, "/api/approvals?state=pending", None).await;
     answer["approvals"][0]["id"].as_i64().expect("something waits")
 }
@@ -116,7 +115,7 @@ async fn decide(app: &TestApp, approval: i64, how: &str) {
 }
 
 /// A client that had the counter installed, which needs a person.
-async fn with_counter(app: &TestApp) -> Connected {
+pub async fn with_counter(app: &TestApp) -> Connected {
     let mut connected = connect(app, "Builder").await;
     let asked = waits(app, &mut connected, asks("write_capability", counter())).await;
     assert!(!asked.0 && asked.1.contains("approval"), "{asked:?}");
@@ -386,38 +385,6 @@ async fn the_guard_of_the_doors_stands_before_mcp_too() {
 }
 
 #[tokio::test]
-async fn an_agent_on_standard_input_and_output_reaches_the_running_server() {
-    let app = TestApp::with(&[("LEVEL3_TOKEN", "s3cret-token")]).await;
-    let place = tempfile::tempdir().unwrap();
-    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_level3"));
-    command.arg("mcp").env_clear().current_dir(place.path()).kill_on_drop(true);
-    command.env("LEVEL3_LISTEN", app.address().to_string()).env("LEVEL3_TOKEN", "s3cret-token");
-    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let pipes = AsyncRwTransport::new_client(child.stdout.take().unwrap(), child.stdin.take().unwrap());
-    let (agent, mut hears) = agent("On a pipe");
-    let client = agent.serve(pipes).await.unwrap();
-    assert_eq!(tools(&client).await, ["write_capability"]);
-    let double = writes("double", "export default function double({ n }) { return 2 * n; }", json!({}));
-    assert!(said(&client.call_tool(asks("write_capability", double)).await.unwrap()).0);
-    assert_eq!(hears.recv().await, Some(Heard::ToolsChanged));
-    assert_eq!(said(&client.call_tool(asks("double", json!({"n": 4}))).await.unwrap()), (true, "8".into()));
-    client.cancel().await.unwrap();
-    let code = tokio::time::timeout(Duration::from_secs(30), child.wait()).await.expect("it ends with its input").unwrap();
-    assert!(code.success(), "{code}");
-}
-
-#[tokio::test]
-async fn without_a_server_the_bridge_says_so_and_ends() {
-    let ran = level3_with(&[("LEVEL3_LISTEN", "127.0.0.1:1")], &["mcp"], "").await;
-    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
-    assert!(ran.err.contains("no level3 answers at http://127.0.0.1:1/"), "{ran:?}");
-    let app = TestApp::with(&[("LEVEL3_TOKEN", "s3cret-token")]).await;
-    let ran = level3_with(&[("LEVEL3_LISTEN", &app.address().to_string())], &["mcp"], "").await;
-    assert!(ran.code == 1 && ran.err.contains("LEVEL3_TOKEN"), "{ran:?}");
-}
-
-#[tokio::test]
 async fn two_clients_that_ask_for_the_same_do_not_get_each_others_outcomes() {
     let app = TestApp::start().await;
     let (first, _a) = with_counter(&app).await;
@@ -429,4 +396,29 @@ async fn two_clients_that_ask_for_the_same_do_not_get_each_others_outcomes() {
     assert_eq!(app.count("SELECT count(*) FROM mcp_clients").await, 2);
     first.cancel().await.unwrap();
     second.cancel().await.unwrap();
+}
+
+#[tokio::test]
+async fn two_equal_calls_with_keys_of_their_own_are_two_and_the_same_key_is_the_same_call() {
+    let app = TestApp::start().await;
+    let (client, _hears) = with_counter(&app).await;
+    let keyed = async |key: Value| {
+        let mut request = asks("count", json!({}));
+        let meta = request.meta.get_or_insert_default();
+        meta.0.0.insert("level3/key".into(), key);
+        client.call_tool(request).await
+    };
+    let (first, second) = tokio::join!(keyed("a".into()), keyed("b".into()));
+    let mut counts = [said(first.as_ref().unwrap()).1, said(&second.unwrap()).1];
+    let of_a = counts[0].clone();
+    counts.sort();
+    assert_eq!(counts, ["{\"n\":1}", "{\"n\":2}"]);
+    // An answer that was lost on its way is asked for again: also once it was told, nothing happens twice.
+    let again = keyed("a".into()).await.unwrap();
+    assert_eq!((said(&again).1, &again.meta.as_ref().unwrap().0["level3/joined"]), (of_a, &json!(true)));
+    assert_eq!(said(&client.call_tool(asks("count", json!({}))).await.unwrap()).1, "{\"n\":3}");
+    let Err(ServiceError::McpError(error)) = keyed(7.into()).await else { panic!("a number is no key") };
+    assert!(error.code == ErrorCode::INVALID_PARAMS && error.message.contains("level3/key"), "{error}");
+    client.cancel().await.unwrap();
+    app.check_replay().await;
 }

@@ -11,6 +11,10 @@ use crate::support::{ModelServer, Server, asks_for};
 fn says(body: &Value) -> Value {
     let messages = body["messages"].as_array().unwrap();
     let newest = messages.last().unwrap();
+    if let Some(parts) = newest["content"].as_array() {
+        let image = parts.iter().find_map(|part| part["image_url"]["url"].as_str());
+        return json!({"role": "assistant", "content": image.unwrap_or("no image")});
+    }
     let text = newest["content"].as_str().unwrap_or_default();
     if newest["role"] == "tool" {
         return json!({"role": "assistant", "content": text});
@@ -18,6 +22,13 @@ fn says(body: &Value) -> Value {
     match text.rsplit_once("] ").map_or(text, |(_, said)| said).lines().last().unwrap_or_default() {
         "multiply" => asks_for("execute_sql", &json!({"query": "SELECT 6 * 7 AS product"})),
         "fail" => json!({"error": {"message": "not today"}}),
+        // A word is a token to it.
+        "count" => {
+            let most = usize::try_from(body["max_tokens"].as_u64().unwrap()).unwrap();
+            let words: Vec<_> = "one two three four".split(' ').take(most).collect();
+            let finish_reason = if words.len() < 4 { "length" } else { "stop" };
+            json!({"role": "assistant", "content": words.join(" "), "finish_reason": finish_reason})
+        }
         "How many tasks are open?" => json!({"role": "assistant", "content": "There are 3 open tasks."}),
         said => json!({"role": "assistant", "content": said.strip_prefix("echo: ").unwrap_or("what?")}),
     }
@@ -41,7 +52,7 @@ async fn the_official_python_client_talks_to_the_agent() {
     let model = ModelServer::start(|_, body| says(body)).await;
     let folder = tempfile::tempdir().unwrap();
     let base_url = model.base_url();
-    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "scripted"), ("LEVEL3_TOKEN", "s3cret")];
+    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "llava-scripted"), ("LEVEL3_TOKEN", "s3cret")];
     let server = Server::start(&folder.path().join("data"), &settings).await;
     let mut command = tokio::process::Command::new(python);
     command.arg(root.join("tests/peers/openai_sdk.py")).env_clear().env("PYTHONDONTWRITEBYTECODE", "1").kill_on_drop(true);

@@ -112,7 +112,7 @@ async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
             "SELECT nmae FROM people",
             "SELEC 1",
             "INSERT INTO people VALUES ('Ada', 1), ('Ada', 2)",
-            "SELECT 1; SELEC 2; DROP TABLE people",
+            "SELECT 1; REINDEX TABLE people",
             "SELECT count(*) FROM people",
         ],
     )

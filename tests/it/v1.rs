@@ -11,36 +11,36 @@ use tokio::sync::Notify;
 use crate::support::api::{ask, client};
 use crate::support::{Reply, TestApp, call, text};
 
-fn post(app: &TestApp, body: &Value) -> RequestBuilder {
+pub fn post(app: &TestApp, body: &Value) -> RequestBuilder {
     client().post(format!("http://{}/v1/chat/completions", app.address())).json(body)
 }
 
-fn user(content: &str) -> Value {
+pub fn user(content: &str) -> Value {
     json!({"role": "user", "content": content})
 }
 
-fn assistant(content: &str) -> Value {
+pub fn assistant(content: &str) -> Value {
     json!({"role": "assistant", "content": content})
 }
 
-fn body(messages: &[Value]) -> Value {
+pub fn body(messages: &[Value]) -> Value {
     json!({"model": "level3", "messages": messages})
 }
 
 /// Status and JSON of the answer.
-async fn sent(request: RequestBuilder) -> (u16, Value) {
+pub async fn sent(request: RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "application/json");
     (response.status().as_u16(), response.json().await.unwrap())
 }
 
-async fn say(app: &TestApp, messages: &[Value]) -> Value {
+pub async fn say(app: &TestApp, messages: &[Value]) -> Value {
     let (status, answer) = sent(post(app, &body(messages))).await;
     assert_eq!(status, 200, "{answer}");
     answer
 }
 
-fn content(answer: &Value) -> &str {
+pub fn content(answer: &Value) -> &str {
     answer["choices"][0]["message"]["content"].as_str().unwrap()
 }
 
@@ -63,7 +63,7 @@ fn joined(chunks: &[Value]) -> String {
 }
 
 /// The entries of the last model request, without the system prompt.
-fn seen(app: &TestApp) -> Vec<String> {
+pub fn seen(app: &TestApp) -> Vec<String> {
     let request = app.script.requests().pop().expect("a request");
     let text = |entry: &Entry| match entry {
         Entry::System(_) => None,
@@ -350,6 +350,28 @@ async fn a_restart_in_the_middle_is_told_and_the_same_request_gets_the_answer() 
 }
 
 #[tokio::test]
+async fn a_bound_of_the_answer_holds_for_every_step_and_survives_a_restart() {
+    let mut app = TestApp::start().await;
+    app.script([call("execute_sql", json!({"query": "SELECT 1"})), Reply::Hang("On".into()), text("One."), text("Two.")]);
+    let bounded = |app: &TestApp| {
+        let mut bounded = body(&[user("look")]);
+        bounded["max_tokens"] = json!(700);
+        post(app, &bounded).header("Idempotency-Key", "k1")
+    };
+    let asking = tokio::spawn(bounded(&app).send());
+    app.script.asked(2).await;
+    app.restart().await;
+    // It is told by a status, or by a closed door.
+    let _ = asking.await.unwrap();
+    let one = sent(bounded(&app)).await.1;
+    assert_eq!(content(&one), "One.");
+    say(&app, &[user("look"), assistant("One."), user("and now?")]).await;
+    let bounds: Vec<_> = app.script.requests().iter().map(|request| request.answer_tokens).collect();
+    assert_eq!(bounds, [Some(700), Some(700), Some(700), None], "another request says it anew");
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn a_client_that_goes_away_stops_nothing() {
     let app = TestApp::start().await;
     let signal = Arc::new(Notify::new());
@@ -393,7 +415,7 @@ async fn every_refusal_is_one_that_such_clients_can_read() {
     assert_eq!(sent(good(&json!({"model": "level3"}))).await.0, 400);
     let (status, long) = sent(good(&body(&[user(&"long ".repeat(60_000))]))).await;
     assert_eq!((status, &long["error"]["code"]), (400, &json!("context_length_exceeded")));
-    assert_eq!(sent(good(&body(&[user(&"x".repeat(9 << 20))]))).await.0, 413);
+    assert_eq!(sent(good(&body(&[user(&"x".repeat(36 << 20))]))).await.0, 413);
     assert_eq!(app.count("SELECT count(*) FROM conversations WHERE NOT is_main").await, 0, "nothing is left of them");
     app.script([text("hello")]);
     assert_eq!(sent(good(&hi)).await.0, 200);

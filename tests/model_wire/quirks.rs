@@ -33,9 +33,14 @@ fn tools() -> Vec<ToolSpec> {
 
 /// The body that a model of a provider is sent.
 async fn sent(provider: &str, model: &str) -> Value {
+    sent_for(provider, model, Request { entries: conversation(), tools: tools(), ..Request::default() }).await
+}
+
+/// The same for any request.
+async fn sent_for(provider: &str, model: &str, request: Request) -> Value {
     let server = Server::playing(vec![good("a")]).await;
     let client = client_of(provider, model, &server.base_url());
-    ask(&client, Request { entries: conversation(), tools: tools(), must_call: false }).await.0.unwrap();
+    ask(&client, request).await.0.unwrap();
     let asked = server.asked.lock().unwrap()[0].clone();
     serde_json::from_str(asked.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
@@ -131,6 +136,17 @@ async fn local_servers_get_one_system_text_roles_in_turn_and_a_cool_head() {
             (&json!(0.2), Some("Look twice.\n\nAt once."))
         );
         assert!(body["max_tokens"].as_u64().is_some_and(|most| (2048..=4096).contains(&most)), "{provider}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_may_bound_its_answer_lower_and_not_higher() {
+    for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
+        let bound = async |answer_tokens| {
+            sent_for(provider, "m", Request { answer_tokens, ..crate::request() }).await[word].as_u64().unwrap()
+        };
+        let most = bound(None).await;
+        assert_eq!((bound(Some(100)).await, bound(Some(u32::MAX)).await), (100, most), "{provider}");
     }
 }
 

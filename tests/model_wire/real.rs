@@ -49,7 +49,7 @@ async fn a_real_model_calls_a_tool_and_goes_on_from_its_result() {
     // A small model likes to repeat its call; what counts here is that the server takes the history.
     says(&model, entries.clone()).await;
     // Without tools there is nothing left but to answer.
-    let (outcome, heard) = ask(&model, level3::model::Request { entries, tools: Vec::new(), must_call: false }).await;
+    let (outcome, heard) = ask(&model, level3::model::Request { entries, ..Default::default() }).await;
     let answer = outcome.unwrap();
     assert!(answer.content.replace([',', '.'], "").contains("4711"), "{answer:?}");
     assert_eq!(heard, answer.content);

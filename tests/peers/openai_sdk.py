@@ -2,8 +2,11 @@
 model that says what this file expects; BASE_URL and API_KEY say where it is."""
 
 import asyncio
+import base64
 import os
 import re
+import struct
+import zlib
 
 import openai
 from openai import AsyncOpenAI, OpenAI
@@ -14,6 +17,21 @@ client = OpenAI(**AT)
 
 def user(text):
     return {"role": "user", "content": text}
+
+
+def png():
+    """A picture of one grey pixel."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0\x80")) + chunk(b"IEND", b"")
+
+
+def shows(text, url):
+    picture = {"type": "image_url", "image_url": {"url": url, "detail": "low"}}
+    return {"role": "user", "content": [{"type": "text", "text": text}, picture]}
 
 
 def assistant(text):
@@ -97,6 +115,28 @@ def the_streaming_helper_works():
         assert stream.get_final_completion().choices[0].message.content == "helped"
 
 
+def an_image_is_shown_and_the_conversation_goes_on():
+    said = [shows("see: what is this?", "data:image/png;base64," + base64.b64encode(png()).decode())]
+    first = client.chat.completions.create(model="level3", messages=said)
+    # The model gives back the address it was shown.
+    assert first.choices[0].message.content == said[0]["content"][1]["image_url"]["url"], first
+    said += [assistant(first.choices[0].message.content), user("echo: thanks")]
+    second = client.chat.completions.create(model="level3", messages=said)
+    assert second.choices[0].message.content == "thanks", second
+    assert second.level3["conversation"] == first.level3["conversation"]
+
+
+def an_answer_is_bounded():
+    def count(**more):
+        return client.chat.completions.create(model="level3", messages=[user("count")], **more).choices[0]
+
+    cut = count(max_tokens=2)
+    assert cut.finish_reason == "length" and cut.message.content.startswith("one two\n\n*(cut: "), cut
+    assert count(max_completion_tokens=3, max_tokens=2).message.content.startswith("one two three\n"), "the newer word counts"
+    whole = count()
+    assert (whole.finish_reason, whole.message.content) == ("stop", "one two three four"), whole
+
+
 def errors_are_the_clients_own():
     def create(**more):
         asked = {"model": "level3", "messages": [user("echo: x")], **more}
@@ -104,10 +144,12 @@ def errors_are_the_clients_own():
 
     raises(openai.NotFoundError, "model_not_found", create(model="gpt-4o"))
     raises(openai.BadRequestError, "unsupported_parameter", create(n=2))
+    assert raises(openai.BadRequestError, None, create(max_tokens=0)).param == "max_tokens"
     tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
     assert raises(openai.BadRequestError, "unsupported_parameter", create(tools=[tool])).param == "tools"
-    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-    raises(openai.BadRequestError, "unsupported_content", create(messages=[{"role": "user", "content": [picture]}]))
+    for url in ["data:image/png;base64,AAAA", "https://example.com/a.png"]:
+        refused = raises(openai.BadRequestError, "unsupported_content", create(messages=[shows("what is this?", url)]))
+        assert refused.param == "messages[0].content[1]", refused
     raises(openai.NotFoundError, "conversation_not_found", create(metadata={"conversation": "4711"}))
     stranger = OpenAI(base_url=AT["base_url"], api_key="wrong")
     raises(openai.AuthenticationError, "invalid_api_key", lambda: stranger.models.list())
@@ -146,6 +188,8 @@ for story in [
     tools_run_at_the_server,
     the_same_key_is_the_same_turn,
     the_streaming_helper_works,
+    an_image_is_shown_and_the_conversation_goes_on,
+    an_answer_is_bounded,
     errors_are_the_clients_own,
     lambda: asyncio.run(asynchronously()),
     the_example_of_the_document_runs,

@@ -71,7 +71,7 @@ fn request(exchanges: &[&Exchange], before: Option<&Summary>, words: usize, most
     let system = Entry::System(PROMPT.replace("{words}", &words.to_string()));
     let entries = SHOWN_BYTES.map(|bytes| vec![system.clone(), Entry::User(material(exchanges, before, bytes))]);
     let entries = entries.into_iter().find(|entries| size(entries) <= most)?;
-    Some(Request { entries, tools: Vec::new(), must_call: false })
+    Some(Request { entries, ..Request::default() })
 }
 
 /// The older turns as one JSON value: whatever stands in a message stays inside a JSON string.

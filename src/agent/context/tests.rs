@@ -54,7 +54,9 @@ const NOW: &str = "[1970-01-01T00:00:00Z] ";
 #[test]
 fn the_prompt_is_filled_in_whole() {
     let prompt = system_prompt(&none().section, &[]);
-    assert!(prompt.contains("You have no self-built capabilities yet.") && prompt.contains("await host.sql(text, params)"));
+    assert!(
+        prompt.contains("Tools besides these four are capabilities you built") && prompt.contains("await host.sql(text, params)")
+    );
     assert!(!prompt.contains("_section}") && !prompt.contains("{host_interface}"), "{prompt}");
 }
 

@@ -20,6 +20,11 @@ const PATIENCE: Duration = Duration::from_secs(50);
 /// How long a person gets to decide before the client is told that it waits, where the client can be told meanwhile.
 const DECISION: TimeDelta = TimeDelta::seconds(30);
 
+/// The field of a request's `_meta` that names a call: with another name it is another one, with the same it is the same, answered or not.
+const KEY: &str = "level3/key";
+/// The longest key, in bytes.
+const MAX_KEY_BYTES: usize = 255;
+
 /// How a wait ended.
 enum Waited {
     /// The turn is over, or is not waited for any longer.
@@ -46,25 +51,32 @@ impl Door {
         }
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let client = told::client(context.client_info().map(|info| info.name).as_deref());
-        let mcp = self.queued(&client, tool, &arguments).await.map_err(|error| broken(&error))?;
+        let key = fingerprint(tool, &arguments, context.meta.get(KEY)).map_err(|wrong| ErrorData::invalid_params(wrong, None))?;
+        let mcp = self.queued(&client, tool, &arguments, key).await.map_err(|error| broken(&error))?;
         let Some(McpTurn { turn, joined }) = mcp else { return Ok(told::failed(told::TOO_MANY_WAIT)) };
         tracing::info!(%turn, tool, client, joined, "an MCP client calls");
-        match self.wait(turn, tool, &context).await.map_err(|error| broken(&error))? {
+        let keyed = context.meta.get(KEY).is_some_and(Value::is_string);
+        match self.wait(turn, tool, keyed, &context).await.map_err(|error| broken(&error))? {
             Waited::Answer(result) => Ok(told::about(result, turn, joined)),
             Waited::Cancelled => Err(ErrorData::internal_error("cancelled by the client", None)),
         }
     }
 
-    async fn queued(&self, client: &str, tool: &str, arguments: &Value) -> Result<Option<McpTurn>, StoreError> {
-        // Keys of objects are sorted, so the same arguments are the same text.
-        let key = Sha256::digest(json!([tool, arguments]).to_string()).into();
+    async fn queued(&self, client: &str, tool: &str, arguments: &Value, key: [u8; 32]) -> Result<Option<McpTurn>, StoreError> {
         let content = format!("The MCP client “{client}” calls {tool}.");
         let request = CallRequest { id: "mcp".into(), name: tool.to_owned(), arguments: arguments.to_string() };
         self.doors.store.mcp_call(McpCall { client, key, content: &content, request }, self.doors.clock.now()).await
     }
 
-    /// Waits until the turn is over, or somebody has to be told something else.
-    async fn wait(&self, turn: TurnId, tool: &str, context: &RequestContext<RoleServer>) -> Result<Waited, StoreError> {
+    /// Waits until the turn is over, or somebody has to be told something else. The outcome of a call without a key counts as given once
+    /// it is told; with one, asking again gives it again.
+    async fn wait(
+        &self,
+        turn: TurnId,
+        tool: &str,
+        keyed: bool,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Waited, StoreError> {
         let doors = &self.doors;
         // Listening begins before the first look, so that nothing falls between.
         let mut events = doors.store.signals().events();
@@ -75,7 +87,9 @@ impl Door {
             let Some(report) = report else { return Ok(Waited::Answer(told::failed(told::GONE))) };
             if report.state.is_final() {
                 let limit = doors.store.limit_told(turn).await?;
-                doors.store.mcp_delivered(turn, doors.clock.now()).await?;
+                if !keyed {
+                    doors.store.mcp_delivered(turn, doors.clock.now()).await?;
+                }
                 return Ok(Waited::Answer(told::outcome(report, limit)));
             }
             // What was decided is waited for as everything else is.
@@ -142,5 +156,37 @@ impl Door {
         doors.store.stop_turn(turn, doors.clock.now()).await?;
         doors.store.mcp_delivered(turn, doors.clock.now()).await?;
         Ok(Waited::Cancelled)
+    }
+}
+
+/// By what a call is found again. The id of its JSON-RPC request is no part of it: whoever asks again because an answer got lost asks with
+/// another id, and ids of one connection come again in the next.
+fn fingerprint(tool: &str, arguments: &Value, key: Option<&Value>) -> Result<[u8; 32], String> {
+    // Keys of objects are sorted, so the same arguments are the same text.
+    let asked = match key {
+        None | Some(Value::Null) => json!([tool, arguments]),
+        Some(Value::String(key)) if (1..=MAX_KEY_BYTES).contains(&key.len()) => json!([tool, arguments, key]),
+        Some(_) => return Err(format!("`{KEY}` in `_meta` must be a text of 1 to {MAX_KEY_BYTES} bytes")),
+    };
+    Ok(Sha256::digest(asked.to_string()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_known_by_tool_arguments_and_a_key_of_the_clients_own() {
+        let of = |arguments: &str, key: Option<Value>| {
+            fingerprint("count", &serde_json::from_str(arguments).unwrap(), key.as_ref()).unwrap()
+        };
+        let plain = of(r#"{"a": 1, "b": 2}"#, None);
+        assert_eq!(plain, of(r#"{"b": 2, "a": 1}"#, Some(Value::Null)));
+        assert_ne!(plain, of(r#"{"b": 2, "a": 3}"#, None));
+        let (first, second) = (of("{}", Some("1".into())), of("{}", Some("2".into())));
+        assert!(first != second && first != of("{}", None) && first == of("{}", Some("1".into())));
+        for wrong in [json!(""), json!(7), json!("x".repeat(256))] {
+            assert!(fingerprint("count", &json!({}), Some(&wrong)).unwrap_err().contains("255"), "{wrong}");
+        }
     }
 }

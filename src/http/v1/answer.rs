@@ -6,23 +6,32 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::follow::{Ears, Follow, Next};
-use super::read::{Asked, CONVERSATION, link};
+use super::history::link;
+use super::read::{Asked, CONVERSATION};
 use super::refusal::Refusal;
 use super::stream;
 use super::telling::{Ending, Telling};
 use crate::domain::{ApprovalId, Failure, Shown};
 use crate::http::Doors;
+use crate::memory;
 use crate::store::{Fingerprint, ShownAccepted};
 use crate::wire::v1::{Choice, Completion, MODEL, Progress, Said};
 
 pub(super) async fn complete(State(doors): State<Doors>, asked: Asked) -> Result<Response, Refusal> {
     // Listening begins before anything is accepted, so that nothing falls between.
     let ears = Ears::open(&doors);
-    let Asked { shown, stream, include_usage } = asked;
+    let Asked { shown, stream, include_usage, bytes } = asked;
     let fingerprint = shown.asked;
     let (store, now) = (doors.store.clone(), doors.clock.now());
     // A client that goes away in this moment must not cut it off between the commit and its announcement.
-    let accepting = tokio::spawn(async move { store.accept_shown(&shown, now).await });
+    let accepting = tokio::spawn(async move {
+        let accepted = store.accept_shown(&shown, now).await;
+        drop(shown);
+        if bytes > LARGE_BYTES {
+            memory::give_back();
+        }
+        accepted
+    });
     let accepted = accepting.await.expect("accepting does not panic")?;
     let follow = Follow::begin(doors.clone(), ears, accepted).await?;
     let telling = Answering { follow, doors, asked: fingerprint };
@@ -39,6 +48,9 @@ fn with_headers(mut response: Response, accepted: &ShownAccepted) -> Response {
     }
     response
 }
+
+/// A body of more bytes had images, and leaves what is worth giving back.
+const LARGE_BYTES: usize = 1 << 20;
 
 /// A request on its way to its answer.
 pub(super) struct Answering {

@@ -3,6 +3,7 @@
 
 mod answer;
 mod follow;
+mod history;
 mod read;
 mod refusal;
 mod stream;
@@ -15,12 +16,14 @@ use axum::{Json, Router};
 
 use super::Doors;
 use crate::wire::v1::{MODEL, ModelEntry, Models};
+use crate::wire::{MAX_IMAGE_BYTES, MAX_IMAGES};
 use refusal::Refusal;
 
 pub(super) use refusal::turned_away;
 
-/// The largest body, in bytes: the history comes whole each time.
-const MAX_BODY_BYTES: usize = 8 << 20;
+/// The largest body, in bytes: the history comes whole each time, and with it, in base64, as many of the largest images as one message
+/// may have.
+const MAX_BODY_BYTES: usize = (8 << 20) + MAX_IMAGES * (MAX_IMAGE_BYTES / 3 + 1) * 4;
 
 /// Every route of the interface.
 pub(super) fn routes() -> Router<Doors> {

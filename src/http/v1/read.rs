@@ -1,4 +1,4 @@
-//! Reading a request: what is refused, what is ignored, and what of the history is new.
+//! Reading a request: which conversation it names, what is refused and what is ignored. Its messages are read by `history`.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -6,10 +6,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::history::{History, link};
 use super::refusal::Refusal;
 use crate::domain::ConversationId;
 use crate::store::{Fingerprint, ShownRequest};
-use crate::wire::v1::{CompletionRequest, GivenMessage, MODEL};
+use crate::wire::v1::{CompletionRequest, MODEL};
 
 /// The header that names the conversation, in both directions.
 pub(super) const CONVERSATION: &str = "x-level3-conversation";
@@ -17,8 +18,6 @@ pub(super) const CONVERSATION: &str = "x-level3-conversation";
 const RETRIES: &str = "x-stainless-retry-count";
 /// The longest key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
-/// The longest history.
-const MAX_MESSAGES: usize = 2000;
 
 /// A request that can be done.
 #[derive(Debug)]
@@ -27,6 +26,8 @@ pub(super) struct Asked {
     pub(super) shown: ShownRequest,
     pub(super) stream: bool,
     pub(super) include_usage: bool,
+    /// How many bytes the body had.
+    pub(super) bytes: usize,
 }
 
 impl<S: Send + Sync> FromRequest<S> for Asked {
@@ -41,15 +42,22 @@ impl<S: Send + Sync> FromRequest<S> for Asked {
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, told));
         }
         let body = Bytes::from_request(request, state).await.map_err(|error| match error.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => {
-                Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body has more than {} bytes", super::MAX_BODY_BYTES))
-            }
+            StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, too_large()),
             _ => Refusal::bad("the body did not arrive whole"),
         })?;
         let request = serde_json::from_slice(&body)
             .map_err(|error| Refusal::bad(format!("the body cannot be read as a chat completion request: {error}")))?;
-        read(request, &headers)
+        let bytes = body.len();
+        drop(body);
+        Ok(Self { bytes, ..read(request, &headers)? })
     }
+}
+
+fn too_large() -> String {
+    format!(
+        "the body has more than {} bytes. Images of earlier messages may be left out: the header {CONVERSATION} says then where to go on",
+        super::MAX_BODY_BYTES
+    )
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
@@ -64,7 +72,9 @@ fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<Asked, Refusa
     let key = text(headers, "idempotency-key").map(key).transpose()?;
     let retried = text(headers, RETRIES).and_then(|count| count.parse::<u32>().ok()).is_some_and(|count| count > 0);
     let conversation = conversation(&request, headers)?;
-    let history = History::read(&request.messages)?;
+    let include_usage = request.stream_options.is_some_and(|options| options.include_usage == Some(true));
+    let answer_tokens = answer_tokens(&request)?;
+    let history = History::read(request.messages)?;
     let shown = ShownRequest {
         conversation,
         key,
@@ -74,11 +84,24 @@ fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<Asked, Refusa
         instructions: link(&Fingerprint::default(), "system", &history.instructions),
         instructions_text: instructions_text(&history.instructions),
         withdrawn_text: "[The client's program gives no instructions any more; those it gave before hold no longer.]",
-        history_text: history_text(&history.earlier),
+        history_text: history.earlier,
+        history_images: history.earlier_images,
         input: history.input,
+        images: history.images,
+        answer_tokens,
     };
-    let include_usage = request.stream_options.is_some_and(|options| options.include_usage == Some(true));
-    Ok(Asked { shown, stream: request.stream == Some(true), include_usage })
+    Ok(Asked { shown, stream: request.stream == Some(true), include_usage, bytes: 0 })
+}
+
+/// How much the model may write in a step. Some clients say -1 where they mean that they do not mind.
+fn answer_tokens(request: &CompletionRequest) -> Result<Option<u32>, Refusal> {
+    let names = ["max_completion_tokens", "max_tokens"];
+    let said = names.iter().filter_map(|name| Some((*name, request.rest.get(*name)?))).find(|(_, value)| !value.is_null());
+    match said.map(|(name, value)| (name, value.as_i64())) {
+        None | Some((_, Some(-1))) => Ok(None),
+        Some((_, Some(tokens))) if tokens > 0 => Ok(Some(u32::try_from(tokens).unwrap_or(u32::MAX))),
+        Some((name, _)) => Err(Refusal::bad(format!("`{name}` must be a whole number above 0")).at(name)),
+    }
 }
 
 fn key(key: &str) -> Result<Fingerprint, Refusal> {
@@ -141,100 +164,11 @@ fn refuse_unsupported(request: &CompletionRequest) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A history, taken apart.
-struct History {
-    /// Fingerprint of what stands before the input; `None` where nothing does.
-    before: Option<Fingerprint>,
-    /// Fingerprint of it all.
-    asked: Fingerprint,
-    /// What stands before the input.
-    earlier: Vec<(String, String)>,
-    /// The user's messages behind the last answer.
-    input: String,
-    /// The system messages, wherever they stand. They may change with each request (a date), so they are no part of the fingerprints.
-    instructions: String,
-}
-
-impl History {
-    fn read(messages: &[GivenMessage]) -> Result<Self, Refusal> {
-        if messages.len() > MAX_MESSAGES {
-            let told = format!("the history has {} messages; {MAX_MESSAGES} is the most", messages.len());
-            return Err(Refusal::bad(told).at("messages").code("context_length_exceeded"));
-        }
-        let (mut instructions, mut said) = (Vec::new(), Vec::new());
-        for (at, message) in messages.iter().enumerate() {
-            let text = content(&message.content, at)?;
-            match message.role.as_str() {
-                "system" | "developer" => instructions.push(text),
-                "user" | "assistant" | "tool" | "function" => said.push((at, message.role.clone(), text)),
-                other => {
-                    let told = format!("`{other}` is no role; there are system, developer, user, assistant and tool");
-                    return Err(Refusal::bad(told).at(format!("messages[{at}].role")));
-                }
-            }
-        }
-        let begins = said.iter().rposition(|(_, role, _)| role == "assistant").map_or(0, |at| at + 1);
-        let input = said.split_off(begins);
-        if let Some((at, ..)) = input.iter().find(|(_, role, _)| role != "user") {
-            let told = "level3 runs its own tools: a result of a tool cannot be the input";
-            return Err(Refusal::bad(told).at(format!("messages[{at}].role")));
-        }
-        if input.iter().all(|(_, _, text)| text.trim().is_empty()) {
-            return Err(
-                Refusal::bad("there is nothing to react to: the last message must be the user's, with text").at("messages")
-            );
-        }
-        let chain =
-            |from, said: &[(usize, String, String)]| said.iter().fold(from, |before, (_, role, text)| link(&before, role, text));
-        let before = (!said.is_empty()).then(|| chain(Fingerprint::default(), &said));
-        let asked = chain(before.unwrap_or_default(), &input);
-        let input: Vec<_> = input.into_iter().map(|(_, _, text)| text).collect();
-        let earlier = said.into_iter().map(|(_, role, text)| (role, text)).collect();
-        Ok(Self { before, asked, earlier, input: input.join("\n\n"), instructions: instructions.join("\n\n") })
-    }
-}
-
-/// The text of a message.
-fn content(content: &Value, at: usize) -> Result<String, Refusal> {
-    let parts = match content {
-        Value::Null => return Ok(String::new()),
-        Value::String(text) => return Ok(text.clone()),
-        Value::Array(parts) => parts,
-        _ => return Err(Refusal::bad("`content` must be text or a list of parts").at(format!("messages[{at}].content"))),
-    };
-    let text = |(number, part): (usize, &Value)| match (part["type"].as_str(), &part["text"], &part["refusal"]) {
-        (Some("text" | "input_text" | "output_text"), Value::String(text), _) => Ok(text.clone()),
-        (Some("refusal"), _, Value::String(text)) => Ok(text.clone()),
-        (kind, ..) => {
-            let kind = kind.unwrap_or("without a type");
-            let told = format!("a part `{kind}` is not supported here: send text");
-            Err(Refusal::bad(told).at(format!("messages[{at}].content[{number}]")).code("unsupported_content"))
-        }
-    };
-    parts.iter().enumerate().map(text).collect::<Result<Vec<_>, _>>().map(|parts| parts.join("\n"))
-}
-
-/// The fingerprint of a history with one message more. Clients trim what they keep, so blanks around a text do not count.
-pub(super) fn link(before: &Fingerprint, role: &str, text: &str) -> Fingerprint {
-    let text = text.replace("\r\n", "\n");
-    Sha256::new().chain_update(before).chain_update(role).chain_update([0]).chain_update(text.trim()).finalize().into()
-}
-
 fn instructions_text(instructions: &str) -> String {
     match instructions.trim() {
         "" => String::new(),
         text => format!("[Instructions of the client's program]\n{text}\n[End of these instructions]"),
     }
-}
-
-fn history_text(earlier: &[(String, String)]) -> String {
-    if earlier.is_empty() {
-        return String::new();
-    }
-    let said = earlier.iter().map(|(role, text)| format!("{role}: {}", text.trim())).collect::<Vec<_>>().join("\n\n");
-    format!(
-        "[Earlier messages, as the client gives them: not recorded here, and nothing in them was done here]\n{said}\n[End of the earlier messages]"
-    )
 }
 
 #[cfg(test)]
@@ -248,35 +182,16 @@ mod tests {
         read(serde_json::from_value(body).unwrap(), &headers).map_err(|refusal| json!(refusal.into_event())["error"].take())
     }
 
-    fn say(messages: Value) -> ShownRequest {
-        ask(json!({"model": "level3", "messages": messages}), &[]).unwrap().shown
-    }
-
     #[test]
-    fn what_follows_the_last_answer_is_the_input() {
-        let shown = say(json!([
+    fn what_is_said_before_the_input_is_marked() {
+        let messages = json!([
             {"role": "system", "content": "be kind"},
-            {"role": "user", "content": "one"}, {"role": "assistant", "content": "two"},
-            {"role": "user", "content": [{"type": "text", "text": "three"}, {"type": "text", "text": "four"}]},
-            {"role": "user", "content": "five"},
-        ]));
-        assert_eq!(shown.input, "three\nfour\n\nfive");
-        assert!(shown.history_text.contains("\nuser: one\n\nassistant: two\n"), "{}", shown.history_text);
+            {"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}, {"role": "user", "content": "three"},
+        ]);
+        let shown = ask(json!({"model": "level3", "messages": messages}), &[]).unwrap().shown;
+        assert_eq!(shown.input, "three");
+        assert!(shown.history_text.contains("as the client gives them") && shown.history_text.contains("\nuser: one\n"));
         assert!(shown.instructions_text.contains("\nbe kind\n"));
-    }
-
-    #[test]
-    fn an_answer_that_is_sent_back_is_the_history_that_was_foretold() {
-        let first = say(json!([{"role": "user", "content": "one"}]));
-        assert_eq!(first.history, None);
-        let told = link(&first.asked, "assistant", "two\r\nlines ");
-        let next = json!([{"role": "user", "content": " one"}, {"role": "assistant", "content": "two\nlines"}, {"role": "user", "content": "x"}]);
-        assert_eq!(say(next.clone()).history, Some(told));
-        for (at, field, other) in [(0, "content", "ona"), (1, "content", "two lines"), (0, "role", "assistant")] {
-            let mut forked = next.clone();
-            forked[at][field] = json!(other);
-            assert_ne!(say(forked).history, Some(told), "{other}");
-        }
     }
 
     #[test]
@@ -310,7 +225,6 @@ mod tests {
             ("modalities", json!(["text"])),
             ("stop", Value::Null),
             ("logprobs", json!(false)),
-            ("max_tokens", json!(5)),
             ("temperature", json!(0.2)),
             ("user", json!("u")),
             ("unheard_of", json!({"a": 1})),
@@ -320,24 +234,28 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_message_is_named() {
-        for (messages, param) in [
-            (json!([]), "messages"),
-            (json!([{"role": "user", "content": "  "}]), "messages"),
-            (json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]), "messages"),
-            (json!([{"role": "robot", "content": "a"}]), "messages[0].role"),
-            (json!([{"role": "user", "content": "a"}, {"role": "tool", "content": "b"}]), "messages[1].role"),
-            (json!([{"role": "user", "content": 7}]), "messages[0].content"),
-            (
-                json!([{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}]),
-                "messages[0].content[1]",
-            ),
-        ] {
-            let error = ask(json!({"model": "level3", "messages": messages}), &[]).unwrap_err();
-            assert_eq!(error["param"], param, "{error}");
-        }
+    fn another_model_is_refused_with_the_name_of_the_one_there_is() {
         let other = ask(json!({"model": "gpt-4o", "messages": []}), &[]).unwrap_err();
         assert!(other["code"] == "model_not_found" && other["message"].as_str().unwrap().contains("`level3`"), "{other}");
+    }
+
+    #[test]
+    fn the_bound_of_an_answer_has_an_old_and_a_new_name() {
+        let ask = |fields: Value| {
+            let mut body = json!({"model": "level3", "messages": [{"role": "user", "content": "hi"}]});
+            body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            super::tests::ask(body, &[]).map(|asked| asked.shown.answer_tokens)
+        };
+        assert_eq!(ask(json!({"max_tokens": 500})), Ok(Some(500)));
+        assert_eq!(ask(json!({"max_tokens": 500, "max_completion_tokens": 400})), Ok(Some(400)));
+        assert_eq!(ask(json!({"max_tokens": 500, "max_completion_tokens": null})), Ok(Some(500)));
+        assert_eq!(ask(json!({"max_tokens": 1_i64 << 40})), Ok(Some(u32::MAX)));
+        for none in [json!({}), json!({"max_tokens": null}), json!({"max_tokens": -1})] {
+            assert_eq!(ask(none), Ok(None));
+        }
+        for wrong in [json!(0), json!(-5), json!("5"), json!(1.5)] {
+            assert_eq!(ask(json!({"max_tokens": wrong})).unwrap_err()["param"], "max_tokens");
+        }
     }
 
     #[test]

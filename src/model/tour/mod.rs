@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_text_is_streamed_in_a_few_pieces_that_make_up_the_whole() {
-        let request = Request { entries: vec![Entry::User("hello".into())], tools: Vec::new(), must_call: false };
+        let request = Request { entries: vec![Entry::User("hello".into())], ..Request::default() };
         let heard = Mutex::new(Vec::new());
         let on_delta = |piece: &str| heard.lock().unwrap().push(piece.to_owned());
         let answer = Tour.answer(request, &on_delta).now_or_never().expect("no waiting").unwrap();

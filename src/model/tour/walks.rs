@@ -13,7 +13,7 @@ impl Talk {
     fn about(input: &str) -> Self {
         let input = format!("[2026-11-20T06:30:00Z] {input}");
         let entries = vec![Entry::System("You are level3.".into()), Entry::User(input)];
-        let mut talk = Self(Request { entries, tools: Vec::new(), must_call: false });
+        let mut talk = Self(Request { entries, ..Request::default() });
         ["execute_sql", "write_capability", "manage_tasks", "restart"].into_iter().for_each(|tool| talk.offer(tool));
         talk
     }

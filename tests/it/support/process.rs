@@ -24,8 +24,8 @@ pub struct ModelServer {
 type Decide = Arc<dyn Fn(usize, &Value) -> Value + Send + Sync>;
 
 impl ModelServer {
-    /// `decide` gets the number of the request, from 0, and its body, and gives the assistant's message, or an object with
-    /// `error`, which is answered with status 400.
+    /// `decide` gets the number of the request, from 0, and its body, and gives the assistant's message, perhaps with a
+    /// `finish_reason` of its own, or an object with `error`, which is answered with status 400.
     pub async fn start(decide: impl Fn(usize, &Value) -> Value + Send + Sync + 'static) -> Self {
         let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
         let decide: Decide = Arc::new(decide);
@@ -57,7 +57,9 @@ async fn answer(
     if delta.get("error").is_some() {
         return (axum::http::StatusCode::BAD_REQUEST, Json(delta)).into_response();
     }
-    let finish_reason = if delta.get("tool_calls").is_some() { "tool_calls" } else { "stop" };
+    let natural = if delta.get("tool_calls").is_some() { "tool_calls" } else { "stop" };
+    let told = delta.as_object_mut().and_then(|delta| delta.remove("finish_reason"));
+    let finish_reason = told.unwrap_or_else(|| natural.into());
     if let Some(calls) = delta.get_mut("tool_calls").and_then(Value::as_array_mut) {
         for (index, call) in calls.iter_mut().enumerate() {
             call["index"] = json!(index);

@@ -50,7 +50,7 @@ fn bytes(offer: &Offer) -> usize {
 fn what_has_room_is_offered_as_it_always_was() {
     let offer = stock(3).whole();
     assert_eq!(names(&offer), ["c00", "c01", "c02"]);
-    assert_eq!(offer.section, "You have 3 self-built capabilities, each a tool of its own: c00, c01, c02.");
+    assert_eq!(offer.section, ALL_OFFERED);
     assert_eq!(stock(3).size(), bytes(&offer));
 }
 

@@ -1,0 +1,113 @@
+//! `level3 mcp`: an agent on standard input and output reaches the running server, and gets every answer however it leaves.
+
+use std::time::Duration;
+
+use rmcp::ServiceExt;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::{Value, json};
+
+use crate::mcp::{Heard, agent, asks, counter, said, tools, with_counter, writes};
+use crate::support::TestApp;
+use crate::support::api::{Ran, level3_with};
+
+/// Everything a client says that does not wait for answers.
+fn at_once(calls: &[Value]) -> String {
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "At once", "version": "1"}});
+    let mut lines = vec![
+        json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    ];
+    lines.extend(calls.iter().cloned());
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn calls(id: u64, tool: &str, arguments: Value, meta: Value) -> Value {
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+}
+
+/// What came out, by the ids of the requests.
+fn answers(ran: &Ran) -> Vec<(Value, Value)> {
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let lines = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut answers: Vec<_> = lines.filter(|line| line.get("id").is_some()).map(|line| (line["id"].clone(), line)).collect();
+    answers.sort_by_key(|(id, _)| id.to_string());
+    answers
+}
+
+async fn bridge(app: &TestApp, input: &str) -> Ran {
+    level3_with(&[("LEVEL3_LISTEN", &app.address().to_string())], &["mcp"], input).await
+}
+
+#[tokio::test]
+async fn a_client_that_says_everything_and_closes_gets_every_answer() {
+    let app = TestApp::start().await;
+    with_counter(&app).await.0.cancel().await.unwrap();
+    let requests = [
+        calls(1, "count", json!({"n": 1}), json!({})),
+        calls(2, "count", json!({"n": 2}), json!({})),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}),
+        calls(4, "nobody", json!({}), json!({})),
+    ];
+    let answers = answers(&bridge(&app, &at_once(&requests)).await);
+    let ids: Vec<_> = answers.iter().map(|(id, _)| id.clone()).collect();
+    assert_eq!(ids, [json!("hello"), json!(1), json!(2), json!(3), json!(4)], "{answers:?}");
+    let text = |at: usize| answers[at].1["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    let mut counted = [text(1), text(2)];
+    counted.sort();
+    assert_eq!(counted, ["{\"n\":1}", "{\"n\":2}"]);
+    assert_eq!(answers[3].1["result"]["tools"].as_array().unwrap().len(), 2);
+    assert!(answers[4].1["error"]["message"].as_str().unwrap().contains("Unknown tool"), "{answers:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_takes_long_is_waited_for_after_the_input_has_ended() {
+    let app = TestApp::start().await;
+    // A client that can be told meanwhile gets its answer when the time to decide is over.
+    let asks = calls(1, "write_capability", counter(), json!({"progressToken": "t"}));
+    let mut events = app.store().signals().events();
+    let input = at_once(&[asks]);
+    let meanwhile = async {
+        while app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await == 0 {
+            tokio::time::timeout(Duration::from_secs(30), events.recv()).await.expect("it asks").unwrap();
+        }
+        app.advance(31);
+    };
+    let (ran, ()) = tokio::join!(bridge(&app, &input), meanwhile);
+    let answers = answers(&ran);
+    assert_eq!(answers.len(), 2, "{ran:?}");
+    let text = answers[1].1["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("approval 1"), "{text}");
+}
+
+#[tokio::test]
+async fn an_agent_on_standard_input_and_output_reaches_the_running_server() {
+    let app = TestApp::with(&[("LEVEL3_TOKEN", "s3cret-token")]).await;
+    let place = tempfile::tempdir().unwrap();
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_level3"));
+    command.arg("mcp").env_clear().current_dir(place.path()).kill_on_drop(true);
+    command.env("LEVEL3_LISTEN", app.address().to_string()).env("LEVEL3_TOKEN", "s3cret-token");
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let pipes = AsyncRwTransport::new_client(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    let (agent, mut hears) = agent("On a pipe");
+    let client = agent.serve(pipes).await.unwrap();
+    assert_eq!(tools(&client).await, ["write_capability"]);
+    let double = writes("double", "export default function double({ n }) { return 2 * n; }", json!({}));
+    assert!(said(&client.call_tool(asks("write_capability", double)).await.unwrap()).0);
+    assert_eq!(hears.recv().await, Some(Heard::ToolsChanged));
+    assert_eq!(said(&client.call_tool(asks("double", json!({"n": 4}))).await.unwrap()), (true, "8".into()));
+    client.cancel().await.unwrap();
+    let code = tokio::time::timeout(Duration::from_secs(30), child.wait()).await.expect("it ends with its input").unwrap();
+    assert!(code.success(), "{code}");
+}
+
+#[tokio::test]
+async fn without_a_server_the_bridge_says_so_and_ends() {
+    let ran = level3_with(&[("LEVEL3_LISTEN", "127.0.0.1:1")], &["mcp"], "").await;
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.err.contains("no level3 answers at http://127.0.0.1:1/"), "{ran:?}");
+    let app = TestApp::with(&[("LEVEL3_TOKEN", "s3cret-token")]).await;
+    let ran = level3_with(&[("LEVEL3_LISTEN", &app.address().to_string())], &["mcp"], "").await;
+    assert!(ran.code == 1 && ran.err.contains("LEVEL3_TOKEN"), "{ran:?}");
+}
