@@ -67,7 +67,7 @@ async fn in_a_small_context_some_are_offered_and_all_can_be_used() {
     app.script([text("All of them.")]);
     client.ask("what can you do?").await;
     let all = app.script.requests().pop().unwrap();
-    assert_eq!((offered(&all).len(), prompt(&all).contains("each a tool of its own")), (COUNT, true));
+    assert_eq!((offered(&all).len(), prompt(&all).contains("are left out there")), (COUNT, false));
 
     app.script.has_context(8192);
     let before = app.script.requests().len();
