@@ -1,5 +1,5 @@
 //! When a model is made to call a tool instead of talking. Small models that did something wrong tell the user how it would be done right;
-//! held to a call, they mostly do it.
+//! held to a call, they mostly do it. So they do when they claimed what they had not done.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,10 @@ use crate::tools;
 const MOST: usize = 3;
 
 /// True where everything in the turn's last steps went wrong in a way that its author can put right, and not too often already; `there` says
-/// whether there is a tool of a name.
+/// whether there is a tool of a name. Also after an answer that was taken back, for claiming what nothing recorded shows.
 pub(super) fn insists(turn: &Exchange, there: impl Fn(&str) -> bool) -> bool {
-    (1..=MOST).contains(&failed_steps(turn, there))
+    let taken_back = turn.unproven.last().is_some_and(|place| place + 1 == turn.entries.len());
+    taken_back || (1..=MOST).contains(&failed_steps(turn, there))
 }
 
 /// How many steps the turn ends with of which every call was refused for what it was.
@@ -51,11 +52,13 @@ mod tests {
 
     fn insisted(steps: &[[HistoryEntry; 2]], after: Option<HistoryEntry>) -> bool {
         let begin = HistoryEntry::User("u".into(), chrono::DateTime::UNIX_EPOCH);
-        let entries = [begin].into_iter().chain(steps.iter().flatten().cloned()).chain(after).collect();
-        let (turn, state, unproven) = (TurnId(1), TurnState::Running, Vec::new());
+        let entries: Vec<_> = [begin].into_iter().chain(steps.iter().flatten().cloned()).chain(after).collect();
+        let unproven = entries.iter().position(|entry| matches!(entry, HistoryEntry::Assistant(text, _) if text == CLAIM));
+        let (turn, state, unproven) = (TurnId(1), TurnState::Running, unproven.into_iter().collect());
         insists(&Exchange { turn, state, reason: None, entries, waits: false, unproven }, |name| name == "execute_sql")
     }
 
+    const CLAIM: &str = "It is done.";
     const WRONG: &str = r#"{"error":"sql_error","code":"42703","message":"no such column"}"#;
 
     #[test]
@@ -74,6 +77,8 @@ mod tests {
         assert!(!insisted(&[step("execute_sql", r#"{"error":"sql_error","code":"42501","message":"permission denied"}"#)], None));
         let many = [WRONG; 4].map(|result| step("execute_sql", result));
         assert!(insisted(&many[..3], None) && !insisted(&many, None));
+        let claim = HistoryEntry::Assistant(CLAIM.into(), Vec::new());
+        assert!(insisted(&[], Some(claim)), "what was claimed is to be done");
         let answer = HistoryEntry::Assistant("I cannot.".into(), Vec::new());
         assert!(!insisted(&[step("execute_sql", WRONG)], Some(answer)));
     }

@@ -152,7 +152,7 @@ pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) 
         "installed": draft.name,
         "version": version,
         "tests_passed": draft.tests.len(),
-        "message": format!("`{}` is live: call it now like any other tool.", draft.name),
+        "message": format!("`{}` is live: call it now, with what was asked for.", draft.name),
     });
     if let Some(trial) = trial {
         told["trial_call"] = trial;

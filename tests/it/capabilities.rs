@@ -52,6 +52,18 @@ async fn without_tests_a_trial_call_shows_what_the_function_does() {
 }
 
 #[tokio::test]
+async fn a_draft_that_uses_what_it_asked_no_grant_for_is_refused_with_the_grants_it_needs() {
+    let app = TestApp::start().await;
+    let look = "export default async (params) => (await fetch(`https://a.example/${params.n}`)).status";
+    app.script([call("write_capability", capability("look", look)), text("I see.")]);
+    let results = results(&app.connect().await.ask("write").await);
+    let told: Value = serde_json::from_str(&results[0].1).unwrap();
+    assert_eq!((results[0].0, &told["error"]), (false, &json!("missing_grant")));
+    assert!(told["message"].as_str().unwrap().contains(r#"with grants {"http":{"hosts":["#), "{told}");
+    assert_eq!(app.count("SELECT count(*) FROM capability_versions").await, 0);
+}
+
+#[tokio::test]
 async fn a_new_version_is_live_for_the_next_call_everywhere() {
     let app = TestApp::start().await;
     let triple = "export default async function double(params) { return params.n * 3 }";

@@ -103,7 +103,30 @@ async fn an_empty_answer_is_asked_for_once_more() {
     let frames = app.connect().await.ask("hello?").await;
     assert_eq!(of_type(&frames, "assistant")["content"], "Here I am.");
     let Some(Entry::User(nudge)) = app.script.requests()[1].entries.last().cloned() else { panic!("no nudge") };
-    assert!(nudge.contains("empty"), "{nudge}");
+    assert!(nudge.contains("says nothing"), "{nudge}");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_the_question_is_asked_for_once_more() {
+    let app = TestApp::start().await;
+    app.script([text("[2026-11-20T08:00:00Z] Add eggs to the list."), text("There is no list yet.")]);
+    let frames = app.connect().await.ask("Add eggs to the list.").await;
+    let answers: Vec<_> = frames.iter().filter(|frame| frame["type"] == "assistant").collect();
+    assert_eq!((&answers[0]["final"], &answers[1]["content"]), (&json!(false), &json!("There is no list yet.")));
+}
+
+#[tokio::test]
+async fn after_a_mistake_a_call_is_wanted_and_after_a_result_or_a_word_of_the_controller_any_answer_will_do() {
+    let app = TestApp::start().await;
+    let wrong = || call("execute_sql", json!({"query": "SELECT nothing_like_it"}));
+    app.script([call("gcd", json!({"a": 6, "b": 4})), wrong(), call("execute_sql", json!({"query": "SELECT 2"})), text("2")]);
+    app.connect().await.ask("go").await;
+    let wanted = |app: &TestApp| app.script.requests().iter().map(|request| request.must_call).collect::<Vec<_>>();
+    assert_eq!(wanted(&app), [false, true, true, false]);
+    let app = TestApp::start().await;
+    app.script([wrong(), wrong(), wrong(), text("It cannot be done.")]);
+    app.connect().await.ask("go").await;
+    assert_eq!(wanted(&app), [false, true, true, false], "the third equal call is warned about, and that may be answered");
 }
 
 #[tokio::test]
