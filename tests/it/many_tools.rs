@@ -67,7 +67,7 @@ async fn in_a_small_context_some_are_offered_and_all_can_be_used() {
     app.script([text("All of them.")]);
     client.ask("what can you do?").await;
     let all = app.script.requests().pop().unwrap();
-    assert_eq!((offered(&all).len(), prompt(&all).contains("each a tool of its own")), (COUNT, true));
+    assert_eq!((offered(&all).len(), prompt(&all).contains("are left out there")), (COUNT, false));
 
     app.script.has_context(8192);
     let before = app.script.requests().len();
@@ -198,6 +198,6 @@ async fn the_setting_for_the_context_bounds_what_a_server_is_really_sent() {
         let body: Value = serde_json::from_str(&request.body).unwrap();
         let tools = body["tools"].as_array().unwrap().len();
         // The words around tools and messages are not counted to the byte.
-        assert!((5..50).contains(&tools) && request.body.len() < MOST + 2000, "{tools} tools, {} bytes", request.body.len());
+        assert!((10..50).contains(&tools) && request.body.len() < MOST + 2000, "{tools} tools, {} bytes", request.body.len());
     }
 }

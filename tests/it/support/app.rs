@@ -94,7 +94,11 @@ impl TestApp {
         let models = Arc::new(if self.tour {
             ModelSource::searching(Vec::new(), client::Limits::default(), Arc::new(self.clock.clone()), random.clone())
         } else {
-            let limits = client::Limits { retry_base: Duration::from_millis(1), ..client::Limits::default() };
+            let limits = client::Limits {
+                retry_base: Duration::from_millis(1),
+                context_tokens: config.model.context_tokens,
+                ..client::Limits::default()
+            };
             let clock = Arc::new(self.clock.clone());
             ModelSource::with_default(self.script.clone(), &config.model, limits, clock, random.clone())
         });
