@@ -55,7 +55,7 @@ pub(super) fn refusal(message: &str) -> String {
 
 /// Whether a result tells its caller of a mistake that the caller can put right. What a person or the law refused is none.
 pub fn can_be_put_right(result: &str) -> bool {
-    const MISTAKES: [&str; 11] = [
+    const MISTAKES: [&str; 10] = [
         "invalid_arguments",
         "invalid_name",
         "invalid_schema",
@@ -66,15 +66,16 @@ pub fn can_be_put_right(result: &str) -> bool {
         "missing_function",
         "test_failed",
         "sql_error",
-        "capability_failed",
     ];
-    // Of these `capability_failed` may be the world's fault, unless a hint says that it is the code's; and Postgres may forbid something.
+    /// Postgres' code for what it forbids.
     const FORBIDDEN: &str = "42501";
-    let Ok(Value::Object(told)) = serde_json::from_str(result) else { return false };
-    let is = |field: &str, word: &str| told.get(field).is_some_and(|value| value == word);
-    MISTAKES.iter().any(|mistake| is("error", mistake))
-        && !is("code", FORBIDDEN)
-        && !(is("error", "capability_failed") && !told.contains_key("hint"))
+    let Ok(told) = serde_json::from_str::<Value>(result) else { return false };
+    match told["error"].as_str() {
+        // A hint says that it is the fault of the code; else the world may be to blame.
+        Some("capability_failed") => told["hint"].is_string(),
+        Some(mistake) => MISTAKES.contains(&mistake) && told["code"] != FORBIDDEN,
+        None => false,
+    }
 }
 
 /// The JSON Schema of a tool's parameters, without references or dialect, the way models know it.

@@ -62,17 +62,14 @@ fn error(frames: &[Value]) -> &str {
 #[tokio::test]
 async fn calls_of_an_answer_that_breaks_off_are_not_run() {
     let call = tool_calls(json!([sql("a", 0, "CREATE TABLE made (n int)")]));
-    for end in [
-        vec![],
-        vec![Do::Reset],
-        vec![Do::Hang],
-        vec![Do::Send(b"data: {\"error\":{\"message\":\"boom\",\"code\":500}}\n\n".to_vec())],
-    ] {
+    let trouble = Do::Send(b"data: {\"error\":{\"message\":\"boom\",\"code\":500}}\n\n".to_vec());
+    // A server that tells of its trouble is asked for the whole answer, once.
+    for (end, requests) in [(vec![], 1), (vec![Do::Reset], 1), (vec![Do::Hang], 1), (vec![trouble], 2)] {
         let (app, server) = app(vec![[vec![Do::Send(events(piece("I make it.") + &call))], end].concat()], 1).await;
         let mut client = app.connect().await;
         let frames = client.ask("make a table").await;
         assert_eq!(kinds(&frames), ["turn queued", "turn running", "error"], "{frames:#?}");
-        assert_eq!(server.requests(), 1, "nothing is asked again once text was shown");
+        assert_eq!(server.requests(), requests, "nothing is asked again once text was shown");
         all_settled(&app, 0).await;
         assert_eq!(app.count("SELECT count(*) FROM steps").await, 0);
         assert_eq!(app.count("SELECT count(*) FROM pg_tables WHERE tablename = 'made'").await, 0);
