@@ -16,6 +16,8 @@ pub(super) struct Peer {
     pub(super) quirks: Quirks,
     /// True for a model on this machine.
     pub(super) local: bool,
+    /// True where calls of the past are to be written into the text, see [`super::tells::Told::escapes_calls`].
+    pub(super) tagged_calls: bool,
 }
 
 /// Small models call tools far more reliably when they are cooled down; the big ones are left as their makers set them, and some of
@@ -43,7 +45,7 @@ pub(super) struct Manner {
 /// The JSON body of a chat request.
 pub(super) fn chat(request: &Request, model: &str, peer: Peer, manner: Manner) -> Value {
     let quirks = peer.quirks;
-    let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries, quirks) };
+    let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries, peer) };
     let mut body = json!({ "model": model, "messages": mended(messages, quirks), "stream": manner.streamed });
     let limit = match quirks.limit {
         LimitField::MaxTokens => "max_tokens",
@@ -139,7 +141,8 @@ fn one_system_first(messages: Vec<Value>) -> Vec<Value> {
 }
 
 /// Entries with their tool calls. Every call gets exactly one result and every result has its call, or the provider refuses.
-fn called(entries: &[Entry], quirks: Quirks) -> Vec<Value> {
+fn called(entries: &[Entry], peer: Peer) -> Vec<Value> {
+    let quirks = peer.quirks;
     let mut messages = Vec::new();
     let mut used = HashSet::new();
     let mut entries = entries.iter().peekable();
@@ -163,11 +166,14 @@ fn called(entries: &[Entry], quirks: Quirks) -> Vec<Value> {
                     .iter()
                     .map(|call| (call.id.as_str(), unused(&id_of(&call.id, quirks.call_ids), &mut used, quirks.call_ids)))
                     .collect();
-                messages.push(json!({
-                    "role": "assistant",
-                    "content": if content.is_empty() { Value::Null } else { content.as_str().into() },
-                    "tool_calls": calls.iter().zip(&open).map(|(asked, (_, id))| call(asked, id)).collect::<Vec<_>>(),
-                }));
+                messages.push(match peer.tagged_calls {
+                    true => json!({ "role": "assistant", "content": tagged(content, calls) }),
+                    false => json!({
+                        "role": "assistant",
+                        "content": if content.is_empty() { Value::Null } else { content.as_str().into() },
+                        "tool_calls": calls.iter().zip(&open).map(|(asked, (_, id))| call(asked, id)).collect::<Vec<_>>(),
+                    }),
+                });
                 if quirks.signed_calls
                     && let Some(message) = messages.last_mut()
                 {
@@ -186,6 +192,17 @@ fn called(entries: &[Entry], quirks: Quirks) -> Vec<Value> {
         }
     }
     messages
+}
+
+/// Calls in the words of a Hermes template, as the model wrote them: each an object between tags, its arguments an object in it.
+fn tagged(content: &str, calls: &[CallRequest]) -> String {
+    let call = |asked: &CallRequest| {
+        let sent = call(asked, "");
+        let arguments = sent["function"]["arguments"].as_str().unwrap_or_default();
+        format!("<tool_call>\n{{\"name\": {}, \"arguments\": {arguments}}}\n</tool_call>", sent["function"]["name"])
+    };
+    let text = (!content.trim().is_empty()).then(|| content.to_owned());
+    text.into_iter().chain(calls.iter().map(call)).collect::<Vec<_>>().join("\n")
 }
 
 /// Text and images in the form that vision models take.
@@ -288,7 +305,7 @@ mod tests {
         chat(
             &Request { entries, tools: vec![tool; tools], ..Request::default() },
             "m",
-            Peer { quirks: quirks("openai", "m"), local: false },
+            Peer { quirks: quirks("openai", "m"), local: false, tagged_calls: false },
             STREAMED,
         )
     }
@@ -357,7 +374,7 @@ mod tests {
         let choice = |must_call, local, demanding| {
             let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
             let request = Request { entries: vec![Entry::User("u".into())], tools: vec![tool], must_call, ..Request::default() };
-            let peer = Peer { quirks: quirks("custom", "m"), local };
+            let peer = Peer { quirks: quirks("custom", "m"), local, tagged_calls: false };
             chat(&request, "m", peer, Manner { demanding, ..STREAMED })["tool_choice"].clone()
         };
         assert_eq!(choice(true, true, true), "required");
@@ -367,9 +384,21 @@ mod tests {
     }
 
     #[test]
+    fn where_a_server_escapes_calls_they_stand_in_the_text() {
+        let entries = vec![Entry::User("u".into()), asked("c", "execute_sql", r#"{"query":"SELECT 'a'"}"#), came("c", "[]")];
+        let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
+        let request = Request { entries, tools: vec![tool], ..Request::default() };
+        let peer = Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: true };
+        let messages = chat(&request, "m", peer, STREAMED)["messages"].clone();
+        let call = "<tool_call>\n{\"name\": \"execute_sql\", \"arguments\": {\"query\":\"SELECT 'a'\"}}\n</tool_call>";
+        assert_eq!(messages[1], json!({ "role": "assistant", "content": call }));
+        assert_eq!((&messages[2]["role"], &messages[2]["content"]), (&json!("tool"), &json!("[]")));
+    }
+
+    #[test]
     fn a_whole_reply_is_asked_for_without_what_belongs_to_a_stream() {
         let request = Request::default();
-        let peer = Peer { quirks: quirks("custom", "m"), local: true };
+        let peer = Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: false };
         let body = chat(&request, "m", peer, Manner { streamed: false, ..STREAMED });
         assert_eq!((&body["stream"], body.get("stream_options")), (&json!(false), None));
     }
@@ -397,12 +426,12 @@ mod tests {
     fn every_request_bounds_the_answer_in_the_providers_own_word() {
         let request = Request::default();
         for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
-            let body = chat(&request, "m", Peer { quirks: quirks(provider, "m"), local: false }, STREAMED);
+            let body = chat(&request, "m", Peer { quirks: quirks(provider, "m"), local: false, tagged_calls: false }, STREAMED);
             assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");
         }
-        let openai = chat(&request, "m", Peer { quirks: quirks("openai", "m"), local: false }, STREAMED);
+        let openai = chat(&request, "m", Peer { quirks: quirks("openai", "m"), local: false, tagged_calls: false }, STREAMED);
         assert!(openai.get("max_tokens").is_none() && openai.get("temperature").is_none(), "{openai}");
-        let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true }, STREAMED);
+        let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: false }, STREAMED);
         assert_eq!(local["temperature"], LOCAL_TEMPERATURE);
     }
 

@@ -241,7 +241,9 @@ impl ChatClient {
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
         let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
         let answer_tokens = most.min(request.answer_tokens.unwrap_or(most)).min(self.abilities().context_tokens / 2);
-        let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local: self.target.endpoint.is_loopback() };
+        let tagged_calls = self.told.get().is_some_and(|told| told.escapes_calls);
+        let local = self.target.endpoint.is_loopback();
+        let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local, tagged_calls };
         let response = loop {
             let manner = Manner {
                 streamed,

@@ -16,13 +16,20 @@ pub(super) struct Told {
     pub(super) context_tokens: Option<u32>,
     /// Whether it sees.
     pub(super) images: Option<bool>,
+    /// True where it shows a model the arguments of its past calls as a text within JSON, every quotation mark escaped, between the tags of
+    /// a Hermes template. Older servers of llama.cpp do. A small model then writes its next calls so.
+    pub(super) escapes_calls: bool,
 }
 
 /// Asks; `None` when nobody answered.
 pub(super) async fn ask(transport: &Transport, place: Tells, model: &str) -> Option<Told> {
     Some(match place {
         Tells::Nothing => Told::default(),
-        Tells::Props | Tells::Somewhere => props(&read(transport, "/props", None).await?),
+        Tells::Props | Tells::Somewhere => {
+            let props = props(&read(transport, "/props", None).await?);
+            let shown = read(transport, "/apply-template", Some(&conversation_with_a_call())).await.unwrap_or_default();
+            Told { escapes_calls: escapes_calls(&shown), ..props }
+        }
         Tells::Loaded => loaded(&read(transport, "/api/v0/models", None).await?, model),
         Tells::Running => {
             let running = read(transport, "/api/ps", None).await?;
@@ -47,6 +54,27 @@ async fn read(transport: &Transport, path: &str, body: Option<&Value>) -> Option
     if status.is_server_error() { None } else { Some(serde_json::from_slice(&bytes).unwrap_or_default()) }
 }
 
+/// What llama.cpp's server is asked to show as its model would read it.
+fn conversation_with_a_call() -> Value {
+    let call = json!({ "id": "a", "type": "function", "function": { "name": "look", "arguments": "{\"at\":\"sky\"}" } });
+    let parameters = json!({ "type": "object", "properties": { "at": { "type": "string" } } });
+    json!({
+        "messages": [
+            { "role": "user", "content": "Look." },
+            { "role": "assistant", "content": null, "tool_calls": [call] },
+            { "role": "tool", "tool_call_id": "a", "content": "blue" },
+        ],
+        "tools": [{ "type": "function", "function": { "name": "look", "description": "Looks.", "parameters": parameters } }],
+    })
+}
+
+/// Whether it shows the call so.
+fn escapes_calls(shown: &Value) -> bool {
+    let form = r#"<tool_call> {"name": "look", "arguments": "{\"at\":\"sky\"}"} </tool_call>"#;
+    let shown = shown["prompt"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    shown.contains(form)
+}
+
 impl Told {
     /// What a list of models says of `model`: llama.cpp and vLLM say it there.
     pub(super) fn listed(list: &Value, model: &str) -> Option<Self> {
@@ -54,7 +82,8 @@ impl Told {
         // `n_ctx_train` is what the model could take, not what it was given.
         let places = [&entry["meta"]["n_ctx"], &entry["max_model_len"]];
         let inputs = &entry["architecture"]["input_modalities"];
-        let told = Self { context_tokens: places.into_iter().find_map(tokens), images: has(inputs, "image") };
+        let told =
+            Self { context_tokens: places.into_iter().find_map(tokens), images: has(inputs, "image"), escapes_calls: false };
         (told != Self::default()).then_some(told)
     }
 }
@@ -72,13 +101,17 @@ fn has(list: &Value, word: &str) -> Option<bool> {
 /// llama.cpp: the context of one slot, of which a request has one.
 fn props(props: &Value) -> Told {
     let places = [&props["default_generation_settings"]["n_ctx"], &props["n_ctx"]];
-    Told { context_tokens: places.into_iter().find_map(tokens), images: props["modalities"]["vision"].as_bool() }
+    Told {
+        context_tokens: places.into_iter().find_map(tokens),
+        images: props["modalities"]["vision"].as_bool(),
+        escapes_calls: false,
+    }
 }
 
 fn loaded(list: &Value, model: &str) -> Told {
     let entry = names::entries(list).iter().find(|entry| names::name(entry) == Some(model)).unwrap_or(&Value::Null);
     let images = entry["type"].as_str().map(|kind| kind == "vlm");
-    Told { context_tokens: tokens(&entry["loaded_context_length"]), images }
+    Told { context_tokens: tokens(&entry["loaded_context_length"]), images, escapes_calls: false }
 }
 
 /// Ollama: what runs says what it was given; else a model's own settings say what it will be given.
@@ -91,7 +124,7 @@ fn ollama(running: &Value, shown: &Value, model: &str) -> Told {
         let lines = shown["parameters"].as_str().unwrap_or_default().lines();
         lines.filter_map(|line| line.trim().strip_prefix("num_ctx")).find_map(|rest| rest.trim().parse().ok())
     };
-    Told { context_tokens: given.or_else(set), images: has(&shown["capabilities"], "vision") }
+    Told { context_tokens: given.or_else(set), images: has(&shown["capabilities"], "vision"), escapes_calls: false }
 }
 
 #[cfg(test)]
@@ -99,7 +132,18 @@ mod tests {
     use super::*;
 
     fn told(context_tokens: u32, images: Option<bool>) -> Told {
-        Told { context_tokens: Some(context_tokens), images }
+        Told { context_tokens: Some(context_tokens), images, escapes_calls: false }
+    }
+
+    #[test]
+    fn escaped_arguments_between_tags_are_noticed() {
+        let shown = |arguments: &str| {
+            let call = format!("{{\"name\": \"look\", \"arguments\": {arguments}}}");
+            json!({ "prompt": format!("<|im_start|>assistant\n<tool_call>\n{call}\n</tool_call><|im_end|>\n") })
+        };
+        assert!(escapes_calls(&shown(r#""{\"at\":\"sky\"}""#)));
+        assert!(!escapes_calls(&shown(r#"{"at": "sky"}"#)));
+        assert!(!escapes_calls(&json!(null)), "a server that does not know the question");
     }
 
     #[test]

@@ -173,6 +173,21 @@ async fn a_llama_cpp_server_is_asked_once_how_much_it_can_take() {
 }
 
 #[tokio::test]
+async fn a_server_that_would_escape_calls_of_the_past_gets_them_as_text() {
+    for (arguments, tagged) in [(r#""{\"at\":\"sky\"}""#, true), (r#"{"at": "sky"}"#, false)] {
+        let server = Server::playing(vec![good("a")]).await;
+        let prompt = format!("<tool_call>\n{{\"name\": \"look\", \"arguments\": {arguments}}}\n</tool_call>");
+        server.says_beside("/props", json!({ "default_generation_settings": { "n_ctx": 6000 } }));
+        server.says_beside("/apply-template", json!({ "prompt": prompt }));
+        let client = client_of("custom", "qwen", &server.base_url());
+        client.prepare().await;
+        ask(&client, Request { entries: conversation(), tools: tools(), ..Request::default() }).await.0.unwrap();
+        let asked = server.asked.lock().unwrap()[0].clone();
+        assert_eq!((asked.contains(r#""tool_calls""#), asked.contains("<tool_call>")), (!tagged, tagged), "{asked}");
+    }
+}
+
+#[tokio::test]
 async fn ollama_and_lm_studio_are_asked_at_their_own_addresses() {
     let server = Server::playing(vec![good("a")]).await;
     server.says_beside("/api/ps", json!({ "models": [{ "name": "llama3:latest", "context_length": 8192 }] }));
