@@ -153,6 +153,12 @@ impl Sandbox {
         self.outcome(capability, params, &self.0.terms_of_trial(Arc::new(Nothing))).await
     }
 
+    /// Calls a capability without effects, as if for the first time: it has values of its own, which are kept nowhere, and reaches nothing
+    /// else.
+    pub async fn rehearse(&self, capability: &CapabilityVersion, params: &Value) -> Outcome {
+        self.outcome(capability, params, &self.0.terms_of_trial(Arc::<trials::Trial>::default())).await
+    }
+
     async fn outcome(&self, capability: &CapabilityVersion, params: &Value, terms: &run::Terms) -> Outcome {
         let ready = match self.validate_params(capability, params) {
             Ok(()) => self.0.stored(capability).await,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::domain::TestCase;
 
 use super::component::Loaded;
-use super::reach::{KvRequest, Operation, Reach, Refused, Request};
+use super::reach::{KvRequest, Nothing, Operation, Reach, Refused, Request};
 use super::run::Ran;
 use super::{CallError, Inner, schema};
 
@@ -106,6 +106,23 @@ impl Reach for Rehearsal {
 
     fn secret(&self, name: &str) -> Result<String, Refused> {
         Ok(secret_of_a_test(name))
+    }
+}
+
+/// What a call that is only tried reaches: values of its own, kept nowhere.
+#[derive(Default)]
+pub(super) struct Trial(Values);
+
+impl Reach for Trial {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+        match &operation.request {
+            Request::Kv(request) => std::future::ready(self.0.answer(request)).boxed(),
+            _ => Nothing.perform(operation),
+        }
+    }
+
+    fn secret(&self, name: &str) -> Result<String, Refused> {
+        Nothing.secret(name)
     }
 }
 

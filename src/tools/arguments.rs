@@ -55,12 +55,13 @@ pub(super) fn refusal(message: &str) -> String {
 
 /// Whether a result tells its caller of a mistake that the caller can put right. What a person or the law refused is none.
 pub fn can_be_put_right(result: &str) -> bool {
-    const MISTAKES: [&str; 10] = [
+    const MISTAKES: [&str; 11] = [
         "invalid_arguments",
         "invalid_name",
         "invalid_schema",
         "unknown_grant",
         "missing_grant",
+        "not_defined",
         "syntax_error",
         "import_error",
         "missing_function",

@@ -63,7 +63,7 @@ impl Tools {
         mcp::fits(&tool.parameters, &given).map_err(|wrong| refused("invalid_arguments", wrong))?;
         let version = Some(tool.version);
         let action = Action::External(Box::new(External { server, tool }));
-        Ok(Prepared { action, effects: [Effect::External].into(), version })
+        Ok(Prepared { action, effects: [Effect::External].into(), version, arguments: None })
     }
 
     /// Calls the tool, once.

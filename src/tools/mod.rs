@@ -177,9 +177,9 @@ impl Tools {
         }
         let policy = self.policy(profile, tool, there).await?;
         let arguments = given.unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
-        let (effects, version) = match &prepared {
-            Some(Ok(prepared)) => (prepared.effects.clone(), prepared.version),
-            _ => (BTreeSet::new(), None),
+        let (effects, version, arguments) = match &prepared {
+            Some(Ok(prepared)) => (prepared.effects.clone(), prepared.version, prepared.arguments.clone().unwrap_or(arguments)),
+            _ => (BTreeSet::new(), None, arguments),
         };
         let proposal = Proposal { call: open.call, tool: tool.to_owned(), arguments, effects, version };
         // What cannot be done is told before the law is asked: nobody has to decide about it.

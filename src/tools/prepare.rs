@@ -90,6 +90,8 @@ pub(super) struct Prepared {
     pub(super) effects: BTreeSet<Effect>,
     /// The capability's version it is about.
     pub(super) version: Option<i32>,
+    /// The arguments as they are proposed, where they were completed.
+    pub(super) arguments: Option<Value>,
 }
 
 /// Why there is nothing to carry out.
@@ -123,12 +125,12 @@ impl Tools {
                 return Err(Unprepared::Refused(error.to_json().to_string()));
             }
             let version = Some(live.version);
-            return Ok(Prepared { action: Action::Call(live), effects: [Effect::Call].into(), version });
+            return Ok(Prepared { action: Action::Call(live), effects: [Effect::Call].into(), version, arguments: None });
         }
         if let Found::External(known) = found {
             return self.prepare_external(*known, given).await;
         }
-        let prepared = |action, effect| Prepared { action, effects: [effect].into(), version: None };
+        let prepared = |action, effect| Prepared { action, effects: [effect].into(), version: None, arguments: None };
         Ok(match tool {
             "execute_sql" => {
                 let request: ExecuteSql = read(given)?;
@@ -139,7 +141,7 @@ impl Tools {
                 {
                     return Err(Unprepared::Refused(problem));
                 }
-                Prepared { action: Action::Sql(request), effects, version: None }
+                Prepared { action: Action::Sql(request), effects, version: None, arguments: None }
             }
             "manage_tasks" => {
                 let request: ManageTasks = read(given)?;
@@ -150,7 +152,7 @@ impl Tools {
                 prepared(Action::Tasks(request), effect)
             }
             "restart" => prepared(Action::Restart(read::<Restart>(given)?.mode), Effect::Restart),
-            "write_capability" => self.prepare_writing(read(given)?).await?,
+            "write_capability" => self.prepare_draft(given).await?,
             other => return Err(Unprepared::Refused(gone(other))),
         })
     }
@@ -160,7 +162,30 @@ impl Tools {
         Ok(self.store.begin(self.clock.now()).await?.task(TaskId(id)).await?.is_some())
     }
 
-    async fn prepare_writing(&self, request: WriteCapability) -> Result<Prepared, Unprepared> {
+    /// Prepares a draft. Where its author said nothing of grants, what the trial call shows to be needed is asked for in their place, and a
+    /// person decides about it as about any grant: the completed arguments are the proposal.
+    async fn prepare_draft(&self, mut given: Value) -> Result<Prepared, Unprepared> {
+        let silent = given.get("grants").is_none_or(|grants| grants.is_null() || *grants == json!({}));
+        loop {
+            let refusal = match self.prepare_writing(read(given.clone())?).await? {
+                Ok(prepared) => return Ok(Prepared { arguments: silent.then_some(given), ..prepared }),
+                Err(refusal) => refusal,
+            };
+            let source = given["code"].as_str().unwrap_or_default();
+            let mut grants = given.get("grants").and_then(Value::as_object).cloned().unwrap_or_default();
+            if let Some(Value::Object(more)) = trial::grants_of_source(&refusal, source).filter(|_| silent) {
+                grants.extend(more);
+            }
+            let grants = Value::Object(grants);
+            if grants == given["grants"] || grants == json!({}) {
+                return Err(Unprepared::Refused(refusal.to_string()));
+            }
+            given["grants"] = grants;
+        }
+    }
+
+    /// The inner error is the refusal of a draft that cannot do its work as it is.
+    async fn prepare_writing(&self, request: WriteCapability) -> Result<Result<Prepared, Value>, Unprepared> {
         let mut draft = request.into_draft().map_err(Unprepared::Refused)?;
         let checked = self.hands.sandbox.check(&draft).await.map_err(|error| Unprepared::Refused(json!(error).to_string()))?;
         draft.source.clone_from(&checked.source);
@@ -182,11 +207,14 @@ impl Tools {
         let mut written = Written { draft, checked, live, trial: None };
         // Where the author gave no tests, one call with made-up arguments still shows whether it does what was meant. It reaches nothing.
         if written.draft.tests.is_empty() {
-            let tried = trial::try_once(&self.hands.sandbox, &written.version()).await;
-            written.trial = Some(tried.map_err(Unprepared::Refused)?);
+            let tools: Vec<_> = self.capabilities().await?.into_iter().map(|summary| summary.name).collect();
+            match trial::try_once(&self.hands.sandbox, &written.version(), &tools).await {
+                Ok(told) => written.trial = Some(told),
+                Err(refusal) => return Ok(Err(refusal)),
+            }
         }
         let action = Action::Write(Box::new(written));
-        Ok(Prepared { action, effects: [effect].into(), version })
+        Ok(Ok(Prepared { action, effects: [effect].into(), version, arguments: None }))
     }
 }
 

@@ -13,13 +13,17 @@ const NOT_GRANTED: &str = "this capability was not granted";
 /// Calls the checked draft once and says what came of it, for the model to judge.
 ///
 /// # Errors
-/// It uses what it asked no grant for: it could not do its work, and is refused with the grants it needs.
-pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> Result<Value, String> {
+/// It could not do its work whatever its arguments: it uses what it asked no grant for, or a name that is not there. The refusal, with the
+/// `grants` it needs. `tools` are those that it could have meant.
+pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, tools: &[String]) -> Result<Value, Value> {
     let params = sample(&version.parameters);
-    let outcome = sandbox.try_call(version, &params).await;
+    let outcome = sandbox.rehearse(version, &params).await;
     let told: Value = serde_json::from_str(&outcome.result).unwrap_or_default();
     if let Some(message) = told["message"].as_str().filter(|message| !outcome.ok && message.starts_with(NOT_GRANTED)) {
         return Err(missing_grant(message, &told["line"]));
+    }
+    if let Some(name) = undefined(&told).filter(|_| !outcome.ok) {
+        return Err(not_defined(name, tools, &told["line"]));
     }
     let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
     if version.grants.need_approval() {
@@ -40,7 +44,7 @@ pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion) -> 
 }
 
 /// The grants stand beside the message and not in it: what is escaped twice, a small model copies with the backslashes.
-fn missing_grant(message: &str, line: &Value) -> String {
+fn missing_grant(message: &str, line: &Value) -> Value {
     let mut told = json!({ "error": "missing_grant", "message": message, "line": line });
     if let Some((message, rest)) = message.split_once(" with grants ") {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
@@ -49,7 +53,38 @@ fn missing_grant(message: &str, line: &Value) -> String {
             told["grants"] = grants;
         }
     }
-    told.to_string()
+    told
+}
+
+/// The name that was not there.
+fn undefined(told: &Value) -> Option<&str> {
+    told["message"].as_str().filter(|_| told["name"] == "ReferenceError")?.strip_suffix(" is not defined")
+}
+
+/// Small models call another tool like a function.
+fn not_defined(name: &str, tools: &[String], line: &Value) -> Value {
+    if tools.iter().any(|tool| tool == name) {
+        let message =
+            format!("`{name}` is a tool and no function: write await host.call('{name}', {{ … }}), and ask for these grants");
+        return json!({ "error": "not_defined", "message": message, "grants": { "tools": [name] }, "line": line });
+    }
+    let message = format!("`{name}` is not defined: there are no imports and no require; define it, or do without");
+    json!({ "error": "not_defined", "message": message, "line": line })
+}
+
+/// The grants of such a refusal, where nothing in them is made up: each host and each tool stands in the source as it is.
+pub(super) fn grants_of_source(refusal: &Value, source: &str) -> Option<Value> {
+    fn all_in(grants: &Value, source: &str) -> bool {
+        match grants {
+            Value::Object(fields) => fields.values().all(|inner| all_in(inner, source)),
+            Value::Array(names) => names.iter().all(|name| name.as_str().is_some_and(|name| source.contains(name))),
+            _ => true,
+        }
+    }
+    // What is said after them is left for the author to fill in.
+    let ends = ["with these grants", "with these grants beside those it has"];
+    let whole = refusal["message"].as_str().is_some_and(|message| ends.iter().any(|end| message.ends_with(end)));
+    refusal.get("grants").filter(|grants| whole && all_in(grants, source)).cloned()
 }
 
 /// Arguments that fit the schema, as far as its types tell. No two numbers are the same: what is wrong shows sooner.
@@ -129,7 +164,7 @@ mod tests {
 
     #[test]
     fn missing_grants_are_told_beside_the_message() {
-        let told = |message| serde_json::from_str::<Value>(&missing_grant(message, &json!(3))).unwrap();
+        let told = |message| missing_grant(message, &json!(3));
         let secret =
             told("not granted the secret K; to use it, write it again with grants {\"secrets\":{\"K\":[]}}, where the hosts are");
         assert_eq!(
@@ -138,6 +173,29 @@ mod tests {
         );
         assert_eq!((&secret["grants"], &secret["line"]), (&json!({"secrets": {"K": []}}), &json!(3)));
         assert_eq!(told("not granted at all"), json!({"error": "missing_grant", "message": "not granted at all", "line": 3}));
+    }
+
+    #[test]
+    fn a_tool_that_is_called_like_a_function_is_told_from_other_names() {
+        let told =
+            json!({"error": "capability_failed", "name": "ReferenceError", "message": "double_it is not defined", "line": 2});
+        let name = undefined(&told).unwrap();
+        let tool = not_defined(name, &["double_it".into()], &told["line"]);
+        assert!(tool["message"].as_str().unwrap().contains("await host.call('double_it', { … })"), "{tool}");
+        assert_eq!((&tool["grants"], &tool["line"]), (&json!({"tools": ["double_it"]}), &json!(2)));
+        let other = not_defined("require", &["double_it".into()], &json!(1));
+        assert!(other["message"].as_str().unwrap().contains("no require") && other.get("grants").is_none(), "{other}");
+        assert_eq!(undefined(&json!({"name": "TypeError", "message": "x is not defined"})), None);
+    }
+
+    #[test]
+    fn only_what_stands_in_the_source_is_asked_for_in_the_authors_place() {
+        let refusal = |rest: &str| missing_grant(&format!("not granted `http`; write it again with grants {rest}"), &json!(1));
+        let hosts = json!({"http": {"hosts": ["http://127.0.0.1:80"]}, "sql": {"access": "read"}, "tools": ["double"]});
+        let source = "await fetch(`http://127.0.0.1:80/x`); await host.call('double', {})";
+        assert_eq!(grants_of_source(&refusal(&hosts.to_string()), source), Some(hosts.clone()));
+        assert_eq!(grants_of_source(&refusal(&hosts.to_string()), "await fetch(params.url)"), None);
+        assert_eq!(grants_of_source(&refusal("{\"secrets\":{\"K\":[]}}, where the hosts are those it goes to"), "K"), None);
     }
 
     #[test]

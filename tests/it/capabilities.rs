@@ -54,13 +54,15 @@ async fn without_tests_a_trial_call_shows_what_the_function_does() {
 #[tokio::test]
 async fn a_draft_that_uses_what_it_asked_no_grant_for_is_refused_with_the_grants_it_needs() {
     let app = TestApp::start().await;
-    let look = "export default async (params) => (await fetch(`https://a.example/${params.n}`)).status";
-    app.script([call("write_capability", capability("look", look)), text("I see.")]);
+    let look = "export default async (params) => (await fetch(params.url)).status";
+    let mut written = capability("look", look);
+    written["parameters_schema"] = json!({"type": "object", "properties": {"url": {"type": "string"}}});
+    app.script([call("write_capability", written), text("I see.")]);
     let results = results(&app.connect().await.ask("write").await);
     let told: Value = serde_json::from_str(&results[0].1).unwrap();
     assert_eq!((results[0].0, &told["error"]), (false, &json!("missing_grant")));
     assert!(told["message"].as_str().unwrap().ends_with("write it again with these grants"), "{told}");
-    assert_eq!(told["grants"]["http"]["hosts"], json!(["a.example"]));
+    assert_eq!(told["grants"]["http"]["hosts"], json!(["example.com"]), "made up, so that nobody is asked about it");
     assert_eq!(app.count("SELECT count(*) FROM capability_versions").await, 0);
 }
 

@@ -63,6 +63,20 @@ async fn what_was_not_granted_is_refused_with_the_grant_to_ask_for() {
 }
 
 #[tokio::test]
+async fn grants_that_the_author_forgot_are_asked_for_in_their_place_and_the_person_decides() {
+    let (app, peer) = with_peer().await;
+    let body = format!("await host.kv.set('seen', true); return (await fetch('{}/hook')).status;", peer.host());
+    let mut written = capability("hook", &body, json!({}));
+    written.as_object_mut().unwrap().remove("grants");
+    let frames = build_and_call(&app, written).await;
+    let shown = &of_type(&frames, "approval")["capability"]["grants_in_words"];
+    let reaches = format!("Send any request to {}. It is not encrypted.", peer.host());
+    assert_eq!(*shown, json!([reaches, "Keep values of its own between calls."]));
+    assert_eq!(results(&frames)[1], (true, "200".to_owned()));
+    assert_eq!(peer.arrived().len(), 1);
+}
+
+#[tokio::test]
 async fn tables_and_values_of_its_own_are_kept_between_calls() {
     let app = TestApp::start().await;
     let body = "await host.sql('CREATE TABLE IF NOT EXISTS visits (who text, n int)');

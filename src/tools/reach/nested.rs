@@ -26,7 +26,7 @@ impl Reaching {
                 format!("`{tool}` is a tool of an external server, and those are for the agent itself, not for capabilities");
             return Err(Failed::Refused(why));
         }
-        let Prepared { action, effects, version } = match tools.prepare(&tool, found, params.clone()).await {
+        let Prepared { action, effects, version, .. } = match tools.prepare(&tool, found, params.clone()).await {
             Ok(prepared) => prepared,
             Err(Unprepared::Refused(why)) => return Err(Failed::Refused(why)),
             Err(Unprepared::Store(error)) => return Err(error.into()),
