@@ -70,7 +70,7 @@ pub(super) struct Written {
     /// The live version it would replace.
     pub(super) live: Option<CapabilityVersion>,
     /// What came of a trial call, where the author gave no tests.
-    pub(super) trial: Option<Value>,
+    pub(super) trial: Option<String>,
 }
 
 /// What a call comes to.
@@ -209,7 +209,7 @@ impl Tools {
         if written.draft.tests.is_empty() {
             let tools: Vec<_> = self.capabilities().await?.into_iter().map(|summary| summary.name).collect();
             match trial::try_once(&self.hands.sandbox, &written.version(), &tools).await {
-                Ok(told) => written.trial = Some(told),
+                Ok(told) => written.trial = told,
                 Err(refusal) => return Ok(Err(refusal)),
             }
         }

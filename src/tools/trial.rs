@@ -10,37 +10,38 @@ use crate::sandbox::Sandbox;
 /// What the sandbox says of a use that no grant allows.
 const NOT_GRANTED: &str = "this capability was not granted";
 
-/// Calls the checked draft once and says what came of it, for the model to judge.
+/// The most of a result that is told, in bytes.
+const SHOWN: usize = 500;
+
+/// Calls the checked draft once and says what came of it, for the model to judge; nothing where it came no further than what a trial may not
+/// reach. In words and not as an object: small models copy the made-up arguments into their next call.
 ///
 /// # Errors
 /// It could not do its work whatever its arguments: it uses what it asked no grant for, or a name that is not there. The refusal, with the
 /// `grants` it needs. `tools` are those that it could have meant.
-pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, tools: &[String]) -> Result<Value, Value> {
+pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, tools: &[String]) -> Result<Option<String>, Value> {
     let params = sample(&version.parameters);
     let outcome = sandbox.rehearse(version, &params).await;
+    let call = format!("{}({params})", version.name);
+    let result = &outcome.result[..outcome.result.floor_char_boundary(SHOWN)];
+    if outcome.ok {
+        let note =
+            if result == "null" { ". Is that meant? The function takes ONE object: read arguments as params.x." } else { "" };
+        return Ok(Some(format!("With made-up arguments, {call} gave {result}{note}")));
+    }
     let told: Value = serde_json::from_str(&outcome.result).unwrap_or_default();
-    if let Some(message) = told["message"].as_str().filter(|message| !outcome.ok && message.starts_with(NOT_GRANTED)) {
+    let message = told["message"].as_str().unwrap_or(result);
+    if message.starts_with(NOT_GRANTED) {
         return Err(missing_grant(message, &told["line"]));
     }
-    if let Some(name) = undefined(&told).filter(|_| !outcome.ok) {
+    if let Some(name) = undefined(&told) {
         return Err(not_defined(name, tools, &told["line"]));
     }
-    let mut trial = json!({ "params": params, "ok": outcome.ok, "result": outcome.result });
-    if version.grants.need_approval() {
-        trial["note"] = json!("A trial reaches nothing outside the sandbox, so what needs a grant is refused here.");
-    } else if !outcome.ok {
-        // What is wrong may be the arguments as well as the code.
-        if let Value::Object(mut told) = told {
-            told.remove("hint");
-            trial["result"] = told.into();
-        }
-        trial["note"] = json!(
-            "The params of this trial are made up. Write it again only if the code is wrong; if they are, call it with real ones."
-        );
-    } else if outcome.ok && outcome.result == "null" {
-        trial["note"] = json!("The result was null. Is that meant? The function takes ONE object: read arguments as params.x.");
-    }
-    Ok(trial)
+    let failed = format!(
+        "With made-up arguments, {call} failed: {message}. If those make no sense here, call it with real ones; if the code is wrong, write it \
+         again."
+    );
+    Ok((!version.grants.need_approval()).then_some(failed))
 }
 
 /// The grants stand beside the message and not in it: what is escaped twice, a small model copies with the backslashes.
@@ -126,7 +127,7 @@ fn made_up(schema: &Value, numbers: &mut dyn Iterator<Item = i32>) -> Value {
                 .map(|all| {
                     all.iter().map(|(name, schema)| (name.clone(), made_up(&with_format(name, schema), numbers))).collect()
                 })
-                .unwrap_or_default()
+                .unwrap_or_else(|| json!({}))
         }
         Some("array") => schema.get("items").map_or_else(|| json!([12, 5, 9]), |items| json!([made_up(items, numbers)])),
         Some("integer" | "number") => {

@@ -152,10 +152,10 @@ pub(super) async fn run(tools: &Tools, record: &Recorder<'_>, written: Written) 
         "installed": draft.name,
         "version": version,
         "tests_passed": draft.tests.len(),
-        "message": format!("`{}` is live: call it now, with what was asked for.", draft.name),
+        "what_now": format!("`{}` is live: call it with the arguments that were asked for.", draft.name),
     });
     if let Some(trial) = trial {
-        told["trial_call"] = trial;
+        told["trial"] = trial.into();
     }
     if !differences.is_empty() {
         told["earlier_calls_that_now_give_something_else"] = json!(differences);
