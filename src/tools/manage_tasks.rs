@@ -135,13 +135,10 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
             let due_at = request.due_at.as_deref().map(due_date).transpose()?.flatten();
             let details = request.details.unwrap_or_default();
             let model = request.model.as_deref().map(model).transpose()?.flatten();
-            let undated = due_at.is_none() && (names_a_time(&title) || names_a_time(&details));
-            let task = unit.create_task(conversation, NewTask { title, details, due_at, model }).await?;
-            let mut told = json!(task);
-            if undated {
-                told["note"] = json!(format!("It has no `due_at`, so it wakes nobody. {}", with_due_at(task.id)));
+            if request.due_at.is_none() && names_a_time(&title) {
+                return Err(undated(&title, &details));
             }
-            Ok(told.to_string())
+            shown(&unit.create_task(conversation, NewTask { title, details, due_at, model }).await?)
         }
         "list" => {
             let tasks = unit.list_tasks().await?;
@@ -162,6 +159,7 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
                 return Err(Failure::Refused(refusal("`title` must not be empty")));
             }
             let model = request.model.as_deref().map(model).transpose()?;
+            not_the_title_of_another(unit, id, title.as_deref()).await?;
             let change = TaskChange { title, details: request.details, status, due_at, model };
             match unit.update_task(conversation, id, change).await? {
                 Some(task) => shown(&task),
@@ -221,8 +219,8 @@ async fn with_open_tasks(unit: &mut Unit, mut told: Value) -> Failure {
         Ok(tasks) => tasks,
         Err(error) => return error.into(),
     };
-    let open = tasks.iter().filter(|task| matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress));
-    told["open_tasks"] = open.take(NAMED).map(|task| json!({ "id": task.id, "title": task.title })).collect();
+    told["open_tasks"] =
+        tasks.iter().filter(|task| open(task)).take(NAMED).map(|task| json!({ "id": task.id, "title": task.title })).collect();
     Failure::Refused(told.to_string())
 }
 
@@ -233,10 +231,29 @@ fn names_a_time(text: &str) -> bool {
     TIME.is_match(text)
 }
 
-/// The call that gives a task its date.
-fn with_due_at(id: TaskId) -> String {
-    let call = json!({ "action": "update", "id": id, "due_at": "2026-11-20T09:30:00Z" });
-    format!("If it is to fall due, call manage_tasks with {call}, with the date that is meant.")
+/// A time in the title wakes nobody. Whoever means no date says so.
+fn undated(title: &str, details: &str) -> Failure {
+    let message = "the title names a time, and `due_at` is missing, so this would wake nobody: call again with `due_at`, or with \"\" if it \
+                   is not to fall due";
+    let call = json!({ "action": "create", "title": title, "details": details, "due_at": "YYYY-MM-DDTHH:MM:SSZ" });
+    Failure::Refused(json!({ "error": "invalid_arguments", "message": message, "call": call }).to_string())
+}
+
+/// Refuses a change that would give a task the title of another open one: then most likely that one was meant.
+async fn not_the_title_of_another(unit: &mut Unit, id: TaskId, title: Option<&str>) -> Result<(), Failure> {
+    let Some(title) = title.map(str::to_lowercase) else { return Ok(()) };
+    let tasks = unit.list_tasks().await?;
+    match tasks.iter().find(|task| task.id != id && open(task) && task.title.to_lowercase() == title) {
+        Some(other) => {
+            let message = format!("task {} has this title already; give its `id` if it is meant, or another title", other.id);
+            Err(with_open_tasks(unit, json!({ "error": "invalid_arguments", "message": message })).await)
+        }
+        None => Ok(()),
+    }
+}
+
+fn open(task: &Task) -> bool {
+    matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress)
 }
 
 fn status(text: &str) -> Result<TaskStatus, Failure> {

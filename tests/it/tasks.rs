@@ -82,9 +82,12 @@ async fn who_names_no_task_is_told_which_there_are_and_who_hides_a_date_where_it
         calls(&[
             ("manage_tasks", json!({"action": "create", "title": "Buy stamps"})),
             ("manage_tasks", json!({"action": "create", "title": "Call the dentist on 15 March 2031 at 14:30"})),
+            ("manage_tasks", json!({"action": "create", "title": "Watch the film of 2001", "due_at": ""})),
             ("manage_tasks", json!({"action": "complete", "id": 1})),
             ("manage_tasks", json!({"action": "complete", "title": "Call the dentist"})),
             ("manage_tasks", json!({"action": "get", "id": 7})),
+            ("manage_tasks", json!({"action": "create", "title": "Buy milk"})),
+            ("manage_tasks", json!({"action": "update", "id": 2, "title": "buy milk", "status": "done"})),
         ]),
         text("I see"),
     ]);
@@ -94,11 +97,14 @@ async fn who_names_no_task_is_told_which_there_are_and_who_hides_a_date_where_it
         .filter(|frame| frame["type"] == "tool_result")
         .map(|frame| serde_json::from_str(frame["result"].as_str().unwrap()).unwrap())
         .collect();
-    assert!(results[0].get("note").is_none(), "{}", results[0]);
-    let note = results[1]["note"].as_str().unwrap();
-    assert!(note.contains("no `due_at`") && note.contains(r#""id":2"#), "{note}");
-    let open = json!([{"id": 2, "title": "Call the dentist on 15 March 2031 at 14:30"}]);
-    assert_eq!((&results[3]["open_tasks"], &results[4]["open_tasks"]), (&open, &open));
+    let message = |result: usize| results[result]["message"].as_str().unwrap_or_default();
+    assert!(message(1).contains("`due_at` is missing"), "{}", results[1]);
+    assert_eq!(results[1]["call"]["due_at"], "YYYY-MM-DDTHH:MM:SSZ");
+    assert_eq!((&results[2]["title"], &results[2]["due_at"]), (&json!("Watch the film of 2001"), &json!(null)));
+    let film = json!({"id": 2, "title": "Watch the film of 2001"});
+    assert_eq!((&results[4]["open_tasks"], &results[5]["open_tasks"]), (&json!([film]), &json!([film])));
+    assert_eq!(message(7), "task 3 has this title already; give its `id` if it is meant, or another title");
+    assert_eq!(app.count("SELECT count(*) FROM tasks WHERE status = 'done'").await, 1, "none but the stamps");
 }
 
 #[tokio::test]
