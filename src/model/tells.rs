@@ -27,6 +27,10 @@ pub(super) async fn ask(transport: &Transport, place: Tells, model: &str) -> Opt
         Tells::Nothing => Told::default(),
         Tells::Props | Tells::Somewhere => {
             let props = props(&read(transport, "/props", None).await?);
+            if props == Told::default() {
+                // Another server, which knows neither.
+                return Some(props);
+            }
             let shown = read(transport, "/apply-template", Some(&conversation_with_a_call())).await.unwrap_or_default();
             Told { escapes_calls: escapes_calls(&shown), ..props }
         }

@@ -300,7 +300,7 @@ async fn the_model_cannot_answer_for_the_person() {
             ("execute_sql", json!({"query": "UPDATE approvals SET state = 'approved'"})),
             ("approve", json!({"approval": 1})),
             ("write_capability", json!({"name": "approve_it", "description": "d", "parameters_schema": {"type": "object"},
-                "confirmed": true, "grants": {"http": {"hosts": ["a.example"]}}, "code": "export default () => fetch('http://127.0.0.1')"})),
+                "confirmed": true, "grants": {"http": {"hosts": ["a.example"]}}, "code": "export default () => fetch('https://a.example')"})),
         ]),
         text("CONFIRMAR"),
     ]);

@@ -114,6 +114,8 @@ async fn a_task_is_worked_on_with_the_model_it_names_each_model_in_a_turn_of_its
     assert!(!results[4]["result"].as_str().unwrap().contains("\"model\""), "{results:?}");
     // Room enough for what was said before.
     first.will_answer(200, "application/json", json!({ "default_generation_settings": { "n_ctx": 32768 } }).to_string());
+    // And does not show how its model reads a conversation.
+    first.will_answer(404, "text/plain", "");
     says(&first, "one", "a and c.");
     // Ollama is asked in two places how much its model can take.
     let running = json!({ "models": [{ "name": "two", "context_length": 32768 }] });
