@@ -190,14 +190,13 @@ impl Agent {
             history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
         }
         let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
-        if empty == Empty::Once {
-            last.push(Entry::User(empty::ASK_AGAIN.to_owned()));
-        }
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let offer = self.offer(lease, &*model, &history.exchanges, (&capabilities, external), extent).await?;
-        // Where the controller has something to say, the model may answer that.
-        let must_call =
-            last.is_empty() && history.exchanges.last().is_some_and(|turn| insist::insists(turn, |name| offer.has(name)));
+        let written = empty::only_written(&history.exchanges);
+        last.extend(empty.told(written.as_ref(), &offer).map(Entry::User));
+        // Where the controller has something else to say, the model may answer that.
+        let mistaken = || history.exchanges.last().is_some_and(|turn| insist::insists(turn, |name| offer.has(name)));
+        let must_call = written.is_some() || (last.is_empty() && mistaken());
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
         let system = context::system_prompt(&offer.section, &due);
         let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
@@ -229,7 +228,7 @@ impl Agent {
                 let truth = if once_more { truth } else { truth.for_good() };
                 let asked = history.exchanges.last().and_then(truth::input).unwrap_or_default();
                 // An answer that ends the turn.
-                let last = answer.calls.is_empty() && truth != Truth::TakenBack && !empty::says_nothing(&answer.content, asked);
+                let last = answer.calls.is_empty() && truth != Truth::TakenBack && !empty.again(&answer.content, asked);
                 self.store_answer(lease, number, &answer, model.rate(&answer.model), (last, truth)).await
             }
             Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {

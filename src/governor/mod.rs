@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Rule, ToolCallId};
 
 pub use budget::{Exceeded, Repetition, Scope, What, check, repetition};
+pub use unknown::unknown_tool;
 
 /// A tool call as it is judged.
 #[derive(Clone, Debug, Serialize)]
@@ -132,7 +133,7 @@ pub struct Known<'a> {
 pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verdict {
     if !policy.tools.contains(&proposal.tool) {
         let tools: Vec<_> = policy.tools.iter().map(String::as_str).collect();
-        return Verdict::Deny(unknown::refusal(&tools, &proposal.tool, &proposal.arguments));
+        return Verdict::Deny(unknown_tool(&tools, &proposal.tool, &proposal.arguments));
     }
     let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval };
     match policy::judge(policy, proposal, known.classification) {

@@ -33,6 +33,7 @@ use crate::store::Rate;
 use crate::wire::ModelInfo;
 
 pub use assemble::REPETITION;
+pub use rescue::written_call;
 
 /// One entry of what a model is shown.
 #[derive(Clone, Debug, PartialEq)]

@@ -33,6 +33,22 @@ pub(super) fn rescue(answer: &mut Answer, tools: &[ToolSpec]) {
     }
 }
 
+/// The one call that a text consists of, whether there is such a tool or not. It is not to be run; it tells what was meant.
+pub fn written_call(content: &str) -> Option<CallRequest> {
+    if content.len() > LONGEST {
+        return None;
+    }
+    let (mut written, around) = written_calls(content)?;
+    let (Some(Written { call: Value::Object(call), .. }), true) = (written.pop(), written.is_empty() && around.trim().is_empty())
+    else {
+        return None;
+    };
+    let arguments =
+        ["arguments", "parameters"].into_iter().find_map(|field| call.get(field)).filter(|given| given.is_object())?;
+    let name = call.get("name")?.as_str()?.to_owned();
+    Some(CallRequest { id: String::new(), name, arguments: arguments.to_string() })
+}
+
 /// Name and arguments, when this names a tool that was offered and the arguments fit.
 fn call_of(written: Written, tools: &[ToolSpec]) -> Option<(String, String)> {
     let Written { call: Value::Object(mut outer), texts } = written else { return None };
@@ -88,6 +104,21 @@ mod tests {
     }
 
     const SQL: &str = r#"{"query":"SELECT 1"}"#;
+
+    #[test]
+    fn a_text_that_is_one_call_of_anything_is_known_for_one() {
+        let call = written_call("```json\n{\n  \"name\": \"gcd\",\n  \"arguments\": {\"a\": 1}\n}\n```").unwrap();
+        assert_eq!((call.name.as_str(), call.arguments.as_str()), ("gcd", "{\"a\":1}"));
+        for text in [
+            "It is 21.",
+            "Call it so:\n```json\n{\"name\": \"gcd\", \"arguments\": {}}\n```",
+            "{\"name\": \"level3\", \"version\": \"1\"}",
+            "{\"name\": \"gcd\", \"arguments\": \"a, b\"}",
+            "",
+        ] {
+            assert_eq!(written_call(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn every_notation_models_are_trained_on_is_understood() {

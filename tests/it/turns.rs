@@ -116,6 +116,21 @@ async fn an_answer_that_is_the_question_is_asked_for_once_more() {
 }
 
 #[tokio::test]
+async fn the_text_of_a_call_is_answered_with_the_way_to_make_it_and_a_second_one_is_shown() {
+    let app = TestApp::start().await;
+    let written = "```json\n{\"name\": \"gcd\", \"arguments\": {\"a\": 6, \"b\": 4}}\n```";
+    app.script([text(written), text(written)]);
+    let frames = app.connect().await.ask("Build gcd and use it.").await;
+    let answers: Vec<_> = frames.iter().filter(|frame| frame["type"] == "assistant").map(|frame| &frame["final"]).collect();
+    assert_eq!(answers, [&json!(false), &json!(true)]);
+    let asked = app.script.requests().pop().unwrap();
+    let Some(Entry::User(told)) = asked.entries.last() else { panic!("nothing is told") };
+    assert!(told.contains("is the text of a call, and nothing was called. There is no tool `gcd` yet."), "{told}");
+    assert!(asked.must_call);
+    assert_eq!(app.count("SELECT count(*) FROM tool_calls").await, 0);
+}
+
+#[tokio::test]
 async fn after_a_mistake_a_call_is_wanted_and_after_a_result_or_a_word_of_the_controller_any_answer_will_do() {
     let app = TestApp::start().await;
     let wrong = || call("execute_sql", json!({"query": "SELECT nothing_like_it"}));

@@ -21,6 +21,7 @@ use crate::store::{Exchange, History, HistoryEntry, Summary};
 
 pub(super) use budget::{Sizes, size, size_of_tools};
 pub(super) use extent::Extent;
+pub(super) use offer::Offer;
 
 use extent::Detail;
 
