@@ -13,8 +13,9 @@ const NOT_GRANTED: &str = "this capability was not granted";
 /// The most of a result that is told, in bytes.
 const SHOWN: usize = 500;
 
-/// Calls the checked draft once and says what came of it, for the model to judge; nothing where it came no further than what a trial may not
-/// reach. In words and not as an object: small models copy the made-up arguments into their next call.
+/// Calls the checked draft once and says what is strange about what came of it; nothing where it gave a result, or came no further than what
+/// a trial may not reach. In words and not as an object: small models copy the made-up arguments into their next call, and the result into
+/// their answer.
 ///
 /// # Errors
 /// It could not do its work whatever its arguments: it uses what it asked no grant for, or a name that is not there. The refusal, with the
@@ -25,9 +26,10 @@ pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, too
     let call = format!("{}({params})", version.name);
     let result = &outcome.result[..outcome.result.floor_char_boundary(SHOWN)];
     if outcome.ok {
-        let note =
-            if result == "null" { ". Is that meant? The function takes ONE object: read arguments as params.x." } else { "" };
-        return Ok(Some(format!("With made-up arguments, {call} gave {result}{note}")));
+        // A result that says something would be taken for the one that was asked for.
+        let empty = matches!(result.trim(), "" | "null" | "{}" | "[]");
+        let hint = if result == "null" { " The function takes ONE object: read arguments as params.x." } else { "" };
+        return Ok(empty.then(|| format!("With made-up arguments, {call} gave {result}. Is that meant?{hint}")));
     }
     let told: Value = serde_json::from_str(&outcome.result).unwrap_or_default();
     let message = told["message"].as_str().unwrap_or(result);
