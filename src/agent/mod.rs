@@ -194,9 +194,9 @@ impl Agent {
         let offer = self.offer(lease, &*model, &history.exchanges, (&capabilities, external), extent).await?;
         let written = empty::only_written(&history.exchanges);
         last.extend(empty.told(written.as_ref(), &offer).map(Entry::User));
-        // Where the controller has something else to say, the model may answer that.
+        // Where the controller has something to say, the model may answer that.
         let mistaken = || history.exchanges.last().is_some_and(|turn| insist::insists(turn, |name| offer.has(name)));
-        let must_call = written.is_some() || (last.is_empty() && mistaken());
+        let must_call = last.is_empty() && mistaken();
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
         let system = context::system_prompt(&offer.section, &due);
         let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
