@@ -40,9 +40,7 @@ impl Empty {
             _ => Self::Twice,
         }
     }
-}
 
-impl Empty {
     /// What the model is told after its last answer, where that said nothing.
     pub(super) fn told(self, written: Option<&CallRequest>, offer: &Offer) -> Option<String> {
         let tools: Vec<_> = offer.tools.iter().map(|tool| tool.name.as_str()).collect();

@@ -83,15 +83,16 @@ impl Agent {
 
     /// Has a call classified by a second model request, where it would do more than read and was not classified before.
     pub(super) async fn review(&self, lease: &Lease, open: &OpenCall, law: &Law) -> Result<(), StoreError> {
-        let effects = self.tools.effects_of(open).await?;
+        let (effects, arguments) = self.tools.proposed(open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());
         }
         let task = self.store.task_of(lease.turn).await?;
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
-        let (tool, arguments) = (&open.request.name, &open.request.arguments);
-        let reviewed = review::classify(&*model, review::Reviewing { tool, arguments, effects: &effects, task: &task }).await;
+        let tool = &open.request.name;
+        let proposal = review::Reviewing { tool, arguments: &arguments, effects: &effects, task: &task };
+        let reviewed = review::classify(&*model, proposal).await;
         if let Some(kind) = reviewed.failed {
             self.metrics.model_error(kind);
         }

@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 2;
 pub(crate) struct Reviewing<'a> {
     /// The tool.
     pub tool: &'a str,
-    /// Its arguments, as the model wrote them.
+    /// Its arguments, as they will be judged: as the model wrote them, but for what was put in.
     pub arguments: &'a str,
     /// What it would do, as its tool declares.
     pub effects: &'a BTreeSet<Effect>,

@@ -128,18 +128,18 @@ impl Tools {
         built_in.into_iter().chain(capabilities.iter().map(capability)).collect()
     }
 
-    /// What a call would do, as far as its arguments can be read; nothing when they cannot.
+    /// What a call would do, as far as its arguments can be read, nothing when they cannot; and the arguments as they will be judged.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn effects_of(&self, open: &OpenCall) -> Result<BTreeSet<Effect>, StoreError> {
-        let tool = open.request.name.as_str();
-        let (Ok(given), Some(found)) = (arguments::parse(&open.request.arguments), self.find(tool).await?) else {
-            return Ok(BTreeSet::new());
+    pub async fn proposed(&self, open: &OpenCall) -> Result<(BTreeSet<Effect>, String), StoreError> {
+        let (tool, written) = (open.request.name.as_str(), open.request.arguments.clone());
+        let (Ok(given), Some(found)) = (arguments::parse(&written), self.find(tool).await?) else {
+            return Ok((BTreeSet::new(), written));
         };
         match self.prepare(tool, found, given).await {
-            Ok(prepared) => Ok(prepared.effects),
-            Err(Unprepared::Refused(_)) => Ok(BTreeSet::new()),
+            Ok(prepared) => Ok((prepared.effects, prepared.arguments.map_or(written, |completed| completed.to_string()))),
+            Err(Unprepared::Refused(_)) => Ok((BTreeSet::new(), written)),
             Err(Unprepared::Store(error)) => Err(error),
         }
     }

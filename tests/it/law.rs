@@ -186,6 +186,24 @@ async fn the_governor_is_asked_once_about_what_does_more_than_read() {
 }
 
 #[tokio::test]
+async fn the_governor_sees_the_grants_that_were_asked_for_in_the_authors_place() {
+    let app = TestApp::start().await;
+    govern(&app).await;
+    let forgetful = json!({
+        "name": "look_up",
+        "description": "Looks something up.",
+        "code": "export default async function look_up() { return (await fetch('https://api.example.com/')).status; }",
+        "parameters_schema": {"type": "object", "properties": {}},
+    });
+    app.script([call("write_capability", forgetful), text(LOW)]);
+    let mut client = app.connect().await;
+    client.say("look it up").await;
+    client.until(|frame| frame["type"] == "approval").await;
+    let Entry::User(shown) = &app.script.requests()[1].entries[1] else { panic!() };
+    assert!(shown.contains("grants") && shown.contains("hosts"), "{shown}");
+}
+
+#[tokio::test]
 async fn what_the_governor_calls_systemic_is_asked_even_where_the_mode_allows_it() {
     let app = TestApp::start().await;
     govern(&app).await;
