@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::repetition::Repetition;
+use super::repetition::{self, Repetition};
 use super::{Answer, ModelError, ModelErrorKind};
 use crate::domain::{CallRequest, Usage};
 
@@ -27,6 +27,7 @@ pub(super) struct Assembly {
     max_bytes: usize,
     bytes: usize,
     repetition: Repetition,
+    cut_short: bool,
 }
 
 /// Why an answer ended that this side ended, because it only repeated itself.
@@ -95,6 +96,7 @@ impl Assembly {
             max_bytes,
             bytes: 0,
             repetition: Repetition::in_text(),
+            cut_short: false,
         }
     }
 
@@ -110,7 +112,7 @@ impl Assembly {
 
     /// True when the answer was ended from this side: what is still to come is not wanted.
     pub(super) fn cut_short(&self) -> bool {
-        self.finish_reason.as_deref() == Some(REPETITION)
+        self.cut_short
     }
 
     /// Takes one chunk of a stream, or a whole reply; gives the text that is new.
@@ -130,9 +132,13 @@ impl Assembly {
             self.grow(text.len())?;
             self.started = true;
             self.content.push_str(text);
-            if let Some(kept) = self.repetition.look(&self.content) {
+            if let Some(kept) = repetition::blank_end(&self.content) {
+                // What it had to say is said.
                 self.content.truncate(kept);
-                self.finish_as(REPETITION);
+                self.cut_short_as("stop");
+            } else if let Some(kept) = self.repetition.look(&self.content) {
+                self.content.truncate(kept);
+                self.cut_short_as(REPETITION);
             }
         }
         // Calls of a whole reply are not in pieces.
@@ -188,7 +194,7 @@ impl Assembly {
                 piece.arguments.push_str(text);
                 if let Some(kept) = piece.repetition.look(&piece.arguments).filter(|_| !piece.balance.closed()) {
                     piece.arguments.truncate(kept);
-                    self.finish_as(REPETITION);
+                    self.cut_short_as(REPETITION);
                 }
             }
             whole => {
@@ -232,6 +238,12 @@ impl Assembly {
             return Err(malformed(format!("The model's answer is longer than {} bytes; it was thrown away.", self.max_bytes)));
         }
         Ok(())
+    }
+
+    /// Ends the answer from this side.
+    fn cut_short_as(&mut self, reason: &str) {
+        self.cut_short = true;
+        self.finish_as(reason);
     }
 
     /// Marks the end where a complete reply does not name one.

@@ -106,7 +106,7 @@ pub struct ChatClient {
     told: OnceCell<Told>,
     /// Cleared when the server refuses to count tokens in streams.
     asks_usage: AtomicBool,
-    /// Cleared when the server refuses to demand a call.
+    /// Cleared when the server refuses to demand a call, or does not make the model obey.
     demands_calls: AtomicBool,
 }
 
@@ -244,7 +244,7 @@ impl ChatClient {
         let tagged_calls = self.told.get().is_some_and(|told| told.escapes_calls);
         let local = self.target.endpoint.is_loopback();
         let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local, tagged_calls };
-        let response = loop {
+        let (response, demanded) = loop {
             let manner = Manner {
                 streamed,
                 counted: quirks.asks_usage && self.asks_usage.load(Ordering::Relaxed),
@@ -261,7 +261,7 @@ impl ChatClient {
             } else if unknown("tool_choice") {
                 self.demands_calls.store(false, Ordering::Relaxed);
             } else {
-                break head?;
+                break (head?, body.get("tool_choice").is_some());
             }
         };
         let reading = Reading {
@@ -271,7 +271,13 @@ impl ChatClient {
             on_delta,
             watch,
         };
-        reading.read(response).await
+        let answer = reading.read(response).await?;
+        if demanded && answer.calls.is_empty() {
+            // It takes the option for a hint, and the model then writes calls into the text, in forms of its own.
+            tracing::info!(provider = self.provider.name, "a call was demanded and none came: none will be demanded there again");
+            self.demands_calls.store(false, Ordering::Relaxed);
+        }
+        Ok(answer)
     }
 
     /// Waits for the head of a response and lets only successes through.

@@ -10,6 +10,15 @@ const IN_ARGUMENTS: usize = 2048;
 /// How much is to come before it is looked at again, in bytes.
 const STRIDE: usize = 256;
 
+/// How much white space a text can end in before nothing is expected to follow, in bytes.
+const BLANK: usize = 256;
+
+/// Where a text ended that goes on with nothing but white space.
+pub(super) fn blank_end(text: &str) -> Option<usize> {
+    let end = text.trim_end().len();
+    (text.len() - end >= BLANK).then_some(end)
+}
+
 /// Watches one text that grows.
 #[derive(Debug)]
 pub(super) struct Repetition {
@@ -72,6 +81,13 @@ mod tests {
             assert_eq!(grown(Repetition::in_arguments(), text), None);
             assert_eq!(grown(Repetition::in_text(), text), None);
         }
+    }
+
+    #[test]
+    fn a_text_that_goes_on_with_white_space_has_ended() {
+        assert_eq!(blank_end(&format!("Done.{}", "\n".repeat(256))), Some(5));
+        assert_eq!(blank_end(&format!("Done.{}", " \n".repeat(127))), None);
+        assert_eq!(blank_end(&format!("fn a() {{{}}}", " ".repeat(500))), None);
     }
 
     #[test]

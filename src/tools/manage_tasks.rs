@@ -36,7 +36,7 @@ pub(super) struct ManageTasks {
     /// Due date as ISO 8601 string, like 2026-11-20T09:30:00Z; an empty string takes it away
     #[serde(default)]
     due_at: Option<String>,
-    /// Model that works on it when due, as provider/model; an empty string takes it away
+    /// Only if the user names a model to work on it: provider/model; an empty string takes it away
     #[serde(default)]
     model: Option<String>,
 }
@@ -48,6 +48,19 @@ impl ManageTasks {
             "create" | "update" | "complete" => Effect::Write,
             "delete" => Effect::Delete,
             _ => Effect::Read,
+        }
+    }
+
+    /// Whether there is a task for it to delete, and it does not say that it means another.
+    pub(super) async fn finds_its_task(&self, unit: &mut Unit) -> Result<bool, StoreError> {
+        let Some(id) = self.id.map(TaskId) else { return Ok(false) };
+        if unit.task(id).await?.is_none() {
+            return Ok(false);
+        }
+        match not_the_title_of_another(unit, id, self.title.as_deref().map(str::trim)).await {
+            Ok(()) => Ok(true),
+            Err(Failure::Refused(_)) => Ok(false),
+            Err(Failure::Store(error)) => Err(error),
         }
     }
 
@@ -168,6 +181,7 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
         }
         "complete" => {
             let id = id(unit, request.id, "complete").await?;
+            not_the_title_of_another(unit, id, title.as_deref()).await?;
             let change = TaskChange { status: Some(TaskStatus::Done), ..TaskChange::default() };
             match unit.update_task(conversation, id, change).await? {
                 Some(task) => shown(&task),
@@ -176,6 +190,7 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
         }
         "delete" => {
             let id = id(unit, request.id, "delete").await?;
+            not_the_title_of_another(unit, id, title.as_deref()).await?;
             match unit.delete_task(conversation, id).await? {
                 Some(task) => Ok(json!({ "deleted": task }).to_string()),
                 None => Err(unknown(unit, id).await),
@@ -239,16 +254,20 @@ fn undated(title: &str, details: &str) -> Failure {
     Failure::Refused(json!({ "error": "invalid_arguments", "message": message, "call": call }).to_string())
 }
 
-/// Refuses a change that would give a task the title of another open one: then most likely that one was meant.
+/// Refuses to change a task under the title of another open one: then most likely that one was meant.
 async fn not_the_title_of_another(unit: &mut Unit, id: TaskId, title: Option<&str>) -> Result<(), Failure> {
     let Some(title) = title.map(str::to_lowercase) else { return Ok(()) };
     let tasks = unit.list_tasks().await?;
-    match tasks.iter().find(|task| task.id != id && open(task) && task.title.to_lowercase() == title) {
-        Some(other) => {
-            let message = format!("task {} has this title already; give its `id` if it is meant, or another title", other.id);
+    let named: Vec<_> = tasks.iter().filter(|task| task.title.to_lowercase() == title).collect();
+    match named.iter().find(|task| open(task)) {
+        Some(other) if named.iter().all(|task| task.id != id) => {
+            let message = format!(
+                "task {} has this title, not task {id}: give the `id` of the one that is meant, or another title",
+                other.id
+            );
             Err(with_open_tasks(unit, json!({ "error": "invalid_arguments", "message": message })).await)
         }
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -265,8 +284,9 @@ fn model(text: &str) -> Result<Option<String>, Failure> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let reference: Reference =
-        text.parse().map_err(|error| Failure::Refused(refusal(&format!("`model` cannot be used: {error}"))))?;
+    let reference: Reference = text.parse().map_err(|error| {
+        Failure::Refused(refusal(&format!("`model` cannot be used: {error} Leave it out for the model that is set.")))
+    })?;
     Ok(Some(reference.to_string()))
 }
 

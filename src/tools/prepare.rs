@@ -11,7 +11,7 @@ use super::external::External;
 use super::manage_tasks::ManageTasks;
 use super::write_capability::{self, WriteCapability};
 use super::{Tools, arguments, trial};
-use crate::domain::{CallRequest, CapabilityVersion, Draft, Effect, Outcome, TaskId};
+use crate::domain::{CallRequest, CapabilityVersion, Draft, Effect, Outcome};
 use crate::governor::sql;
 use crate::sandbox::Checked;
 use crate::store::{McpTool, StoreError};
@@ -146,7 +146,7 @@ impl Tools {
             "manage_tasks" => {
                 let request: ManageTasks = read(given)?;
                 let effect = request.effect();
-                if effect == Effect::Delete && !self.has_task(request.id_and_action().0).await? {
+                if effect == Effect::Delete && !request.finds_its_task(&mut self.store.begin(self.clock.now()).await?).await? {
                     return Ok(prepared(Action::Tasks(request), Effect::Read)); // it will be told so
                 }
                 prepared(Action::Tasks(request), effect)
@@ -155,11 +155,6 @@ impl Tools {
             "write_capability" => self.prepare_draft(given).await?,
             other => return Err(Unprepared::Refused(gone(other))),
         })
-    }
-
-    async fn has_task(&self, id: Option<i64>) -> Result<bool, StoreError> {
-        let Some(id) = id else { return Ok(false) };
-        Ok(self.store.begin(self.clock.now()).await?.task(TaskId(id)).await?.is_some())
     }
 
     /// Prepares a draft. Where its author said nothing of grants, what the trial call shows to be needed is asked for in their place, and a

@@ -163,6 +163,11 @@ async fn several_statements_take_no_params_and_are_not_endless() {
     let frames = app.connect().await.ask("run").await;
     let told = frames.iter().find(|frame| frame["type"] == "tool_result").unwrap();
     assert!(told["result"].as_str().unwrap().contains("`params` go with one statement"), "{told}");
+    let with_statements = json!({ "query": "SELECT 1; SELECT 2", "params": ["SELECT 1", "SELECT 2"] });
+    app.script([calls(&[("execute_sql", with_statements)]), text("done")]);
+    let frames = app.connect().await.ask("run").await;
+    let told = frames.iter().find(|frame| frame["type"] == "tool_result").unwrap();
+    assert!(told["result"].as_str().unwrap().contains("leave `params` out"), "{told}");
     let results = run(&app, &[&*"SELECT 1;".repeat(51)]).await;
     assert!(results[0].1.contains("these are 51 statements; send at most 50"), "{}", results[0].1);
 }

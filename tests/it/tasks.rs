@@ -88,6 +88,10 @@ async fn who_names_no_task_is_told_which_there_are_and_who_hides_a_date_where_it
             ("manage_tasks", json!({"action": "get", "id": 7})),
             ("manage_tasks", json!({"action": "create", "title": "Buy milk"})),
             ("manage_tasks", json!({"action": "update", "id": 2, "title": "buy milk", "status": "done"})),
+            ("manage_tasks", json!({"action": "complete", "id": 2, "title": "Buy milk"})),
+            ("manage_tasks", json!({"action": "delete", "id": 2, "title": "Buy milk"})),
+            ("manage_tasks", json!({"action": "create", "title": "Buy milk"})),
+            ("manage_tasks", json!({"action": "complete", "id": 4, "title": "Buy milk"})),
         ]),
         text("I see"),
     ]);
@@ -103,8 +107,16 @@ async fn who_names_no_task_is_told_which_there_are_and_who_hides_a_date_where_it
     assert_eq!((&results[2]["title"], &results[2]["due_at"]), (&json!("Watch the film of 2001"), &json!(null)));
     let film = json!({"id": 2, "title": "Watch the film of 2001"});
     assert_eq!((&results[4]["open_tasks"], &results[5]["open_tasks"]), (&json!([film]), &json!([film])));
-    assert_eq!(message(7), "task 3 has this title already; give its `id` if it is meant, or another title");
-    assert_eq!(app.count("SELECT count(*) FROM tasks WHERE status = 'done'").await, 1, "none but the stamps");
+    for result in 7..=9 {
+        assert_eq!(
+            message(result),
+            "task 3 has this title, not task 2: give the `id` of the one that is meant, or another title"
+        );
+    }
+    assert_eq!(app.count("SELECT count(*) FROM tasks").await, 4, "none was deleted");
+    assert_eq!(results[11]["status"], "done", "its own title is no other's");
+    let done = app.count("SELECT count(*) FROM tasks WHERE status = 'done' AND task_id IN (1, 4)").await;
+    assert_eq!((done, app.count("SELECT count(*) FROM tasks WHERE status = 'done'").await), (2, 2));
 }
 
 #[tokio::test]

@@ -260,6 +260,16 @@ async fn an_answer_that_repeats_itself_for_ever_is_ended() {
 }
 
 #[tokio::test]
+async fn an_answer_that_goes_on_with_empty_lines_has_ended_before_them() {
+    let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
+    let flood = vec![Do::Send([head, piece("Well.").into_bytes()].concat()), Do::Flood(piece("\n\n").into_bytes())];
+    let server = Server::playing(vec![flood]).await;
+    let (answer, _) = ask(&client(&server.base_url(), limits()), request()).await;
+    let answer = answer.unwrap();
+    assert_eq!((answer.content.as_str(), answer.finish_reason.as_str()), ("Well.", "stop"));
+}
+
+#[tokio::test]
 async fn a_server_that_does_not_know_how_to_demand_a_call_is_asked_without() {
     let reply = refusal("400 Bad Request", "", r#"{"error":{"message":"tool_choice must be auto or none"}}"#);
     let server = Server::playing(vec![reply, good("a")]).await;
@@ -271,6 +281,19 @@ async fn a_server_that_does_not_know_how_to_demand_a_call_is_asked_without() {
     let demanded: Vec<_> =
         server.asked.lock().unwrap().iter().map(|asked| asked.contains(r#""tool_choice":"required""#)).collect();
     assert_eq!(demanded, [true, false, false]);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_make_its_model_call_is_not_asked_to_again() {
+    let server = Server::playing(vec![good("I would rather talk.")]).await;
+    let client = client(&server.base_url(), limits());
+    for _ in 0..2 {
+        let request = level3::model::Request { must_call: true, ..request() };
+        assert_eq!(ask(&client, request).await.0.unwrap().content, "I would rather talk.");
+    }
+    let demanded: Vec<_> =
+        server.asked.lock().unwrap().iter().map(|asked| asked.contains(r#""tool_choice":"required""#)).collect();
+    assert_eq!(demanded, [true, false]);
 }
 
 #[tokio::test]

@@ -41,6 +41,11 @@ pub(super) enum Room {
 /// results.
 pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: RowLimits) -> Result<Vec<Statement<'a>>, Value> {
     let many = statements.len();
+    if !params.is_empty() && !statements.iter().any(|text| text.contains('$')) {
+        return Err(refusal(
+            "`params` fill in $1, $2, … of `query`, which has none: leave `params` out. Several statements go into `query`, with ; between",
+        ));
+    }
     if many > 1 && !params.is_empty() {
         return Err(refusal("`params` go with one statement: give each statement that has some in a call of its own"));
     }
