@@ -3,7 +3,7 @@
 
 mod claims;
 mod context;
-mod empty;
+mod idle;
 mod insist;
 mod law;
 mod pictures;
@@ -29,7 +29,7 @@ use crate::tools::{Ran, Tools, readdressed};
 use crate::wire::ServerFrame;
 
 use context::{Conversation, Extent, Sizes};
-use empty::Empty;
+use idle::Idling;
 use law::Law;
 use truth::Truth;
 
@@ -174,12 +174,11 @@ impl Agent {
             self.store.usage_of(lease.turn, &law.budgets, now),
         )?;
         law.used = used;
-        let empty = Empty::of(&history.exchanges);
         if lease.origin == Origin::Command {
             return self.close(lease, number, "command", context::what_came_of_it(&history.exchanges)).await;
         }
-        if empty == Empty::Twice {
-            return self.close(lease, number, "empty", empty::TWICE.to_owned()).await;
+        if Idling::of(&history.exchanges).twice_empty() {
+            return self.close(lease, number, "empty", idle::TWICE.to_owned()).await;
         }
         if let Some(why) = law.used_up(number, self.limits.iterations) {
             return self.close(lease, number, "limit", why).await;
@@ -192,14 +191,17 @@ impl Agent {
         let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let offer = self.offer(lease, &*model, &history.exchanges, (&capabilities, external), extent).await?;
-        let written = empty::only_written(&history.exchanges);
-        last.extend(empty.told(written.as_ref(), &offer).map(Entry::User));
+        let idling = Idling::of(&history.exchanges);
+        let runs = offer.runs(model.abilities().local);
+        last.extend(idling.told(&runs).map(Entry::User));
         // Where the controller has something to say, the model may answer that.
         let mistaken = || history.exchanges.last().is_some_and(|turn| insist::insists(turn, |name| offer.has(name)));
         let must_call = last.is_empty() && mistaken();
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
         let system = context::system_prompt(&offer.section, &due);
-        let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, last);
+        let tools = offer.tools.iter().map(|tool| tool.name.clone()).collect();
+        let mut conversation =
+            Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, (tools, last));
         // Once in a turn, while all there is of it is what it reacts to.
         let compacted = number == 1
             && !summaries.failed_lately
@@ -226,9 +228,8 @@ impl Agent {
                 // There has to be a step left to say it otherwise.
                 let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
                 let truth = if once_more { truth } else { truth.for_good() };
-                let asked = history.exchanges.last().and_then(truth::input).unwrap_or_default();
                 // An answer that ends the turn.
-                let last = answer.calls.is_empty() && truth != Truth::TakenBack && !empty.again(&answer.content, asked);
+                let last = answer.calls.is_empty() && truth != Truth::TakenBack && !idling.again(&answer.content, &runs);
                 self.store_answer(lease, number, &answer, model.rate(&answer.model), (last, truth)).await
             }
             Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {

@@ -358,7 +358,8 @@ impl Model for ChatClient {
         let named = self.provider.abilities(self.model.get().map_or("", String::as_str));
         let told = self.told.get().copied().unwrap_or_default();
         let context_tokens = self.limits.context_tokens.or(told.context_tokens).unwrap_or(named.context_tokens);
-        Abilities { context_tokens, images: told.images.unwrap_or(named.images) }
+        let local = self.target.endpoint.is_loopback();
+        Abilities { context_tokens, images: told.images.unwrap_or(named.images), local }
     }
 
     fn prepare(&self) -> BoxFuture<'_, ()> {

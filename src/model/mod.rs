@@ -156,12 +156,14 @@ pub struct Abilities {
     pub context_tokens: u32,
     /// Whether it can see images.
     pub images: bool,
+    /// Whether it answers on this machine, where another request costs time and no money.
+    pub local: bool,
 }
 
 impl Default for Abilities {
     /// What a model of today has at least, where nothing is known of it.
     fn default() -> Self {
-        Self { context_tokens: 32 * 1024, images: false }
+        Self { context_tokens: 32 * 1024, images: false, local: false }
     }
 }
 

@@ -48,6 +48,7 @@ fn one_of(text: &str) -> Found {
         .or_else(|| harmony(inside))
         .or_else(|| Some((pythonic(text)?, String::new())))
         .or_else(|| Some((bare(text)?, String::new())))
+        .or_else(|| Some((all_fenced(text)?, String::new())))
         .or_else(|| fenced_first(text))
 }
 
@@ -245,6 +246,18 @@ fn unfenced(text: &str) -> &str {
     let inside = inside.strip_suffix("```").unwrap_or(inside);
     // A fence inside means that there is more than one block: then this is an explanation.
     if inside.contains("```") { text } else { without_language(inside) }
+}
+
+/// Several fenced blocks and nothing else; the last one may not be closed.
+fn all_fenced(text: &str) -> Option<Vec<Written>> {
+    let mut calls = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (inside, next) = rest.strip_prefix("```")?.split_once("```").unwrap_or((&rest[3..], ""));
+        calls.extend(bare(without_language(inside))?);
+        rest = next.trim_start();
+    }
+    Some(calls)
 }
 
 /// A fenced call at the very beginning and the model's own comment on it after. With text before it, it would be an example.

@@ -138,7 +138,7 @@ const FREE: Quirks = Quirks {
 const TEMPLATE: Quirks = Quirks { answer_tokens: 4096, system: SystemPlace::OneFirst, turns: Turns::Alternating, ..FREE };
 
 const fn takes(context_tokens: u32, images: bool) -> Abilities {
-    Abilities { context_tokens, images }
+    Abilities { context_tokens, images, local: false }
 }
 
 const REMOTE: Provider = Provider {

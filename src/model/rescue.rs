@@ -1,7 +1,8 @@
 //! Tool calls that a model wrote as text, as small local models do when their server does not know their notation.
 //!
-//! Text becomes a call only when nothing else can be meant: the notation is one that models are trained on, every tool named was
-//! offered, and the arguments fit its schema. Otherwise the text stays text.
+//! Text becomes a call only when nothing else can be meant: the notation is one that models are trained on, the tool named was offered,
+//! and the arguments fit its schema. Otherwise the text stays text. Where later calls name a tool that is yet to be made, those before
+//! them are made, and the model goes on from their results.
 
 use serde_json::Value;
 
@@ -23,30 +24,35 @@ pub(super) fn rescue(answer: &mut Answer, tools: &[ToolSpec]) {
     if written.is_empty() || written.len() > MAX_CALLS {
         return;
     }
-    let calls = written.into_iter().enumerate().map(|(number, call)| {
+    let offered = |call: &&Written| named(&call.call).is_none_or(|(name, _)| tools.iter().any(|tool| tool.name == name));
+    let first = written.iter().take_while(offered).count();
+    let calls = written.into_iter().take(first).enumerate().map(|(number, call)| {
         let (name, arguments) = call_of(call, tools)?;
         Some(CallRequest { id: format!("call_{}", number + 1), name, arguments })
     });
-    if let Some(calls) = calls.collect() {
+    if let Some(calls) = calls.collect::<Option<Vec<_>>>().filter(|calls| !calls.is_empty()) {
         answer.calls = calls;
         answer.content = around;
     }
 }
 
-/// The one call that a text consists of, whether there is such a tool or not. It is not to be run; it tells what was meant.
+/// The call that a text consists of, or the first of them, whether there is such a tool or not. It is not to be run; it tells what was
+/// meant.
 pub fn written_call(content: &str) -> Option<CallRequest> {
     if content.len() > LONGEST {
         return None;
     }
-    let (mut written, around) = written_calls(content)?;
-    let (Some(Written { call: Value::Object(call), .. }), true) = (written.pop(), written.is_empty() && around.trim().is_empty())
-    else {
-        return None;
-    };
+    let (written, around) = written_calls(content)?;
+    let (Some(first), true) = (written.first(), around.trim().is_empty()) else { return None };
+    let (name, arguments) = named(&first.call)?;
+    Some(CallRequest { id: String::new(), name: name.to_owned(), arguments: arguments.to_string() })
+}
+
+/// Name and arguments, when this is a call in the plainest form.
+fn named(call: &Value) -> Option<(&str, &Value)> {
     let arguments =
         ["arguments", "parameters"].into_iter().find_map(|field| call.get(field)).filter(|given| given.is_object())?;
-    let name = call.get("name")?.as_str()?.to_owned();
-    Some(CallRequest { id: String::new(), name, arguments: arguments.to_string() })
+    Some((call.get("name")?.as_str()?, arguments))
 }
 
 /// Name and arguments, when this names a tool that was offered and the arguments fit.
@@ -236,7 +242,7 @@ mod tests {
             "[execute_sql(query=\"SELECT 1\")](https://example.org)",
             "[execute_sql](https://example.org)",
             "[roman(number=\"seven\")]",
-            "[roman(number=7), unknown(number=7)]",
+            "[unknown(number=7), roman(number=7)]",
             "Models write `<tool_call>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</tool_call>` then.",
             "Like this:\n```\n<tool_call>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</tool_call>\n```\nDone.",
             "Like this:\n```xml\n<function=roman><parameter=number>7</parameter></function>\n```",
@@ -267,5 +273,14 @@ mod tests {
         let content =
             "<tool_call>{\"name\":\"roman\",\"arguments\":{\"number\":7}}</tool_call><tool_call>{\"name\":\"x\"}</tool_call>";
         assert_eq!(rescued(content).calls, []);
+    }
+
+    #[test]
+    fn of_a_tool_and_calls_of_what_is_not_there_yet_the_first_are_made() {
+        let block = |name: &str| format!("```json\n{{\"name\": \"{name}\", \"arguments\": {{\"number\": 7}}}}\n```\n");
+        let names = |answer: Answer| answer.calls.into_iter().map(|call| call.name).collect::<Vec<_>>();
+        assert_eq!(names(rescued(&(block("roman") + &block("later")))), ["roman"]);
+        assert_eq!(names(rescued(&(block("roman") + &block("roman")))), ["roman", "roman"]);
+        assert!(names(rescued(&(block("later") + &block("roman")))).is_empty());
     }
 }

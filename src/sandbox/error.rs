@@ -36,6 +36,9 @@ pub struct CheckError {
     /// Where in the source.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// What stands there in the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
     /// The test that failed.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub test: Option<Box<FailedTest>>,
@@ -79,7 +82,7 @@ pub struct FailedTest {
 
 impl CheckError {
     pub(super) fn new(kind: CheckErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), place: None, test: None }
+        Self { kind, message: message.into(), place: None, near: None, test: None }
     }
 
     pub(super) fn at(mut self, place: Option<Place>) -> Self {

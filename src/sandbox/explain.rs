@@ -1,5 +1,9 @@
 //! What an engine's short message means here: models write for Node.js and browsers, and this is neither.
 
+use super::error::Place;
+
+/// How many characters before and after a place show where it is.
+const NEAR: (usize, usize) = (40, 20);
 /// How many bytes of a message are handed on.
 const LONGEST: usize = 2000;
 
@@ -57,6 +61,61 @@ pub(super) fn syntax_hint(source: &str) -> &'static str {
     ""
 }
 
+/// What stands around a place in a source, on its line.
+pub(super) fn near(source: &str, place: Place) -> Option<String> {
+    let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
+    let at = (place.offset.max(1) - 1) as usize;
+    let around: String = line.chars().skip(at.saturating_sub(NEAR.0)).take(NEAR.1 + at.min(NEAR.0)).collect();
+    Some(around.trim().to_owned()).filter(|around| !around.is_empty())
+}
+
+/// The bracket that is still open at a place, where that is a `(` or `[`: what is unexpected there is mostly not what is wrong. Texts and
+/// comments are skipped; a regular expression with a bracket in it misleads this, so it is said as what it is, a count.
+pub(super) fn open_bracket(source: &str, place: Place) -> Option<String> {
+    let before: String = {
+        let mut lines: Vec<_> = source.lines().take(place.line as usize).map(str::to_owned).collect();
+        let last = lines.last_mut()?;
+        *last = last.chars().take((place.offset.max(1) - 1) as usize).collect();
+        lines.join("\n")
+    };
+    let mut open = Vec::new();
+    let mut rest = before.as_str();
+    while let Some(first) = rest.chars().next() {
+        let skipped = match first {
+            '"' | '\'' | '`' => end_of_text(&rest[1..], first).map_or(rest.len(), |end| end + 1),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '(' | '[' | '{' => {
+                open.push(before.len() - rest.len());
+                1
+            }
+            ')' | ']' | '}' => {
+                open.pop();
+                1
+            }
+            other => other.len_utf8(),
+        };
+        rest = &rest[skipped..];
+    }
+    let at = open.pop()?;
+    let bracket = &before[at..=at];
+    let line_start = before[..at].rfind('\n').map_or(0, |end| end + 1);
+    let start = before.floor_char_boundary(at.saturating_sub(NEAR.1).max(line_start));
+    let end = source.floor_char_boundary((at + NEAR.1).min(source.len()));
+    let shown = source[start..end].lines().next().unwrap_or_default().trim();
+    (bracket != "{").then(|| format!(" The `{bracket}` in `{shown}` is still open there."))
+}
+
+/// Where a text ends, behind its closing quote.
+fn end_of_text(rest: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    rest.char_indices().find_map(|(at, one)| {
+        let ends = one == quote && !escaped;
+        escaped = one == '\\' && !escaped;
+        ends.then_some(at + 1)
+    })
+}
+
 /// At most so much of a text that a guest chose.
 pub(super) fn clip(text: &str) -> String {
     if text.len() <= LONGEST {
@@ -82,6 +141,40 @@ mod tests {
         assert!(syntax_hint("async def f(params):\n    return 1").contains("Python"));
         assert!(syntax_hint("function f(params: any) {}").contains("TypeScript"));
         assert_eq!(syntax_hint("function f( {"), "");
+    }
+
+    #[test]
+    fn a_place_is_shown_by_what_stands_around_it() {
+        let source = "const a = 1;\nreturn params.name.split(' ').map((word => word[0]).join('');";
+        assert_eq!(near(source, Place { line: 1, offset: 11 }).as_deref(), Some("const a = 1;"));
+        let shown = near(source, Place { line: 2, offset: 64 }).unwrap();
+        assert!(shown.starts_with("t(' ').map(") && shown.ends_with(".join('');"), "{shown}");
+        for (line, offset) in [(0, 1), (9, 1)] {
+            assert_eq!(near(source, Place { line, offset }), None);
+        }
+        assert_eq!(near(source, Place { line: 1, offset: 4000 }), None);
+    }
+
+    #[test]
+    fn a_bracket_that_is_still_open_is_named() {
+        let at = |source: &str| {
+            let (line, last) = source.lines().enumerate().last().unwrap();
+            open_bracket(source, Place { line: line as u32 + 1, offset: last.chars().count() as u32 })
+        };
+        let told = at("const n = 1;\nreturn params.name.split(' ').map((word => word[0]).join('');").unwrap();
+        assert_eq!(told, " The `(` in `.name.split(' ').map((word => word[0]).j` is still open there.");
+        for fine in [
+            "f(1) x",
+            "const s = '(' x",
+            "// ( \nconst a x",
+            "function f() { const a = ; ",
+            "`(${'a'}` x",
+            "/* ( */ a b",
+            "] ) x",
+        ] {
+            assert_eq!(at(fine), None, "{fine}");
+        }
+        assert!(at("const ä = ['ü', ;").is_some());
     }
 
     #[test]

@@ -94,8 +94,13 @@ fn not_loaded(draft: &Draft, NotLoaded { syntax, error }: NotLoaded) -> CheckErr
     let place = error.place();
     match error {
         CallError::Threw { name, message, .. } if syntax && name == "SyntaxError" => {
-            let hint = explain::syntax_hint(&draft.source);
-            CheckError::new(CheckErrorKind::SyntaxError, format!("{message}.{hint}")).at(place)
+            let mut hint = explain::syntax_hint(&draft.source).to_owned();
+            if let Some(bracket) = place.and_then(|place| explain::open_bracket(&draft.source, place)).filter(|_| hint.is_empty())
+            {
+                hint = bracket;
+            }
+            let near = place.and_then(|place| explain::near(&draft.source, place));
+            CheckError { near, ..CheckError::new(CheckErrorKind::SyntaxError, format!("{message}.{hint}")) }.at(place)
         }
         // An `import` is noticed while compiling, but it is no fault of syntax.
         CallError::Threw { message, .. } if syntax => CheckError::new(CheckErrorKind::ImportError, message).at(place),

@@ -124,9 +124,43 @@ async fn the_text_of_a_call_is_answered_with_the_way_to_make_it_and_a_second_one
     let answers: Vec<_> = frames.iter().filter(|frame| frame["type"] == "assistant").map(|frame| &frame["final"]).collect();
     assert_eq!(answers, [&json!(false), &json!(true)]);
     let asked = app.script.requests().pop().unwrap();
-    let Some(Entry::User(told)) = asked.entries.last() else { panic!("nothing is told") };
-    assert!(told.contains("is the text of a call, and nothing was called. There is no tool `gcd` yet."), "{told}");
+    let [.., Entry::Assistant { content, calls }, Entry::Tool { call_id, content: told }] = &*asked.entries else {
+        panic!("it is not shown as a call that was refused")
+    };
+    assert_eq!((content.as_str(), calls[0].name.as_str(), &calls[0].id), ("", "gcd", call_id));
+    assert!(told.contains("was the text of a call, and nothing was called. There is no tool `gcd` yet."), "{told}");
     assert_eq!(app.count("SELECT count(*) FROM tool_calls").await, 0);
+    // What was shown stays what it is.
+    app.script([text("Yes?")]);
+    app.connect().await.ask("And now?").await;
+    let entries = app.script.requests().pop().unwrap().entries;
+    let texts = entries.iter().filter(|entry| matches!(entry, Entry::Assistant { content, .. } if content == written));
+    assert_eq!(texts.count(), 1);
+}
+
+#[tokio::test]
+async fn a_model_on_this_machine_that_shows_sql_is_asked_once_whether_it_is_to_be_run() {
+    let shown = "You can use:\n```sql\nSELECT 6 * 7 AS n\n```";
+    let run = || call("execute_sql", json!({"query": "SELECT 6 * 7 AS n"}));
+    for (local, requests) in [(true, 3), (false, 1)] {
+        let app = TestApp::start().await;
+        if local {
+            app.script.is_local();
+            app.script([text(shown), run(), text("It is 42.")]);
+        } else {
+            app.script([text(shown)]);
+        }
+        let frames = app.connect().await.ask("How much is 6 times 7? Use SQL.").await;
+        assert_eq!(app.script.requests().len(), requests);
+        let last = frames.iter().rfind(|frame| frame["type"] == "assistant").unwrap();
+        assert_eq!(last["content"], if local { "It is 42." } else { shown });
+    }
+    let app = TestApp::start().await;
+    app.script.is_local();
+    app.script([text(shown), text(shown)]);
+    let frames = app.connect().await.ask("Show me the SQL for 6 times 7.").await;
+    let answers: Vec<_> = frames.iter().filter(|frame| frame["type"] == "assistant").map(|frame| &frame["final"]).collect();
+    assert_eq!(answers, [&json!(false), &json!(true)], "who wants to read it can");
 }
 
 #[tokio::test]

@@ -160,12 +160,12 @@ async fn single_models_differ_from_their_provider() {
 async fn a_llama_cpp_server_is_asked_once_how_much_it_can_take() {
     let server = Server::playing(vec![good("a")]).await;
     let client = client_of("llamacpp", "qwen", &server.base_url());
-    assert_eq!(client.abilities(), Abilities { context_tokens: 4096, images: false }, "nobody asked");
+    assert_eq!(client.abilities(), Abilities { context_tokens: 4096, images: false, local: true }, "nobody asked");
     server.says_beside("/props", json!({ "default_generation_settings": { "n_ctx": 6000 }, "modalities": { "vision": true } }));
     for _ in 0..3 {
         client.prepare().await;
     }
-    assert_eq!(client.abilities(), Abilities { context_tokens: 6000, images: true });
+    assert_eq!(client.abilities(), Abilities { context_tokens: 6000, images: true, local: true });
     assert_eq!(server.beside.lock().unwrap()["/props"].1, 1, "asked once");
     ask(&client, crate::request()).await.0.unwrap();
     let asked = server.asked.lock().unwrap()[0].clone();
@@ -196,7 +196,7 @@ async fn ollama_and_lm_studio_are_asked_at_their_own_addresses() {
     for (provider, model, takes) in [("ollama", "llama3", (8192, true)), ("lmstudio", "q", (5000, false))] {
         let client = client_of(provider, model, &server.base_url());
         client.prepare().await;
-        let Abilities { context_tokens, images } = client.abilities();
+        let Abilities { context_tokens, images, .. } = client.abilities();
         assert_eq!((context_tokens, images), takes, "{provider}");
     }
 }

@@ -13,15 +13,14 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::json;
 
 use super::pictures::Pictures;
-use super::truth;
+use super::{idle, truth};
 use crate::domain::{CallRequest, ConversationId, Task, TurnId, TurnState};
-use crate::model::Entry;
+use crate::model::{Entry, written_call};
 use crate::sandbox::teaching;
 use crate::store::{Exchange, History, HistoryEntry, Summary};
 
 pub(super) use budget::{Sizes, size, size_of_tools};
 pub(super) use extent::Extent;
-pub(super) use offer::Offer;
 
 use extent::Detail;
 
@@ -69,6 +68,8 @@ pub(super) struct Conversation<'a> {
     pictures: &'a Pictures,
     /// There are messages before these that no summary covers.
     more: bool,
+    /// The names of the tools that are offered.
+    tools: Vec<String>,
     /// What the controller says after everything else.
     last: Vec<Entry>,
 }
@@ -80,10 +81,10 @@ impl<'a> Conversation<'a> {
         history: &'a History,
         pictures: &'a Pictures,
         summary: Option<Summary>,
-        last: Vec<Entry>,
+        (tools, last): (Vec<String>, Vec<Entry>),
     ) -> Self {
         let (exchanges, more) = (&history.exchanges, history.more);
-        let mut all = Self { id, system, summary: None, exchanges, pictures, more, last };
+        let mut all = Self { id, system, summary: None, exchanges, pictures, more, tools, last };
         if let Some(summary) = summary {
             all.summarise(summary);
         }
@@ -147,6 +148,14 @@ impl<'a> Conversation<'a> {
                 }
                 // An empty answer that was asked for again says nothing, and some providers refuse it.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
+                HistoryEntry::Assistant(content, calls)
+                    if calls.is_empty()
+                        && self.went_on(exchange, place)
+                        && let Some(written) = written_call(content) =>
+                {
+                    entries.extend(self.as_refused(written, place, most));
+                    continue;
+                }
                 HistoryEntry::Assistant(content, calls) if detail == Detail::Full => {
                     Entry::Assistant { content: content.clone(), calls: calls.clone() }
                 }
@@ -181,6 +190,21 @@ impl<'a> Conversation<'a> {
             TurnState::Queued | TurnState::Running | TurnState::AwaitingApproval | TurnState::Completed => {}
         }
         entries
+    }
+
+    /// Whether the model was asked again after an answer.
+    fn went_on(&self, exchange: &Exchange, place: usize) -> bool {
+        place + 1 < exchange.entries.len() || exchange.turn == self.turn()
+    }
+
+    /// The text of a call as the call that it was meant to be, with what came of it. A model that reads its own text goes on writing it; one
+    /// that reads a refused call makes another.
+    fn as_refused(&self, written: CallRequest, place: usize, most: usize) -> [Entry; 2] {
+        let tools: Vec<_> = self.tools.iter().map(String::as_str).collect();
+        let content = idle::refusal(&written, &tools);
+        let call = CallRequest { id: format!("written_{place}"), ..without_long_arguments(&written, most) };
+        let call_id = call.id.clone();
+        [Entry::Assistant { content: String::new(), calls: vec![call] }, Entry::Tool { call_id, content }]
     }
 }
 

@@ -29,7 +29,7 @@ fn talk(words: &[&str]) -> History {
 
 fn conversation(history: &History, summary: Option<Summary>) -> Conversation<'_> {
     static NONE: std::sync::LazyLock<Pictures> = std::sync::LazyLock::new(Pictures::default);
-    Conversation::new(ConversationId(7), "s".into(), history, &NONE, summary, Vec::new())
+    Conversation::new(ConversationId(7), "s".into(), history, &NONE, summary, (Vec::new(), Vec::new()))
 }
 
 fn summary(up_to: i64, content: &str) -> Option<Summary> {
@@ -64,7 +64,7 @@ fn the_prompt_is_filled_in_whole() {
 fn the_first_request_stays_within_what_it_may_cost() {
     let (history, none, offer) = (talk(&["hello"]), Pictures::default(), none());
     let conversation =
-        Conversation::new(ConversationId(1), system_prompt(&offer.section, &[]), &history, &none, None, Vec::new());
+        Conversation::new(ConversationId(1), system_prompt(&offer.section, &[]), &history, &none, None, (Vec::new(), Vec::new()));
     let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&offer.tools);
     // 2,500 tokens; the tokenizers of today make one of 4 bytes and more of this text. docs/performance.md has the count of a real one.
     assert!(bytes <= 10_000, "{bytes} bytes");

@@ -57,6 +57,10 @@ async fn a_syntax_error_has_line_and_offset() {
     assert_eq!(json["error"], "syntax_error");
     assert_eq!((&json["line"], &json["offset"]), (&json!(2), &json!(13)), "{json}");
     assert!(json["message"].as_str().unwrap().contains("unexpected token"), "{json}");
+    assert_eq!(json["near"], "const x = ;");
+    let error = refused(&draft("export default (p) => p.name.split(' ').map((word => word[0]).join('');")).await;
+    let told = "The `(` in `.name.split(' ').map((word => word[0]).j` is still open there.";
+    assert!(error.message.ends_with(told), "{error}");
 }
 
 #[tokio::test]

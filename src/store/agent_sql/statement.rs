@@ -8,7 +8,7 @@ use sqlx::postgres::{PgConnection, PgTypeInfo, PgTypeKind};
 use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr, Statement as _};
 
 use super::Failure;
-use super::told::{describe, refusal, told_of};
+use super::told::{describe, mistake, refusal, told_of};
 use crate::store::RowLimits;
 use crate::store::rows::Collector;
 
@@ -42,12 +42,12 @@ pub(super) enum Room {
 pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: RowLimits) -> Result<Vec<Statement<'a>>, Value> {
     let many = statements.len();
     if !params.is_empty() && !statements.iter().any(|text| text.contains('$')) {
-        return Err(refusal(
+        return Err(mistake(
             "`params` fill in $1, $2, … of `query`, which has none: leave `params` out. Several statements go into `query`, with ; between",
         ));
     }
     if many > 1 && !params.is_empty() {
-        return Err(refusal("`params` go with one statement: give each statement that has some in a call of its own"));
+        return Err(mistake("`params` go with one statement: give each statement that has some in a call of its own"));
     }
     if many > MOST {
         return Err(refusal(&format!(
@@ -102,7 +102,7 @@ impl<'a> Statement<'a> {
             _ => Vec::new(),
         };
         if types.len() != self.params.len() {
-            return Err(Failure::Statement(refusal(&format!(
+            return Err(Failure::Statement(mistake(&format!(
                 "the statement has {} parameters ($1, $2, …), and {} were given",
                 types.len(),
                 self.params.len()

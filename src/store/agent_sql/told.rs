@@ -14,6 +14,11 @@ pub(super) fn refusal(message: &str) -> Value {
     json!({ "error": "refused", "message": message })
 }
 
+/// A refusal of what its author can put right.
+pub(super) fn mistake(message: &str) -> Value {
+    json!({ "error": "invalid_arguments", "message": message })
+}
+
 pub(super) fn timed_out(seconds: u64) -> Value {
     json!({ "error": "timeout", "message": format!("the statement ran longer than {seconds} s and was ended; nothing of it was kept") })
 }

@@ -36,6 +36,12 @@ impl Offer {
     pub(in crate::agent) fn has(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name) || self.others.iter().any(|other| other == name)
     }
+
+    /// The tools that a model is told to use where it shows what they would do. Elsewhere than on this machine that costs money, and models
+    /// there know what they do.
+    pub(in crate::agent) fn runs(&self, local: bool) -> Vec<&'static str> {
+        ["execute_sql", "write_capability"].into_iter().filter(|name| local && self.has(name)).collect()
+    }
 }
 
 /// The part of a turn's requests that capabilities and external tools have.

@@ -1,0 +1,243 @@
+//! Answers that do nothing: empty ones, those that only repeat what was asked, the text of a call that no server made a call of, and code
+//! that is shown instead of run. The model is asked again; how often follows from what is stored.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::truth::input;
+use super::{Exchange, HistoryEntry};
+use crate::domain::CallRequest;
+use crate::governor;
+use crate::model::written_call;
+use crate::tools;
+
+/// What the model is told after an answer that says nothing.
+const ASK_AGAIN: &str = "[controller] Your last answer says nothing. Make the next tool call if one is needed; otherwise answer \
+     the user in a sentence or two, from the results above if there are any.";
+/// How the turn ends after the second one.
+pub(super) const TWICE: &str =
+    "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
+/// How many texts of calls in a row are answered. Then it may be what is wanted, and is shown.
+const TEXTS: usize = 2;
+
+/// How an answer does nothing.
+#[derive(Clone, Debug, PartialEq)]
+enum Idle {
+    /// It is empty, or the question.
+    Empty,
+    /// It is the text of a call. It may name what is not there.
+    Written(CallRequest),
+    /// It was to be that, and cannot be read.
+    Broken,
+    /// It shows what this tool would do.
+    Shows(&'static str),
+}
+
+/// The answers without calls that the running turn ends with, as far as they do nothing, the last one first.
+pub(super) struct Idling<'a> {
+    asked: &'a str,
+    answers: Vec<Idle>,
+    /// Something was called in this turn, and its caller has nothing to put right.
+    done: bool,
+}
+
+impl<'a> Idling<'a> {
+    /// Looks at the running turn, the last one.
+    pub(super) fn of(history: &'a [Exchange]) -> Self {
+        let Some(turn) = history.last() else { return Self { asked: "", answers: Vec::new(), done: false } };
+        let asked = input(turn).unwrap_or_default();
+        let answers = turn.entries.iter().rev().map_while(|entry| match entry {
+            HistoryEntry::Assistant(text, calls) if calls.is_empty() => idle(text, asked),
+            _ => None,
+        });
+        let done = |entry: &HistoryEntry| matches!(entry, HistoryEntry::Tool(_, result, ..) if !tools::can_be_put_right(result));
+        Self { asked, answers: answers.collect(), done: turn.entries.iter().any(done) }
+    }
+
+    /// Whether it says nothing for the second time.
+    pub(super) fn twice_empty(&self) -> bool {
+        self.answers.starts_with(&[Idle::Empty, Idle::Empty])
+    }
+
+    /// What the model is told after its last answer, where that did nothing. The text of a call is answered as a call is, see [`refusal`].
+    /// `runs` names the tools that it may be told to use.
+    pub(super) fn told(&self, runs: &[&str]) -> Option<String> {
+        match self.answers.first()? {
+            Idle::Empty => Some(ASK_AGAIN.to_owned()),
+            Idle::Written(_) => None,
+            Idle::Broken => Some(
+                "[controller] Your last answer looks like the text of a call, but cannot be read, and nothing was called. Call the tool \
+                 itself. Its arguments are JSON: strings stand between double quotes, with \\n for a new line and \\\" for a quote."
+                    .to_owned(),
+            ),
+            Idle::Shows(tool) => runs.contains(tool).then(|| {
+                format!(
+                    "[controller] Your last answer shows code, and nothing ran it. If the user wants it done, call `{tool}` with it \
+                     now. If they only want to read it, give the same answer again."
+                )
+            }),
+        }
+    }
+
+    /// Whether the next answer does nothing either, and the model is to be asked again.
+    pub(super) fn again(&self, answer: &str, runs: &[&str]) -> bool {
+        match idle(answer, self.asked) {
+            None => false,
+            Some(Idle::Empty) => true,
+            // Where it insists on the same one, that may be what is wanted.
+            Some(written @ Idle::Written(_)) => self.answers.len() < TEXTS && self.answers.first() != Some(&written),
+            Some(Idle::Broken) => self.answers.is_empty(),
+            Some(Idle::Shows(tool)) => self.answers.is_empty() && !self.done && runs.contains(&tool),
+        }
+    }
+}
+
+/// What stands in a request in the place of a call's result, where an answer was only the text of that call.
+pub(super) fn refusal(written: &CallRequest, tools: &[&str]) -> String {
+    let how = match tools.contains(&&*written.name) {
+        true => format!("Call `{}` itself, with arguments that fit its parameters.", written.name),
+        false => {
+            governor::unknown_tool(tools, &written.name, &serde_json::from_str::<Value>(&written.arguments).unwrap_or_default())
+        }
+    };
+    format!("This was the text of a call, and nothing was called. {how}")
+}
+
+fn idle(answer: &str, asked: &str) -> Option<Idle> {
+    if says_nothing(answer, asked) {
+        return Some(Idle::Empty);
+    }
+    if let Some(written) = written_call(answer) {
+        return Some(Idle::Written(written));
+    }
+    if looks_like_a_call(answer) {
+        return Some(Idle::Broken);
+    }
+    let blocks = || answer.split("```").skip(1).step_by(2);
+    let in_language = |block: &str, languages: &[&str]| {
+        let (language, _) = block.split_once('\n').unwrap_or_default();
+        languages.contains(&&*language.trim().to_lowercase())
+    };
+    if blocks().any(|block| in_language(block, &["sql", "postgresql", "postgres"])) {
+        return Some(Idle::Shows("execute_sql"));
+    }
+    let capability = |block: &str| in_language(block, &["js", "javascript"]) && block.contains("export default");
+    blocks().any(capability).then_some(Idle::Shows("write_capability"))
+}
+
+/// Whether an answer begins as the text of a call does, and is none that can be read.
+fn looks_like_a_call(answer: &str) -> bool {
+    static BEGINNING: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"^(?:<tool_call>|```(?:json)?)?\s*\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{"#)
+            .expect("a constant, tried by a test")
+    });
+    BEGINNING.is_match(answer.trim_start())
+}
+
+/// Whether an answer to `asked` is empty, or no more than the same words. A word or two may well be said back.
+fn says_nothing(answer: &str, asked: &str) -> bool {
+    let (answer, asked) = (answer.trim(), asked.trim());
+    answer.is_empty() || (without_time(answer) == asked && asked.split_whitespace().count() > 2)
+}
+
+/// Models repeat the time along with the words it stands before.
+fn without_time(answer: &str) -> &str {
+    match answer.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((time, rest)) if chrono::DateTime::parse_from_rfc3339(time).is_ok() => rest.trim_start(),
+        _ => answer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ToolCallId, TurnId, TurnState};
+
+    #[test]
+    fn an_answer_says_nothing_when_it_is_empty_or_the_question() {
+        let asked = "Make a table `shopping`, and add eggs.";
+        for answer in ["", " \n", asked, "[2026-11-20T16:32:00Z] Make a table `shopping`, and add eggs."] {
+            assert!(says_nothing(answer, asked), "{answer:?}");
+        }
+        for answer in ["Done.", "[1] Make a table `shopping`, and add eggs.", "Make a table `shopping`, and add eggs. Done."] {
+            assert!(!says_nothing(answer, asked), "{answer:?}");
+        }
+        assert!(!says_nothing("Good morning", "Good morning"), "that is an answer");
+        assert!(!says_nothing("Good morning", ""), "a turn may begin without words");
+    }
+
+    const GCD: &str = "```json\n{\"name\": \"gcd\", \"arguments\": {\"a\": 6}}\n```";
+    const BACKTICKS: &str = "```json\n{\n  \"name\": \"write_capability\",\n  \"arguments\": {\n    \"code\": `x`\n  }\n}\n```";
+    const SQL: &str = "You can use this:\n\n```sql\nSELECT 1;\n```\n\nThat gives 1.";
+    const CODE: &str = "Here it is:\n```js\nexport default async function f(params) { return 1; }\n```";
+
+    #[test]
+    fn what_is_written_instead_of_done_is_noticed() {
+        let seen = |answer: &str| idle(answer, "Do it.");
+        assert!(matches!(seen(GCD), Some(Idle::Written(call)) if call.name == "gcd"));
+        assert_eq!(seen(BACKTICKS), Some(Idle::Broken));
+        assert_eq!(seen("{\"name\": \"greet\", \"arguments\": {\"name\": \"A\"}}\n```\nobj\n```"), Some(Idle::Broken));
+        assert_eq!((seen(SQL), seen(CODE)), (Some(Idle::Shows("execute_sql")), Some(Idle::Shows("write_capability"))));
+        for answer in [
+            "It is 1.",
+            "```json\n{\"name\": \"Ada\", \"age\": 36}\n```",
+            "```js\nconst a = 1;\n```",
+            "`sql` is a language.\n",
+            "sql",
+        ] {
+            assert_eq!(seen(answer), None, "{answer}");
+        }
+    }
+
+    fn turn(entries: Vec<HistoryEntry>) -> Exchange {
+        let begin = HistoryEntry::User("Do it.".into(), chrono::DateTime::UNIX_EPOCH);
+        let entries = [begin].into_iter().chain(entries).collect();
+        Exchange { turn: TurnId(1), state: TurnState::Running, reason: None, entries, waits: false, unproven: Vec::new() }
+    }
+
+    fn said(text: &str) -> HistoryEntry {
+        HistoryEntry::Assistant(text.into(), Vec::new())
+    }
+
+    #[test]
+    fn the_text_of_a_call_is_answered_twice_and_the_same_one_once() {
+        let other = GCD.replace("gcd", "lcm");
+        let again = |before: &[&str], answer: &str| {
+            let turn = [turn(before.iter().map(|text| said(text)).collect())];
+            Idling::of(&turn).again(answer, &[])
+        };
+        assert!(again(&[], GCD) && again(&[GCD], &other) && again(&[BACKTICKS], GCD));
+        assert!(!again(&[GCD], GCD) && !again(&[GCD, &other], GCD));
+        assert!(again(&[], BACKTICKS) && !again(&[BACKTICKS], BACKTICKS));
+        assert!(again(&[GCD], "") && !again(&[GCD], "I cannot."));
+    }
+
+    #[test]
+    fn code_that_is_shown_is_asked_about_once_while_nothing_is_done() {
+        let result = |text: &str| HistoryEntry::Tool("a".into(), text.into(), ToolCallId(1), 0);
+        let again = |entries: Vec<HistoryEntry>, runs: &[&str]| Idling::of(&[turn(entries)]).again(SQL, runs);
+        let failed = r#"{"error":"sql_error","code":"42703","message":"no such column"}"#;
+        assert!(again(vec![], &["execute_sql"]) && again(vec![result(failed)], &["execute_sql"]));
+        assert!(!again(vec![result("[]")], &["execute_sql"]), "something was done");
+        assert!(!again(vec![said(SQL)], &["execute_sql"]), "it insists");
+        assert!(!again(vec![], &["write_capability"]), "there is no such tool in this turn");
+        let told = Idling::of(&[turn(vec![said(SQL)])]).told(&["execute_sql"]).unwrap();
+        assert!(told.contains("call `execute_sql` with it now"), "{told}");
+    }
+
+    #[test]
+    fn two_answers_that_say_nothing_are_enough() {
+        let twice = |texts: &[&str]| Idling::of(&[turn(texts.iter().map(|text| said(text)).collect())]).twice_empty();
+        assert!(twice(&["", " "]) && twice(&[GCD, "", ""]));
+        assert!(!twice(&[""]) && !twice(&[GCD, ""]) && !twice(&["", GCD]));
+    }
+
+    #[test]
+    fn what_a_text_is_answered_with_says_how() {
+        let call = written_call(GCD).unwrap();
+        assert!(refusal(&call, &["execute_sql"]).contains("Your next answer is a call of write_capability"));
+        assert!(refusal(&call, &["gcd"]).ends_with("Call `gcd` itself, with arguments that fit its parameters."));
+    }
+}
