@@ -94,18 +94,23 @@ impl<'a> Idling<'a> {
     }
 }
 
-/// What stands in a request in the place of a call's result, where an answer was only the text of that call.
-pub(super) fn refusal(written: &CallRequest, tools: &[&str]) -> String {
-    let how = match tools.contains(&&*written.name) {
-        true => format!("Call `{}` itself, with arguments that fit its parameters.", written.name),
-        false => {
-            governor::unknown_tool(tools, &written.name, &serde_json::from_str::<Value>(&written.arguments).unwrap_or_default())
+/// What stands in a request in the place of a call's result, where an answer was only the text of that call; `last`: nothing came after it.
+pub(super) fn refusal(written: &CallRequest, tools: &[&str], last: bool) -> String {
+    let how = match (tools.contains(&&*written.name), last) {
+        (true, true) => format!(" Call `{}` itself, with arguments that fit its parameters.", written.name),
+        // What was missing then may be there by now.
+        (true, false) => String::new(),
+        (false, _) => {
+            let arguments: Value = serde_json::from_str(&written.arguments).unwrap_or_default();
+            format!(" {}", governor::unknown_tool(tools, &written.name, &arguments))
         }
     };
-    format!("This was the text of a call, and nothing was called. {how}")
+    format!("This was the text of a call, and nothing was called.{how}")
 }
 
 fn idle(answer: &str, asked: &str) -> Option<Idle> {
+    // Behind the question may stand what it is to be judged by.
+    let answer = without_time(answer.trim()).strip_prefix(asked.trim()).filter(|rest| rest.starts_with('\n')).unwrap_or(answer);
     if says_nothing(answer, asked) {
         return Some(Idle::Empty);
     }
@@ -177,6 +182,7 @@ mod tests {
     fn what_is_written_instead_of_done_is_noticed() {
         let seen = |answer: &str| idle(answer, "Do it.");
         assert!(matches!(seen(GCD), Some(Idle::Written(call)) if call.name == "gcd"));
+        assert_eq!(seen(&format!("[2026-11-20T16:32:00Z] Do it.\n{GCD}")), seen(GCD));
         assert_eq!(seen(BACKTICKS), Some(Idle::Broken));
         assert_eq!(seen("{\"name\": \"greet\", \"arguments\": {\"name\": \"A\"}}\n```\nobj\n```"), Some(Idle::Broken));
         assert_eq!((seen(SQL), seen(CODE)), (Some(Idle::Shows("execute_sql")), Some(Idle::Shows("write_capability"))));
@@ -237,7 +243,8 @@ mod tests {
     #[test]
     fn what_a_text_is_answered_with_says_how() {
         let call = written_call(GCD).unwrap();
-        assert!(refusal(&call, &["execute_sql"]).contains("Your next answer is a call of write_capability"));
-        assert!(refusal(&call, &["gcd"]).ends_with("Call `gcd` itself, with arguments that fit its parameters."));
+        assert!(refusal(&call, &["execute_sql"], true).contains("Your next answer is a call of write_capability"));
+        assert!(refusal(&call, &["gcd"], true).ends_with("Call `gcd` itself, with arguments that fit its parameters."));
+        assert!(refusal(&call, &["gcd"], false).ends_with("nothing was called."));
     }
 }

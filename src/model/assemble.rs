@@ -28,8 +28,14 @@ pub(super) struct Assembly {
     bytes: usize,
     repetition: Repetition,
     cut_short: bool,
+    wants_call: bool,
 }
 
+/// How much text may come where a call was demanded and none has begun, in bytes. A server that holds its model to a call by forbidding the
+/// end of the answer, and not the text, would let it talk for ever.
+const TALK: usize = 1024;
+/// Why an answer ended that this side ended, because it was talk where a call was demanded.
+pub(super) const NO_CALL: &str = "no_call";
 /// Why an answer ended that this side ended, because it only repeated itself.
 pub const REPETITION: &str = "repetition";
 
@@ -97,7 +103,13 @@ impl Assembly {
             bytes: 0,
             repetition: Repetition::in_text(),
             cut_short: false,
+            wants_call: false,
         }
+    }
+
+    /// The same where a call was demanded.
+    pub(super) fn wanting_call(self, wants_call: bool) -> Self {
+        Self { wants_call, ..self }
     }
 
     /// True once the model has said anything, thinking included.
@@ -139,6 +151,8 @@ impl Assembly {
             } else if let Some(kept) = self.repetition.look(&self.content) {
                 self.content.truncate(kept);
                 self.cut_short_as(REPETITION);
+            } else if self.wants_call && self.calls.is_empty() && self.content.len() >= TALK {
+                self.cut_short_as(NO_CALL);
             }
         }
         // Calls of a whole reply are not in pieces.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
 
-use super::assemble::Assembly;
+use super::assemble::{Assembly, NO_CALL};
 use super::body::{self, Manner};
 use super::providers::{Provider, Quirks, Tells};
 use super::reading::{Reading, Watch};
@@ -216,6 +216,9 @@ impl ChatClient {
     /// middle of a stream, perhaps it can give the whole.
     async fn attempt_or_rescue(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
         let mut failure = match self.attempt(request, model, on_delta, true).await {
+            Ok(answer) if answer.finish_reason == NO_CALL => {
+                return self.attempt(request, model, on_delta, true).await; // which does not demand one
+            }
             Err(failure) if failure.within_stream => {
                 tracing::warn!(
                     "the server broke off its stream, asking for a whole reply: {}",
@@ -267,8 +270,9 @@ impl ChatClient {
         let reading = Reading {
             peer: self.peer(model),
             limits: &self.limits,
-            assembly: Assembly::new(self.limits.answer_bytes),
-            on_delta,
+            assembly: Assembly::new(self.limits.answer_bytes).wanting_call(demanded && streamed),
+            // Talk where a call is demanded may be thrown away.
+            on_delta: if demanded { &|_| {} } else { on_delta },
             watch,
         };
         let answer = reading.read(response).await?;

@@ -1,8 +1,8 @@
 //! Notices an answer that goes on with the same few words for ever. Small models do, and would until their limit of tokens, which takes
 //! minutes on this machine and costs money elsewhere.
 
-/// The longest piece that is looked for, in bytes.
-const LONGEST: usize = 256;
+/// How often the longest piece that is looked for comes. Whole paragraphs are repeated, too.
+const TIMES: usize = 4;
 /// How much of a text has to be the same piece over and over, in bytes. Tables, rulers and lists of zeros are shorter.
 const IN_TEXT: usize = 4096;
 /// The same for the arguments of a call.
@@ -46,7 +46,7 @@ impl Repetition {
         self.looked_at = text.len();
         let bytes = text.as_bytes();
         let tail = &bytes[bytes.len() - self.span..];
-        let period = (1..=LONGEST).find(|period| tail[*period..] == tail[..tail.len() - period])?;
+        let period = (1..=self.span / TIMES).find(|period| tail[*period..] == tail[..tail.len() - period])?;
         // It began before the span, where the span was not looked at in time.
         let repeats = (period..bytes.len()).rev().take_while(|at| bytes[*at] == bytes[at - period]).count();
         Some(text.floor_char_boundary(bytes.len() - repeats))
@@ -70,6 +70,8 @@ mod tests {
         assert_eq!(grown(Repetition::in_arguments(), &text), Some("{\"code\": \"x\", \"Yes\": {}"));
         let text = format!("Well. {}", "no … ".repeat(2000));
         assert_eq!(grown(Repetition::in_text(), &text), Some("Well. no …"));
+        let paragraph: String = (0..60).map(|word| format!("word{word} ")).collect();
+        assert_eq!(grown(Repetition::in_text(), &paragraph.repeat(20)), Some(&*paragraph));
     }
 
     #[test]

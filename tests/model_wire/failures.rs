@@ -297,6 +297,18 @@ async fn a_server_that_does_not_make_its_model_call_is_not_asked_to_again() {
 }
 
 #[tokio::test]
+async fn talk_without_end_where_a_call_was_demanded_is_not_waited_for_and_not_shown() {
+    let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
+    let words: String = (0..200).map(|number| piece(&format!("word{number} "))).collect();
+    let talk = vec![Do::Send([head, words.into_bytes()].concat()), Do::Hang];
+    let server = Server::playing(vec![talk, good("I cannot.")]).await;
+    let request = level3::model::Request { must_call: true, ..request() };
+    let (answer, heard) = ask(&client(&server.base_url(), limits()), request).await;
+    assert_eq!((answer.unwrap().content.as_str(), heard.as_str()), ("I cannot.", "I cannot."));
+    assert_eq!(server.requests(), 2);
+}
+
+#[tokio::test]
 async fn dropping_the_answer_closes_the_connection() {
     let server = Server::playing(vec![vec![Do::Send(events(piece("half"))), Do::Hang]]).await;
     let client = client(&server.base_url(), limits());

@@ -153,7 +153,7 @@ impl<'a> Conversation<'a> {
                         && self.went_on(exchange, place)
                         && let Some(written) = written_call(content) =>
                 {
-                    entries.extend(self.as_refused(written, place, most));
+                    entries.extend(self.as_refused(written, (place, exchange.entries.len()), most));
                     continue;
                 }
                 HistoryEntry::Assistant(content, calls) if detail == Detail::Full => {
@@ -199,9 +199,9 @@ impl<'a> Conversation<'a> {
 
     /// The text of a call as the call that it was meant to be, with what came of it. A model that reads its own text goes on writing it; one
     /// that reads a refused call makes another.
-    fn as_refused(&self, written: CallRequest, place: usize, most: usize) -> [Entry; 2] {
+    fn as_refused(&self, written: CallRequest, (place, of): (usize, usize), most: usize) -> [Entry; 2] {
         let tools: Vec<_> = self.tools.iter().map(String::as_str).collect();
-        let content = idle::refusal(&written, &tools);
+        let content = idle::refusal(&written, &tools, place + 1 == of);
         let call = CallRequest { id: format!("written_{place}"), ..without_long_arguments(&written, most) };
         let call_id = call.id.clone();
         [Entry::Assistant { content: String::new(), calls: vec![call] }, Entry::Tool { call_id, content }]
