@@ -56,6 +56,11 @@ impl<'a> Idling<'a> {
         Self { asked, answers: answers.collect(), done: turn.entries.iter().any(done) }
     }
 
+    /// Whether the model is asked again.
+    pub(super) fn any(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
     /// Whether it says nothing for the second time.
     pub(super) fn twice_empty(&self) -> bool {
         self.answers.starts_with(&[Idle::Empty, Idle::Empty])

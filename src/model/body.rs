@@ -23,6 +23,8 @@ pub(super) struct Peer {
 /// Small models call tools far more reliably when they are cooled down; the big ones are left as their makers set them, and some of
 /// those refuse the setting.
 const LOCAL_TEMPERATURE: f64 = 0.2;
+/// Cooled down they also give the same answer again, so not where another one is wanted.
+const LOCAL_TEMPERATURE_AGAIN: f64 = 0.8;
 
 /// Stands where a provider wants text and there is none.
 const NO_TEXT: &str = "(no text)";
@@ -53,7 +55,7 @@ pub(super) fn chat(request: &Request, model: &str, peer: Peer, manner: Manner) -
     };
     body[limit] = quirks.answer_tokens.into();
     if peer.local {
-        body["temperature"] = LOCAL_TEMPERATURE.into();
+        body["temperature"] = if request.again { LOCAL_TEMPERATURE_AGAIN } else { LOCAL_TEMPERATURE }.into();
     }
     if manner.streamed && manner.counted {
         body["stream_options"] = json!({ "include_usage": true });
@@ -433,6 +435,9 @@ mod tests {
         assert!(openai.get("max_tokens").is_none() && openai.get("temperature").is_none(), "{openai}");
         let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: false }, STREAMED);
         assert_eq!(local["temperature"], LOCAL_TEMPERATURE);
+        let request = Request { again: true, ..request };
+        let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: false }, STREAMED);
+        assert_eq!(local["temperature"], LOCAL_TEMPERATURE_AGAIN);
     }
 
     #[test]

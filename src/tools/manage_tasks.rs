@@ -57,7 +57,7 @@ impl ManageTasks {
         if unit.task(id).await?.is_none() {
             return Ok(false);
         }
-        match not_the_title_of_another(unit, id, self.title.as_deref().map(str::trim)).await {
+        match not_the_title_of_another(unit, id, self.title.as_deref().map(str::trim), &self.action, None).await {
             Ok(()) => Ok(true),
             Err(Failure::Refused(_)) => Ok(false),
             Err(Failure::Store(error)) => Err(error),
@@ -172,7 +172,7 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
                 return Err(Failure::Refused(refusal("`title` must not be empty")));
             }
             let model = request.model.as_deref().map(model).transpose()?;
-            not_the_title_of_another(unit, id, title.as_deref()).await?;
+            not_the_title_of_another(unit, id, title.as_deref(), "update", request.status.as_deref()).await?;
             let change = TaskChange { title, details: request.details, status, due_at, model };
             match unit.update_task(conversation, id, change).await? {
                 Some(task) => shown(&task),
@@ -181,7 +181,7 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
         }
         "complete" => {
             let id = id(unit, request.id, "complete").await?;
-            not_the_title_of_another(unit, id, title.as_deref()).await?;
+            not_the_title_of_another(unit, id, title.as_deref(), "complete", None).await?;
             let change = TaskChange { status: Some(TaskStatus::Done), ..TaskChange::default() };
             match unit.update_task(conversation, id, change).await? {
                 Some(task) => shown(&task),
@@ -190,7 +190,7 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
         }
         "delete" => {
             let id = id(unit, request.id, "delete").await?;
-            not_the_title_of_another(unit, id, title.as_deref()).await?;
+            not_the_title_of_another(unit, id, title.as_deref(), "delete", None).await?;
             match unit.delete_task(conversation, id).await? {
                 Some(task) => Ok(json!({ "deleted": task }).to_string()),
                 None => Err(unknown(unit, id).await),
@@ -255,7 +255,13 @@ fn undated(title: &str, details: &str) -> Failure {
 }
 
 /// Refuses to change a task under the title of another open one: then most likely that one was meant.
-async fn not_the_title_of_another(unit: &mut Unit, id: TaskId, title: Option<&str>) -> Result<(), Failure> {
+async fn not_the_title_of_another(
+    unit: &mut Unit,
+    id: TaskId,
+    title: Option<&str>,
+    action: &str,
+    status: Option<&str>,
+) -> Result<(), Failure> {
     let Some(title) = title.map(str::to_lowercase) else { return Ok(()) };
     let tasks = unit.list_tasks().await?;
     let named: Vec<_> = tasks.iter().filter(|task| task.title.to_lowercase() == title).collect();
@@ -265,7 +271,11 @@ async fn not_the_title_of_another(unit: &mut Unit, id: TaskId, title: Option<&st
                 "task {} has this title, not task {id}: give the `id` of the one that is meant, or another title",
                 other.id
             );
-            Err(with_open_tasks(unit, json!({ "error": "invalid_arguments", "message": message })).await)
+            let mut call = json!({ "action": action, "id": other.id });
+            if let Some(status) = status {
+                call["status"] = status.into();
+            }
+            Err(with_open_tasks(unit, json!({ "error": "invalid_arguments", "message": message, "call": call })).await)
         }
         _ => Ok(()),
     }

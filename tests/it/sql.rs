@@ -163,11 +163,18 @@ async fn several_statements_take_no_params_and_are_not_endless() {
     let frames = app.connect().await.ask("run").await;
     let told = frames.iter().find(|frame| frame["type"] == "tool_result").unwrap();
     assert!(told["result"].as_str().unwrap().contains("`params` go with one statement"), "{told}");
-    let with_statements = json!({ "query": "SELECT 1; SELECT 2", "params": ["SELECT 1", "SELECT 2"] });
-    app.script([calls(&[("execute_sql", with_statements)]), text("done")]);
-    let frames = app.connect().await.ask("run").await;
-    let told = frames.iter().find(|frame| frame["type"] == "tool_result").unwrap();
-    assert!(told["result"].as_str().unwrap().contains("leave `params` out"), "{told}");
+    for (query, given) in [
+        ("SELECT 1 AS n; SELECT 2 AS n", json!([[{ "n": 1 }], [{ "n": 2 }]])),
+        ("CREATE TABLE t AS SELECT 3 AS n", json!([{ "done": "CREATE" }])),
+        ("DROP TABLE t", json!([{ "done": "DROP" }])),
+    ] {
+        app.script([calls(&[("execute_sql", json!({ "query": query, "params": [query] }))]), text("done")]);
+        let frames = app.connect().await.ask("run").await;
+        let told = frames.iter().find(|frame| frame["type"] == "tool_result").unwrap();
+        let told: serde_json::Value = serde_json::from_str(told["result"].as_str().unwrap()).unwrap();
+        assert_eq!(told["results"], given);
+        assert!(told["note"].as_str().unwrap().starts_with("`params` were not used"), "{told}");
+    }
     let results = run(&app, &[&*"SELECT 1;".repeat(51)]).await;
     assert!(results[0].1.contains("these are 51 statements; send at most 50"), "{}", results[0].1);
 }

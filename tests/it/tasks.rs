@@ -107,6 +107,7 @@ async fn who_names_no_task_is_told_which_there_are_and_who_hides_a_date_where_it
     assert_eq!((&results[2]["title"], &results[2]["due_at"]), (&json!("Watch the film of 2001"), &json!(null)));
     let film = json!({"id": 2, "title": "Watch the film of 2001"});
     assert_eq!((&results[4]["open_tasks"], &results[5]["open_tasks"]), (&json!([film]), &json!([film])));
+    assert_eq!(results[7]["call"], json!({"action": "update", "id": 3, "status": "done"}));
     for result in 7..=9 {
         assert_eq!(
             message(result),

@@ -59,6 +59,9 @@ enum Seal<'a> {
     Nothing,
 }
 
+/// What is said beside the results where values were given that no statement has a place for.
+const NOTE: &str = r#","note":"`params` were not used: there is no $1 in `query`. Only what stands in `query` was run.""#;
+
 /// What came of a statement: its result, and the number of the event by which it was recorded.
 type Sealed = (String, Option<i64>);
 
@@ -377,14 +380,15 @@ impl Failure {
 
 impl Seal<'_> {
     /// Runs the statements one after the other, and none after one that failed or left the transaction. Of several, the results come in one
-    /// list.
+    /// list; so they do where something is to be said beside them.
     async fn run(
         &self,
         connection: &mut PgConnection,
         statements: &[Statement<'_>],
         transaction: &str,
     ) -> Result<String, Failure> {
-        if let [only] = statements {
+        let unused = statements.iter().any(|statement| statement.unused);
+        if let ([only], false) = (statements, unused) {
             return only.run(connection).await;
         }
         let mut results = Vec::new();
@@ -394,7 +398,8 @@ impl Seal<'_> {
             }
             results.push(statement.run(connection).await.map_err(|failure| failure.of(at, statements))?);
         }
-        Ok(format!("{{\"results\":[{}]}}", results.join(",")))
+        let note = if unused { NOTE } else { "" };
+        Ok(format!("{{\"results\":[{}]{note}}}", results.join(",")))
     }
 
     /// Between two statements: what the first one left behind must be the transaction it was given.

@@ -25,6 +25,8 @@ pub(super) struct Statement<'a> {
     /// Its first word, in capitals.
     first: String,
     params: &'a [Value],
+    /// Values were given that have no place in it.
+    pub(super) unused: bool,
     room: Room,
 }
 
@@ -41,11 +43,9 @@ pub(super) enum Room {
 /// results.
 pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: RowLimits) -> Result<Vec<Statement<'a>>, Value> {
     let many = statements.len();
-    if !params.is_empty() && !statements.iter().any(|text| text.contains('$')) {
-        return Err(mistake(
-            "`params` fill in $1, $2, … of `query`, which has none: leave `params` out. Several statements go into `query`, with ; between",
-        ));
-    }
+    // Models write the statement itself there. Without a $1 it means what it says, whatever is given; they are told.
+    let unused = !params.is_empty() && !statements.iter().any(|text| text.contains('$'));
+    let params = if unused { &[] } else { params };
     if many > 1 && !params.is_empty() {
         return Err(mistake("`params` go with one statement: give each statement that has some in a call of its own"));
     }
@@ -56,7 +56,8 @@ pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: R
     }
     let shared = RowLimits { rows: (limits.rows / many.max(1)).max(1), bytes: limits.bytes / many.max(1), ..limits };
     let one = |(at, text): (usize, &&'a str)| {
-        Statement::new(text, params, Room::Shown(shared)).map_err(|told| told_of(told, at + 1, many, text))
+        let read = Statement::new(text, params, Room::Shown(shared)).map_err(|told| told_of(told, at + 1, many, text));
+        read.map(|statement| Statement { unused, ..statement })
     };
     statements.iter().enumerate().map(one).collect()
 }
@@ -67,7 +68,7 @@ impl<'a> Statement<'a> {
         if text.contains('\0') || params.iter().any(holds_zero) {
             return Err(refusal("SQL and its parameters cannot hold zero characters; leave them out"));
         }
-        Ok(Self { text, first: first_word(text)?, params, room })
+        Ok(Self { text, first: first_word(text)?, params, unused: false, room })
     }
 
     /// Has Postgres read it, and look up what it names, without any effect.
