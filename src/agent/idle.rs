@@ -1,4 +1,4 @@
-//! Answers that do nothing: empty ones, those that only repeat what was asked, the text of a call that no server made a call of, and code
+//! Answers that do nothing: empty ones, those that only repeat what was asked or told, the text of a call that no server made a call of, and code
 //! that is shown instead of run. The model is asked again; how often follows from what is stored.
 
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ const ASK_AGAIN: &str = "[controller] Your last answer says nothing. Make the ne
 /// How the turn ends after the second one.
 pub(super) const TWICE: &str =
     "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
-/// How many texts of calls in a row are answered. Then it may be what is wanted, and is shown.
+/// How many answers in a row that say something, and do nothing, are asked about. Then it may be what is wanted, and is shown.
 const TEXTS: usize = 2;
 
 /// How an answer does nothing.
@@ -93,8 +93,10 @@ impl<'a> Idling<'a> {
             Some(Idle::Empty) => true,
             // Where it insists on the same one, that may be what is wanted.
             Some(written @ Idle::Written(_)) => self.answers.len() < TEXTS && self.answers.first() != Some(&written),
-            Some(Idle::Broken) => self.answers.is_empty(),
-            Some(Idle::Shows(tool)) => self.answers.is_empty() && !self.done && runs.contains(&tool),
+            Some(Idle::Broken) => self.answers.len() < TEXTS && !self.answers.contains(&Idle::Broken),
+            Some(shows @ Idle::Shows(tool)) => {
+                self.answers.len() < TEXTS && !self.answers.contains(&shows) && !self.done && runs.contains(&tool)
+            }
         }
     }
 }
@@ -146,10 +148,13 @@ fn looks_like_a_call(answer: &str) -> bool {
     BEGINNING.is_match(answer.trim_start())
 }
 
-/// Whether an answer to `asked` is empty, or no more than the same words. A word or two may well be said back.
+/// Whether an answer to `asked` is empty, or no more than the same words, or begins as a result of a tool does in the templates of Qwen and
+/// Hermes. A word or two may well be said back.
 fn says_nothing(answer: &str, asked: &str) -> bool {
     let (answer, asked) = (answer.trim(), asked.trim());
-    answer.is_empty() || (without_time(answer) == asked && asked.split_whitespace().count() > 2)
+    answer.is_empty()
+        || answer.starts_with("<tool_response>")
+        || (without_time(answer) == asked && asked.split_whitespace().count() > 2)
 }
 
 /// Models repeat the time along with the words it stands before.
@@ -168,7 +173,13 @@ mod tests {
     #[test]
     fn an_answer_says_nothing_when_it_is_empty_or_the_question() {
         let asked = "Make a table `shopping`, and add eggs.";
-        for answer in ["", " \n", asked, "[2026-11-20T16:32:00Z] Make a table `shopping`, and add eggs."] {
+        for answer in [
+            "",
+            " \n",
+            "<tool_response>\n3\n</tool_response>",
+            asked,
+            "[2026-11-20T16:32:00Z] Make a table `shopping`, and add eggs.",
+        ] {
             assert!(says_nothing(answer, asked), "{answer:?}");
         }
         for answer in ["Done.", "[1] Make a table `shopping`, and add eggs.", "Make a table `shopping`, and add eggs. Done."] {
@@ -233,6 +244,7 @@ mod tests {
         assert!(again(vec![], &["execute_sql"]) && again(vec![result(failed)], &["execute_sql"]));
         assert!(!again(vec![result("[]")], &["execute_sql"]), "something was done");
         assert!(!again(vec![said(SQL)], &["execute_sql"]), "it insists");
+        assert!(again(vec![said(GCD)], &["execute_sql"]), "that was something else");
         assert!(!again(vec![], &["write_capability"]), "there is no such tool in this turn");
         let told = Idling::of(&[turn(vec![said(SQL)])]).told(&["execute_sql"]).unwrap();
         assert!(told.contains("call `execute_sql` with it now"), "{told}");

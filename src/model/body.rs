@@ -24,7 +24,7 @@ pub(super) struct Peer {
 /// those refuse the setting.
 const LOCAL_TEMPERATURE: f64 = 0.2;
 /// Cooled down they also give the same answer again, so not where another one is wanted.
-const LOCAL_TEMPERATURE_AGAIN: f64 = 0.8;
+const LOCAL_TEMPERATURE_AGAIN: f64 = 0.5;
 
 /// Stands where a provider wants text and there is none.
 const NO_TEXT: &str = "(no text)";

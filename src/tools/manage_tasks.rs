@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Recorder;
 use super::arguments::refusal;
-use crate::domain::{ConversationId, Effect, OperationState, Outcome, Task, TaskId, TaskStatus};
+use crate::domain::{Effect, OperationState, Origin, Outcome, Task, TaskId, TaskStatus};
 use crate::model::reference::Reference;
 use crate::store::{Lease, NewOperation, NewTask, Store, StoreError, TaskChange, Unit};
 
@@ -105,7 +105,7 @@ impl From<StoreError> for Failure {
 
 pub(super) async fn run(record: &Recorder<'_>, request: ManageTasks) -> Result<(), StoreError> {
     let mut unit = record.store.begin(record.now).await?;
-    let outcome = match apply(&mut unit, record.lease.conversation, request).await {
+    let outcome = match apply(&mut unit, record.lease, request, record.now).await {
         Ok(result) => Outcome::ok(result),
         Err(Failure::Refused(reason)) => Outcome::failed(reason),
         Err(Failure::Store(error)) => return Err(error),
@@ -124,7 +124,7 @@ pub(super) async fn run_nested(
     now: DateTime<Utc>,
 ) -> Result<Result<String, String>, StoreError> {
     let mut unit = store.begin(now).await?;
-    let answer = match apply(&mut unit, lease.conversation, request).await {
+    let answer = match apply(&mut unit, lease, request, now).await {
         Ok(result) => Ok(result),
         Err(Failure::Refused(reason)) => Err(reason),
         Err(Failure::Store(error)) => return Err(error),
@@ -140,12 +140,14 @@ pub(super) async fn run_nested(
     Ok(answer)
 }
 
-async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTasks) -> Result<String, Failure> {
+async fn apply(unit: &mut Unit, lease: &Lease, request: ManageTasks, now: DateTime<Utc>) -> Result<String, Failure> {
+    let conversation = lease.conversation;
     let title = request.title.map(|title| title.trim().to_owned());
     match request.action.as_str() {
         "create" => {
             let title = title.filter(|title| !title.is_empty()).ok_or_else(|| missing("title", "create"))?;
             let due_at = request.due_at.as_deref().map(due_date).transpose()?.flatten();
+            not_at_once(lease, due_at, now)?;
             let details = request.details.unwrap_or_default();
             let model = request.model.as_deref().map(model).transpose()?.flatten();
             if request.due_at.is_none() && names_a_time(&title) {
@@ -168,6 +170,7 @@ async fn apply(unit: &mut Unit, conversation: ConversationId, request: ManageTas
             let id = id(unit, request.id, "update").await?;
             let status = request.status.as_deref().map(status).transpose()?;
             let due_at = request.due_at.as_deref().map(due_date).transpose()?;
+            not_at_once(lease, due_at.flatten(), now)?;
             if title.as_deref() == Some("") {
                 return Err(Failure::Refused(refusal("`title` must not be empty")));
             }
@@ -252,6 +255,19 @@ fn undated(title: &str, details: &str) -> Failure {
                    is not to fall due";
     let call = json!({ "action": "create", "title": title, "details": details, "due_at": "YYYY-MM-DDTHH:MM:SSZ" });
     Failure::Refused(json!({ "error": "invalid_arguments", "message": message, "call": call }).to_string())
+}
+
+/// Refuses a task that would wake the model again as soon as this turn ends, where a due task began it: a model that makes such a task each
+/// time it is woken would never stop.
+fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<(), Failure> {
+    if lease.origin != Origin::Task || due_at.is_none_or(|due_at| due_at > now) {
+        return Ok(());
+    }
+    let message = format!(
+        "`due_at` is in the past (it is {now} now), and you were woken by a due task: do now what is to be done now, or give a later time",
+        now = now.to_rfc3339_opts(SecondsFormat::Secs, true)
+    );
+    Err(Failure::Refused(refusal(&message)))
 }
 
 /// Refuses to change a task under the title of another open one: then most likely that one was meant.

@@ -156,6 +156,27 @@ async fn tasks_that_fell_due_together_or_while_the_server_was_off_are_one_turn()
 }
 
 #[tokio::test]
+async fn a_due_task_cannot_make_one_that_is_due_already() {
+    let app = TestApp::start().await;
+    make_task(&app, "Water the plants", "2026-11-20T08:00:30Z").await;
+    let mut client = app.connect().await;
+    client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
+    let again = |due_at: &str| ("manage_tasks", json!({"action": "create", "title": "Once more", "due_at": due_at}));
+    let moved = ("manage_tasks", json!({"action": "update", "id": 1, "due_at": "2020-01-01T00:00:00Z"}));
+    app.script([calls(&[again("2026-11-20T08:00:30Z"), moved, again("2026-11-20T08:10:00Z")]), text("Done.")]);
+    app.advance(30);
+    let frames = client.turn().await;
+    let results: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").collect();
+    for refused in &results[..2] {
+        let told = refused["result"].as_str().unwrap();
+        assert!(told.contains("in the past (it is 2026-11-20T08:00:30Z now)") && told.contains("give a later time"), "{told}");
+    }
+    assert_eq!(results[2]["ok"], true);
+    app.run_until_idle().await;
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'task'").await, 1);
+}
+
+#[tokio::test]
 async fn a_due_date_that_is_moved_fires_again() {
     let app = TestApp::start().await;
     make_task(&app, "Stretch", "2026-11-20T08:00:10Z").await;
