@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::truth::input;
 use super::{Exchange, HistoryEntry};
@@ -31,8 +31,8 @@ enum Idle {
     Written(CallRequest),
     /// It was to be that, and cannot be read.
     Broken,
-    /// It shows what this tool would do.
-    Shows(&'static str),
+    /// It shows the code that this tool would run, with these arguments.
+    Shows(&'static str, Value),
 }
 
 /// The answers without calls that the running turn ends with, as far as they do nothing, the last one first.
@@ -56,11 +56,6 @@ impl<'a> Idling<'a> {
         Self { asked, answers: answers.collect(), done: turn.entries.iter().any(done) }
     }
 
-    /// Whether the model is asked again.
-    pub(super) fn any(&self) -> bool {
-        !self.answers.is_empty()
-    }
-
     /// Whether it says nothing for the second time.
     pub(super) fn twice_empty(&self) -> bool {
         self.answers.starts_with(&[Idle::Empty, Idle::Empty])
@@ -77,10 +72,10 @@ impl<'a> Idling<'a> {
                  itself. Its arguments are JSON: strings stand between double quotes, with \\n for a new line and \\\" for a quote."
                     .to_owned(),
             ),
-            Idle::Shows(tool) => runs.contains(tool).then(|| {
+            Idle::Shows(tool, arguments) => runs.contains(tool).then(|| {
                 format!(
-                    "[controller] Your last answer shows code, and nothing ran it. If the user wants it done, call `{tool}` with it \
-                     now. If they only want to read it, give the same answer again."
+                    "[controller] Your last answer only showed code, and nothing ran it. Your next answer is a call of `{tool}` with \
+                     {arguments}, unless the user wants to read it and no more."
                 )
             }),
         }
@@ -94,8 +89,9 @@ impl<'a> Idling<'a> {
             // Where it insists on the same one, that may be what is wanted.
             Some(written @ Idle::Written(_)) => self.answers.len() < TEXTS && self.answers.first() != Some(&written),
             Some(Idle::Broken) => self.answers.len() < TEXTS && !self.answers.contains(&Idle::Broken),
-            Some(shows @ Idle::Shows(tool)) => {
-                self.answers.len() < TEXTS && !self.answers.contains(&shows) && !self.done && runs.contains(&tool)
+            Some(Idle::Shows(tool, _)) => {
+                let before = self.answers.iter().any(|answer| matches!(answer, Idle::Shows(..)));
+                self.answers.len() < TEXTS && !before && !self.done && runs.contains(&tool)
             }
         }
     }
@@ -127,16 +123,30 @@ fn idle(answer: &str, asked: &str) -> Option<Idle> {
     if looks_like_a_call(answer) {
         return Some(Idle::Broken);
     }
-    let blocks = || answer.split("```").skip(1).step_by(2);
-    let in_language = |block: &str, languages: &[&str]| {
-        let (language, _) = block.split_once('\n').unwrap_or_default();
-        languages.contains(&&*language.trim().to_lowercase())
-    };
-    if blocks().any(|block| in_language(block, &["sql", "postgresql", "postgres"])) {
-        return Some(Idle::Shows("execute_sql"));
-    }
-    let capability = |block: &str| in_language(block, &["js", "javascript"]) && block.contains("export default");
-    blocks().any(capability).then_some(Idle::Shows("write_capability"))
+    shown_code(answer).map(|(tool, arguments)| Idle::Shows(tool, arguments))
+}
+
+/// Whether an answer that the model was asked again after is left out of later requests: a model that reads its own words goes on with them.
+/// The text of a call is not left out, see [`refusal`].
+pub(super) fn is_left_out(answer: &str, asked: &str) -> bool {
+    matches!(idle(answer, asked), Some(Idle::Empty | Idle::Broken | Idle::Shows(..)))
+}
+
+/// What would run the first block of SQL, or the first source of a capability, in an answer.
+fn shown_code(answer: &str) -> Option<(&'static str, Value)> {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"function\s+(\w+)").expect("a constant, tried by a test"));
+    answer.split("```").skip(1).step_by(2).find_map(|block| {
+        let (language, code) = block.split_once('\n')?;
+        let code = code.trim();
+        match &*language.trim().to_lowercase() {
+            "sql" | "postgresql" | "postgres" => Some(("execute_sql", json!({ "query": code }))),
+            "js" | "javascript" if code.contains("export default") => {
+                let name = NAME.captures(code).map_or("...", |found| found.get(1).map_or("...", |name| name.as_str()));
+                Some(("write_capability", json!({ "name": name, "code": code, "description": "..." })))
+            }
+            _ => None,
+        }
+    })
 }
 
 /// Whether an answer begins as the text of a call does, and is none that can be read.
@@ -201,7 +211,8 @@ mod tests {
         assert_eq!(seen(&format!("[2026-11-20T16:32:00Z] Do it.\n{GCD}")), seen(GCD));
         assert_eq!(seen(BACKTICKS), Some(Idle::Broken));
         assert_eq!(seen("{\"name\": \"greet\", \"arguments\": {\"name\": \"A\"}}\n```\nobj\n```"), Some(Idle::Broken));
-        assert_eq!((seen(SQL), seen(CODE)), (Some(Idle::Shows("execute_sql")), Some(Idle::Shows("write_capability"))));
+        assert_eq!(seen(SQL), Some(Idle::Shows("execute_sql", json!({ "query": "SELECT 1;" }))));
+        assert!(matches!(seen(CODE), Some(Idle::Shows("write_capability", call)) if call["name"] == "f"));
         for answer in [
             "It is 1.",
             "```json\n{\"name\": \"Ada\", \"age\": 36}\n```",
@@ -247,7 +258,7 @@ mod tests {
         assert!(again(vec![said(GCD)], &["execute_sql"]), "that was something else");
         assert!(!again(vec![], &["write_capability"]), "there is no such tool in this turn");
         let told = Idling::of(&[turn(vec![said(SQL)])]).told(&["execute_sql"]).unwrap();
-        assert!(told.contains("call `execute_sql` with it now"), "{told}");
+        assert!(told.contains(r#"a call of `execute_sql` with {"query":"SELECT 1;"}, unless"#), "{told}");
     }
 
     #[test]

@@ -215,8 +215,7 @@ impl Agent {
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
-        let again = idling.any();
-        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, again, answer_tokens: law.answer_tokens };
+        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, answer_tokens: law.answer_tokens };
         let answered = self.ask(&*model, (&conversation, extent), &pen, blank, lease, number).await;
         if !pictures.is_empty() {
             drop(pictures);

@@ -91,8 +91,6 @@ pub struct Request {
     pub answer_tokens: Option<u32>,
     /// A call is wanted and no talk. Only a model on this machine is held to it; the big ones know when to talk.
     pub must_call: bool,
-    /// The last answer did nothing, and another one is wanted.
-    pub again: bool,
 }
 
 impl Request {

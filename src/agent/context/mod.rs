@@ -146,8 +146,15 @@ impl<'a> Conversation<'a> {
                     let Some(said) = entries.pop() else { continue };
                     self.pictures.beside(said, images)
                 }
-                // An empty answer that was asked for again says nothing, and some providers refuse it.
+                // Some providers refuse an empty answer.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
+                HistoryEntry::Assistant(content, calls)
+                    if calls.is_empty()
+                        && self.went_on(exchange, place)
+                        && idle::is_left_out(content, truth::input(exchange).unwrap_or_default()) =>
+                {
+                    continue;
+                }
                 HistoryEntry::Assistant(content, calls)
                     if calls.is_empty()
                         && self.went_on(exchange, place)
@@ -192,9 +199,14 @@ impl<'a> Conversation<'a> {
         entries
     }
 
-    /// Whether the model was asked again after an answer.
+    /// Whether the model was asked again after an answer that claimed nothing.
     fn went_on(&self, exchange: &Exchange, place: usize) -> bool {
-        place + 1 < exchange.entries.len() || exchange.turn == self.turn()
+        let again = match exchange.entries.get(place + 1) {
+            Some(HistoryEntry::Steered(..)) => false,
+            Some(_) => true,
+            None => exchange.turn == self.turn(),
+        };
+        again && !exchange.unproven.contains(&place)
     }
 
     /// The text of a call as the call that it was meant to be, with what came of it. A model that reads its own text goes on writing it; one

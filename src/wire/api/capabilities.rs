@@ -1,0 +1,153 @@
+//! What `/api/capabilities` and `/api/shipped` say and are told.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::domain::TestCase;
+
+/// `GET /api/capabilities`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// By name.
+    pub capabilities: Vec<CapabilityEntry>,
+}
+
+/// A capability among others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CapabilityEntry {
+    /// Its name.
+    pub name: String,
+    /// The live version.
+    pub version: i32,
+    /// `installed` or `disabled`.
+    pub state: String,
+    /// What it does.
+    pub description: String,
+    /// The powers of the live version, as written.
+    pub grants: Value,
+    /// The same in words; empty when it reaches nothing outside its sandbox.
+    pub grants_in_words: Vec<String>,
+    /// How many versions are kept.
+    pub versions: i64,
+    /// When what is live last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// `GET /api/capabilities/{name}`: one version, whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capability {
+    /// Its name.
+    pub name: String,
+    /// This version.
+    pub version: i32,
+    /// The live version.
+    pub live: i32,
+    /// `installed` or `disabled`.
+    pub state: String,
+    /// What it does.
+    pub description: String,
+    /// What it is written in.
+    pub language: String,
+    /// Its source; base64 for `wasm`.
+    pub source: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+    /// Its powers, as written.
+    pub grants: Value,
+    /// The same in words.
+    pub grants_in_words: Vec<String>,
+    /// The tests kept with it.
+    pub tests: Vec<TestCase>,
+    /// When it was written.
+    pub created_at: DateTime<Utc>,
+    /// sha256 of its component, in hexadecimal.
+    pub sha256: String,
+    /// All versions, oldest first.
+    pub versions: Vec<Version>,
+}
+
+/// A kept version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Version {
+    /// Its number.
+    pub version: i32,
+    /// When it was written.
+    pub created_at: DateTime<Utc>,
+    /// sha256 of its component, in hexadecimal.
+    pub sha256: String,
+}
+
+/// `GET /api/capabilities/{name}/diff`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Its name.
+    pub name: String,
+    /// The version compared with.
+    pub from: i32,
+    /// The version looked at.
+    pub to: i32,
+    /// Of the source, then of grants, parameters and description where they differ, as one unified diff; empty when nothing differs.
+    pub diff: String,
+}
+
+/// Body of `POST /api/capabilities/{name}/rollback`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RollBack {
+    /// The one before the live one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<i32>,
+    /// True when the person has seen that the version may do more than the live one.
+    #[serde(default)]
+    pub confirm_grants: bool,
+}
+
+/// What is live after `rollback`, `disable` and `enable`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// The capability.
+    pub name: String,
+    /// The live version.
+    pub version: i32,
+    /// `installed` or `disabled`.
+    pub state: String,
+}
+
+/// `POST /api/capabilities/{name}/test`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// The capability.
+    pub name: String,
+    /// The version whose tests were run.
+    pub version: i32,
+    /// How many of its tests hold.
+    pub passed: usize,
+    /// How many do not.
+    pub failed: usize,
+    /// Each test as it came out: `params`, `ok`, and what there was of `expected`, `result`, `error`, `logs`.
+    pub results: Vec<Value>,
+}
+
+/// A capability as a folder: file name → its text; `capability.json` as the object it holds.
+pub type Folder = Map<String, Value>;
+
+/// `GET /api/shipped`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shipped {
+    /// By name.
+    pub shipped: Vec<ShippedEntry>,
+}
+
+/// A capability that comes with the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShippedEntry {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What it would be allowed.
+    pub grants_in_words: Vec<String>,
+    /// The live version of this name, if there is one.
+    pub installed: Option<i32>,
+}

@@ -1,0 +1,137 @@
+//! What `/api/policy`, `/api/rates` and `/api/usage` say and are told.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Budgets, Mode, Rule};
+
+/// `GET /api/policy/{profile}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The profile.
+    pub profile: String,
+    /// How much happens without a person.
+    pub mode: Mode,
+    /// Whether a second model classifies proposals.
+    pub governor: bool,
+    /// How much may be used up.
+    pub budgets: Budgets,
+    /// What was set for single tools.
+    pub rules: BTreeMap<String, Rule>,
+    /// The models that work for it, as `provider/model`, in the order they are asked; none means those set for all.
+    #[serde(default)]
+    pub models: Vec<String>,
+}
+
+/// Body of `PUT /api/policy/{profile}`; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyChange {
+    /// The mode from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Whether a second model classifies proposals from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub governor: Option<bool>,
+    /// All budgets from now on; a limit not mentioned gets its default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budgets: Option<Budgets>,
+    /// The models that work for it from now on; an empty list means those set for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<String>>,
+}
+
+/// Body of `PUT /api/policy/{profile}/rules/{tool}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleChange {
+    /// The rule; `null`, which must be written, takes it away.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub rule: Option<Rule>,
+}
+
+/// `GET /api/rates`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Model → what it costs. What is not here costs an unknown amount.
+    pub rates: BTreeMap<String, Rate>,
+}
+
+/// What a model costs, in millionths of a dollar for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// For tokens read.
+    pub input_micros: u64,
+    /// For tokens written.
+    pub output_micros: u64,
+}
+
+/// `GET /api/usage`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Since midnight, UTC.
+    pub today: Span,
+    /// The last 30 days on which anything was used, the newest first.
+    pub days: Vec<Day>,
+    /// Each model of these days, the most asked first.
+    pub models: Vec<ModelUsage>,
+    /// Since the beginning.
+    pub total: Span,
+}
+
+/// What was used up in one span of time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// Of models.
+    #[serde(flatten)]
+    pub model: Requests,
+    /// Of tools.
+    pub tool_calls: CallCounts,
+}
+
+/// What was asked of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requests {
+    /// How often.
+    pub requests: u64,
+    /// Tokens read, as the providers counted.
+    pub input_tokens: u64,
+    /// Tokens written, likewise.
+    pub output_tokens: u64,
+    /// Millionths of a dollar; `None` where the price of a request is not known.
+    pub cost_micros: Option<u64>,
+}
+
+/// Tool calls by what became of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallCounts {
+    /// Those that succeeded.
+    pub done: u64,
+    /// Those that were refused or failed.
+    pub failed: u64,
+    /// Those without an outcome yet.
+    pub open: u64,
+}
+
+/// One day.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Day {
+    /// The day, UTC.
+    pub day: NaiveDate,
+    /// What was used on it.
+    #[serde(flatten)]
+    pub usage: Span,
+}
+
+/// One model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelUsage {
+    /// Its name.
+    pub model: String,
+    /// What was asked of it.
+    #[serde(flatten)]
+    pub usage: Requests,
+}

@@ -1,0 +1,68 @@
+//! What `/api/replay` says.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{ConversationId, Event, TurnId};
+
+/// `GET /api/replay/check`: whether events are what was written, and everything else is what they say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplayCheck {
+    /// True when nothing was found.
+    pub clean: bool,
+    /// How many events were replayed.
+    pub events: u64,
+    /// Where a stream is not what was written, in order.
+    pub broken: Vec<BrokenLink>,
+    /// Where a table is not what events say.
+    pub differences: Vec<RowDifference>,
+    /// True when there are more differences than are named.
+    pub more: bool,
+}
+
+/// An event that is not what was written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BrokenLink {
+    /// Whose stream.
+    pub conversation: ConversationId,
+    /// Which event.
+    pub sequence: i64,
+    /// What is wrong with it, the end of a sentence that begins with the event.
+    pub what: String,
+}
+
+/// Something in a table that is not what events say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RowDifference {
+    /// The table.
+    pub table: String,
+    /// The row, by its id or ids.
+    pub row: String,
+    /// The column; `None` when the whole row is on one side only.
+    pub column: Option<String>,
+    /// What the table says, shortened; `None` for nothing.
+    pub live: Option<String>,
+    /// What events say, likewise.
+    pub events: Option<String>,
+}
+
+/// `GET /api/replay/turns/{id}`: a turn as it was recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReplayedTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// Its events, oldest first.
+    pub events: Vec<ReplayedEvent>,
+}
+
+/// A recorded event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReplayedEvent {
+    /// Its number in the stream.
+    pub sequence: i64,
+    /// When it happened.
+    pub at: DateTime<Utc>,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
