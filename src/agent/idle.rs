@@ -1,5 +1,5 @@
-//! Answers that do nothing: empty ones, those that only repeat what was asked or told, the text of a call that no server made a call of, and code
-//! that is shown instead of run. The model is asked again; how often follows from what is stored.
+//! Answers that do nothing: empty ones, those that only repeat what was asked or told, the text of a call that no server made a call of, and
+//! code that is shown after calls that failed. The model is asked again; how often follows from what is stored.
 
 use std::sync::LazyLock;
 
@@ -39,21 +39,28 @@ enum Idle {
 pub(super) struct Idling<'a> {
     asked: &'a str,
     answers: Vec<Idle>,
-    /// Something was called in this turn, and its caller has nothing to put right.
-    done: bool,
+    /// The model tried to act in this turn, and nothing came of it but mistakes that it can put right.
+    failed: bool,
 }
 
 impl<'a> Idling<'a> {
     /// Looks at the running turn, the last one.
     pub(super) fn of(history: &'a [Exchange]) -> Self {
-        let Some(turn) = history.last() else { return Self { asked: "", answers: Vec::new(), done: false } };
+        let Some(turn) = history.last() else { return Self { asked: "", answers: Vec::new(), failed: false } };
         let asked = input(turn).unwrap_or_default();
         let answers = turn.entries.iter().rev().map_while(|entry| match entry {
             HistoryEntry::Assistant(text, calls) if calls.is_empty() => idle(text, asked),
             _ => None,
         });
-        let done = |entry: &HistoryEntry| matches!(entry, HistoryEntry::Tool(_, result, ..) if !tools::can_be_put_right(result));
-        Self { asked, answers: answers.collect(), done: turn.entries.iter().any(done) }
+        let answers: Vec<_> = answers.collect();
+        let mut results = turn.entries.iter().filter_map(|entry| match entry {
+            HistoryEntry::Tool(_, result, ..) => Some(tools::can_be_put_right(result)),
+            _ => None,
+        });
+        let tried =
+            results.clone().next().is_some() || answers.iter().any(|answer| matches!(answer, Idle::Written(_) | Idle::Broken));
+        let failed = tried && results.all(|mistake| mistake);
+        Self { asked, answers, failed }
     }
 
     /// Whether it says nothing for the second time.
@@ -89,9 +96,10 @@ impl<'a> Idling<'a> {
             // Where it insists on the same one, that may be what is wanted.
             Some(written @ Idle::Written(_)) => self.answers.len() < TEXTS && self.answers.first() != Some(&written),
             Some(Idle::Broken) => self.answers.len() < TEXTS && !self.answers.contains(&Idle::Broken),
+            // Without an attempt before it, it may be all that was asked for.
             Some(Idle::Shows(tool, _)) => {
                 let before = self.answers.iter().any(|answer| matches!(answer, Idle::Shows(..)));
-                self.answers.len() < TEXTS && !before && !self.done && runs.contains(&tool)
+                self.failed && self.answers.len() < TEXTS && !before && runs.contains(&tool)
             }
         }
     }
@@ -248,15 +256,15 @@ mod tests {
     }
 
     #[test]
-    fn code_that_is_shown_is_asked_about_once_while_nothing_is_done() {
+    fn code_that_is_shown_after_mistakes_is_asked_about_once() {
         let result = |text: &str| HistoryEntry::Tool("a".into(), text.into(), ToolCallId(1), 0);
         let again = |entries: Vec<HistoryEntry>, runs: &[&str]| Idling::of(&[turn(entries)]).again(SQL, runs);
         let failed = r#"{"error":"sql_error","code":"42703","message":"no such column"}"#;
-        assert!(again(vec![], &["execute_sql"]) && again(vec![result(failed)], &["execute_sql"]));
-        assert!(!again(vec![result("[]")], &["execute_sql"]), "something was done");
-        assert!(!again(vec![said(SQL)], &["execute_sql"]), "it insists");
-        assert!(again(vec![said(GCD)], &["execute_sql"]), "that was something else");
-        assert!(!again(vec![], &["write_capability"]), "there is no such tool in this turn");
+        assert!(again(vec![result(failed)], &["execute_sql"]) && again(vec![said(GCD)], &["execute_sql"]));
+        assert!(!again(vec![], &["execute_sql"]), "that may be all that was asked for");
+        assert!(!again(vec![result(failed), result("[]")], &["execute_sql"]), "something was done");
+        assert!(!again(vec![result(failed), said(SQL)], &["execute_sql"]), "it insists");
+        assert!(!again(vec![result(failed)], &["write_capability"]), "there is no such tool in this turn");
         let told = Idling::of(&[turn(vec![said(SQL)])]).told(&["execute_sql"]).unwrap();
         assert!(told.contains(r#"a call of `execute_sql` with {"query":"SELECT 1;"}, unless"#), "{told}");
     }
