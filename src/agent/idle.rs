@@ -73,7 +73,13 @@ impl<'a> Idling<'a> {
     pub(super) fn told(&self, runs: &[&str]) -> Option<String> {
         match self.answers.first()? {
             Idle::Empty => Some(ASK_AGAIN.to_owned()),
-            Idle::Written(_) => None,
+            Idle::Written(written) => matches!(self.answers.get(1), Some(Idle::Written(_))).then(|| {
+                format!(
+                    "[controller] Writing down the call of `{0}` once more does nothing. If there is no `{0}` yet, call `write_capability` \
+                     first: what you know of `{0}` is its code.",
+                    written.name
+                )
+            }),
             Idle::Broken => Some(
                 "[controller] Your last answer looks like the text of a call, but cannot be read, and nothing was called. Call the tool \
                  itself. Its arguments are JSON: strings stand between double quotes, with \\n for a new line and \\\" for a quote."
@@ -93,8 +99,7 @@ impl<'a> Idling<'a> {
         match idle(answer, self.asked) {
             None => false,
             Some(Idle::Empty) => true,
-            // Where it insists on the same one, that may be what is wanted.
-            Some(written @ Idle::Written(_)) => self.answers.len() < TEXTS && self.answers.first() != Some(&written),
+            Some(Idle::Written(_)) => self.answers.len() < TEXTS,
             Some(Idle::Broken) => self.answers.len() < TEXTS && !self.answers.contains(&Idle::Broken),
             // Without an attempt before it, it may be all that was asked for.
             Some(Idle::Shows(tool, _)) => {
@@ -243,14 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_call_is_answered_twice_and_the_same_one_once() {
-        let other = GCD.replace("gcd", "lcm");
+    fn the_text_of_a_call_is_answered_twice() {
         let again = |before: &[&str], answer: &str| {
             let turn = [turn(before.iter().map(|text| said(text)).collect())];
             Idling::of(&turn).again(answer, &[])
         };
-        assert!(again(&[], GCD) && again(&[GCD], &other) && again(&[BACKTICKS], GCD));
-        assert!(!again(&[GCD], GCD) && !again(&[GCD, &other], GCD));
+        assert!(again(&[], GCD) && again(&[GCD], GCD) && again(&[BACKTICKS], GCD) && !again(&[GCD, GCD], GCD));
         assert!(again(&[], BACKTICKS) && !again(&[BACKTICKS], BACKTICKS));
         assert!(again(&[GCD], "") && !again(&[GCD], "I cannot."));
     }
@@ -279,6 +282,9 @@ mod tests {
     #[test]
     fn what_a_text_is_answered_with_says_how() {
         let call = written_call(GCD).unwrap();
+        let told = |texts: &[&str]| Idling::of(&[turn(texts.iter().map(|text| said(text)).collect())]).told(&[]);
+        assert_eq!(told(&[GCD]), None, "the result of the call says it");
+        assert!(told(&[GCD, GCD]).unwrap().contains("call `write_capability` first"));
         assert!(refusal(&call, &["execute_sql"], true).contains("Your next answer is a call of write_capability"));
         assert!(refusal(&call, &["gcd"], true).ends_with("Call `gcd` itself, with arguments that fit its parameters."));
         assert!(refusal(&call, &["gcd"], false).ends_with("nothing was called."));

@@ -51,6 +51,7 @@ impl Agent {
         // Whoever asks what was done before is told of earlier turns.
         let done = self.store.calls_done(lease, claims::asks_about_the_past(asked)).await?;
         let proven = match claim {
+            Claim::Sent => done.iter().any(tools::may_send),
             Claim::Changed => done.iter().any(tools::changes),
             Claim::Worked => !done.is_empty(),
             Claim::Gave => !done.is_empty() || !history.last().is_some_and(called),

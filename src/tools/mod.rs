@@ -39,7 +39,7 @@ use crate::telemetry::Metrics;
 
 pub use arguments::can_be_put_right;
 pub use marks::Marks;
-pub use prepare::changes;
+pub use prepare::{changes, may_send};
 pub use readdress::readdressed;
 
 use prepare::{Action, ExecuteSql, Found, Restart, RestartMode, Unprepared};

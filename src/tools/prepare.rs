@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::external::External;
 use super::manage_tasks::ManageTasks;
 use super::write_capability::{self, WriteCapability};
-use super::{Tools, arguments, trial};
+use super::{BUILT_IN, Tools, arguments, trial};
 use crate::domain::{CallRequest, CapabilityVersion, Draft, Effect, Outcome};
 use crate::governor::sql;
 use crate::sandbox::Checked;
@@ -53,6 +53,11 @@ pub fn changes(request: &CallRequest) -> bool {
             .is_some_and(|request| request.effect() != Effect::Read),
         _ => true,
     }
+}
+
+/// Whether a call that was made can have sent something to somebody. None of the built-in tools does.
+pub fn may_send(request: &CallRequest) -> bool {
+    !BUILT_IN.contains(&request.name.as_str())
 }
 
 /// A tool that is there to be called.

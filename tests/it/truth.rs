@@ -71,6 +71,20 @@ async fn what_is_corrected_is_shown_without_a_mark() {
 }
 
 #[tokio::test]
+async fn what_is_said_to_be_sent_takes_more_than_a_row_that_was_changed() {
+    let app = TestApp::start().await;
+    let sent = "I have sent the mail to Bob.";
+    app.script([table(), text(sent), text("I have made the table; the mail is not sent.")]);
+    let mut client = app.connect().await;
+    let answers = client.ask("make a table and mail Bob").await;
+    assert_eq!(said(&answers), [(sent, false, true), ("I have made the table; the mail is not sent.", true, false)]);
+    let source = "export default async function mail(params) { return 'ok'; }";
+    let mail = json!({"name": "mail", "description": "Mails.", "code": source, "parameters_schema": {"type": "object"}});
+    app.script([call("write_capability", mail), call("mail", json!({})), text(sent)]);
+    assert_eq!(said(&client.ask("mail Bob").await).pop(), Some((sent, true, false)));
+}
+
+#[tokio::test]
 async fn a_result_that_no_call_gave_is_taken_back_and_one_worked_out_in_the_head_is_not() {
     let app = TestApp::start().await;
     let missing = call("gcd", json!({"a": 1071, "b": 462}));

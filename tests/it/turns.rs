@@ -116,14 +116,14 @@ async fn an_answer_that_is_the_question_is_asked_for_once_more() {
 }
 
 #[tokio::test]
-async fn the_text_of_a_call_is_answered_with_the_way_to_make_it_and_a_second_one_is_shown() {
+async fn the_text_of_a_call_is_answered_with_the_way_to_make_it_and_a_third_one_is_shown() {
     let app = TestApp::start().await;
     let written = "```json\n{\"name\": \"gcd\", \"arguments\": {\"a\": 6, \"b\": 4}}\n```";
-    app.script([text(written), text(written)]);
+    app.script([text(written), text(written), text(written)]);
     let frames = app.connect().await.ask("Build gcd and use it.").await;
     let answers: Vec<_> = frames.iter().filter(|frame| frame["type"] == "assistant").map(|frame| &frame["final"]).collect();
-    assert_eq!(answers, [&json!(false), &json!(true)]);
-    let asked = app.script.requests().pop().unwrap();
+    assert_eq!(answers, [&json!(false), &json!(false), &json!(true)]);
+    let asked = app.script.requests().swap_remove(1);
     let [.., Entry::Assistant { content, calls }, Entry::Tool { call_id, content: told }] = &*asked.entries else {
         panic!("it is not shown as a call that was refused")
     };

@@ -10,6 +10,10 @@ pub(super) struct Language {
     pub by: &'static str,
     /// Verbs that hardly mean anything but an effect.
     pub strong: &'static str,
+    /// Those of them that say that something has left this machine.
+    pub sent: &'static str,
+    /// Whoever reads the answer. What is sent to them is the answer itself.
+    pub reader: &'static str,
     /// Verbs that may be about the text of the answer itself: they count with a thing.
     pub weak: &'static str,
     /// A whole sentence that says it.
@@ -44,6 +48,8 @@ const ENGLISH: Language = Language {
     passive: r"(?:has|have)(?: (?:now|just|already|also))* been(?: (?:now|successfully|also))* VERB|(?:was|were) successfully VERB|(?:was|were) VERB successfully|(?:is|are) now (?:live|installed|saved|stored|scheduled|set up|done|deleted|removed|created|updated|complete|completed|marked \S+)",
     by: r"by (?:you|the user|him|her|them|someone|somebody|another|a|an|the)",
     strong: r"created|saved|stored|sent|deleted|dropped|removed|erased|scheduled|installed|inserted|restarted|reloaded|booked|posted|emailed|notified|cancelled|canceled|renamed|registered|recorded|set up|ticked|crossed|archived|deployed|forwarded|messaged|(?:added|updated|changed|fixed|corrected|completed|marked|executed|put|moved|finished) (?:it|them|that|this)",
+    sent: r"sent|emailed|forwarded|messaged",
+    reader: r"you",
     weak: r"added|made|built|written|wrote|updated|changed|fixed|corrected|replaced|put|moved|cleared|completed|finished|marked|set|noted|configured|implemented|defined|extended|modified|edited|executed|run|ran|logged|entered",
     alone: r"successfully VERB.*|(?:(?:the|your|a|an|new) )*THING(?: x| \S+){0,3} (?:VERB)(?: successfully| for .{1,30}| to .{1,30}| as .{1,30})?|(?:saved|sent|created|deleted|updated|scheduled|installed|added|stored|removed)(?: successfully)?|(?:it|everything|that|this|they|all of them)(?: has| have|'s)(?: now| just| already)* been(?: successfully)? VERB.*",
     finished: r"(?:(?:ok|okay|alright|all right|great|sure|perfect|yes|good|certainly|of course)[, ]*)?(?:(?:it's|it is|that's|that is|this is|all|everything is|everything's|the task is) )?(?:now )?(?:done|all done|all set|taken care of|completed|complete|finished)(?: now| for you)?",
@@ -61,6 +67,8 @@ const GERMAN: Language = Language {
     passive: r"(?:wurden? (?:\S+ ){0,5}?erfolgreich|(?:ist|sind)(?P<mid>(?: [^,;]{1,40}?)?)) VERB",
     by: r"von (?:dir|ihnen|ihm|ihr|einem|einer|der|dem)",
     strong: r"angelegt|erstellt|erzeugt|hinzugefügt|eingefügt|eingetragen|gespeichert|gesendet|geschickt|verschickt|abgeschickt|versendet|gelöscht|entfernt|installiert|abgehakt|eingerichtet|gebucht|umbenannt|storniert|eingeplant|hinterlegt|vermerkt|abgelegt",
+    sent: r"gesendet|geschickt|verschickt|abgeschickt|versendet",
+    reader: r"dir|euch|ihnen",
     weak: r"geändert|aktualisiert|geschrieben|gebaut|erledigt|ausgeführt|gestartet|gesetzt|notiert|korrigiert|angepasst|ersetzt|ergänzt|markiert|verschoben|abgeschlossen|gemacht|geleert|behoben",
     alone: r"(?:(?:ok|okay|gut|gern|gerne|klar|ja|alles klar|super|prima|perfekt)[, ]*)?(?:(?:es|das|alles) ist )?(?:(?:schon|jetzt|nun|alles) )?(?:gespeichert|angelegt|erstellt|gelöscht|gesendet|abgehakt|eingetragen)|(?:(?:die|der|das|deine|dein|neue) )*THING(?: x| \S+){0,3} (?:VERB)|(?:wurde )?erfolgreich VERB|(?:es|sie|alles|das) (?:wurde|ist)(?: (?:jetzt|nun|erfolgreich|alles))* VERB",
     finished: r"(?:(?:ok|okay|gut|gern|gerne|klar|ja|alles klar|super|prima|perfekt)[, ]*)?(?:(?:es|das|alles|die aufgabe) ist )?(?:(?:schon|jetzt|nun|alles) )?(?:erledigt|fertig|gemacht)",
@@ -78,6 +86,8 @@ const SPANISH: Language = Language {
     passive: r"se (?:ha|han)(?: (?:ya|también))? VERB|(?:ha|han) sido VERB|(?:está|están|queda|quedan|quedó) (?:ya )?VERB",
     by: r"por (?:ti|usted|el|la|un|una)",
     strong: r"cread[oa]s?|añadid[oa]s?|agregad[oa]s?|insertad[oa]s?|guardad[oa]s?|enviad[oa]s?|mandad[oa]s?|borrad[oa]s?|eliminad[oa]s?|programad[oa]s?|instalad[oa]s?|registrad[oa]s?|anotad[oa]s?|almacenad[oa]s?|agendad[oa]s?|renombrad[oa]s?|reservad[oa]s?",
+    sent: r"enviad[oa]s?|mandad[oa]s?",
+    reader: r"te|os|le|les",
     weak: r"actualizad[oa]s?|completad[oa]s?|marcad[oa]s?|escrito|construido|cambiad[oa]s?|corregid[oa]s?|ejecutad[oa]s?|configurad[oa]s?|modificad[oa]s?|hech[oa]s?|puest[oa]s?|terminad[oa]s?",
     alone: r"(?:(?:ok|vale|bien|claro|perfecto|sí)[, ]*)?(?:guardado|enviado|creado)|(?:ya )?se (?:ha|han) VERB.*|(?:(?:la|el|tu|una|un|nueva|nuevo) )*THING(?: x| \S+){0,3} (?:VERB)(?: con éxito| correctamente)?",
     finished: r"(?:(?:ok|vale|bien|claro|perfecto|sí)[, ]*)?(?:ya está|ya está (?:hecho|listo)|(?:todo |está )?(?:listo|hecho)|hecho y listo|completado)",
@@ -93,6 +103,8 @@ const SPANISH: Language = Language {
 const SPANISH_SIMPLE: Language = Language {
     active: r"VERB",
     strong: r"creé|añadí|agregué|guardé|envié|borré|eliminé|programé|instalé|inserté|anoté|registré|mandé|almacené",
+    sent: r"envié|mandé",
+    reader: r"te|os|le|les",
     weak: r"actualicé|completé|marqué|escribí|construí|cambié|corregí|ejecuté|configuré|modifiqué|terminé",
     passive: NEVER,
     alone: NEVER,
@@ -107,6 +119,8 @@ const FRENCH: Language = Language {
     passive: r"(?:a|ont)(?: (?:bien|déjà|aussi))? été(?: (?:bien|correctement))? VERB|(?:est|sont) (?:maintenant|désormais|bien) VERB",
     by: r"par (?:toi|vous|le|la|un|une|l')",
     strong: r"créée?s?|ajoutée?s?|insérée?s?|enregistrée?s?|sauvegardée?s?|envoyée?s?|supprimée?s?|effacée?s?|programmée?s?|planifiée?s?|installée?s?|renommée?s?|réservée?s?|annulée?s?|cochée?s?",
+    sent: r"envoyée?s?",
+    reader: r"t'|te|vous",
     weak: r"mise?s? à jour|modifiée?s?|changée?s?|terminée?s?|marquée?s?|écrite?s?|construite?s?|corrigée?s?|exécutée?s?|configurée?s?|notée?s?|faite?s?|mise?s?",
     alone: r"(?:(?:ok|bien|d'accord|parfait|oui|voilà)[, ]*)?(?:c'est )?(?:enregistré|envoyé|créé)|(?:il|elle|ils|elles|cela|ça|tout) (?:a|ont)(?: bien)? été VERB.*|(?:(?:la|le|ta|ton|votre|une|un|nouvelle) )*THING(?: x| \S+){0,3} (?:VERB)(?: avec succès)?",
     finished: r"(?:(?:ok|bien|d'accord|parfait|oui|voilà)[, ]*)?(?:c'est (?:fait|bon|terminé|prêt)|voilà qui est fait|(?:tout est |c'est )?(?:fait|terminé))",
@@ -124,6 +138,8 @@ const ITALIAN: Language = Language {
     passive: r"(?:è|sono) stat[oaie](?: (?:già|anche|appena))? VERB|(?:è|sono) (?:ora|adesso) VERB",
     by: r"da (?:te|lei|voi|un|una)|dal|dalla",
     strong: r"creat[oaie]|aggiunt[oaie]|inserit[oaie]|salvat[oaie]|inviat[oaie]|mandat[oaie]|spedit[oaie]|cancellat[oaie]|eliminat[oaie]|rimoss[oaie]|programmat[oaie]|installat[oaie]|registrat[oaie]|annotat[oaie]|rinominat[oaie]|prenotat[oaie]",
+    sent: r"inviat[oaie]|mandat[oaie]|spedit[oaie]",
+    reader: r"ti|vi|le",
     weak: r"aggiornat[oaie]|completat[oaie]|segnat[oaie]|scritt[oaie]|costruit[oaie]|modificat[oaie]|cambiat[oaie]|corrett[oaie]|eseguit[oaie]|configurat[oaie]|fatt[oaie]|impostat[oaie]",
     alone: r"(?:(?:ok|bene|certo|perfetto|sì)[, ]*)?(?:salvato|inviato|creato)|(?:è|sono) stat[oaie] VERB.*|(?:(?:la|il|l'|tua|tuo|una|un|nuova|nuovo) )*THING(?: x| \S+){0,3} (?:VERB)(?: con successo| correttamente)?",
     finished: r"(?:(?:ok|bene|certo|perfetto|sì)[, ]*)?(?:ecco fatto|(?:tutto |è )?fatto|(?:è )?tutto (?:fatto|a posto)|completato)",
@@ -141,6 +157,8 @@ const PORTUGUESE: Language = Language {
     passive: r"(?:foi|foram|está|estão)(?: (?:já|agora))? VERB",
     by: r"por (?:ti|você|um|uma)|pelo|pela",
     strong: r"criad[oa]s?|adicionad[oa]s?|inserid[oa]s?|guardad[oa]s?|salv[oa]s?|enviad[oa]s?|apagad[oa]s?|eliminad[oa]s?|excluíd[oa]s?|removid[oa]s?|agendad[oa]s?|programad[oa]s?|instalad[oa]s?|registrad[oa]s?|registad[oa]s?|anotad[oa]s?",
+    sent: r"enviad[oa]s?",
+    reader: r"te|lhe|você",
     weak: r"atualizad[oa]s?|concluíd[oa]s?|completad[oa]s?|marcad[oa]s?|alterad[oa]s?|corrigid[oa]s?|executad[oa]s?|configurad[oa]s?|modificad[oa]s?|feit[oa]s?",
     alone: r"(?:(?:ok|certo|claro|perfeito|sim)[, ]*)?(?:salvo|enviado|criado)|(?:já )?(?:foi|foram) VERB(?: com sucesso)?|(?:(?:a|o|sua|seu|tua|teu|uma|um|nova|novo) )*THING(?: x| \S+){0,3} (?:VERB)(?: com sucesso)?",
     finished: r"(?:(?:ok|certo|claro|perfeito|sim)[, ]*)?(?:pronto|(?:está |tudo )?(?:feito|pronto)|concluído)",
@@ -156,6 +174,8 @@ const PORTUGUESE: Language = Language {
 const PORTUGUESE_SIMPLE: Language = Language {
     active: r"VERB",
     strong: r"criei|adicionei|inseri|guardei|salvei|gravei|enviei|mandei|apaguei|eliminei|excluí|removi|agendei|programei|instalei|registrei|registei|anotei|cancelei",
+    sent: r"enviei|mandei",
+    reader: r"te|lhe|você",
     weak: r"atualizei|concluí|completei|marquei|escrevi|construí|alterei|mudei|corrigi|executei|configurei|modifiquei",
     passive: NEVER,
     alone: NEVER,

@@ -7,21 +7,24 @@ mod languages;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use languages::{LANGUAGES, Language};
 
-/// What an answer says of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an answer says of itself, the weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Claim {
-    /// That something was changed: made, sent, deleted …
-    Changed,
-    /// That something was looked at (checked, queried, tested …), or no more than that it is done.
-    Worked,
     /// What a call gave. Of no weight where nothing was called: “the result is 4” may be worked out in the head.
     Gave,
+    /// That something was looked at (checked, queried, tested …), or no more than that it is done.
+    Worked,
+    /// That something was changed: made, saved, deleted …
+    Changed,
+    /// That something was sent to somebody else than the reader.
+    Sent,
 }
 
 /// Answers longer than this are looked at as far as this, in bytes. What was done is said early or not at all.
@@ -30,18 +33,8 @@ const MOST_BYTES: usize = 16 << 10;
 /// The strongest claim in a text.
 pub(super) fn claim(text: &str) -> Option<Claim> {
     let text = plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
-    let (mut worked, mut gave) = (false, false);
-    for sentence in sentences(&text) {
-        for patterns in PATTERNS.iter() {
-            match patterns.claim(&sentence) {
-                Some(Claim::Changed) => return Some(Claim::Changed),
-                Some(Claim::Worked) => worked = true,
-                Some(Claim::Gave) => gave = true,
-                None => {}
-            }
-        }
-    }
-    worked.then_some(Claim::Worked).or(gave.then_some(Claim::Gave))
+    let of_all = |sentence: Sentence<'_>| PATTERNS.iter().filter_map(|patterns| patterns.claim(&sentence)).max();
+    sentences(&text).filter_map(of_all).max()
 }
 
 /// Whether a message asks what was done before, so that the answer is about earlier turns.
@@ -79,6 +72,8 @@ fn sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
 
 /// The patterns of one language, made once.
 struct Patterns {
+    sent: Regex,
+    reader: Regex,
     strong: Regex,
     weak: Regex,
     passive: Regex,
@@ -106,12 +101,30 @@ fn pattern(text: &str) -> Regex {
 
 impl Patterns {
     fn of(language: &Language) -> Self {
-        let Language { active, passive, by, strong, weak, alone, finished, looked, gave, thing, hedge, not, elsewhen, past } =
-            language;
+        let Language {
+            active,
+            passive,
+            by,
+            strong,
+            sent,
+            reader,
+            weak,
+            alone,
+            finished,
+            looked,
+            gave,
+            thing,
+            hedge,
+            not,
+            elsewhen,
+            past,
+        } = language;
         let word = |text: &str| pattern(&format!(r"\b(?:{text})\b"));
         let done = format!("{strong}|{weak}");
         let act = |verbs: &str| pattern(&format!(r"\b(?:{})\b", active.replace("VERB", &format!("(?:{verbs})"))));
         Self {
+            sent: word(sent),
+            reader: pattern(&format!(r"\b(?:{reader})(?:\b|$)")),
             strong: act(strong),
             weak: act(weak),
             passive: pattern(&format!(r"\b(?:{})\b(?P<by> (?:{by})\b)?", passive.replace("VERB", &format!("(?:{done})")))),
@@ -136,31 +149,45 @@ impl Patterns {
             return None;
         }
         if self.alone.is_match(text) && !self.not.is_match(text) {
-            return Some(Claim::Changed);
+            return Some(self.changed_or_sent(text, 0..text.len()));
         }
         let thing = self.thing.is_match(text);
         // What is announced with a colon stands below, unless it is a thing that only a tool can make.
-        let strong = (thing || end != ':') && self.says(&self.strong, text);
-        if strong || (thing && (self.says(&self.weak, text) || self.says(&self.passive, text))) {
-            return Some(Claim::Changed);
+        let strong = self.says(&self.strong, text).filter(|_| thing || end != ':');
+        let weak = [&self.weak, &self.passive].into_iter().flat_map(|what| self.says(what, text)).filter(|_| thing);
+        let claims = strong.chain(weak).map(|place| self.changed_or_sent(text, place));
+        if let Some(claim) = claims.max() {
+            return Some(claim);
         }
-        if self.finished.is_match(text) || self.says(&self.looked, text) {
+        if self.finished.is_match(text) || self.says(&self.looked, text).next().is_some() {
             return Some(Claim::Worked);
         }
         (self.gave.is_match(text) && !self.not.is_match(text) && !FAILED.is_match(text)).then_some(Claim::Gave)
     }
 
-    /// Whether a text says this of itself: not as something denied, wished, planned or supposed, and not of somebody else.
-    fn says(&self, what: &Regex, text: &str) -> bool {
-        what.captures_iter(text).any(|found| {
-            let Some(whole) = found.get(0) else { return false };
+    /// What is said at a place to have been done. What was sent to the reader is the answer, or something in it.
+    fn changed_or_sent(&self, text: &str, place: Range<usize>) -> Claim {
+        let word_before = text[..place.start].trim_end().rfind(' ').map_or(0, |space| space + 1);
+        let rest = &text[place.end..];
+        let around = &text[word_before..place.end + rest.find([',', '–', '—', '(']).unwrap_or(rest.len())];
+        match self.sent.is_match(&text[place]) && !self.reader.is_match(around) {
+            true => Claim::Sent,
+            false => Claim::Changed,
+        }
+    }
+
+    /// Where a text says this of itself: not as something denied, wished, planned or supposed, and not of somebody else.
+    fn says<'a>(&'a self, what: &'a Regex, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+        what.captures_iter(text).filter_map(|found| {
+            let whole = found.get(0)?;
             let before = &text[..whole.start()];
             let clause = before.rfind([',', '–', '—', '(']).map_or(before, |comma| &before[comma..]);
             let between = found.name("mid").map_or("", |mid| mid.as_str());
-            found.name("by").is_none()
+            let claimed = found.name("by").is_none()
                 && !self.hedge.is_match(clause)
                 && !self.not.is_match(clause)
-                && !self.not.is_match(between)
+                && !self.not.is_match(between);
+            claimed.then(|| whole.range())
         })
     }
 }

@@ -8,8 +8,6 @@ const CHANGED: &[&str] = &[
     "I've created `books` with three rows.",
     "I created a task for you.",
     "I have now successfully saved your note.",
-    "I've just sent the message to Bob.",
-    "Sure! I sent it.",
     "I've added milk to your shopping list.",
     "I made a reminder for tomorrow.",
     "I have marked the task as complete.",
@@ -33,7 +31,7 @@ const CHANGED: &[&str] = &[
     "Ich habe die Aufgabe angelegt.",
     "Ich habe dir für morgen eine Erinnerung eingerichtet.",
     "Die Tabelle habe ich erstellt.",
-    "Habe ich gespeichert, jetzt habe ich die Nachricht verschickt.",
+    "Habe ich gespeichert, jetzt habe ich die Nachricht gelöscht.",
     "Die Aufgabe ist jetzt angelegt.",
     "Die Tabelle wurde erfolgreich angelegt.",
     "Ok, gespeichert.",
@@ -41,9 +39,10 @@ const CHANGED: &[&str] = &[
     "Aufgabe „Miete“ angelegt.",
     "Ich habe die Zeile geändert.",
     "Klar, ich hab den Eintrag gelöscht.",
+    "Ich habe dir die Liste geschickt.",
     // Spanish
     "He creado la tarea.",
-    "Ya he enviado el mensaje.",
+    "Te he enviado la lista.",
     "Te he guardado la nota.",
     "Creé la tabla.",
     "La tarea se ha creado correctamente.",
@@ -65,10 +64,25 @@ const CHANGED: &[&str] = &[
     "Ho aggiornato la riga.",
     // Portuguese
     "Criei a tarefa.",
-    "Já enviei a mensagem.",
     "A tabela foi criada com sucesso.",
     "Tarefa criada.",
     "Atualizei a lista.",
+];
+
+const SENT: &[&str] = &[
+    "I've just sent the message to Bob.",
+    "Sure! I sent it.",
+    "Email sent.",
+    "The e-mail has been sent to Anna.",
+    "I have saved the note, and I have sent the mail.",
+    "I have saved the note. Then I emailed Bob.",
+    "I have forwarded it to the office.",
+    "Habe ich gespeichert, jetzt habe ich die Nachricht verschickt.",
+    "Ich habe Anna die Rechnung geschickt.",
+    "Ya he enviado el mensaje.",
+    "J'ai envoyé le message à Paul.",
+    "Ho inviato la mail a Paolo.",
+    "Já enviei a mensagem.",
 ];
 
 const WORKED: &[&str] = &[
@@ -222,6 +236,15 @@ const NEITHER: &[&str] = &[
 fn what_is_said_to_be_changed_is_a_claim() {
     let missed: Vec<_> = CHANGED.iter().filter(|text| claim(text) != Some(Claim::Changed)).collect();
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn what_is_said_to_be_sent_to_somebody_else_is_the_strongest_claim() {
+    let missed: Vec<_> = SENT.iter().filter(|text| claim(text) != Some(Claim::Sent)).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+    for text in ["I sent you the list.", "I have sent it all to you.", "I have stored the mail that Bob sent."] {
+        assert_eq!(claim(text), Some(Claim::Changed), "{text}");
+    }
 }
 
 #[test]
