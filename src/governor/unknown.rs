@@ -12,7 +12,9 @@ pub fn unknown_tool(tools: &[&str], tool: &str, arguments: &Value) -> String {
         return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
     }
     let parameters = parameters_of(arguments);
-    let names: Vec<_> = parameters["properties"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    // One that is itself called `params` cannot be taken out of `params` under its name.
+    let names = parameters["properties"].as_object().into_iter().flat_map(Map::keys);
+    let names: Vec<_> = names.filter(|name| *name != "params").cloned().collect();
     let take = if names.is_empty() { String::new() } else { format!("const {{ {} }} = params; ", names.join(", ")) };
     let call = json!({
         "name": tool,
@@ -103,5 +105,11 @@ mod tests {
     fn what_cannot_be_a_name_is_not_shown_as_one() {
         let refusal = unknown_tool(&["execute_sql"], "Send Email", &json!({}));
         assert!(refusal.ends_with("To make a new one, call write_capability."), "{refusal}");
+    }
+
+    #[test]
+    fn a_parameter_called_params_is_not_declared_twice() {
+        let told = unknown_tool(&["write_capability"], "set_stock", &json!({ "params": { "stock": 0 } }));
+        assert!(told.contains("set_stock(params) { ... return result; }"), "{told}");
     }
 }
