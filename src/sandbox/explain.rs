@@ -72,14 +72,13 @@ pub(super) fn near(source: &str, place: Place) -> Option<String> {
 /// The bracket that is still open at a place, where that is a `(` or `[`: what is unexpected there is mostly not what is wrong. Texts and
 /// comments are skipped; a regular expression with a bracket in it misleads this, so it is said as what it is, a count.
 pub(super) fn open_bracket(source: &str, place: Place) -> Option<String> {
-    let before: String = {
-        let mut lines: Vec<_> = source.lines().take(place.line as usize).map(str::to_owned).collect();
-        let last = lines.last_mut()?;
-        *last = last.chars().take((place.offset.max(1) - 1) as usize).collect();
-        lines.join("\n")
-    };
+    let mut lines = source.split_inclusive('\n');
+    let line_start: usize = lines.by_ref().take(place.line.checked_sub(1)? as usize).map(str::len).sum();
+    let line = lines.next()?;
+    let column = line.char_indices().nth((place.offset.max(1) - 1) as usize).map_or(line.len(), |(at, _)| at);
+    let before = &source[..line_start + column];
     let mut open = Vec::new();
-    let mut rest = before.as_str();
+    let mut rest = before;
     while let Some(first) = rest.chars().next() {
         let skipped = match first {
             '"' | '\'' | '`' => end_of_text(&rest[1..], first).map_or(rest.len(), |end| end + 1),
@@ -175,6 +174,12 @@ mod tests {
             assert_eq!(at(fine), None, "{fine}");
         }
         assert!(at("const ä = ['ü', ;").is_some());
+        let windows = "\r\nä = 1;".repeat(30) + "\r\n\r\nf(ü;";
+        assert_eq!(
+            open_bracket(&windows, Place { line: 33, offset: 4 }).as_deref(),
+            Some(" The `(` in `f(ü;` is still open there.")
+        );
+        assert_eq!(open_bracket("f(", Place { line: 7, offset: 9 }), None);
     }
 
     #[test]
