@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Where the tests it names may stand.
-const FOLDERS: [&str; 5] = ["tests/model_wire", "tests/it", "src/model", "src/agent", "src/agent/context"];
+const FOLDERS: [&str; 4] = ["tests/model_wire", "tests/it", "src/model", "src/agent"];
 
 /// The names in backticks in the last column of each row, with the fault in the first.
 fn rows(document: &str) -> Vec<(String, Vec<String>)> {
@@ -21,9 +21,18 @@ fn rows(document: &str) -> Vec<(String, Vec<String>)> {
 /// The names of all tests.
 fn tests() -> BTreeSet<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files = FOLDERS.iter().flat_map(|folder| std::fs::read_dir(root.join(folder)).expect("a folder of tests"));
-    let files = files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "rs"));
-    files.flat_map(|path| names(&std::fs::read_to_string(path).unwrap())).collect()
+    FOLDERS.iter().flat_map(|folder| sources(&root.join(folder))).flat_map(|source| names(&source)).collect()
+}
+
+/// The sources in a folder and those below it.
+fn sources(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder of tests").map(|entry| entry.unwrap().path());
+    let source = |path: std::path::PathBuf| match path.extension() {
+        _ if path.is_dir() => sources(&path),
+        Some(end) if end == "rs" => vec![std::fs::read_to_string(path).unwrap()],
+        _ => Vec::new(),
+    };
+    entries.flat_map(source).collect()
 }
 
 /// The functions that directly follow a `#[test]` or `#[tokio::test]`.
