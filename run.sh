@@ -8,7 +8,7 @@
 # Written for bash 3.2, which is what macOS has.
 set -euo pipefail
 
-readonly SAFE_AFTER=3   # crashes in a row before safe mode
+readonly SAFE_AFTER=3   # crashes in a row of a server that had been ready before safe mode
 readonly STEADY=60      # seconds after which a run counts as good and earlier crashes are forgotten
 readonly LONGEST=30     # seconds of the longest pause
 readonly POSTGRES_FLOOR=15
@@ -29,7 +29,7 @@ usage: ./run.sh               build level3, bring up what it needs, serve http:/
        ./run.sh help          this text
 
 Settings come from the environment and from the file .env: docs/operations.md lists them.
-Exit codes: 0 stopped; 78 a setting is wrong or the address is in use; 1 something is missing; 2 wrong use of run.sh;
+Exit codes: 0 stopped; 78 the server cannot start until something is changed, its words say what; 1 something is missing; 2 wrong use of run.sh;
 after a signal, the server's own code.
 END
 }
@@ -196,6 +196,7 @@ napper=''     # the `sleep` of a pause, while there is one
 asked=''      # the first signal that asked us to stop
 signals=0     # how many signals came
 delivered=0   # how many of them the server got
+ready=''      # the file that the server writes once it is ready; none where none can be made
 
 forward() {
   local name=$1
@@ -220,12 +221,13 @@ on_signal() {
 run_once() {
   local before again
   code=0
+  if [ -n "$ready" ]; then : >"$ready"; fi
   # Job control gives the server a process group of its own: Ctrl-C in a terminal then reaches it once, through us.
   set -m
   if [ -n "$safe" ]; then
-    LEVEL3_SAFE_MODE=1 "$program" serve </dev/null &
+    LEVEL3_READY_FILE=$ready LEVEL3_SAFE_MODE=1 "$program" serve </dev/null &
   else
-    "$program" serve </dev/null &
+    LEVEL3_READY_FILE=$ready "$program" serve </dev/null &
   fi
   child=$!
   set +m
@@ -267,13 +269,20 @@ code_of() {
 }
 
 supervise() {
-  local crashes=0 pause began ran
+  local crashes=0 of_ready=0 how pause began ran
   local first=${LEVEL3_RESTART_PAUSE:-1}
   program=$1
   safe=''
   case "$first" in
     *[!0-9]* | ????*) die "LEVEL3_RESTART_PAUSE is \`$first\`: expected a whole number of seconds" ;;
   esac
+  # A file and not an exit code: a server that the system kills says nothing more.
+  if ready=$(mktemp "${TMPDIR:-/tmp}/level3-ready.XXXXXX"); then
+    trap 'rm -f "$ready"' EXIT
+  else
+    ready=''
+    say "no temporary file can be made, so nothing will tell whether the server was ready: there is no safe mode in this run"
+  fi
   for name in TERM INT HUP QUIT; do
     # shellcheck disable=SC2064 # the name of now is meant
     trap "on_signal $name" "$name"
@@ -297,11 +306,11 @@ supervise() {
         ;;
       42)
         say "restart asked for: starting again"
-        crashes=0 safe=''
+        crashes=0 of_ready=0 safe=''
         continue
         ;;
       78)
-        say "stopped: the server cannot start with these settings, its words are above; restarting would not help"
+        say "stopped: the server cannot start until something is changed, its words are above; restarting would not help"
         exit 78
         ;;
       126 | 127)
@@ -310,17 +319,24 @@ supervise() {
         ;;
     esac
 
-    if [ "$ran" -ge "$STEADY" ]; then crashes=0; fi
+    if [ "$ran" -ge "$STEADY" ]; then crashes=0 of_ready=0; fi
     crashes=$((crashes + 1))
+    how="crashed with exit code $code"
+    if [ -n "$ready" ] && [ -s "$ready" ]; then
+      of_ready=$((of_ready + 1))
+    else
+      # No capability has run yet, so leaving them out would mend nothing.
+      how="$how before it was ready"
+    fi
     pause=$first
     for ((i = 1; i < crashes && pause < LONGEST; i++)); do pause=$((pause * 2)); done
     if [ "$pause" -gt "$LONGEST" ]; then pause=$LONGEST; fi
     safe=''
-    if [ "$crashes" -ge "$SAFE_AFTER" ]; then
+    if [ "$of_ready" -ge "$SAFE_AFTER" ]; then
       safe=1
-      say "crashed with exit code $code, $crashes times in a row: starting in safe mode, without capabilities, in $pause s"
+      say "$how, $crashes times in a row: starting in safe mode, without capabilities, in $pause s"
     else
-      say "crashed with exit code $code: starting again in $pause s"
+      say "$how: starting again in $pause s"
     fi
     nap "$pause"
     if [ -n "$asked" ]; then

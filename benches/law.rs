@@ -95,7 +95,7 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
     unit.install_capability(conversation, &draft, built, None).await.unwrap();
     unit.commit().await.unwrap();
     store.accept_message(conversation, None, "go", now).await.unwrap();
-    let lease = store.claim("bench", &[], now, TimeDelta::hours(1)).await.unwrap().unwrap();
+    let lease = store.claim("bench", &[], now).await.unwrap().unwrap();
     let request = |n: usize| CallRequest { id: n.to_string(), name: "double".into(), arguments: json!({"n": n}).to_string() };
     let calls: Vec<_> = (0..REPETITIONS).map(request).collect();
     let step = NewStep {

@@ -82,6 +82,7 @@ async fn main() {
         models,
         scrubber: Default::default(),
         resolver: Arc::new(SystemResolver),
+        connections: level3::http::Limits::within(1024),
     };
     let listener = listen(config.listen).await.unwrap();
     let app = App::start(&config, data, &database, listener, outside).await.unwrap();

@@ -21,6 +21,7 @@ export function announcer(node) {
       if (item.kind === "approval" && item.shown && !item.decision)
         news.push(oneLine(`Your approval is needed. ${plainVisible(item.shown.what.join(" "))}`, LONGEST));
       if (item.kind === "error") news.push(`Error: ${oneLine(item.content, LONGEST)}`);
+      if (item.kind === "held") news.push(oneLine(item.content, LONGEST));
       if (item.kind === "due") news.push("A task fell due");
     }
     seen = Math.max(seen, state.lastSeq);

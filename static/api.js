@@ -39,6 +39,8 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
     capability: (name) => ask("GET", capability(name)),
     /** Makes a capability callable, or not callable any more. */
     enable: (name, enabled) => ask("POST", `${capability(name)}/${enabled ? "enable" : "disable"}`, {}),
+    /** Puts back what a call deleted or overwrote. */
+    undo: (call) => ask("POST", `/api/calls/${encodeURIComponent(call)}/undo`, {}),
     /** Sets a secret. The value goes to the server and stays nowhere here. */
     setSecret: (name, value) => ask("PUT", `/api/secrets/${encodeURIComponent(name)}`, { value }),
     /** Removes a secret. */

@@ -39,25 +39,47 @@ export function sameFields(a, b) {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.is(a[key], b[key]));
 }
 
+/** The element that shows `row`: the one that did before, or a new one, and where neither can, its text. */
+function shown(old, row, make) {
+  let node;
+  try {
+    node = old && old.dataset.kind === row.kind && !old.isText ? old : make(row);
+    node.data = row;
+  } catch (error) {
+    console.error("a row cannot be shown but as text", error);
+    node = h(
+      "div",
+      { class: "row as-text", dir: "auto" },
+      h("p", { class: "status" }, "This cannot be shown as it is meant to be. As text it is:"),
+      h("pre", {}, textOf(row)),
+    );
+    node.isText = true;
+  }
+  if (row.kind !== undefined) node.dataset.kind = row.kind;
+  node.shownRow = row;
+  return node;
+}
+
+function textOf(row) {
+  if (typeof row.content === "string") return row.content;
+  try {
+    return JSON.stringify(row, null, 1);
+  } catch {
+    return Object.keys(row).join(", ");
+  }
+}
+
 /**
  * Brings the children of `host` in step with `rows`: one element a row, found again by `row.key`, made by `make(row)`, told
  * about a changed row by setting its `data`. Elements that stay are not moved, so focus, selection and open cards survive.
+ * A row that its element cannot show is shown as text, and takes no other row with it.
  */
 export function keyed(host, rows, make) {
   const known = host.keyedNodes ?? new Map();
   const next = new Map();
   for (const row of rows) {
-    let node = known.get(row.key);
-    if (node && node.dataset.kind !== row.kind) node = undefined;
-    if (!node) {
-      node = make(row);
-      if (row.kind !== undefined) node.dataset.kind = row.kind;
-    }
-    if (!sameFields(node.shownRow, row)) {
-      node.shownRow = row;
-      node.data = row;
-    }
-    next.set(row.key, node);
+    const old = known.get(row.key);
+    next.set(row.key, old && sameFields(old.shownRow, row) ? old : shown(old, row, make));
   }
   for (const [key, node] of known) if (next.get(key) !== node) node.remove();
   let place = host.firstElementChild;

@@ -151,6 +151,18 @@ const CHANNEL_WORDS = {
   words: "by a word in the conversation",
 };
 
+/** Which words in the conversation decide an approval, as the server says; nothing where it does not. */
+export function decidingWords(words) {
+  const { approve = [], deny = [] } = words ?? {};
+  if (approve.length === 0) return "";
+  const plain = approve.length > 2 ? "" : " A plain yes does not count here.";
+  return `Said alone in this conversation, ${anyOf(approve)} approves, ${anyOf(deny)} refuses.${plain}`;
+}
+
+function anyOf(words) {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
 /** The line that stands in the place of an approval once it is decided; `row` as `view.js` makes it. */
 export function decisionLine({ state, channel, decidedAt }) {
   const when = decidedAt ? `, ${localTime(decidedAt)}` : "";

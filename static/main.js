@@ -4,6 +4,7 @@ import { announcer } from "./announcer.js";
 import { createApi } from "./api.js";
 import { Connection } from "./connection.js";
 import { createDrafts } from "./draft.js";
+import { decidingWords } from "./format.js";
 import { blindness } from "./images.js";
 import { createLists } from "./lists.js";
 import { loadOutbox, newId, saveOutbox } from "./outbox.js";
@@ -56,14 +57,18 @@ const api = createApi();
 const lists = createLists({ api, dispatch: store.dispatch, opened: (kind) => panel.isOpen(kind) });
 panel.connect({ api, load: lists.load });
 
+// Each part of the page is told by itself: one that breaks takes no other with it.
 store.subscribe((state) => {
-  const list = rows(state);
   const waits = waiting(state).length + state.elsewhere.ids.length;
   document.title = waits > 0 ? "Approval needed · level3" : "level3";
   header.data = { hello: state.hello, connection: state.connection, waits };
-  banners.data = state;
-  messages.data = { rows: list, hasEarlier: state.historyAfter > 0, greeting: greetingOf(state.hello) };
-  composer.data = composerData(state, list.length === 0);
+});
+store.subscribe((state) => (banners.data = state));
+store.subscribe((state) => {
+  messages.data = { rows: rows(state), hasEarlier: state.historyAfter > 0, greeting: greetingOf(state.hello) };
+});
+store.subscribe((state) => (composer.data = composerData(state, rows(state).length === 0)));
+store.subscribe((state) => {
   const { secrets, usage } = state.lists;
   panel.data = { ...taskLists(state), capabilities: capabilityList(state), secrets, usage };
 });
@@ -99,6 +104,7 @@ function composerData(state, isEmpty) {
     busy: isBusy(state),
     stopping: turns.some((turn) => turn.stopping && !hasEnded(turn)),
     waits: waiting(state).length,
+    words: decidingWords(waiting(state)[0]?.shown?.words),
     connected: state.connection.status === "connected",
     suggestions,
     conversation: state.hello?.conversation,
@@ -133,6 +139,7 @@ addEventListener("stop-turns", () => connection.sendStop() && store.dispatch({ t
 addEventListener("decide", ({ detail: { approval, decision, reason } }) => {
   if (connection.sendDecision(approval, decision, reason)) store.dispatch({ type: "@deciding", approval, decision });
 });
+addEventListener("undo-call", ({ detail: { call, resolve, reject } }) => api.undo(call).then(resolve, reject));
 addEventListener("show-approval", () => messages.toApproval());
 addEventListener("list-opened", ({ detail: kind }) => lists.load(kind));
 addEventListener("edit-message", ({ detail: id }) => {

@@ -55,6 +55,8 @@ const RULES = {
   RETURN_DOM_FRAGMENT: true,
 };
 
+const HTML = "http://www.w3.org/1999/xhtml";
+
 const purifier = createDOMPurify(window);
 // Still inside DOMPurify's inert document, where an image with a source fetches nothing: addresses are settled before the
 // nodes reach the page.
@@ -79,9 +81,35 @@ function setLink(node, href) {
   node.setAttribute("rel", "noopener noreferrer");
 }
 
+/** A block as safe nodes; one that cannot be made safe is shown as the text it is. */
+function blockOf(token) {
+  try {
+    return purify(marked.parser([token]));
+  } catch (error) {
+    console.error("a block of a text cannot be shown but as text", error);
+    return asText(token.raw);
+  }
+}
+
+function asText(text) {
+  const node = document.createElement("pre");
+  node.className = "as-text";
+  node.dir = "auto";
+  node.textContent = text;
+  return node;
+}
+
+/** Throws where DOMPurify gave anything but a fragment of allowed elements: some texts (`<frameset>`) leave it without a body. */
+function checked(fragment) {
+  const allowed = (node) => node.namespaceURI === HTML && RULES.ALLOWED_TAGS.includes(node.localName);
+  if (!(fragment instanceof DocumentFragment)) throw new TypeError("what was made safe is no fragment");
+  if (![...fragment.querySelectorAll("*")].every(allowed)) throw new TypeError("what was made safe holds what is not allowed");
+  return fragment;
+}
+
 /** HTML (also hostile) as safe nodes. */
 function purify(html) {
-  const fragment = purifier.sanitize(html, RULES);
+  const fragment = checked(purifier.sanitize(html, RULES));
   for (const image of fragment.querySelectorAll("img:not([src])")) image.replaceWith(linkFor(image));
   for (const table of fragment.querySelectorAll("table")) wrap(table, "table-scroll");
   for (const code of fragment.querySelectorAll("pre > code")) {
@@ -112,12 +140,22 @@ function wrap(node, className) {
   box.append(node);
 }
 
+/** The blocks of a text; where it cannot be read as Markdown (nested too deep), all of it is one. */
+function blocksOf(text) {
+  try {
+    return marked.lexer(text);
+  } catch (error) {
+    console.error("a text cannot be read as Markdown", error);
+    return [{ type: "as-text", raw: text }];
+  }
+}
+
 /**
  * Shows `text` in `host`, block by block. Blocks that did not change since the last call keep their nodes, so a long answer
  * that grows costs only its last block, and a selection in the rest survives.
  */
 export function renderMarkdown(host, text) {
-  const tokens = marked.lexer(text).filter((token) => token.type !== "space" && token.type !== "def");
+  const tokens = blocksOf(text).filter((token) => token.type !== "space" && token.type !== "def");
   const known = host.markdownBlocks ?? [];
   const blocks = [];
   tokens.forEach((token, index) => {
@@ -128,7 +166,7 @@ export function renderMarkdown(host, text) {
     }
     const node = old?.node ?? document.createElement("div");
     node.className = "block";
-    node.replaceChildren(purify(marked.parser([token])));
+    node.replaceChildren(blockOf(token));
     if (!node.isConnected) host.append(node);
     blocks.push({ raw: token.raw, type: token.type, node });
   });

@@ -52,8 +52,8 @@ export function waitingListed(state, entries) {
 }
 
 /** What an approval shows, from a frame or from the list. */
-function shownOf({ tool, arguments: args, what, why, can_always: canAlways, capability }) {
-  return { tool, args, what: what ?? [], why: why ?? "", canAlways: canAlways === true, capability };
+function shownOf({ tool, arguments: args, what, why, can_always: canAlways, words, capability }) {
+  return { tool, args, what: what ?? [], why: why ?? "", canAlways: canAlways === true, words, capability };
 }
 
 /** The person pressed a button; the server has not answered yet. `decision` is `approve`, `always` or `deny`. */
@@ -97,6 +97,11 @@ export function callClassified(state, frame) {
   const { complexity, risk, impact, requires_confirmation: confirm } = frame;
   const said = { complexity, risk, impact, confirm: confirm === true };
   return { ...state, classified: new Map(state.classified).set(frame.call, said) };
+}
+
+/** A person put back what a call had deleted or overwritten. */
+export function callUndone(state, frame) {
+  return { ...state, undone: new Map(state.undone).set(frame.call, frame.rows) };
 }
 
 /** A capability went live, or was disabled, enabled or rolled back. */

@@ -7,6 +7,7 @@
 import {
   approvalChanged,
   callClassified,
+  callUndone,
   capabilityChanged,
   deciding,
   NOTHING_ELSEWHERE,
@@ -40,6 +41,8 @@ export function initialState() {
     operations: new Map(),
     /** tool call → what a second model said of it */
     classified: new Map(),
+    /** tool call → how many rows of what it had deleted or overwritten were put back */
+    undone: new Map(),
     /** What the panel asked for: kind → { entries, error }. Never a secret's value. */
     lists: {},
     /** What waits for a person in other conversations: its ids, what is known of each, and the decisions under way. */
@@ -94,11 +97,13 @@ const HANDLERS = {
   tool_result: (state, frame) => callEnded(state, frame),
   error: (state, frame) => failed(state, frame),
   task: (state, frame) => taskChanged(state, frame),
+  held: (state, frame) => putItem(state, frame, `held:${frame.seq}`, { kind: "held", content: frame.content }),
   capability: (state, frame) => capabilityChanged(state, frame),
   approval: (state, frame) => approvalChanged(state, frame),
   waiting: (state, frame) => waitingElsewhere(state, frame),
   classified: (state, frame) => callClassified(state, frame),
   operation: (state, frame) => operationChanged(state, frame),
+  undone: (state, frame) => callUndone(state, frame),
 };
 
 function connectionChanged(state, connection) {
@@ -215,7 +220,8 @@ function callProposed(state, frame) {
 
 function callEnded(state, frame) {
   const key = `call:${frame.call}`;
-  const outcome = { ok: frame.ok !== false, result: frame.result, logs: frame.logs ?? [] };
+  const { result, logs = NONE, kept = 0 } = frame;
+  const outcome = { ok: frame.ok !== false, result, logs, kept };
   const known = state.items.get(key);
   if (known?.outcome) return state;
   const item = { kind: "tool", name: frame.name, ...known, outcome };

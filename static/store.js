@@ -9,7 +9,13 @@ export function createStore({ initial = initialState(), schedule = nextFrame } =
   const listeners = [];
   const tell = () => {
     pending = false;
-    for (const listener of listeners) listener(state);
+    for (const listener of listeners) {
+      try {
+        listener(state);
+      } catch (error) {
+        console.error("a part of the page could not show what is new", error);
+      }
+    }
   };
   return {
     getState: () => state,

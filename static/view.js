@@ -125,6 +125,9 @@ function toolRow({ key, name, args, outcome, called }, turn, { state, waits }) {
     called: called === true,
     operations: state.operations.get(call),
     classified: state.classified.get(call),
+    call,
+    kept: outcome?.kept ?? 0,
+    undone: state.undone.get(call),
   };
 }
 

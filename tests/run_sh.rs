@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+/// What a server does when it is ready.
+const READY: &str = "echo ready >\"$LEVEL3_READY_FILE\"";
 /// How long anything here may take before the test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -56,9 +58,14 @@ impl Bench {
 
     /// `run.sh` where only the programs named here, those of `fakes`, and a few harmless ones exist.
     fn bare(&self, fakes: &[(&str, &str)]) -> Command {
+        self.bare_of("run.sh", fakes)
+    }
+
+    /// The same for another script of ours.
+    fn bare_of(&self, script: &str, fakes: &[(&str, &str)]) -> Command {
         let bin = self.path("bin");
         std::fs::create_dir(&bin).unwrap();
-        for tool in ["bash", "cat", "dirname", "env", "grep", "head", "sed", "sleep", "tail", "tr"] {
+        for tool in ["bash", "cat", "dirname", "env", "grep", "head", "mktemp", "rm", "sed", "sleep", "tail", "tr"] {
             let real = ["/usr/bin", "/bin", "/opt/homebrew/bin", "/usr/local/bin"].iter().map(|dir| Path::new(dir).join(tool));
             let real = real.into_iter().find(|path| path.exists()).unwrap_or_else(|| panic!("no {tool} on this machine"));
             symlink(real, bin.join(tool)).unwrap();
@@ -66,14 +73,18 @@ impl Bench {
         for (name, body) in fakes {
             self.script(&format!("bin/{name}"), body);
         }
-        let mut command = run_sh();
+        let mut command = ours(script);
         command.env_clear().env("PATH", &bin).env("HOME", self.0.path()).env("LEVEL3_POSTGRES_BIN", &bin).env("BIN", bin);
         command
     }
 }
 
 fn run_sh() -> Command {
-    let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/run.sh"));
+    ours("run.sh")
+}
+
+fn ours(script: &str) -> Command {
+    let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
     command.env_remove("LEVEL3_SAFE_MODE").env_remove("LEVEL3_BIN").stdin(Stdio::null());
     // A shell cannot catch what was ignored when it began, and whoever runs the tests (nohup, a shell's `&`) may ignore these.
     let heed = || {
@@ -199,10 +210,10 @@ fn no_pause_is_longer_than_half_a_minute() {
 
 #[test]
 fn three_crashes_in_a_row_start_safe_mode_and_a_restart_leaves_it() {
-    let bench = Bench::new(
-        "echo \"start $n safe=${LEVEL3_SAFE_MODE:-no}\"
-         case $n in 4) exit 42 ;; 5) exit 0 ;; *) exit 1 ;; esac",
-    );
+    let bench = Bench::new(&format!(
+        "echo \"start $n safe=${{LEVEL3_SAFE_MODE:-no}}\"; {READY}
+         case $n in 4) exit 42 ;; 5) exit 0 ;; *) exit 1 ;; esac"
+    ));
     let (code, lines) = bench.run().end();
     assert_eq!(code, 0, "{lines}");
     for start in ["start 1 safe=no", "start 2 safe=no", "start 3 safe=no", "start 4 safe=1", "start 5 safe=no"] {
@@ -213,9 +224,32 @@ fn three_crashes_in_a_row_start_safe_mode_and_a_restart_leaves_it() {
 
 #[test]
 fn a_server_that_keeps_crashing_stays_in_safe_mode() {
-    let bench = Bench::new("echo \"start $n safe=${LEVEL3_SAFE_MODE:-no}\"; [ $n = 6 ] && exit 0; exit 1");
+    let bench = Bench::new(&format!("echo \"start $n safe=${{LEVEL3_SAFE_MODE:-no}}\"; [ $n = 6 ] && exit 0; {READY}; exit 1"));
     let (_, lines) = bench.run().end();
     assert!(lines.contains("start 5 safe=1") && lines.contains("start 6 safe=1"), "{lines}");
+}
+
+#[test]
+fn a_server_that_was_never_ready_is_not_started_in_safe_mode() {
+    // Ready in its first two runs only, and killed in one of the others: what it says at its end does not matter.
+    let body = format!(
+        "echo \"start $n safe=${{LEVEL3_SAFE_MODE:-no}}\"
+         case $n in 1 | 2) {READY}; exit 1 ;; 4) kill -9 $$ ;; 8) exit 0 ;; *) exit 1 ;; esac"
+    );
+    let (code, lines) = Bench::new(&body).run().end();
+    assert!(code == 0 && lines.contains("start 8 safe=no") && !lines.contains("safe=1"), "{lines}");
+    assert_eq!(lines.matches("before it was ready: starting again").count(), 5, "{lines}");
+}
+
+#[test]
+fn the_file_that_tells_that_the_server_is_ready_is_empty_at_each_start_and_gone_at_the_end() {
+    let bench = Bench::new(&format!(
+        "[ -s \"$LEVEL3_READY_FILE\" ] && exit 9; {READY}; echo \"file $LEVEL3_READY_FILE\"; [ $n = 1 ] && exit 1; exit 0"
+    ));
+    let (code, lines) = bench.run().end();
+    assert_eq!((code, bench.starts()), (0, 2), "{lines}");
+    let file = lines.lines().find_map(|line| line.strip_prefix("file ")).expect("its name");
+    assert!(!Path::new(file).exists(), "{file}");
 }
 
 #[test]
@@ -223,7 +257,20 @@ fn a_wrong_setting_is_not_tried_again() {
     let bench = Bench::new("exit 78");
     let (code, lines) = bench.run().end();
     assert_eq!((code, bench.starts()), (78, 1), "{lines}");
-    assert!(lines.contains("cannot start with these settings"), "{lines}");
+    assert!(lines.contains("cannot start until something is changed"), "{lines}");
+}
+
+#[test]
+fn the_server_itself_is_not_tried_again_where_that_would_not_help() {
+    let mut command = run_sh();
+    let data = TempDir::new().unwrap();
+    command.env("LEVEL3_BIN", env!("CARGO_BIN_EXE_level3")).env("LEVEL3_RESTART_PAUSE", "0");
+    command.env("LEVEL3_DATA_DIR", data.path()).env("LEVEL3_LISTEN", "127.0.0.1:0").env("DATABASE_URL", "mysql://127.0.0.1/shop");
+    let (code, lines) = Running::start(&mut command).end();
+    assert!(
+        code == 78 && lines.contains("begins with postgres://") && lines.contains("restarting would not help"),
+        "{code}: {lines}"
+    );
 }
 
 #[test]
@@ -366,6 +413,21 @@ fn without_root_and_sudo_it_says_what_it_wanted_to_do() {
     let user = [CARGO, CC, ("id", "echo 1000"), ("apt-get", "exit 0")];
     let (code, lines) = Running::start(Bench::new("").bare(&user).arg("test")).end();
     assert!(code == 1 && lines.contains("this needs root and there is no sudo: apt-get update"), "{code}: {lines}");
+}
+
+#[test]
+fn known_vulnerabilities_fail_the_check_of_dependencies_and_a_database_out_of_reach_is_said() {
+    let deny = |fetch: u8, advisories: u8| {
+        let body = format!(
+            "case \"$*\" in *fetch*) exit {fetch} ;; *advisories*) echo looked; exit {advisories} ;; *) echo \"$*\" ;; esac"
+        );
+        Running::start(&mut Bench::new("").bare_of("scripts/deny", &[("cargo-deny", &body)])).end()
+    };
+    let (code, lines) = deny(0, 0);
+    assert!(code == 0 && lines.contains("licenses bans sources") && lines.contains("looked"), "{code}: {lines}");
+    assert_eq!(deny(0, 1).0, 1);
+    let (code, lines) = deny(1, 1);
+    assert!(code == 0 && lines.contains("NOT RUN: the check for known vulnerabilities"), "{code}: {lines}");
 }
 
 #[test]

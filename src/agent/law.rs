@@ -1,11 +1,14 @@
 //! What the law says to a turn between its steps: budgets, the same call over and over, and the governor's second opinion.
 
+use chrono::TimeDelta;
+
 use super::{Agent, review};
 use crate::domain::{Budget, Budgets, Effect, Origin, Used};
 use crate::governor::{self, Scope};
-use crate::store::{Exchange, HistoryEntry, Lease, MCP_PROFILE, NewReview, OpenCall, Progress, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, MCP_PROFILE, Meter, NewReview, OpenCall, Progress, StoreError};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
+#[derive(Clone)]
 pub(super) struct Law {
     pub(super) governor: bool,
     pub(super) budgets: Budgets,
@@ -27,8 +30,8 @@ impl Law {
         }
         // The other limits stop the next model request: what was asked for within them is done.
         let calls = |budget: Budget| Budget { tool_calls: budget.tool_calls, ..Budget::default() };
-        let Budgets { turn, conversation, day } = self.budgets;
-        let calls = Budgets { turn: calls(turn), conversation: calls(conversation), day: calls(day) };
+        let Budgets { turn, conversation, day, tasks } = self.budgets;
+        let calls = Budgets { turn: calls(turn), conversation: calls(conversation), day: calls(day), tasks };
         governor::check(&calls, &self.used).map(told)
     }
 
@@ -44,10 +47,22 @@ impl Law {
         governor::check(&self.budgets, &self.used).map(told)
     }
 
+    /// How long the turn may work from now on, as far as it has a limit.
+    pub(super) fn wall(&self) -> Option<TimeDelta> {
+        TimeDelta::try_seconds(i64::try_from(self.budgets.turn.wall_seconds?).ok()?)
+    }
+
+    /// What is told where the turn has worked for so long.
+    pub(super) fn out_of_time(&self, worked: TimeDelta) -> String {
+        let (limit, used) = (self.budgets.turn.wall_seconds.unwrap_or_default(), worked.num_seconds().unsigned_abs());
+        told(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit, used })
+    }
+
     /// A call has its outcome.
     pub(super) fn made(&mut self, open: &OpenCall) {
         self.made.push((open.request.name.clone(), open.request.arguments.clone()));
-        for span in [&mut self.used.turn, &mut self.used.conversation, &mut self.used.day] {
+        let Used { turn, conversation, day, tasks } = &mut self.used;
+        for span in [turn, conversation, day].into_iter().chain(tasks) {
             span.tool_calls += 1;
         }
     }
@@ -73,7 +88,7 @@ impl Agent {
         let used = if progress.open.is_empty() {
             Used::default()
         } else {
-            self.store.usage_of(lease.turn, &budgets, self.clock.now()).await?
+            self.store.usage_of(lease, &budgets, self.clock.now()).await?
         };
         // What a person ordered is not reviewed; what another agent did is.
         let governor = policy.governor
@@ -82,7 +97,7 @@ impl Agent {
     }
 
     /// Has a call classified by a second model request, where it would do more than read and was not classified before.
-    pub(super) async fn review(&self, lease: &Lease, open: &OpenCall, law: &Law) -> Result<(), StoreError> {
+    pub(super) async fn review(&self, lease: &Lease, open: &OpenCall, law: &Law, meter: &Meter) -> Result<(), StoreError> {
         let (effects, arguments) = self.tools.proposed(open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
@@ -92,7 +107,8 @@ impl Agent {
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let tool = &open.request.name;
         let proposal = review::Reviewing { tool, arguments: &arguments, effects: &effects, task: &task };
-        let reviewed = review::classify(&*model, proposal).await;
+        let reviewed = review::classify(&*model, proposal, meter).await;
+        self.store.count_broken(lease, &meter.take(), self.clock.now()).await?;
         if let Some(kind) = reviewed.failed {
             self.metrics.model_error(kind);
         }

@@ -11,8 +11,8 @@ mod review;
 mod truth;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::broadcast;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -23,7 +23,7 @@ use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, REPETITION, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, NewStep, OpenCall, Pen, Rate, Store, StoreError};
+use crate::store::{Exchange, HistoryEntry, Lease, Meter, NewStep, OpenCall, Pen, Progress, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools, readdressed};
 use crate::wire::ServerFrame;
@@ -33,8 +33,8 @@ use idle::Idling;
 use law::Law;
 use truth::Truth;
 
-/// How many deltas a slow socket may fall behind before it misses some; the recorded text replaces them in any case.
-const DELTA_BACKLOG: usize = 1024;
+/// How long a model with too many requests is left alone, where it does not say it itself.
+const BUSY: Duration = Duration::from_secs(30);
 
 /// The limits of a turn.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,6 @@ pub struct Agent {
     models: Arc<ModelSource>,
     clock: Arc<dyn Clock>,
     limits: Limits,
-    deltas: broadcast::Sender<ServerFrame>,
     metrics: Metrics,
     sizes: Sizes,
 }
@@ -78,21 +77,7 @@ impl Agent {
         limits: Limits,
         metrics: Metrics,
     ) -> Self {
-        Self {
-            store,
-            tools,
-            models,
-            clock,
-            limits,
-            deltas: broadcast::channel(DELTA_BACKLOG).0,
-            metrics,
-            sizes: Sizes::default(),
-        }
-    }
-
-    /// Pieces of text as models write them, as `delta` frames.
-    pub fn deltas(&self) -> broadcast::Sender<ServerFrame> {
-        self.deltas.clone()
+        Self { store, tools, models, clock, limits, metrics, sizes: Sizes::default() }
     }
 
     /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint.
@@ -102,7 +87,35 @@ impl Agent {
     /// taken up again.
     pub async fn work(&self, lease: &Lease, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
         let progress = self.store.progress(lease.turn).await?;
-        let mut law = self.law(lease, &progress).await?;
+        let law = self.law(lease, &progress).await?;
+        let (begun, wall, metered) = (self.clock.now(), law.wall(), self.store.meters().begin(lease));
+        let out_of_time = async {
+            match wall {
+                Some(wall) => self.clock.sleep_until(begun + wall).await,
+                None => std::future::pending().await,
+            }
+        };
+        // Whatever it does in that moment is dropped: a statement ends at the server, as it does when a person stops the turn.
+        tokio::select! {
+            worked = self.go_on(lease, shutdown, law.clone(), progress, &metered.meter) => return worked,
+            () = out_of_time => {}
+        }
+        tracing::info!("the time of the turn is over");
+        let now = self.clock.now();
+        let told = law.out_of_time(now - begun);
+        self.store.cut_turn(lease, own_words(0, "limit", &told), OUT_OF_TIME, &metered.meter.take(), now).await?;
+        Ok(Worked::Ended)
+    }
+
+    /// The same without a limit of time.
+    async fn go_on(
+        &self,
+        lease: &Lease,
+        shutdown: &CancellationToken,
+        mut law: Law,
+        progress: Progress,
+        meter: &Meter,
+    ) -> Result<Worked, StoreError> {
         let (mut steps, mut open) = (progress.steps, progress.open);
         let mut made = self.made_of_last_step(lease, &open).await?;
         let mut extent = Extent::default();
@@ -122,7 +135,7 @@ impl Agent {
                 }
                 let span = tracing::info_span!("step", step = steps);
                 if law.governor {
-                    self.review(lease, call, &law).instrument(span.clone()).await?;
+                    self.review(lease, call, &law, meter).instrument(span.clone()).await?;
                 }
                 match self.tools.run(lease, call).instrument(span).await? {
                     Ran::Ended => law.made(call),
@@ -135,7 +148,7 @@ impl Agent {
             }
             steps += 1;
             let span = tracing::info_span!("step", step = steps);
-            match self.step(lease, steps, &mut law, &mut extent).instrument(span).await? {
+            match self.step(lease, steps, &mut law, &mut extent, meter).instrument(span).await? {
                 Some(calls) => (open, made) = (calls, 0),
                 None => return Ok(Worked::Ended),
             }
@@ -163,6 +176,7 @@ impl Agent {
         number: i32,
         law: &mut Law,
         extent: &mut Extent,
+        meter: &Meter,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
         let (mut history, summaries, capabilities, external, due, used) = tokio::try_join!(
@@ -171,7 +185,7 @@ impl Agent {
             self.tools.capabilities(),
             self.tools.external(),
             self.store.tasks_due_before(now + context::DUE_SOON),
-            self.store.usage_of(lease.turn, &law.budgets, now),
+            self.store.usage_of(lease, &law.budgets, now),
         )?;
         law.used = used;
         if lease.origin == Origin::Command {
@@ -205,9 +219,9 @@ impl Agent {
         // Once in a turn, while all there is of it is what it reacts to.
         let compacted = number == 1
             && !summaries.failed_lately
-            && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&offer.tools)).await?;
+            && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&offer.tools), meter).await?;
         if compacted {
-            law.used = self.store.usage_of(lease.turn, &law.budgets, self.clock.now()).await?;
+            law.used = self.store.usage_of(lease, &law.budgets, self.clock.now()).await?;
             if let Some(why) = law.used_up(number, self.limits.iterations) {
                 return self.close(lease, number, "limit", why).await;
             }
@@ -215,13 +229,15 @@ impl Agent {
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
-        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, answer_tokens: law.answer_tokens };
+        let answer_tokens = law.answer_tokens;
+        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, answer_tokens, meter: meter.clone() };
         let answered = self.ask(&*model, (&conversation, extent), &pen, blank, lease, number).await;
         if !pictures.is_empty() {
             drop(pictures);
             memory::give_back();
         }
         self.metrics.step(begun.elapsed(), answered.is_ok());
+        self.store.count_broken(lease, &meter.take(), self.clock.now()).await?;
         match answered {
             Ok(answer) => {
                 let truth = self.truth(lease, &history.exchanges, &answer, &*model).await?;
@@ -234,15 +250,25 @@ impl Agent {
             }
             Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {
                 drop(pen);
-                Box::pin(self.step(lease, number, law, extent)).await
+                Box::pin(self.step(lease, number, law, extent, meter)).await
             }
             Err(error) => {
-                self.metrics.model_error(error.kind);
-                tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
-                self.store.fail_turn(lease, Failure::Model, &error.message, self.clock.now()).await?;
+                self.unanswered(lease, &error).await?;
                 Ok(None)
             }
         }
+    }
+
+    /// Ends a turn to which no model has an answer.
+    async fn unanswered(&self, lease: &Lease, error: &ModelError) -> Result<(), StoreError> {
+        self.metrics.model_error(error.kind);
+        tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
+        if error.kind != ModelErrorKind::RateLimited {
+            return self.store.fail_turn(lease, Failure::Model, &error.message, self.clock.now()).await;
+        }
+        // A second at least: a client that asks at once only adds to what is too much.
+        let wait = error.wait.unwrap_or(BUSY).as_secs_f64().ceil().max(1.0) as u32;
+        self.store.fail_busy_turn(lease, wait, &error.message, self.clock.now()).await
     }
 
     /// Asks the model what `blank` asks for, with as much of the conversation as it is known to take. Where it finds that too long, with less
@@ -261,8 +287,8 @@ impl Agent {
             // There is no way to fail here; the connection to the model has its own.
             let _ = failpoint::hit(Point::FirstByte);
             let (conversation, turn, attempt) = (lease.conversation, lease.turn, lease.fence);
-            // Nobody watching is fine.
-            let _ = self.deltas.send(ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() });
+            let delta = ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() };
+            self.store.signals().write(delta);
         };
         let around = context::size_of_tools(&blank.tools);
         let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
@@ -321,20 +347,19 @@ impl Agent {
 
     /// Ends the turn with words of the controller's own.
     async fn close(&self, lease: &Lease, number: i32, why: &str, content: String) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let step = NewStep {
-            number,
-            model: "level3",
-            finish_reason: why,
-            usage: None,
-            content: &content,
-            calls: &[],
-            last: true,
-            unproven: false,
-        };
-        self.store.close_turn(lease, step, self.clock.now()).await?;
+        self.store.close_turn(lease, own_words(number, why, &content), self.clock.now()).await?;
         Ok(None)
     }
 }
+
+/// A step that ends a turn with words of the controller's own.
+fn own_words<'a>(number: i32, why: &'a str, content: &'a str) -> NewStep<'a> {
+    NewStep { number, model: "level3", finish_reason: why, usage: None, content, calls: &[], last: true, unproven: false }
+}
+
+/// What is said of the call in whose middle the time was over.
+const OUT_OF_TIME: &str = "Not finished: the time of the turn was over (turn.wall_seconds). In this database nothing of it has happened. What it \
+     sent elsewhere may have arrived: look before it is done again.";
 
 /// The most tool calls of one answer that are made; the model is told of the others that they were not.
 const MOST_CALLS: usize = 128;

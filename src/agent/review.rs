@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{Classification, Effect};
 use crate::model::{Entry, Model, ModelErrorKind, Request};
-use crate::store::Asked;
+use crate::store::{Asked, Meter};
 
 const PROMPT: &str = include_str!("governor.md");
 /// Bytes of the task and of the arguments that are shown; of more, the beginning and the end.
@@ -43,11 +43,11 @@ pub(crate) struct Reviewed {
 }
 
 /// Asks the model about a proposal; an answer that breaks the schema is rejected and asked for once more.
-pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>) -> Reviewed {
+pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>, meter: &Meter) -> Reviewed {
     let mut entries = vec![Entry::System(PROMPT.to_owned()), Entry::User(described(proposal))];
     let (mut asked, mut failed) = (Vec::new(), None);
     for _ in 0..ATTEMPTS {
-        let request = Request { entries: entries.clone(), ..Request::default() };
+        let request = Request { entries: entries.clone(), meter: meter.clone(), ..Request::default() };
         let answer = match model.answer(request, &|_| {}).await {
             Ok(answer) => answer,
             Err(error) => {
@@ -142,8 +142,7 @@ mod tests {
             self.requests.lock().unwrap().push(request);
             let content = self.answers.lock().unwrap().pop();
             Box::pin(async move {
-                let content =
-                    content.ok_or(ModelError { kind: ModelErrorKind::Unreachable, message: "nobody".into() })?.to_owned();
+                let content = content.ok_or(ModelError::new(ModelErrorKind::Unreachable, "nobody"))?.to_owned();
                 let usage = Some(Usage { input: 100, output: 10 });
                 Ok(Answer { content, calls: Vec::new(), finish_reason: "stop".into(), usage, model: "m".into() })
             })
@@ -160,7 +159,7 @@ mod tests {
         let model = Says { answers: Mutex::new(answers.iter().rev().copied().collect()), ..Says::default() };
         let effects = [Effect::Delete].into();
         let proposal = Reviewing { tool: "execute_sql", arguments, effects: &effects, task: "clean up" };
-        (classify(&model, proposal).await, model.requests.into_inner().unwrap())
+        (classify(&model, proposal, &Meter::default()).await, model.requests.into_inner().unwrap())
     }
 
     #[tokio::test]

@@ -93,6 +93,7 @@ pub async fn doctor(
     let looking = looking(config, clock, random);
     let (database, port, models) = tokio::join!(database(config), port(config), looking.examine());
     let mut server = vec![database, data_folder(&config.data_dir), port];
+    server.extend(config.unknown.iter().map(|said| Check::failed("settings", said.clone())));
     let models = models.unwrap_or_else(|why| {
         server.push(Check::failed("model", why));
         Vec::new()

@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::clock::Random;
+use crate::lasting::Lasting;
 
 /// A data folder that no other server has. Dropping it gives it back.
 pub struct DataFolder {
@@ -31,6 +32,15 @@ pub enum FolderError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl Lasting for FolderError {
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Unusable { source, .. } => source.lasts(),
+            Self::Taken(_) | Self::HalfRestored(_) => true,
+        }
+    }
 }
 
 impl DataFolder {

@@ -17,13 +17,14 @@ use crate::agent::{Agent, Limits};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::egress::{self, Egress, Resolve};
-use crate::http::{Access, Doors};
+use crate::http::{self, Access, Doors};
+use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
 use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
-use crate::store::{Database, DatabaseError, Store, StoreError};
+use crate::store::{Database, DatabaseError, Room, Store, StoreError};
 use crate::telemetry::{Metrics, Scrubber};
 use crate::tools::{Hands, Marks, Tools};
 
@@ -42,6 +43,8 @@ pub struct Outside {
     pub scrubber: Scrubber,
     /// Who looks names up for requests of capabilities.
     pub resolver: Arc<dyn Resolve>,
+    /// How long connections may take, and how many there may be.
+    pub connections: http::Limits,
 }
 
 /// How the process is to end.
@@ -51,6 +54,8 @@ pub enum Exit {
     Stop,
     /// To be started again at once.
     Restart,
+    /// A part of it broke: to be started again, as after a crash.
+    Broken,
 }
 
 /// Why the server cannot start; each says what to do.
@@ -81,6 +86,19 @@ pub enum StartError {
     Secrets(#[from] SecretError),
 }
 
+impl Lasting for StartError {
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Folder(source) => source.lasts(),
+            Self::Database(source) => source.lasts(),
+            Self::Store(source) => source.lasts(),
+            Self::Secrets(source) => source.lasts(),
+            Self::Sandbox(SandboxError::Thread(source)) => source.lasts(),
+            Self::Sandbox(SandboxError::Engine(_)) | Self::Listen { .. } => true,
+        }
+    }
+}
+
 /// A running server.
 pub struct App {
     address: SocketAddr,
@@ -88,6 +106,7 @@ pub struct App {
     mcp: Mcp,
     shutdown: CancellationToken,
     restart: CancellationToken,
+    broken: CancellationToken,
     parts: JoinSet<()>,
     _folder: DataFolder,
 }
@@ -104,7 +123,7 @@ impl App {
         listener: TcpListener,
         outside: Outside,
     ) -> Result<Self, StartError> {
-        let Outside { clock, random, models, scrubber, resolver } = outside;
+        let Outside { clock, random, models, scrubber, resolver, connections } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
         // The engine may have to be compiled, which takes a second of one core.
         let opening = {
@@ -112,8 +131,15 @@ impl App {
             tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
         };
         let metrics = Metrics::default();
-        let store = database.prepare(&*random).await?.hiding(scrubber.clone()).counted(metrics.clone());
-        let vault = Vault::open(folder.path(), store.clone(), random, scrubber.clone()).await?;
+        let room = Room {
+            quota: config.agent_quota,
+            reserve: config.disk_reserve,
+            // Where Postgres is the operator's own, its device may be another machine's.
+            folder: config.database_url.is_none().then(|| folder.path().to_owned()),
+        };
+        let store = database.prepare(&*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
+        store.keep_up_to(config.undo_bytes).await?;
+        let vault = Vault::open(folder.path(), store.clone(), Arc::clone(&random), scrubber.clone()).await?;
         let limits = mcp::Limits { call: config.mcp_call, ..mcp::Limits::default() };
         let mcp = Mcp::new(vault.clone(), scrubber.clone(), config.programs.clone(), limits);
         let egress = Egress::new(resolver, config.egress_allow.clone(), egress::Limits::default(), scrubber);
@@ -130,7 +156,8 @@ impl App {
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
         let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits, metrics.clone()));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
-        let access = Access::new(address, &config.allowed_hosts, config.token.clone());
+        let secret = store.derived_key("sessions of browsers");
+        let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random);
         let doors = Doors::new(
             store.clone(),
             vault,
@@ -138,19 +165,22 @@ impl App {
             (mcp.clone(), config.mcp_commands),
             models,
             Arc::clone(&clock),
-            agent.deltas(),
-            access,
+            (access, connections),
             config.safe_mode,
             shutdown.clone(),
             restart.clone(),
             metrics,
         );
-        let runner = Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id(), config.shutdown);
+        let runner =
+            Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id(), config.shutdown, config.turn_crashes);
         let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
+        let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
         // The log ends after the turns, so that it has what they did last.
         let worked = CancellationToken::new();
         parts.spawn(TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs())).run(worked.clone()));
+        // The same holds for what other servers are told.
+        parts.spawn(store.neighbours().run(worked.clone()));
         parts.spawn({
             let shutdown = shutdown.clone();
             async move {
@@ -162,13 +192,11 @@ impl App {
         parts.spawn({
             let (shutdown, grace) = (shutdown.clone(), config.shutdown);
             async move {
-                if let Err(error) = doors.serve(listener, grace).await {
-                    tracing::error!(%error, "the listener failed");
-                }
+                doors.serve(listener, grace).await;
                 shutdown.cancel();
             }
         });
-        Ok(Self { address, store, mcp, shutdown, restart, parts, _folder: folder })
+        Ok(Self { address, store, mcp, shutdown, restart, broken, parts, _folder: folder })
     }
 
     /// Where it listens.
@@ -191,12 +219,17 @@ impl App {
         while let Some(ended) = self.parts.join_next().await {
             if let Err(error) = ended {
                 tracing::error!(%error, "a part of the server broke; ending, so that it is started again");
+                self.broken.cancel();
                 self.shutdown.cancel();
             }
         }
         self.mcp.close().await;
         self.store.close().await;
-        if self.restart.is_cancelled() { Exit::Restart } else { Exit::Stop }
+        match (self.restart.is_cancelled(), self.broken.is_cancelled()) {
+            (true, _) => Exit::Restart,
+            (false, true) => Exit::Broken,
+            (false, false) => Exit::Stop,
+        }
     }
 }
 

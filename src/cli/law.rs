@@ -50,11 +50,11 @@ enum PolicyAsk {
     },
     /// Set one limit
     Budget {
-        /// turn, conversation or day
-        #[arg(value_parser = ["turn", "conversation", "day"])]
+        /// turn, conversation, day or tasks
+        #[arg(value_parser = ["turn", "conversation", "day", "tasks"])]
         span: String,
         /// What is limited
-        #[arg(value_parser = ["steps", "wall_seconds", "input_tokens", "output_tokens", "money_micros", "tool_calls"])]
+        #[arg(value_parser = ["steps", "wall_seconds", "input_tokens", "output_tokens", "money_micros", "tool_calls", "turns_per_hour", "percent_of_day"])]
         kind: String,
         /// The limit, or none; money in millionths of a dollar
         #[arg(value_parser = or_none::<u64>)]
@@ -145,7 +145,12 @@ fn print_policy(policy: &Answer, screen: &mut Screen<'_>) -> io::Result<()> {
         format!("{span}: {}", if limits.is_empty() { "no limit".to_owned() } else { limits.join(", ") })
     };
     let budgets = &policy.budgets;
-    let spans = [("turn", json!(budgets.turn)), ("conversation", json!(budgets.conversation)), ("day", json!(budgets.day))];
+    let spans = [
+        ("turn", json!(budgets.turn)),
+        ("conversation", json!(budgets.conversation)),
+        ("day", json!(budgets.day)),
+        ("tasks", json!(budgets.tasks)),
+    ];
     screen.part("Budgets", &spans.map(limits).join("\n"))
 }
 

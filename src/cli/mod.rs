@@ -11,6 +11,7 @@ mod mcp;
 mod replay;
 mod screen;
 mod secrets;
+mod undo;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -94,6 +95,8 @@ pub enum Ask {
     /// See and set what models cost
     #[command(subcommand)]
     Rates(law::Rates),
+    /// Put back what a call deleted or overwrote; or list the calls that can be undone
+    Undo(undo::Undo),
     /// Let another agent call capabilities: speaks MCP on standard input and output, for the running server
     Mcp(mcp::Mcp),
     /// Rebuild everything from events and compare; or show a turn as it was recorded
@@ -114,6 +117,7 @@ pub async fn run(ask: Ask, manner: Manner, config: &Config, screen: &mut Screen<
         Ask::Policy(ask) => law::policy(ask, &client, screen).await,
         Ask::Usage => law::usage(&client, screen).await,
         Ask::Rates(ask) => law::rates(ask, &client, screen).await,
+        Ask::Undo(ask) => undo::run(ask, &client, screen).await,
         Ask::Mcp(ask) => mcp::run(ask, &client, screen).await,
         Ask::Replay(ask) => replay::run(ask, &client, screen).await,
     }

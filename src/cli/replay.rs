@@ -127,6 +127,13 @@ fn told(event: &Event) -> (String, String) {
             let logged: String = logs.iter().map(|line| format!("\nlogged: {line}")).collect();
             (format!("call {call} of {name} {came} ({verdict})"), format!("{result}{logged}"))
         }
+        Event::CallUndone { call, rows, .. } => (format!("call {call} undone, {rows} rows put back"), String::new()),
+        Event::AnswerBrokenOff { model, usage, counted, .. } => {
+            let how = if *counted { "as the provider counted" } else { "by its bytes" };
+            let tokens = format!("{} tokens read, {} written, {how}", usage.input, usage.output);
+            (format!("an answer of {model} broke off"), tokens)
+        }
+        Event::TasksHeld { tasks, .. } => (format!("tasks {} wait", json(tasks)), String::new()),
         Event::TasksFired { tasks, model, .. } => {
             (format!("for tasks {}", json(tasks)), model.as_ref().map(|model| format!("with {model}")).unwrap_or_default())
         }

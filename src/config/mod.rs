@@ -1,9 +1,16 @@
 //! Settings. Read once, from the environment and `.env`; the environment wins. Every error names the variable.
 
+mod host;
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use crate::lasting::Lasting;
+
+pub use host::HostName;
 
 /// Everything that can be set from outside.
 #[derive(Clone)]
@@ -28,12 +35,14 @@ pub struct Config {
     pub max_iterations: u32,
     /// `LEVEL3_TOKEN`: what a client must show; required when `listen` is not loopback.
     pub token: Option<String>,
-    /// `LEVEL3_ALLOWED_HOSTS`: further names, comma separated, under which the server may be reached.
-    pub allowed_hosts: Vec<String>,
+    /// `LEVEL3_ALLOWED_HOSTS`: further names, comma separated, under which the server may be reached: at that port, or at every port.
+    pub allowed_hosts: Vec<HostName>,
     /// `LEVEL3_EGRESS_ALLOW`: addresses with port, comma separated, that requests may go to although they are not public.
     pub egress_allow: BTreeSet<SocketAddr>,
     /// `LEVEL3_CAPABILITY_CRASHES`: after so many crashes in a row in the middle of a capability's call its version is disabled.
     pub capability_crashes: u32,
+    /// `LEVEL3_TURN_CRASHES`: after so many crashes in a row at one tool call its turn is given up.
+    pub turn_crashes: i32,
     /// `LEVEL3_SHUTDOWN_SECONDS`: how long turns, requests and sockets get to end in good order when the server is stopped.
     pub shutdown: Duration,
     /// `LEVEL3_TURN_LOG`: whether each turn is logged to a file of the data folder.
@@ -45,11 +54,21 @@ pub struct Config {
     pub mcp_call: Duration,
     /// What programs that the server starts for others find in their environment: nothing else of its own.
     pub programs: BTreeMap<String, String>,
+    /// `LEVEL3_UNDO_QUOTA`: how many bytes all that is kept to be put back may take.
+    pub undo_bytes: u64,
+    /// How many bytes the agent's tables may take.
+    pub agent_quota: u64,
+    /// How many bytes of the device the agent's statements leave to the server.
+    pub disk_reserve: u64,
+    /// `LEVEL3_READY_FILE`: written once the server is ready.
+    pub ready_file: Option<PathBuf>,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
     /// `LEVEL3_FAILPOINT`: where a test makes this process die, fail or stand still; see [`crate::failpoint`].
     #[cfg(debug_assertions)]
     pub failpoint: Option<crate::failpoint::Armed>,
+    /// A sentence for each name that looks like a setting and is none.
+    pub unknown: Vec<String>,
 }
 
 /// The variables that programs are passed on: where things are, and in which language. Keys and passwords are not among them.
@@ -92,6 +111,8 @@ pub struct ConfigError {
     problem: String,
 }
 
+impl Lasting for ConfigError {}
+
 impl Config {
     /// Reads the environment and, below it, the file `.env` in the working folder.
     ///
@@ -117,7 +138,10 @@ impl Config {
     /// # Errors
     /// The first setting that cannot be used.
     pub fn read(settings: &HashMap<String, String>) -> Result<Self, ConfigError> {
-        let get = |name: &str| settings.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let get = |name: &str| {
+            debug_assert!(names::may_be_read(name), "{name} is missing in names.rs");
+            settings.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        };
         let config = Self {
             listen: parse(get, "LEVEL3_LISTEN", "127.0.0.1:8000", "an address with a port, like 127.0.0.1:8000")?,
             data_dir: get("LEVEL3_DATA_DIR").unwrap_or_else(|| "./data".into()).into(),
@@ -138,19 +162,23 @@ impl Config {
             max_history: usize::try_from(positive(get, "MAX_CONVERSATION_HISTORY", "50")?).unwrap_or(usize::MAX),
             max_iterations: u32::try_from(positive(get, "MAX_TOOL_ITERATIONS", "10")?).unwrap_or(u32::MAX),
             token: get("LEVEL3_TOKEN"),
-            allowed_hosts: get("LEVEL3_ALLOWED_HOSTS")
-                .map(|hosts| hosts.split(',').map(|host| host.trim().to_ascii_lowercase()).collect())
-                .unwrap_or_default(),
+            allowed_hosts: allowed_hosts(get("LEVEL3_ALLOWED_HOSTS"))?,
             egress_allow: egress_allow(get("LEVEL3_EGRESS_ALLOW"))?,
             capability_crashes: u32::try_from(positive(get, "LEVEL3_CAPABILITY_CRASHES", "3")?).unwrap_or(u32::MAX),
+            turn_crashes: i32::try_from(positive(get, "LEVEL3_TURN_CRASHES", "5")?).unwrap_or(i32::MAX),
             shutdown: Duration::from_secs(positive(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?),
             turn_log: get("LEVEL3_TURN_LOG").is_none_or(|value| value != "0"),
             mcp_commands: get("LEVEL3_TOKEN").is_some() || get("LEVEL3_MCP_COMMANDS").is_some_and(|value| value != "0"),
             mcp_call: Duration::from_secs(positive(get, "LEVEL3_MCP_SECONDS", "60")?),
             programs: PROGRAMS.iter().filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
+            undo_bytes: bytes(get, "LEVEL3_UNDO_QUOTA", "256MiB")?,
+            agent_quota: bytes(get, "LEVEL3_AGENT_QUOTA", "2GiB")?,
+            disk_reserve: bytes(get, "LEVEL3_DISK_RESERVE", "200MiB")?,
+            ready_file: get("LEVEL3_READY_FILE").map(PathBuf::from),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
             #[cfg(debug_assertions)]
             failpoint: failpoint(get("LEVEL3_FAILPOINT"))?,
+            unknown: names::unknown(settings),
         };
         if !config.listen.ip().is_loopback() && config.token.is_none() {
             return Err(ConfigError {
@@ -187,6 +215,20 @@ fn context_tokens(get: impl Fn(&str) -> Option<String>) -> Result<Option<u32>, C
     get(NAME).map(read).transpose()
 }
 
+fn allowed_hosts(written: Option<String>) -> Result<Vec<HostName>, ConfigError> {
+    let written = written.unwrap_or_default();
+    let entries = written.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    let host = |entry: &str| {
+        let wrong = |problem: &str| ConfigError {
+            variable: "LEVEL3_ALLOWED_HOSTS",
+            value: entry.to_owned(),
+            problem: problem.to_owned(),
+        };
+        entry.parse().map_err(wrong)
+    };
+    entries.map(host).collect()
+}
+
 fn egress_allow(written: Option<String>) -> Result<BTreeSet<SocketAddr>, ConfigError> {
     let written = written.unwrap_or_default();
     let entries = written.split(',').map(str::trim).filter(|entry| !entry.is_empty());
@@ -206,6 +248,25 @@ fn egress_allow(written: Option<String>) -> Result<BTreeSet<SocketAddr>, ConfigE
 fn failpoint(written: Option<String>) -> Result<Option<crate::failpoint::Armed>, ConfigError> {
     let wrong = |value, problem| ConfigError { variable: "LEVEL3_FAILPOINT", value, problem };
     written.map(|value| value.parse().map_err(|problem| wrong(value, problem))).transpose()
+}
+
+/// A number of bytes, plain or with a unit.
+fn bytes(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<u64, ConfigError> {
+    let value = get(variable).unwrap_or_else(|| default.to_owned());
+    let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = match value[digits.len()..].trim().to_ascii_lowercase().as_str() {
+        "" => Some(1),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        "gib" => Some(1 << 30),
+        "tib" => Some(1_u64 << 40),
+        _ => None,
+    };
+    let read = digits.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    read.filter(|bytes| *bytes > 0).ok_or_else(|| {
+        let problem = "expected a number of bytes from 1 up, like 500MiB or 2GiB".to_owned();
+        ConfigError { variable, value, problem }
+    })
 }
 
 fn positive(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<u64, ConfigError> {
@@ -246,6 +307,7 @@ mod tests {
             ("HEARTBEAT_INTERVAL", "0"),
             ("MAX_TOOL_ITERATIONS", "-1"),
             ("MAX_CONVERSATION_HISTORY", "many"),
+            ("LEVEL3_ALLOWED_HOSTS", "https://box.lan"),
             ("LEVEL3_EGRESS_ALLOW", "localhost:9000"),
             ("LEVEL3_EGRESS_ALLOW", "127.0.0.1"),
             ("LEVEL3_EGRESS_ALLOW", "127.0.0.1:0"),
@@ -253,11 +315,26 @@ mod tests {
             ("LEVEL3_EGRESS_ALLOW", "10.0.0.0/8"),
             ("LLM_CONTEXT_TOKENS", "8k"),
             ("LLM_CONTEXT_TOKENS", "512"),
+            ("LEVEL3_AGENT_QUOTA", "0"),
+            ("LEVEL3_AGENT_QUOTA", "2GB"),
+            ("LEVEL3_AGENT_QUOTA", "99999999TiB"),
+            ("LEVEL3_DISK_RESERVE", "much"),
             ("LEVEL3_FAILPOINT", "nowhere:abort"),
         ] {
             let error = read(&[(name, value)]).err().expect(name);
             assert!(error.starts_with(&format!("{name} is `{value}`")), "{error}");
         }
+    }
+
+    #[test]
+    fn bytes_are_read_with_and_without_a_unit() {
+        let room = |quota: &str, reserve: &str| {
+            let config = read(&[("LEVEL3_AGENT_QUOTA", quota), ("LEVEL3_DISK_RESERVE", reserve)]).unwrap();
+            (config.agent_quota, config.disk_reserve)
+        };
+        assert_eq!(room("", ""), (2 << 30, 200 << 20));
+        assert_eq!(room("1048576", "3 MiB"), (1 << 20, 3 << 20));
+        assert_eq!(room("1tib", "4KiB"), (1 << 40, 4 << 10));
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Approvals: proposals that wait for a person, and what the person decides.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Words;
+use super::policy::Effect;
 use super::turn::text_enum;
 
 text_enum! {
@@ -67,9 +71,50 @@ pub struct Shown {
     /// True when [`Decision::Approve::always`] means something here.
     #[serde(default)]
     pub can_always: bool,
+    /// The words that decide it in its conversation.
+    #[serde(default)]
+    pub words: Words,
     /// For a capability that is written or replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capability: Option<ShownCapability>,
+    /// What the call turned out to do when it was tried. The next try begins with this, so that it is judged as it was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Finding>,
+}
+
+/// What a call turned out to do while it ran, beyond what its text had said. All of it was undone; the law judges it anew.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What it would do.
+    pub effects: BTreeSet<Effect>,
+    /// What was seen, in sentences for the person who decides.
+    pub why: Vec<String>,
+    /// True when they say that all that is lost can be put back. It has to be so when the call is run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
+}
+
+impl Finding {
+    /// One effect, with what was seen of it.
+    pub fn of(effect: Effect, why: impl Into<String>) -> Self {
+        Self { effects: [effect].into(), why: vec![why.into()], kept: false }
+    }
+
+    /// Adds what was found later; each sentence stays once.
+    pub fn unite(&mut self, later: Self) {
+        self.effects.extend(later.effects);
+        self.kept |= later.kept;
+        for why in later.why {
+            if !self.why.contains(&why) {
+                self.why.push(why);
+            }
+        }
+    }
+
+    /// True when nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty()
+    }
 }
 
 /// A capability as it is shown before it is installed.

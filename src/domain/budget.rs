@@ -21,6 +21,22 @@ pub struct Budget {
     pub tool_calls: Option<u64>,
 }
 
+/// What turns that tasks begin may use up: nobody need be there for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskBudget {
+    /// Turns that begin within an hour, in all conversations together. What is due beyond it waits.
+    pub turns_per_hour: Option<u64>,
+    /// How much of each limit of the day they may use together, in percent; the rest is for a person's own turns.
+    pub percent_of_day: Option<u64>,
+}
+
+impl Default for TaskBudget {
+    fn default() -> Self {
+        Self { turns_per_hour: Some(30), percent_of_day: Some(50) }
+    }
+}
+
 /// The budgets of a profile.
 ///
 /// Read from JSON, what is not mentioned keeps its default, and `null` means no limit: a budget is given up only in so many words.
@@ -33,6 +49,9 @@ pub struct Budgets {
     pub conversation: Budget,
     /// All conversations together since midnight, UTC.
     pub day: Budget,
+    /// Turns that tasks begin.
+    #[serde(default)]
+    pub tasks: TaskBudget,
 }
 
 impl Default for Budgets {
@@ -41,6 +60,26 @@ impl Default for Budgets {
             turn: Budget { wall_seconds: Some(30 * 60), tool_calls: Some(60), ..Budget::default() },
             conversation: Budget::default(),
             day: Budget { input_tokens: Some(5_000_000), output_tokens: Some(1_000_000), ..Budget::default() },
+            tasks: TaskBudget::default(),
+        }
+    }
+}
+
+impl Budgets {
+    /// What turns that tasks begin may use of a day together.
+    pub fn day_of_tasks(&self) -> Budget {
+        let share = |limit: Option<u64>| match (limit, self.tasks.percent_of_day) {
+            (Some(limit), Some(percent)) => Some(limit / 100 * percent + limit % 100 * percent / 100),
+            (limit, _) => limit,
+        };
+        let Budget { steps, wall_seconds, input_tokens, output_tokens, money_micros, tool_calls } = self.day;
+        Budget {
+            steps: share(steps),
+            wall_seconds,
+            input_tokens: share(input_tokens),
+            output_tokens: share(output_tokens),
+            money_micros: share(money_micros),
+            tool_calls: share(tool_calls),
         }
     }
 }
@@ -49,14 +88,18 @@ impl TryFrom<Value> for Budgets {
     type Error = String;
 
     fn try_from(given: Value) -> Result<Self, String> {
-        let Value::Object(given) = given else { return Err("budgets are an object with turn, conversation, day".into()) };
+        let Value::Object(given) = given else { return Err("budgets are an object with turn, conversation, day, tasks".into()) };
         let mut whole = json!(Self::default());
         for (span, limits) in given {
             let Some(of_span) = whole.get_mut(&span).and_then(Value::as_object_mut) else {
-                return Err(format!("`{span}` is none of: turn, conversation, day"));
+                return Err(format!("`{span}` is none of: turn, conversation, day, tasks"));
             };
             let Value::Object(limits) = limits else { return Err(format!("`{span}` must be an object of limits")) };
             of_span.extend(limits);
+        }
+        let tasks: TaskBudget = serde_json::from_value(whole["tasks"].take()).map_err(|error| format!("`tasks`: {error}"))?;
+        if tasks.percent_of_day.is_some_and(|percent| percent > 100) {
+            return Err("`tasks`: percent_of_day is 100 at most".into());
         }
         let mut read = |span: &str| {
             let budget: Budget = serde_json::from_value(whole[span].take()).map_err(|error| format!("`{span}`: {error}"))?;
@@ -65,7 +108,7 @@ impl TryFrom<Value> for Budgets {
             }
             Ok(budget)
         };
-        Ok(Self { turn: read("turn")?, conversation: read("conversation")?, day: read("day")? })
+        Ok(Self { turn: read("turn")?, conversation: read("conversation")?, day: read("day")?, tasks })
     }
 }
 
@@ -97,6 +140,8 @@ pub struct Used {
     pub conversation: Spent,
     /// On this day.
     pub day: Spent,
+    /// On this day by turns that tasks began, where this is one of them.
+    pub tasks: Option<Spent>,
 }
 
 #[cfg(test)]
@@ -111,7 +156,8 @@ mod tests {
     fn what_is_written_reads_back() {
         let budgets = Budgets { day: Budget { money_micros: Some(7), ..Budget::default() }, ..Budgets::default() };
         assert_eq!(read(json!(budgets)), Ok(budgets));
-        let unlimited = Budgets { turn: Budget::default(), conversation: Budget::default(), day: Budget::default() };
+        let tasks = TaskBudget { turns_per_hour: None, percent_of_day: None };
+        let unlimited = Budgets { turn: Budget::default(), conversation: Budget::default(), day: Budget::default(), tasks };
         assert_eq!(read(json!(unlimited)), Ok(unlimited));
     }
 
@@ -125,10 +171,26 @@ mod tests {
     }
 
     #[test]
+    fn tasks_may_use_a_part_of_each_limit_of_the_day() {
+        let day = |percent| {
+            let budgets =
+                read(json!({"day": {"input_tokens": 101, "output_tokens": null}, "tasks": {"percent_of_day": percent}}));
+            let Budget { input_tokens, output_tokens, .. } = budgets.unwrap().day_of_tasks();
+            (input_tokens, output_tokens)
+        };
+        assert_eq!(day(json!(50)), (Some(50), None));
+        assert_eq!((day(json!(100)), day(json!(null))), ((Some(101), None), (Some(101), None)));
+        let most = Budgets { day: Budget { steps: Some(u64::MAX), ..Budget::default() }, ..Budgets::default() };
+        assert!(most.day_of_tasks().steps.is_some_and(|steps| steps > u64::MAX / 3));
+    }
+
+    #[test]
     fn a_wrong_budget_is_refused_with_its_place() {
         for (given, told) in [
             (json!([]), "budgets are an object"),
-            (json!({"week": {}}), "`week` is none of: turn, conversation, day"),
+            (json!({"week": {}}), "`week` is none of: turn, conversation, day, tasks"),
+            (json!({"tasks": {"percent_of_day": 101}}), "`tasks`: percent_of_day is 100 at most"),
+            (json!({"tasks": {"steps": 3}}), "`tasks`: unknown field `steps`"),
             (json!({"day": 5}), "`day` must be an object of limits"),
             (json!({"turn": {"stepps": 3}}), "`turn`: unknown field `stepps`"),
             (json!({"turn": {"steps": -3}}), "`turn`: invalid value: integer `-3`"),

@@ -92,6 +92,21 @@ pub enum Event {
         #[serde(default)]
         unproven: bool,
     },
+    /// An answer never came to its end, and what it used up counts.
+    AnswerBrokenOff {
+        /// The turn.
+        turn: TurnId,
+        /// The number under which it is counted.
+        answer: i64,
+        /// Which model was asked.
+        model: String,
+        /// Tokens that the provider counted, else an estimate.
+        usage: Usage,
+        /// True where the provider counted.
+        counted: bool,
+        /// What it cost at the rate of its day, in millionths of a dollar; `None` where that is unknown.
+        cost_micros: Option<i64>,
+    },
     /// The answer asked for a tool.
     ToolCallProposed {
         /// The turn.
@@ -122,6 +137,18 @@ pub enum Event {
         /// The approval that allowed it and is used up now.
         #[serde(default)]
         approval: Option<ApprovalId>,
+        /// How many rows that it deleted or overwrote can be put back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<i64>,
+    },
+    /// A person put back what a call had deleted or overwritten.
+    CallUndone {
+        /// The turn.
+        turn: TurnId,
+        /// The tool call.
+        call: ToolCallId,
+        /// How many rows were put back.
+        rows: i64,
     },
     /// A second model classified a proposal.
     ProposalClassified {
@@ -219,6 +246,15 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
+    /// Tasks are due and wait, since tasks began as many turns as they may in an hour. Said once in an hour.
+    TasksHeld {
+        /// Which ones.
+        tasks: Vec<super::TaskId>,
+        /// How many turns tasks may begin in an hour.
+        limit: u64,
+        /// When the next one may begin; `None` where none may as things are set.
+        until: Option<DateTime<Utc>>,
+    },
     /// A new version of a capability is live.
     CapabilityInstalled {
         /// Its name.
@@ -252,6 +288,9 @@ pub enum Event {
         reason: Option<String>,
         /// What kept it from its answer, where it failed.
         failure: Option<Failure>,
+        /// Where the model had too many requests: seconds after which it may take one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u32>,
     },
 }
 
@@ -264,8 +303,10 @@ impl Event {
             Self::SteeringShown { .. } => "steering_shown",
             Self::TurnStarted { .. } => "turn_started",
             Self::StepAnswered { .. } => "step_answered",
+            Self::AnswerBrokenOff { .. } => "answer_broken_off",
             Self::ToolCallProposed { .. } => "tool_call_proposed",
             Self::ToolCallEnded { .. } => "tool_call_ended",
+            Self::CallUndone { .. } => "call_undone",
             Self::ProposalClassified { .. } => "proposal_classified",
             Self::ApprovalRequested { .. } => "approval_requested",
             Self::ApprovalDecided { .. } => "approval_decided",
@@ -274,8 +315,35 @@ impl Event {
             Self::CapabilityChanged { .. } => "capability_changed",
             Self::TaskChanged { .. } => "task_changed",
             Self::TasksFired { .. } => "tasks_fired",
+            Self::TasksHeld { .. } => "tasks_held",
             Self::CapabilityInstalled { .. } => "capability_installed",
             Self::TurnEnded { .. } => "turn_ended",
+        }
+    }
+
+    /// The turn it is about, where it is about one.
+    pub fn turn(&self) -> Option<TurnId> {
+        match self {
+            Self::TurnQueued { turn, .. }
+            | Self::TurnSteered { turn, .. }
+            | Self::SteeringShown { turn, .. }
+            | Self::TurnStarted { turn, .. }
+            | Self::StepAnswered { turn, .. }
+            | Self::AnswerBrokenOff { turn, .. }
+            | Self::ToolCallProposed { turn, .. }
+            | Self::ToolCallEnded { turn, .. }
+            | Self::CallUndone { turn, .. }
+            | Self::ProposalClassified { turn, .. }
+            | Self::ApprovalRequested { turn, .. }
+            | Self::ApprovalDecided { turn, .. }
+            | Self::TurnResumed { turn, .. }
+            | Self::OperationRecorded { turn, .. }
+            | Self::TasksFired { turn, .. }
+            | Self::TurnEnded { turn, .. } => Some(*turn),
+            Self::CapabilityChanged { .. }
+            | Self::TaskChanged { .. }
+            | Self::TasksHeld { .. }
+            | Self::CapabilityInstalled { .. } => None,
         }
     }
 }

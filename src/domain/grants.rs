@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::turn::text_enum;
 
-pub use http::{HttpGrant, Scheme, host_matches};
+pub use http::{HttpGrant, Scheme, binding_matches};
 pub use written::{GrantError, SECRET_NAME_RULE, valid_secret_name};
 
 text_enum! {
@@ -72,7 +72,7 @@ pub struct Grants {
     pub sql: Option<SqlAccess>,
     /// Whether values may be kept between calls.
     pub kv: bool,
-    /// Secret's name → the hosts it may be sent to, patterns as in [`HttpGrant::host`].
+    /// Secret's name → where it may be sent: `host` or `host:port`, the host as in [`HttpGrant::host`].
     pub secrets: BTreeMap<String, BTreeSet<String>>,
     /// Tools that may be called.
     pub tools: BTreeSet<String>,
@@ -116,7 +116,7 @@ impl Grants {
         let http = other.http.iter().all(|asked| self.http.iter().any(|given| given.covers(asked)));
         let sql = other.sql.is_none_or(|asked| self.sql.is_some_and(|given| given.covers(asked)));
         let hosts_covered = |given: &BTreeSet<String>, asked: &BTreeSet<String>| {
-            asked.iter().all(|asked| given.iter().any(|given| http::host_covers(given, asked)))
+            asked.iter().all(|asked| given.iter().any(|given| http::binding_covers(given, asked)))
         };
         let secrets =
             other.secrets.iter().all(|(name, asked)| self.secrets.get(name).is_some_and(|given| hosts_covered(given, asked)));
@@ -139,7 +139,7 @@ impl Grants {
             words.push("Keep values of its own between calls.".into());
         }
         for (name, hosts) in &self.secrets {
-            let hosts: Vec<_> = hosts.iter().map(|host| http::host_in_words(host)).collect();
+            let hosts: Vec<_> = hosts.iter().map(|host| http::binding_in_words(host)).collect();
             words.push(format!("Use the secret {name} in requests to {}, and nowhere else.", hosts.join(", ")));
         }
         words.extend(self.tools.iter().map(|tool| format!("Call the tool {tool}, under the same law as the agent itself.")));

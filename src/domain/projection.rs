@@ -13,6 +13,8 @@ text_enum! {
         Turns = "turns",
         /// What models answered.
         Steps = "steps",
+        /// What answers used up that never came to their end.
+        BrokenAnswers = "broken_answers",
         /// What they asked for.
         ToolCalls = "tool_calls",
         /// What was said, and what models were told of their calls.

@@ -1,5 +1,7 @@
 //! Tools as the model sees them, the calls it asks for, and what comes of a call.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -62,6 +64,22 @@ text_enum! {
     }
 }
 
+/// The most bytes of a result that are recorded. Tools have smaller limits of their own, with better words; this one is for all.
+pub const MOST_RESULT: usize = 512 << 10;
+/// The most bytes of a logged line.
+const MOST_LINE: usize = 8 << 10;
+/// The most bytes of all of them.
+const MOST_LOGS: usize = 64 << 10;
+
+/// The beginning of a text, where it is longer than `most` bytes; it says so then.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let shown = &text[..text.floor_char_boundary(most)];
+    Cow::Owned(format!("{shown}… (cut: it has {} bytes)", text.len()))
+}
+
 /// What came of a tool call; every call ends in exactly one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -80,8 +98,47 @@ impl Outcome {
         Self { ok: true, result: result.into(), logs: Vec::new() }
     }
 
+    /// The same as it is recorded: no longer than everybody who is shown it can take.
+    pub fn bounded(mut self) -> Self {
+        if let Cow::Owned(result) = shortened(&self.result, MOST_RESULT) {
+            self.result = result;
+        }
+        let (lines, mut bytes) = (self.logs.len(), 0);
+        for line in &mut self.logs {
+            if let Cow::Owned(shown) = shortened(line, MOST_LINE) {
+                *line = shown;
+            }
+        }
+        self.logs.retain(|line| {
+            bytes += line.len() + 1;
+            bytes <= MOST_LOGS
+        });
+        if self.logs.len() < lines {
+            self.logs.push(format!("… (cut: {lines} lines were logged)"));
+        }
+        self
+    }
+
     /// A call that did not; `result` is written for the model to act on.
     pub fn failed(result: impl Into<String>) -> Self {
         Self { ok: false, result: result.into(), logs: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_recorded_no_longer_than_everybody_can_take_it() {
+        let logs = (0..100_000).map(|n| format!("line {n}")).chain(["é".repeat(MOST_LINE)]).collect();
+        let long = Outcome { ok: true, result: "é".repeat(MOST_RESULT), logs };
+        let bounded = long.bounded();
+        assert!(bounded.result.len() < MOST_RESULT + 64 && bounded.result.ends_with("é… (cut: it has 1048576 bytes)"));
+        assert!(bounded.logs.iter().map(String::len).sum::<usize>() < MOST_LOGS + 64);
+        assert_eq!((&*bounded.logs[0], &**bounded.logs.last().unwrap()), ("line 0", "… (cut: 100001 lines were logged)"));
+        let line = Outcome { logs: vec!["x".repeat(MOST_LINE + 1)], ..Outcome::ok("short") }.bounded();
+        assert_eq!((&*line.result, line.logs.len()), ("short", 1));
+        assert!(line.logs[0].ends_with("x… (cut: it has 8193 bytes)"));
     }
 }

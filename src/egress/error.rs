@@ -145,6 +145,17 @@ pub enum Problem {
         /// Why it may not.
         why: &'static str,
     },
+    /// A part of a response could hold a part of a secret, which nothing would recognise.
+    #[error(
+        "{host} may be sent the secret {name}, so only whole responses are read from there, and this is a part of one: leave the header \
+         Range away."
+    )]
+    Part {
+        /// The peer.
+        host: String,
+        /// The secret's name.
+        name: String,
+    },
     /// The peer points from one place to the next without end.
     #[error("The redirects do not end: {0} were followed.")]
     Redirects(usize),
@@ -163,9 +174,7 @@ pub enum Problem {
         coding: String,
     },
     /// The response is too long.
-    #[error(
-        "The response of {host} is longer than {most} bytes and was not kept: ask for less, for example a page or a range of it."
-    )]
+    #[error("The response of {host} is longer than {most} bytes and was not kept: ask for less, for example a page of it.")]
     ResponseTooLarge {
         /// The peer.
         host: String,
@@ -207,6 +216,7 @@ impl Problem {
             | Self::Connect { host: text, .. }
             | Self::Tls { host: text, .. }
             | Self::BadRedirect { host: text }
+            | Self::Part { host: text, .. }
             | Self::ResponseTooLarge { host: text, .. }
             | Self::Broken { host: text, .. } => clean(text),
             Self::RequestTooLarge { .. } | Self::NoRoots | Self::Redirects(_) | Self::Slow(_) => {}

@@ -21,7 +21,7 @@ use std::time::Duration;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
-use hyper::header::LOCATION;
+use hyper::header::{CONTENT_RANGE, LOCATION};
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use tokio_util::task::AbortOnDropHandle;
@@ -175,10 +175,16 @@ impl Inner {
             used.extend(&secrets);
             let real = outgoing.real(exchange);
             granted(&outgoing, &real, grants)?;
+            // A value that is read piece by piece is recognised by nobody. A peer that knows it may have it from another request.
+            let host = real.host_str().unwrap_or_default();
+            let secret = used.first().copied().or_else(|| exchange.bound_to(&real));
+            let part = || Some(Problem::Part { host: host.to_owned(), name: exchange.name(secret?).to_owned() });
+            if let Some(part) = part().filter(|_| outgoing.asks_for_a_part()) {
+                return Err(part);
+            }
             let addresses = self.checked(&real, &secrets, exchange).await?;
             let request = outgoing.filled(&real, exchange)?;
             let connection = connect::connect(&addresses, &real, &self.tls, self.limits.connect).await?;
-            let host = real.host_str().unwrap_or_default();
             let response = match connection {
                 Connection::Plain(stream) => exchange_on(stream, request, sent).await,
                 Connection::Tls(stream) => exchange_on(*stream, request, sent).await,
@@ -189,6 +195,10 @@ impl Inner {
                     outgoing = outgoing.redirected(&real, response.status(), location, exchange)?;
                 }
                 _ => {
+                    // What was asked for says nothing of what a peer sends.
+                    if let Some(part) = part().filter(|_| is_part(&response)) {
+                        return Err(part);
+                    }
                     let scrubbers = [self.scrubber.clone(), exchange.scrubber(&used)];
                     return incoming::read(response, host, outgoing.shown(), &scrubbers, self.limits.response_body).await;
                 }
@@ -246,6 +256,10 @@ fn granted(outgoing: &Outgoing, real: &Url, grants: &BTreeSet<HttpGrant>) -> Res
     let place = format!("{origin}{}", shown.path());
     let grant = origin.strip_prefix("https://").unwrap_or(&origin).to_owned();
     Err(Problem::NotGranted { method: method.to_owned(), place, grant })
+}
+
+fn is_part(response: &hyper::Response<Incoming>) -> bool {
+    response.status() == hyper::StatusCode::PARTIAL_CONTENT || response.headers().contains_key(CONTENT_RANGE)
 }
 
 fn is_redirect(status: hyper::StatusCode) -> bool {

@@ -106,6 +106,11 @@ impl Outgoing {
         real
     }
 
+    /// True when only a part of a response is asked for.
+    pub(super) fn asks_for_a_part(&self) -> bool {
+        self.headers.iter().any(|header| header.name == header::RANGE)
+    }
+
     /// All secrets that would be sent.
     pub(super) fn secrets(&self) -> Used {
         let mut secrets = self.url_secrets.clone();

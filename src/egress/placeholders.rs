@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use crate::domain::host_matches;
+use crate::domain::binding_matches;
 use crate::telemetry::Scrubber;
 
 /// The placeholders of one capability call and what they stand for. Make them of letters, digits, `_` and `-`, long and random: then
@@ -48,7 +48,7 @@ impl Placeholders {
         Self::default()
     }
 
-    /// Lets `placeholder` stand for the secret `name`, for hosts that match a pattern of [`crate::domain::HttpGrant::host`].
+    /// Lets `placeholder` stand for the secret `name`, for the places in `hosts`, as [`binding_matches`] reads them.
     pub fn insert(&mut self, placeholder: String, name: String, value: SecretString, hosts: BTreeSet<String>) {
         if placeholder.is_empty() {
             return;
@@ -122,9 +122,14 @@ impl Exchange<'_> {
         &self.all.secrets[secret].name
     }
 
+    /// The first secret of the call that may be sent to this address.
+    pub(super) fn bound_to(&self, url: &Url) -> Option<usize> {
+        (0..self.all.secrets.len()).find(|secret| self.is_bound_to(*secret, url))
+    }
+
     /// True when the secret is bound to the host of this address.
     pub(super) fn is_bound_to(&self, secret: usize, url: &Url) -> bool {
-        self.all.secrets[secret].hosts.iter().any(|pattern| host_matches(pattern, url))
+        self.all.secrets[secret].hosts.iter().any(|pattern| binding_matches(pattern, url))
     }
 
     /// Secrets whose values stand in a text that somebody else wrote, in any form.

@@ -26,6 +26,8 @@ pub enum Scope {
     Conversation,
     /// The day's, of all conversations together.
     Day,
+    /// The part of the day's that turns of tasks may use together.
+    Tasks,
 }
 
 /// What a budget limits.
@@ -49,11 +51,15 @@ pub enum What {
 
 /// The first limit that is reached, the turn's before the conversation's before the day's.
 pub fn check(budgets: &Budgets, used: &Used) -> Option<Exceeded> {
-    let spans = [
+    let of_tasks = used.tasks.map(|used| (Scope::Tasks, budgets.day_of_tasks(), used));
+    let spans: Vec<_> = [
         (Scope::Turn, budgets.turn, used.turn),
         (Scope::Conversation, budgets.conversation, used.conversation),
         (Scope::Day, budgets.day, used.day),
-    ];
+    ]
+    .into_iter()
+    .chain(of_tasks)
+    .collect();
     let reached = spans.iter().find_map(|(scope, budget, spent)| check_span(*scope, budget, spent));
     // A limit of money cannot be kept with a model nobody knows the price of: one request is made at most.
     let unpriced = || {
@@ -84,7 +90,7 @@ impl Scope {
         match self {
             Self::Turn => "turn",
             Self::Conversation => "conversation",
-            Self::Day => "day",
+            Self::Day | Self::Tasks => "day",
         }
     }
 }
@@ -107,7 +113,11 @@ impl fmt::Display for Exceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { scope, what, limit, used } = *self;
         let (span, key) = (scope.key(), what.key());
-        let whose = if scope == Scope::Day { "today all conversations together have" } else { &format!("this {span} has") };
+        let whose = match scope {
+            Scope::Day => "today all conversations together have",
+            Scope::Tasks => "today the turns that tasks began together have",
+            Scope::Turn | Scope::Conversation => &format!("this {span} has"),
+        };
         let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
         match what {
             What::Steps => write!(f, "{whose} made {used} model requests; the limit is {limit}")?,
@@ -125,8 +135,11 @@ impl fmt::Display for Exceeded {
                 );
             }
         }
+        if scope == Scope::Tasks {
+            write!(f, ", a part of the day's, so that the rest is left for you (`tasks.percent_of_day`)")?;
+        }
         write!(f, ". To raise it, change the budget `{span}.{key}` of this profile in the settings")?;
-        if scope == Scope::Day { write!(f, ", or wait until midnight UTC") } else { Ok(()) }
+        if matches!(scope, Scope::Day | Scope::Tasks) { write!(f, ", or wait until midnight UTC") } else { Ok(()) }
     }
 }
 
@@ -210,22 +223,31 @@ mod tests {
             (What::Money, |b| b.money_micros = Some(3), |s| s.money_micros = 2, |s| s.money_micros = 3),
             (What::ToolCalls, |b| b.tool_calls = Some(3), |s| s.tool_calls = 2, |s| s.tool_calls = 3),
         ];
-        let none = Budgets { turn: Budget::default(), conversation: Budget::default(), day: Budget::default() };
+        let none =
+            Budgets { turn: Budget::default(), conversation: Budget::default(), day: Budget::default(), ..Budgets::default() };
         for (what, set, below, at) in rows {
-            for scope in [Scope::Turn, Scope::Conversation, Scope::Day] {
+            for scope in [Scope::Turn, Scope::Conversation, Scope::Day, Scope::Tasks] {
+                if scope == Scope::Tasks && what == What::WallSeconds {
+                    continue; // only a turn has this limit
+                }
                 let (mut budgets, mut used) = (none, Used::default());
+                budgets.tasks.percent_of_day = Some(100);
+                let mut of_tasks = Spent::default();
                 let (budget, span) = match scope {
+                    Scope::Tasks => (&mut budgets.day, &mut of_tasks),
                     Scope::Turn => (&mut budgets.turn, &mut used.turn),
                     Scope::Conversation => (&mut budgets.conversation, &mut used.conversation),
                     Scope::Day => (&mut budgets.day, &mut used.day),
                 };
                 *budget = limit(set);
                 *span = spent(below);
+                used.tasks = (scope == Scope::Tasks).then_some(of_tasks);
                 let before = used;
                 match scope {
                     Scope::Turn => used.turn = spent(at),
                     Scope::Conversation => used.conversation = spent(at),
                     Scope::Day => used.day = spent(at),
+                    Scope::Tasks => used.tasks = Some(spent(at)),
                 }
                 assert_eq!(check(&budgets, &before), None, "{what:?} {scope:?}");
                 assert_eq!(check(&budgets, &used), Some(Exceeded { scope, what, limit: 3, used: 3 }), "{what:?} {scope:?}");
@@ -250,6 +272,21 @@ mod tests {
         assert!(
             told(Scope::Conversation, What::InputTokens, 5, 9).starts_with("this conversation has had models read 9 tokens;")
         );
+    }
+
+    #[test]
+    fn a_turn_of_a_task_ends_at_its_part_of_the_day_and_a_persons_own_does_not() {
+        let budgets = Budgets { day: limit(|b| b.input_tokens = Some(100)), ..Budgets::default() };
+        let by_tasks =
+            Used { day: spent(|s| s.input_tokens = 60), tasks: Some(spent(|s| s.input_tokens = 50)), ..Used::default() };
+        let exceeded = check(&budgets, &by_tasks).unwrap();
+        assert_eq!((exceeded.scope, exceeded.limit), (Scope::Tasks, 50));
+        let told = exceeded.to_string();
+        assert!(told.contains("the rest is left for you (`tasks.percent_of_day`)") && told.contains("midnight UTC"), "{told}");
+        assert_eq!(check(&budgets, &Used { tasks: None, ..by_tasks }), None);
+        let by_person =
+            Used { day: spent(|s| s.input_tokens = 90), tasks: Some(spent(|s| s.input_tokens = 49)), ..Used::default() };
+        assert_eq!(check(&budgets, &by_person), None, "what a person used is not counted against tasks");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! What SQL statements would do, read from their text alone. What cannot be read is taken as the worst. This is no fence, the agent's
-//! login is: this decides what a person is asked.
+//! What SQL statements would do, read from their text alone: a prediction, so that a person is asked before a statement runs and not after.
+//! It is no fence. It chooses the login that the statement runs on; Postgres refuses what that login may not do, and what was read wrongly
+//! becomes a question then.
 
 mod effects;
-mod functions;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -10,16 +10,13 @@ mod words;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    BinaryOperator, Cte, Expr, Function, ObjectName, Query, Select, SetExpr, Statement, TableFactor, Visit, Visitor,
-};
+use sqlparser::ast::{Cte, ObjectName, Query, Select, Statement, TableFactor, Visit, Visitor};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use crate::domain::Effect;
-use functions::Called;
 
 /// What a statement, or several in a row, would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,20 +128,6 @@ fn parse(text: &str) -> Result<Statement, String> {
     let dialect = PostgreSqlDialect {};
     let unread = |error: &dyn std::fmt::Display| format!("it could not be read ({error})");
     let mut tokens = Tokenizer::new(&dialect, text).tokenize_with_location().map_err(|error| unread(&error))?;
-    // To Postgres only these are space; others belong to a name, which the tokenizer cuts in two.
-    let lines: Vec<Vec<char>> = text.split('\n').map(|line| line.chars().collect()).collect();
-    let at = |line: u64, column: u64| {
-        let place = |number: u64| usize::try_from(number).ok()?.checked_sub(1);
-        lines.get(place(line)?)?.get(place(column)?).copied()
-    };
-    let strange = tokens.iter().any(|token| {
-        let start = token.span.start;
-        token.token == Token::Whitespace(Whitespace::Space)
-            && !at(start.line, start.column).is_some_and(|c| matches!(c, ' ' | '\t' | '\r' | '\x0c'))
-    });
-    if strange {
-        return Err("it holds a space character that Postgres takes for a letter".to_owned());
-    }
     // `TABLE notes` is short for this, and the parser reads the short form wrongly.
     let first = tokens.iter().position(|token| !matches!(token.token, Token::Whitespace(_)));
     let is_table = |at: &usize| matches!(&tokens[*at].token, Token::Word(word) if word.keyword == Keyword::TABLE);
@@ -170,7 +153,7 @@ struct Look {
     why: Option<String>,
     /// Names that stand for a part of the statement itself.
     own_names: BTreeSet<String>,
-    /// Inside an EXPLAIN that carries nothing out. Functions are still looked at: planning calls some.
+    /// Inside an EXPLAIN that carries nothing out.
     explained: bool,
 }
 
@@ -199,39 +182,8 @@ impl Look {
         }
     }
 
-    fn call(&mut self, name: &ObjectName) {
-        match functions::called(name) {
-            Called::Harmless => {}
-            Called::Writes => self.add(Effect::Write),
-            Called::Unknown => self.opaque(format!("it calls the function `{name}`, and what that does is not known")),
-        }
-    }
-
-    fn operator(&mut self, operator: &BinaryOperator) {
-        // Operators of Postgres' own that the parser has no word for.
-        const KNOWN: [&str; 11] = ["<->", "<<->", "<->>", "<%", "%>", "<<%", "%>>", "&&&", "|||", "!!", "~<~"];
-        let known = match operator {
-            BinaryOperator::Custom(operator) => KNOWN.contains(&operator.as_str()),
-            BinaryOperator::PGCustomBinaryOperator(_) => false,
-            _ => true,
-        };
-        if !known {
-            self.opaque(format!("it uses the operator `{operator}`, and what that does is not known"));
-        }
-    }
-
     fn own(&mut self, ctes: &[Cte]) {
         self.own_names.extend(ctes.iter().map(|cte| cte.alias.name.to_string()));
-    }
-}
-
-/// The parser skips what follows `TABLE name`.
-fn holds_table(body: &SetExpr) -> bool {
-    match body {
-        SetExpr::Table(_) => true,
-        SetExpr::SetOperation { left, right, .. } => holds_table(left) || holds_table(right),
-        // A query inside is visited by itself.
-        _ => false,
     }
 }
 
@@ -261,9 +213,6 @@ impl Visitor for Look {
         if !query.locks.is_empty() {
             self.add(Effect::Write);
         }
-        if holds_table(&query.body) {
-            self.opaque("it holds the short form `TABLE name`; write `SELECT * FROM name`".to_owned());
-        }
         ControlFlow::Continue(())
     }
 
@@ -283,24 +232,8 @@ impl Visitor for Look {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        match factor {
-            TableFactor::Table { name, args: Some(_), .. } => {
-                self.call(name);
-                self.own_names.insert(name.to_string());
-            }
-            TableFactor::Function { name, .. } => self.call(name),
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        match expr {
-            Expr::Function(Function { name, .. }) => self.call(name),
-            Expr::BinaryOp { op, .. } | Expr::AnyOp { compare_op: op, .. } | Expr::AllOp { compare_op: op, .. } => {
-                self.operator(op)
-            }
-            _ => {}
+        if let TableFactor::Table { name, args: Some(_), .. } = factor {
+            self.own_names.insert(name.to_string());
         }
         ControlFlow::Continue(())
     }

@@ -16,7 +16,7 @@ use super::{Doors, images};
 use crate::domain::{ApprovalId, Channel, ConversationId, Decision, Event, EventRecord};
 use crate::memory;
 use crate::model::Model;
-use crate::store::{DecideError, NewMessage, StoreError};
+use crate::store::{DecideError, Hint, NewMessage, StoreError};
 use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame, frame_of};
 
 /// A socket's own buffers; axum's default of 128 KiB each would be most of what an idle socket costs.
@@ -29,9 +29,11 @@ const LARGE_FRAME_BYTES: usize = 1 << 20;
 const MAX_ID_BYTES: usize = 200;
 /// A client that does not read for so long is let go. Real time: it guards against what hangs.
 const SEND_PATIENCE: Duration = Duration::from_secs(30);
+/// A client that leaves so many pings without any answer is not there. One would be too few: in the middle of a large message on a slow line
+/// no answer can come.
+const UNANSWERED: u32 = 4;
 /// How long a greeting waits for what a model server says of its model. Real time, for the same reason.
 const SAYS_WITHIN: Duration = Duration::from_millis(300);
-const PING_EVERY: Duration = Duration::from_secs(30);
 /// Events read at a time for a client that has fallen behind.
 const PAGE: i64 = 200;
 
@@ -39,6 +41,10 @@ const PAGE: i64 = 200;
 enum End {
     /// The client is gone, or does not read.
     Gone,
+    /// The client said that it goes.
+    Closed,
+    /// The client does not keep to the protocol of sockets; the code and the words to close with.
+    Misread(u16, &'static str),
     /// The database is not there; the client should come back.
     Database(StoreError),
     /// The server ends or restarts.
@@ -48,6 +54,21 @@ enum End {
 impl From<StoreError> for End {
     fn from(error: StoreError) -> Self {
         Self::Database(error)
+    }
+}
+
+impl From<axum::Error> for End {
+    /// What went wrong in reading.
+    fn from(error: axum::Error) -> Self {
+        use tungstenite::Error;
+        use tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
+        match error.into_inner().downcast().as_deref() {
+            Ok(Error::Protocol(ResetWithoutClosingHandshake)) => Self::Gone,
+            Ok(Error::Protocol(_)) => Self::Misread(close_code::PROTOCOL, "this is no frame of a websocket"),
+            Ok(Error::Utf8(_)) => Self::Misread(close_code::INVALID, "text is UTF-8"),
+            Ok(Error::Capacity(_)) => Self::Misread(close_code::SIZE, "the message is too big"),
+            Ok(_) | Err(_) => Self::Gone,
+        }
     }
 }
 
@@ -66,9 +87,19 @@ async fn serve(socket: WebSocket, doors: Doors) {
     let mut socket = Socket { sink, doors, positions: HashMap::new(), waiting: Vec::new() };
     let close = match socket.run(stream).await {
         Err(End::Gone) => return,
+        Err(End::Closed) => {
+            // The answer is written already, with the client's own code; it only has to leave.
+            let _ = tokio::time::timeout(Duration::from_secs(1), socket.sink.close()).await;
+            return;
+        }
+        Err(End::Misread(code, reason)) => CloseFrame { code, reason: reason.into() },
         Err(End::Database(error)) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, "closing a socket: the database does not answer");
-            CloseFrame { code: close_code::ERROR, reason: "the database does not answer; come back".into() }
+            tracing::warn!(error = &error as &dyn std::error::Error, "closing a socket");
+            let told = match &error {
+                StoreError::Full(_) => "no space left on the device of the server",
+                _ => "the database does not answer; come back",
+            };
+            CloseFrame { code: close_code::ERROR, reason: told.into() }
         }
         Ok(()) | Err(End::Shutdown) if socket.doors.restart.is_cancelled() => {
             CloseFrame { code: close_code::RESTART, reason: "the server restarts".into() }
@@ -92,13 +123,16 @@ impl Socket {
     async fn run(&mut self, mut stream: SplitStream<WebSocket>) -> Result<(), End> {
         // Listening begins before anything is read, so that nothing falls between.
         let mut events = self.doors.store.signals().events();
-        let mut deltas = self.doors.deltas.subscribe();
+        let mut elsewhere = self.doors.store.signals().elsewhere();
+        let mut deltas = self.doors.store.signals().deltas();
         let main = self.doors.store.main_conversation(self.doors.clock.now()).await?;
         let last_seq = self.doors.store.last_sequence(main).await?;
         self.greet(main, last_seq).await?;
         self.tell_waiting(main).await?;
-        let mut ping = tokio::time::interval(PING_EVERY);
+        let mut ping = tokio::time::interval(self.doors.limits.ping);
         ping.reset();
+        // How often the client was asked since it last said anything.
+        let mut asked = 0;
         let shutdown = self.doors.shutdown.clone();
         loop {
             tokio::select! {
@@ -126,20 +160,35 @@ impl Socket {
                     }
                     Err(RecvError::Closed) => return Err(End::Shutdown),
                 },
-                _ = ping.tick() => self.put(Message::Ping(Vec::new().into())).await?,
-                message = stream.next() => match message {
-                    Some(Ok(Message::Text(text))) => {
-                        self.take(&text, main, last_seq).await?;
-                        let large = text.len() > LARGE_FRAME_BYTES;
-                        drop(text);
-                        if large {
-                            memory::give_back();
+                hint = elsewhere.next() => self.hear(hint, main).await?,
+                message = stream.next() => {
+                    asked = 0;
+                    match message {
+                        Some(Ok(Message::Text(text))) => {
+                            self.take(&text, main, last_seq).await?;
+                            let large = text.len() > LARGE_FRAME_BYTES;
+                            drop(text);
+                            if large {
+                                memory::give_back();
+                            }
                         }
+                        Some(Ok(Message::Binary(_))) => {
+                            return Err(End::Misread(close_code::UNSUPPORTED, "frames are JSON text, not binary"));
+                        }
+                        Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                        Some(Ok(Message::Close(_))) => return Err(End::Closed),
+                        Some(Err(error)) => return Err(error.into()),
+                        None => return Err(End::Gone),
                     }
-                    Some(Ok(Message::Binary(_))) => self.refuse("frames are JSON text, not binary", None).await?,
-                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                    Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(End::Gone),
-                },
+                }
+                // Behind the messages: an answer that has come counts.
+                _ = ping.tick() => {
+                    if asked == UNANSWERED {
+                        return Err(End::Gone);
+                    }
+                    asked += 1;
+                    self.put(Message::Ping(Vec::new().into())).await?;
+                }
             }
         }
     }
@@ -254,6 +303,10 @@ impl Socket {
         let accepted = match store.accept(conversation, message, self.doors.clock.now()).await {
             Ok(accepted) => accepted,
             Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
+            Err(error @ StoreError::Full(_)) => {
+                tracing::warn!(%error, "a message was not accepted");
+                return self.refuse(&error.told(), id).await;
+            }
             Err(error) => return Err(error.into()),
         };
         if let std::collections::hash_map::Entry::Vacant(position) = self.positions.entry(conversation) {
@@ -285,6 +338,21 @@ impl Socket {
                 }
             }
             _ => self.catch_up(record.conversation).await,
+        }
+    }
+
+    /// Shows what another server committed, if this socket follows the conversation; what was missed in between comes with it.
+    async fn hear(&mut self, hint: Option<Hint>, main: ConversationId) -> Result<(), End> {
+        let Some(hint) = hint else {
+            self.catch_up_all().await?;
+            return self.tell_waiting(main).await;
+        };
+        if self.positions.get(&hint.conversation).is_some_and(|position| hint.sequence > *position) {
+            self.catch_up(hint.conversation).await?;
+        }
+        match hint.kind.as_str() {
+            "approval_requested" | "approval_decided" => self.tell_waiting(main).await,
+            _ => Ok(()),
         }
     }
 

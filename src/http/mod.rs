@@ -4,23 +4,21 @@ mod access;
 mod api;
 mod chat;
 mod images;
+mod listen;
 mod mcp;
 mod metrics;
 mod page;
 mod v1;
 
-use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use axum::routing::get;
-use axum::serve::ListenerExt;
+use axum::routing::{MethodFilter, get, on_service};
 use axum::{Router, middleware};
 use tokio::net::TcpListener;
-use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_http::trace::TraceLayer;
@@ -32,9 +30,10 @@ use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::Store;
 use crate::telemetry::Metrics;
-use crate::wire::ServerFrame;
+use access::Guard;
 
 pub use access::Access;
+pub use listen::Limits;
 
 /// What the doors lead to. Cheap to clone.
 #[derive(Clone)]
@@ -53,10 +52,10 @@ pub struct Doors {
     pub models: Arc<ModelSource>,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Pieces of answers being written.
-    pub deltas: broadcast::Sender<ServerFrame>,
     /// Who may come in.
     pub access: Arc<Access>,
+    /// How long connections may take, and how many there may be.
+    pub limits: Limits,
     /// True when capabilities were left out at the start.
     pub safe_mode: bool,
     /// Cancelled when the process is about to end.
@@ -77,8 +76,7 @@ impl Doors {
         (mcp, mcp_commands): (Mcp, bool),
         models: Arc<ModelSource>,
         clock: Arc<dyn Clock>,
-        deltas: broadcast::Sender<ServerFrame>,
-        access: Access,
+        (access, limits): (Access, Limits),
         safe_mode: bool,
         shutdown: CancellationToken,
         restart: CancellationToken,
@@ -93,8 +91,8 @@ impl Doors {
             mcp_commands,
             models,
             clock,
-            deltas,
             access,
+            limits,
             safe_mode,
             shutdown,
             restart,
@@ -105,40 +103,35 @@ impl Doors {
 
     /// Serves until `shutdown`, then ends open requests and closes the sockets; `grace` is how long that may take, in real time: it guards
     /// against what hangs.
-    ///
-    /// # Errors
-    /// When the listener fails.
-    pub async fn serve(self, listener: TcpListener, grace: Duration) -> std::io::Result<()> {
-        // Without this, small frames wait for the peer's delayed acknowledgement, 40 ms of it.
-        let listener = listener.tap_io(|stream| {
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "could not set TCP_NODELAY");
-            }
-        });
-        let (shutdown, sockets) = (self.shutdown.clone(), self.sockets.clone());
-        let serving = axum::serve(listener, self.router()).with_graceful_shutdown(shutdown.clone().cancelled_owned());
-        let mut serving = std::pin::pin!(serving.into_future());
+    pub async fn serve(self, listener: TcpListener, grace: Duration) {
+        let (limits, shutdown, sockets) = (self.limits, self.shutdown.clone(), self.sockets.clone());
+        let mut serving = std::pin::pin!(listen::serve(listener, self.router(), limits, shutdown.clone()));
         tokio::select! {
-            ended = &mut serving => return ended,
-            () = shutdown.cancelled() => {}
+            () = &mut serving => {}
+            () = shutdown.cancelled() => {
+                sockets.close();
+                let ending = async { tokio::join!(serving, sockets.wait()) };
+                // What did not end by then is cut off.
+                let _ = tokio::time::timeout(grace, ending).await;
+            }
         }
-        sockets.close();
-        let ending = async { tokio::join!(serving, sockets.wait()).0 };
-        tokio::time::timeout(grace, ending).await.unwrap_or(Ok(()))
     }
 
     fn router(self) -> Router {
+        let guard = Guard { access: Arc::clone(&self.access), clock: Arc::clone(&self.clock), metrics: self.metrics.clone() };
+        let mcp = MethodFilter::GET.or(MethodFilter::POST).or(MethodFilter::DELETE);
         Router::new()
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
-            .route_service("/mcp", mcp::service(self.clone()))
+            .route("/mcp", on_service(mcp, mcp::service(self.clone())))
             .nest("/v1", v1::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
             .route("/metrics", get(metrics::metrics))
             .fallback(page::file)
             .layer(TraceLayer::new_for_http())
-            .layer(middleware::from_fn_with_state(Arc::clone(&self.access), access::guard))
+            .layer(middleware::from_fn_with_state(self.limits.body, listen::in_time))
+            .layer(middleware::from_fn_with_state(guard, access::guard))
             .with_state(self)
     }
 }
@@ -148,13 +141,17 @@ async fn healthz() -> &'static str {
     "ok"
 }
 
-/// The process can do its work: the database answers.
+/// The process can do its work: the database answers, and there is room to write down what happens.
 async fn readyz(State(doors): State<Doors>) -> impl IntoResponse {
+    if let Some(full) = doors.store.full() {
+        tracing::warn!(full, "not ready");
+        return (StatusCode::SERVICE_UNAVAILABLE, full);
+    }
     match doors.store.ping().await {
-        Ok(()) => (StatusCode::OK, "ready"),
+        Ok(()) => (StatusCode::OK, "ready".to_owned()),
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "not ready");
-            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer")
+            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer".to_owned())
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The page. Its files are part of the program, so they cannot be missing.
 
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
 
@@ -9,7 +9,7 @@ use rust_embed::RustEmbed;
 struct Files;
 
 /// A file of the page; `/` is `index.html`.
-pub(super) async fn file(uri: Uri) -> Response {
+pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = match uri.path().trim_start_matches('/') {
         "" => "index.html",
         path => path,
@@ -17,15 +17,26 @@ pub(super) async fn file(uri: Uri) -> Response {
     let Some(file) = Files::get(path) else {
         return (StatusCode::NOT_FOUND, "there is nothing here; the page is at /").into_response();
     };
+    if ![Method::GET, Method::HEAD].contains(&method) {
+        let told = "the page is only read";
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")], told).into_response();
+    }
     // A vendored file carries its version in its name and never changes; the others are asked for again.
     let caching = if path.starts_with("vendor/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     let etag = format!("\"{}\"", hex::encode(&file.metadata.sha256_hash()[..16]));
-    let headers = [
-        (header::CONTENT_TYPE, content_type(path).to_owned()),
-        (header::CACHE_CONTROL, caching.to_owned()),
-        (header::ETAG, etag),
-    ];
-    (headers, file.data).into_response()
+    // Nothing of these depends on what a request says of itself, so there is no `Vary`.
+    let known = [(header::CACHE_CONTROL, caching), (header::ETAG, &*etag)];
+    if has(&headers, &etag) {
+        return (StatusCode::NOT_MODIFIED, known).into_response();
+    }
+    (known, [(header::CONTENT_TYPE, content_type(path))], file.data).into_response()
+}
+
+/// Whether who asks has the bytes of this tag already.
+pub(super) fn has(headers: &HeaderMap, etag: &str) -> bool {
+    let values = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut tags = values.flat_map(|tags| tags.split(',')).map(str::trim);
+    tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
 }
 
 fn content_type(path: &str) -> &'static str {
@@ -52,7 +63,22 @@ mod tests {
     #[tokio::test]
     async fn a_path_that_leads_out_of_the_folder_finds_nothing() {
         for path in ["/../Cargo.toml", "/%2e%2e/Cargo.toml", "/nothing"] {
-            assert_eq!(file(path.parse().unwrap()).await.status(), StatusCode::NOT_FOUND, "{path}");
+            let found = file(Method::GET, path.parse().unwrap(), HeaderMap::new()).await;
+            assert_eq!(found.status(), StatusCode::NOT_FOUND, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_tag_is_found_among_others_and_one_that_only_looks_like_it_is_not() {
+        let has = |tags: &[&str]| {
+            let header = |tags: &&str| (header::IF_NONE_MATCH, tags.parse().unwrap());
+            has(&tags.iter().map(header).collect(), "\"ab\"")
+        };
+        for tags in [&["\"ab\""][..], &["W/\"ab\""], &["\"x\", \"ab\""], &["*"], &["\"x\"", "\"ab\""]] {
+            assert!(has(tags), "{tags:?}");
+        }
+        for tags in [&[][..], &["ab"], &["\"a\""], &["\"abc\""], &["w/\"ab\""]] {
+            assert!(!has(tags), "{tags:?}");
         }
     }
 }

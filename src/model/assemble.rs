@@ -26,6 +26,8 @@ pub(super) struct Assembly {
     started: bool,
     max_bytes: usize,
     bytes: usize,
+    /// Bytes of what it thought, which are not kept.
+    thought: usize,
     repetition: Repetition,
     cut_short: bool,
     wants_call: bool,
@@ -101,6 +103,7 @@ impl Assembly {
             started: false,
             max_bytes,
             bytes: 0,
+            thought: 0,
             repetition: Repetition::in_text(),
             cut_short: false,
             wants_call: false,
@@ -127,6 +130,16 @@ impl Assembly {
         self.cut_short
     }
 
+    /// How many bytes of it have come, thinking included.
+    pub(super) fn received(&self) -> usize {
+        self.bytes + self.thought
+    }
+
+    /// What it cost, as far as the provider has said.
+    pub(super) fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
     /// Takes one chunk of a stream, or a whole reply; gives the text that is new.
     pub(super) fn add(&mut self, chunk: &Value) -> Result<Option<String>, ModelError> {
         if let Some(model) = chunk["model"].as_str().filter(|model| !model.is_empty()) {
@@ -137,8 +150,10 @@ impl Assembly {
         let choices = chunk["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
         let Some(choice) = choices.iter().find(|choice| choice["index"].as_u64().unwrap_or(0) == 0) else { return Ok(None) };
         let said = [&choice["delta"], &choice["message"]].into_iter().find(|said| said.is_object()).unwrap_or(&Value::Null);
-        self.started |=
-            ["reasoning_content", "reasoning"].iter().any(|field| said[*field].as_str().is_some_and(|text| !text.is_empty()));
+        let thought =
+            ["reasoning_content", "reasoning"].iter().find_map(|field| said[*field].as_str().filter(|text| !text.is_empty()));
+        self.thought += thought.map_or(0, str::len);
+        self.started |= thought.is_some();
         let text = text(&said["content"]).or_else(|| text(&said["refusal"]));
         if let Some(text) = &text {
             self.grow(text.len())?;
@@ -286,7 +301,7 @@ impl Assembly {
 }
 
 fn malformed(message: String) -> ModelError {
-    ModelError { kind: ModelErrorKind::Malformed, message }
+    ModelError::new(ModelErrorKind::Malformed, message)
 }
 
 fn start_of(word: &str) -> &str {

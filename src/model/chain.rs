@@ -76,10 +76,11 @@ impl Chain {
     async fn ask(&self, request: Request, on_delta: OnDelta<'_>) -> Result<Answer, ModelError> {
         let now = self.clock.now();
         let all_down = self.members.iter().all(|member| member.health.down(now).is_some());
-        let mut failures: Vec<(&Member, ModelErrorKind, String)> = Vec::new();
+        let mut failures: Vec<(&Member, ModelError)> = Vec::new();
         for member in &self.members {
             if let Some(why) = member.health.down(now).filter(|_| !all_down) {
-                failures.push((member, ModelErrorKind::Unreachable, format!("Passed over, since a moment ago: {why}")));
+                let told = format!("Passed over, since a moment ago: {why}");
+                failures.push((member, ModelError::new(ModelErrorKind::Unreachable, told)));
                 continue;
             }
             let said = AtomicBool::new(false);
@@ -102,7 +103,7 @@ impl Chain {
                 tracing::warn!(model = member.name, kind = ?error.kind, "a model is down: {}", error.message);
                 member.health.set(Some(Down { since: self.clock.now(), why: error.message.clone() }));
             }
-            failures.push((member, error.kind, error.message));
+            failures.push((member, error));
             if !passes {
                 break;
             }
@@ -112,10 +113,10 @@ impl Chain {
 }
 
 /// One error for all: each model with its own sentence. Its kind is that of the last one that was really asked.
-fn of_all(failures: &[(&Member, ModelErrorKind, String)]) -> ModelError {
-    let kind = failures.last().map_or(ModelErrorKind::Unreachable, |(_, kind, _)| *kind);
-    let told: Vec<_> = failures.iter().map(|(member, _, why)| format!("{}: {why}", member.name)).collect();
-    ModelError { kind, message: format!("No model answered. {}", told.join(" ")) }
+fn of_all(failures: &[(&Member, ModelError)]) -> ModelError {
+    let (kind, wait) = failures.last().map_or((ModelErrorKind::Unreachable, None), |(_, error)| (error.kind, error.wait));
+    let told: Vec<_> = failures.iter().map(|(member, error)| format!("{}: {}", member.name, error.message)).collect();
+    ModelError { kind, message: format!("No model answered. {}", told.join(" ")), wait }
 }
 
 impl Model for Chain {
@@ -151,7 +152,7 @@ pub(super) struct Unusable {
 
 impl Model for Unusable {
     fn answer<'a>(&'a self, _: Request, _: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        let error = ModelError { kind: ModelErrorKind::Unauthorized, message: self.why.clone() };
+        let error = ModelError::new(ModelErrorKind::Unauthorized, self.why.clone());
         Box::pin(std::future::ready(Err(error)))
     }
 
@@ -183,7 +184,7 @@ mod tests {
                 model: self.0.into(),
             };
             let message = format!("{} is unwell.", self.0);
-            Box::pin(std::future::ready(fails.map_or(Ok(answer), |kind| Err(ModelError { kind, message }))))
+            Box::pin(std::future::ready(fails.map_or(Ok(answer), |kind| Err(ModelError::new(kind, message)))))
         }
 
         fn info(&self) -> ModelInfo {

@@ -172,7 +172,7 @@ impl Looking {
                     named.for_each(|name| *name = format!("{}/{first}", provider.name));
                     Listed { state: "ready", models, ..listed }
                 }
-                Err(ModelError { kind: ModelErrorKind::Unreachable | ModelErrorKind::Timeout, message }) => {
+                Err(ModelError { kind: ModelErrorKind::Unreachable | ModelErrorKind::Timeout, message, .. }) => {
                     Listed { state: "unreachable", why: message, ..listed }
                 }
                 Err(error) => Listed { state: "refused", why: error.message, ..listed },
@@ -207,11 +207,11 @@ impl Looking {
                 checks.push(Check::ok("reachable", client.address()));
                 checks.push(self.model_check(&client, &names).await);
             }
-            Err(ModelError { kind: ModelErrorKind::Unreachable | ModelErrorKind::Timeout, message }) => {
+            Err(ModelError { kind: ModelErrorKind::Unreachable | ModelErrorKind::Timeout, message, .. }) => {
                 checks.push(Check::failed("reachable", message));
                 return checks.into_iter().chain(AFTER_KEY[1..].iter().map(|what| skipped(what))).collect();
             }
-            Err(ModelError { kind: ModelErrorKind::Unauthorized, message }) => {
+            Err(ModelError { kind: ModelErrorKind::Unauthorized, message, .. }) => {
                 checks[0] = Check::failed("key", message);
                 checks.push(Check::ok("reachable", client.address()));
                 return checks.into_iter().chain(AFTER_KEY[1..].iter().map(|what| skipped(what))).collect();

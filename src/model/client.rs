@@ -267,15 +267,30 @@ impl ChatClient {
                 break (head?, body.get("tool_choice").is_some());
             }
         };
+        let attempt = request.meter.begin(model, request.bytes(), self.rate(model));
         let reading = Reading {
             peer: self.peer(model),
+            attempt: &attempt,
             limits: &self.limits,
             assembly: Assembly::new(self.limits.answer_bytes).wanting_call(demanded && streamed),
             // Talk where a call is demanded may be thrown away.
             on_delta: if demanded { &|_| {} } else { on_delta },
             watch,
         };
-        let answer = reading.read(response).await?;
+        let answer = match reading.read(response).await {
+            // It was refused after all.
+            Err(failure)
+                if attempt.is_empty() && !matches!(failure.error.kind, ModelErrorKind::Timeout | ModelErrorKind::Cut) =>
+            {
+                attempt.complete();
+                return Err(failure);
+            }
+            answered => answered?,
+        };
+        // An answer without the call that was demanded is thrown away.
+        if answer.finish_reason != NO_CALL {
+            attempt.complete();
+        }
         if demanded && answer.calls.is_empty() {
             // It takes the option for a hint, and the model then writes calls into the text, in forms of its own.
             tracing::info!(provider = self.provider.name, "a call was demanded and none came: none will be demanded there again");

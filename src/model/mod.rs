@@ -25,11 +25,12 @@ pub mod tour;
 mod transport;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 
 use crate::domain::{CallRequest, Image, ToolSpec, Usage};
-use crate::store::Rate;
+use crate::store::{Meter, Rate};
 use crate::wire::ModelInfo;
 
 pub use assemble::REPETITION;
@@ -91,9 +92,23 @@ pub struct Request {
     pub answer_tokens: Option<u32>,
     /// A call is wanted and no talk. Only a model on this machine is held to it; the big ones know when to talk.
     pub must_call: bool,
+    /// Where answers count that break off.
+    pub meter: Meter,
 }
 
 impl Request {
+    /// How many bytes of text it has, for an estimate of its tokens.
+    fn bytes(&self) -> usize {
+        let calls = |calls: &[CallRequest]| calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
+        let entries = self.entries.iter().map(|entry| match entry {
+            Entry::System(text) | Entry::User(text) => text.len(),
+            Entry::UserWithImages { content, .. } | Entry::Tool { content, .. } => content.len(),
+            Entry::Assistant { content, calls: asked } => content.len() + calls(asked),
+        });
+        let tools = self.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len());
+        entries.sum::<usize>() + tools.sum::<usize>()
+    }
+
     /// The same for a model that cannot see: a line stands for each image.
     fn without_images(mut self) -> Self {
         for entry in &mut self.entries {
@@ -175,6 +190,15 @@ pub struct ModelError {
     pub kind: ModelErrorKind,
     /// What happened and what to do.
     pub message: String,
+    /// How long the server asks to wait, where it does.
+    pub wait: Option<Duration>,
+}
+
+impl ModelError {
+    /// A failure of this kind.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), wait: None }
+    }
 }
 
 /// Kinds of failure that are treated differently.

@@ -13,6 +13,7 @@ use super::refusal::Peer;
 use super::retry::{Again, Failure};
 use super::stream::{EventReader, Found};
 use super::{Answer, ModelErrorKind as Kind, OnDelta};
+use crate::store::Attempt;
 
 /// The deadlines of one attempt.
 #[derive(Clone, Copy)]
@@ -40,6 +41,8 @@ impl Watch {
 /// One attempt that has got a response.
 pub(super) struct Reading<'a> {
     pub(super) peer: Peer<'a>,
+    /// Where it counts what comes.
+    pub(super) attempt: &'a Attempt,
     pub(super) limits: &'a Limits,
     pub(super) assembly: Assembly,
     pub(super) on_delta: OnDelta<'a>,
@@ -169,7 +172,9 @@ impl Reading<'_> {
         }
         // Only events count as life: a stuck proxy may send comments for ever.
         self.watch.last_life = Instant::now();
-        if let Some(text) = self.assembly.add(chunk)? {
+        let added = self.assembly.add(chunk);
+        self.attempt.received(self.assembly.received(), self.assembly.usage());
+        if let Some(text) = added? {
             (self.on_delta)(&text);
         }
         Ok(())
@@ -199,7 +204,10 @@ impl Reading<'_> {
 
     fn end(self) -> Result<Answer, Failure> {
         let cut = self.cut();
-        self.assembly.finish(self.peer.model).ok_or(cut)
+        // A provider counts at an end that this side did not wait for.
+        let estimate = if self.assembly.cut_short() { self.attempt.usage() } else { None };
+        let answer = self.assembly.finish(self.peer.model).ok_or(cut)?;
+        Ok(Answer { usage: answer.usage.or(estimate), ..answer })
     }
 
     fn cut(&self) -> Failure {

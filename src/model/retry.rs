@@ -36,7 +36,7 @@ pub(super) struct Failure {
 impl Failure {
     /// A failure that trying again does not mend.
     pub(super) fn last(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { error: ModelError { kind, message: message.into() }, again: Again::Never, wrote: None, within_stream: false }
+        Self { error: ModelError::new(kind, message), again: Again::Never, wrote: None, within_stream: false }
     }
 
     /// A failure that may pass.
@@ -66,6 +66,9 @@ impl Policy {
     /// The pause before the next attempt after `failures` failed ones, or the error to end with.
     pub(super) fn pause(&self, failure: Failure, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
         let Failure { mut error, again, .. } = failure;
+        if let Again::Later(asked) = again {
+            error.wait = asked;
+        }
         let times = |failures: u32| match failures {
             1 => error.message.clone(),
             _ => format!("{} Tried {failures} times.", error.message),
@@ -127,7 +130,7 @@ mod tests {
     const POLICY: Policy = Policy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30) };
 
     fn pause(again: Again, failures: u32) -> Result<Duration, String> {
-        let error = ModelError { kind: ModelErrorKind::Server, message: "It failed.".into() };
+        let error = ModelError::new(ModelErrorKind::Server, "It failed.");
         POLICY
             .pause(Failure { error, again, wrote: None, within_stream: false }, failures, &SeededRandom::new(1))
             .map_err(|error| error.message)

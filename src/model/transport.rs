@@ -18,10 +18,15 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use crate::lasting::Lasting;
+use crate::telemetry::SHORTEST_HIDDEN;
+
 /// A setting that no model can be reached with. The sentence names the variable to mend.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct SettingError(pub(super) String);
+
+impl Lasting for SettingError {}
 
 /// Where a model is served, with the key that opens it.
 #[derive(Clone)]
@@ -112,7 +117,8 @@ impl Endpoint {
     /// `text` without the key.
     pub(super) fn scrub(&self, text: &str) -> String {
         let key = self.key.expose_secret();
-        if key.is_empty() { text.to_owned() } else { text.replace(key, "[key]") }
+        // Local servers take any word for a key; a short one stands in other words by chance.
+        if key.chars().count() < SHORTEST_HIDDEN { text.to_owned() } else { text.replace(key, "[key]") }
     }
 
     /// True when the model is on this machine.
@@ -250,5 +256,21 @@ impl tower::Service<HttpRequestFactory> for HandOver {
             let response = http.execute(request.build().await?).await?;
             Err(OpenAIError::Boxed(Box::new(Untouched(Mutex::new(response)))))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_taken_out_of_a_text_unless_it_is_too_short_to_be_told_from_it() {
+        for (key, text, clean) in [
+            ("k", "wrong key k", "wrong key k"),
+            ("ollama1", "wrong key ollama1", "wrong key ollama1"),
+            ("sk-12345", "wrong key sk-12345", "wrong key [key]"),
+        ] {
+            assert_eq!(Endpoint::new("http://127.0.0.1:1/v1", Some(key)).unwrap().scrub(text), clean);
+        }
     }
 }

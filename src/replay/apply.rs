@@ -32,10 +32,17 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
         }
         Event::TurnStarted { turn, fence } => vec![turn_is(*turn, TurnState::Running, json!({ "fence": fence }))],
         Event::TurnResumed { turn, .. } => vec![turn_is(*turn, TurnState::Queued, json!({}))],
-        Event::TurnEnded { turn, state, reason, failure: _ } => {
+        Event::TurnEnded { turn, state, reason, failure: _, retry_after: _ } => {
             vec![turn_is(*turn, *state, json!({ "reason": reason, "ended_at": at }))]
         }
         Event::StepAnswered { .. } => answered(record),
+        Event::AnswerBrokenOff { turn, answer, model, usage, counted, cost_micros } => {
+            let row = json!({
+                "broken_answer_id": answer, "turn_id": turn, "model": model, "input_tokens": usage.input, "output_tokens": usage.output,
+                "counted": counted, "cost_micros": cost_micros, "created_at": at,
+            });
+            vec![set(Projection::BrokenAnswers, answer, row)]
+        }
         Event::ToolCallProposed { turn, step, call, request, position } => {
             let row = json!({
                 "tool_call_id": call, "turn_id": turn, "step_id": step, "position": position, "request_id": request.id,
@@ -51,6 +58,7 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
             changes.extend(approval.map(|approval| set(Projection::Approvals, approval, json!({ "used_at": at }))));
             changes
         }
+        Event::CallUndone { call, .. } => vec![set(Projection::ToolCalls, call, json!({ "undone_at": at }))],
         Event::ApprovalRequested { .. } => asked(record),
         Event::ApprovalDecided { approval, state, channel, reason, client_id, .. } => {
             let by = if *channel == Channel::Clock { "clock" } else { "user" };
@@ -66,6 +74,9 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
             let fired = fired.map(|(task, due_at)| set(Projection::Tasks, task, json!({ "fired_due_at": time(*due_at) })));
             let model = model.iter().map(|model| set(Projection::Turns, turn, json!({ "task_model": model })));
             fired.chain(model).collect()
+        }
+        Event::TasksHeld { .. } => {
+            vec![set(Projection::Conversations, record.conversation, json!({ "tasks_held_at": at }))]
         }
         Event::CapabilityInstalled { name, version, sha256, grants, fingerprint } => {
             let kept = json!({

@@ -7,8 +7,8 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{Task, TurnId};
-use crate::store::{Store, StoreError};
+use crate::domain::Task;
+use crate::store::{Fired, Store, StoreError};
 
 /// How soon to look again after the database was not there.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
@@ -48,13 +48,17 @@ impl Heartbeat {
     async fn beat(&self) -> Result<DateTime<Utc>, StoreError> {
         let now = self.clock.now();
         self.store.expire_approvals(now).await?;
-        let turns: Vec<TurnId> = self.store.fire_due_tasks(now, describe).await?;
+        self.store.forget_kept(now).await?;
+        let Fired { turns, held_until } = self.store.fire_due_tasks(now, describe).await?;
+        if let Some(until) = held_until {
+            tracing::warn!(%until, "tasks are due and wait: tasks began as many turns as they may in an hour");
+        }
         if !turns.is_empty() {
             tracing::info!(?turns, "tasks fell due");
         }
         let tick = now + self.interval;
-        let (due, expiry) = tokio::try_join!(self.store.next_due(), self.store.next_expiry())?;
-        Ok([due, expiry].into_iter().flatten().fold(tick, DateTime::min))
+        let (due, expiry) = tokio::try_join!(self.store.next_due(now), self.store.next_expiry())?;
+        Ok([due, expiry, held_until].into_iter().flatten().fold(tick, DateTime::min))
     }
 }
 

@@ -2,37 +2,42 @@
 //! tasks into turns, and the log of turns.
 
 mod heartbeat;
+mod in_hand;
 mod turn_log;
+mod watch;
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::agent::{Agent, Worked};
 use crate::clock::Clock;
-use crate::domain::{Event, Failure, TurnId};
+use crate::domain::{Event, Failure};
 use crate::store::{Lease, Store, StoreError};
 
 pub use heartbeat::Heartbeat;
+use in_hand::InHand;
 pub use turn_log::TurnLog;
+use watch::Watch;
 
-/// How long a turn stays with a runner that does not renew.
-const LEASE: TimeDelta = TimeDelta::seconds(60);
-const RENEW_EVERY: TimeDelta = TimeDelta::seconds(20);
-/// How often lost leases are looked for. New turns do not wait for this: their commit wakes the runner.
-const POLL_EVERY: TimeDelta = TimeDelta::seconds(5);
+/// How often a server that has turns in hand gives a sign of life.
+const SIGN_EVERY: Duration = Duration::from_secs(2);
+/// How often the signs of others are looked at, and turns that nobody holds. New turns do not wait for this: their commit wakes the runner.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How soon to try again what the database refused.
-const RETRY_AFTER: TimeDelta = TimeDelta::seconds(1);
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// How often it is tried to give a turn back. After a restart it is given back in any case.
+const TRIES: u32 = 60;
 /// How long a turn rests after the database failed it.
 const REST: TimeDelta = TimeDelta::seconds(5);
-/// A turn that was taken up so often without coming to an end is given up.
-const MAX_FENCE: i64 = 20;
-/// Turns at work at once.
+/// A turn is given up after so many errors without coming further.
+const MOST_TAKES: i32 = 5;
+/// Turns at work at once. Those in SQL of the agent's own do not count: they have a limit of their own.
 const SIDE_BY_SIDE: usize = 16;
 
 /// Takes turns up and sees them through.
@@ -44,82 +49,109 @@ pub struct Runner {
     /// Names this server in its leases.
     owner: Arc<str>,
     grace: Duration,
-    /// The turns at work here, each with its fence.
-    in_hand: Arc<Mutex<BTreeSet<(TurnId, i64)>>>,
+    /// So many deaths of the server at one tool call end its turn.
+    deaths: i32,
+    in_hand: InHand,
 }
 
 impl Runner {
     /// `owner` must be of this server alone, and the same after its restart. `grace` is how long turns get to reach a checkpoint when the
-    /// process ends, in real time: it guards against what hangs.
-    pub fn new(store: Store, agent: Arc<Agent>, clock: Arc<dyn Clock>, owner: &str, grace: Duration) -> Self {
-        Self { store, agent, clock, owner: owner.into(), grace, in_hand: Arc::default() }
+    /// process ends, in real time: it guards against what hangs. So many `deaths` of the server at one tool call end its turn.
+    pub fn new(store: Store, agent: Arc<Agent>, clock: Arc<dyn Clock>, owner: &str, grace: Duration, deaths: i32) -> Self {
+        Self { store, agent, clock, owner: owner.into(), grace, deaths, in_hand: InHand::default() }
     }
 
     /// Works until `shutdown`, then brings what runs to a checkpoint and gives it back.
     pub async fn run(self, shutdown: CancellationToken) {
+        let mut keeping = JoinSet::new();
+        keeping.spawn(self.clone().keep());
         let mut working = JoinSet::new();
         // We hold the data folder, so whoever held these leases under our name is dead.
         let mut astray = true;
+        let (mut watch, mut gone, mut due) = (Watch::default(), Vec::new(), true);
+        let mut tick = Box::pin(self.pause(LOOK_EVERY));
         loop {
-            if let Err(error) = self.take_up(&mut astray, &mut working, &shutdown).await {
+            if std::mem::take(&mut due)
+                && let Err(error) = self.take_up(&mut astray, std::mem::take(&mut gone), &mut working, &shutdown).await
+            {
                 tracing::warn!(error = &error as &dyn std::error::Error, "could not look for turns; trying again soon");
                 // A turn may have become ours without our hearing of it.
                 astray = true;
+                tick.set(self.pause(RETRY_AFTER));
             }
-            let pause = if astray { RETRY_AFTER } else { POLL_EVERY };
             tokio::select! {
                 () = shutdown.cancelled() => break,
-                () = self.store.signals().queue().notified(), if working.len() < SIDE_BY_SIDE => {}
-                Some(_) = working.join_next() => {}
-                () = self.clock.sleep_until(self.clock.now() + pause) => {}
+                () = self.store.signals().queue().notified(), if self.has_place(&working) => due = true,
+                () = self.store.gate().entered(), if !self.has_place(&working) => due = true,
+                Some(_) = working.join_next() => due = true,
+                () = &mut tick => {
+                    match self.store.look(&self.owner, self.clock.now()).await {
+                        Ok(look) => {
+                            gone = watch.look(look.holders);
+                            due = look.free || !gone.is_empty();
+                        }
+                        Err(error) => {
+                            tracing::warn!(error = &error as &dyn std::error::Error, "could not look for turns; trying again soon");
+                        }
+                    }
+                    due |= astray;
+                    tick.set(self.pause(LOOK_EVERY));
+                }
             }
         }
         let drained = tokio::time::timeout(self.grace, async { while working.join_next().await.is_some() {} }).await;
         if drained.is_err() {
             tracing::info!(turns = working.len(), "ending before these turns reached a checkpoint; they go on at the next start");
+            let held = self.in_hand.all();
             working.shutdown().await;
+            // They did not fail, so this does not count. Where it cannot be said, it counts, and they go on all the same.
+            if let Err(error) = self.store.hand_back(&held, self.clock.now()).await {
+                tracing::warn!(%error, "could not give turns back");
+            }
         }
     }
 
+    fn has_place(&self, working: &JoinSet<()>) -> bool {
+        working.len().saturating_sub(self.store.gate().inside()) < SIDE_BY_SIDE
+    }
+
+    /// Takes up what nobody holds, and what servers hold that are `gone`.
     async fn take_up(
         &self,
         astray: &mut bool,
+        gone: Vec<String>,
         working: &mut JoinSet<()>,
         shutdown: &CancellationToken,
     ) -> Result<(), StoreError> {
         if *astray {
-            self.store.expire_leases(&self.owner, &self.in_hand(), self.clock.now()).await?;
+            self.store.give_back_all(&self.owner, &self.in_hand.turns(), self.clock.now()).await?;
             *astray = false;
         }
-        while working.len() < SIDE_BY_SIDE && !shutdown.is_cancelled() {
-            let Some(lease) = self.store.claim(&self.owner, &self.in_hand(), self.clock.now(), LEASE).await? else { break };
+        if !gone.is_empty() {
+            tracing::warn!(servers = ?gone, "these servers hold turns and give no sign of life; taking their turns up");
+        }
+        while self.has_place(working) && !shutdown.is_cancelled() {
+            let Some(lease) = self.store.claim(&self.owner, &gone, self.clock.now()).await? else { break };
             let (runner, shutdown) = (self.clone(), shutdown.clone());
-            self.lock().insert((lease.turn, lease.fence));
+            let held = self.in_hand.take(&lease);
             let span = tracing::info_span!("turn", turn = %lease.turn);
-            let work = async move {
-                runner.see_through(&lease, &shutdown).await;
-                runner.lock().remove(&(lease.turn, lease.fence));
-            };
+            let work = async move { runner.see_through(&lease, held.lost(), &shutdown).await };
             working.spawn(work.instrument(span));
         }
         Ok(())
     }
 
-    fn in_hand(&self) -> Vec<TurnId> {
-        self.lock().iter().map(|(turn, _)| *turn).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<(TurnId, i64)>> {
-        self.in_hand.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn see_through(&self, lease: &Lease, shutdown: &CancellationToken) {
-        // Listening begins before the work, so that no stop is missed.
-        let stopped = self.stopped(lease);
+    async fn see_through(&self, lease: &Lease, lost: &CancellationToken, shutdown: &CancellationToken) {
+        let worked = async {
+            // The server died again and again while this call was under way. Deaths between calls say nothing of the turn.
+            if lease.takes > self.deaths && !self.store.progress(lease.turn).await?.open.is_empty() {
+                return self.give_up(lease).await;
+            }
+            self.agent.work(lease, shutdown).await
+        };
         let worked = tokio::select! {
-            worked = self.agent.work(lease, shutdown) => worked,
-            () = stopped => return,
-            () = self.keep(lease) => return,
+            worked = worked => worked,
+            () = lost.cancelled() => return,
         };
         let rest = match worked {
             Ok(Worked::Ended | Worked::Waiting) | Err(StoreError::LostLease) => return,
@@ -129,55 +161,84 @@ impl Runner {
                 Some(self.clock.now() + REST)
             }
         };
-        // What broke off the work keeps it from being given back as well, for as long as it lasts; not so long as the lease would.
-        let tries = 1..=LEASE.num_seconds();
-        for _ in tries {
+        // What broke off the work keeps it from being given back as well, for as long as it lasts.
+        for _ in 0..TRIES {
             match self.give_back(lease, rest).await {
                 Ok(()) | Err(StoreError::LostLease) => return,
                 Err(error) => tracing::warn!(%error, "could not give a turn back; trying again"),
             }
-            self.clock.sleep_until(self.clock.now() + RETRY_AFTER).await;
+            self.pause(RETRY_AFTER).await;
         }
     }
 
     /// The turn can be taken up at once, or, after a failure, when it has rested; one that has failed too often is ended.
     async fn give_back(&self, lease: &Lease, rest: Option<DateTime<Utc>>) -> Result<(), StoreError> {
-        let Some(rest) = rest else { return self.store.set_lease(lease, self.clock.now()).await };
-        if lease.fence < MAX_FENCE {
-            return self.store.set_lease(lease, rest).await;
-        }
-        let reason =
-            "This turn was taken up again and again and never came to an end, so it was given up. The server's log says why.";
-        self.store.fail_turn(lease, Failure::Server, reason, self.clock.now()).await
-    }
-
-    /// Completes when the turn was ended by somebody else, as `stop` does.
-    fn stopped(&self, lease: &Lease) -> impl Future<Output = ()> + use<> {
-        let mut events = self.store.signals().events();
-        let ours = lease.turn;
-        async move {
-            loop {
-                match events.recv().await {
-                    Ok(record) if matches!(record.event, Event::TurnEnded { turn, .. } if turn == ours) => return,
-                    // An end that was missed is noticed at the next write, by its fence.
-                    Ok(_) | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
-                    Err(tokio::sync::broadcast::error::RecvError::Closed) => std::future::pending().await,
-                }
+        match rest {
+            None => self.store.hand_back(&[(lease.turn, lease.fence)], self.clock.now()).await,
+            Some(rest) if self.store.came_further(lease).await? || lease.takes < MOST_TAKES => {
+                self.store.give_back(lease, rest).await
             }
+            Some(_) => self.give_up(lease).await.map(drop),
         }
     }
 
-    /// Renews the lease; completes when it is lost.
-    async fn keep(&self, lease: &Lease) {
+    /// Ends a turn that comes no further, so that its conversation goes on.
+    async fn give_up(&self, lease: &Lease) -> Result<Worked, StoreError> {
+        let reason = "This turn was taken up five times at the same place and came no further, so it was given up. What it did before is \
+            kept. Ask for a smaller part of it, or in another way; the server's log says why.";
+        self.store.fail_turn(lease, Failure::Server, reason, self.clock.now()).await?;
+        Ok(Worked::Ended)
+    }
+
+    /// Gives signs of life while turns are in hand, and lets go of those that were ended or taken over by somebody else, here or elsewhere.
+    async fn keep(self) {
+        let (mut events, mut elsewhere) = (self.store.signals().events(), self.store.signals().elsewhere());
+        let mut tick = Box::pin(self.pause(SIGN_EVERY));
         loop {
-            self.clock.sleep_until(self.clock.now() + RENEW_EVERY).await;
-            match self.store.set_lease(lease, self.clock.now() + LEASE).await {
-                Ok(()) => {}
-                Err(StoreError::LostLease) => return,
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "could not renew a lease");
+            tokio::select! {
+                record = events.recv() => match record {
+                    Ok(record) => {
+                        if let Event::TurnEnded { turn, .. } = record.event {
+                            self.in_hand.lose(turn);
+                        }
+                        continue;
+                    }
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                },
+                hint = elsewhere.next() => {
+                    // Nobody else writes into a turn that is held here, but to stop it, to steer it, or since we were taken for dead.
+                    if hint.is_some_and(|hint| !hint.turn.is_some_and(|turn| self.in_hand.has(turn))) {
+                        continue;
+                    }
                 }
+                () = &mut tick => tick.set(self.pause(SIGN_EVERY)),
+            }
+            if let Err(error) = self.give_sign().await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "could not give a sign of life");
             }
         }
+    }
+
+    async fn give_sign(&self) -> Result<(), StoreError> {
+        let thought = self.in_hand.all();
+        if thought.is_empty() {
+            return Ok(());
+        }
+        let turns: Vec<_> = thought.iter().map(|(turn, _)| *turn).collect();
+        let held = self.store.give_sign(&self.owner, &turns).await?;
+        for (turn, fence) in thought {
+            if !held.contains(&(turn, fence)) {
+                self.in_hand.lose_attempt(turn, fence);
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes after this time, also where the clock is set back meanwhile: others would take a server for dead that waits for its clock.
+    fn pause(&self, span: Duration) -> impl Future<Output = ()> + Send + use<> {
+        let until = self.clock.now() + TimeDelta::from_std(span).unwrap_or_default();
+        let slept = tokio::time::timeout(span, self.clock.sleep_until(until));
+        async move { drop(slept.await) }
     }
 }

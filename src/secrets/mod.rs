@@ -13,13 +13,14 @@ use tokio::sync::Mutex;
 
 use crate::clock::Random;
 use crate::domain::{SECRET_NAME_RULE, valid_secret_name};
+use crate::lasting::Lasting;
 use crate::store::{Store, StoreError};
-use crate::telemetry::Scrubber;
+use crate::telemetry::{SHORTEST_HIDDEN, Scrubber};
 
 pub use key::{FILE as KEY_FILE, KeyError};
 
-/// The shortest value, in bytes. A shorter one is no secret, and hiding it would spoil texts it appears in by chance.
-pub const MIN_VALUE_BYTES: usize = 8;
+/// The shortest value, in characters: the shortest that is hidden everywhere.
+pub const MIN_VALUE_CHARS: usize = SHORTEST_HIDDEN;
 /// The longest value, in bytes.
 pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 
@@ -58,9 +59,15 @@ pub enum SecretError {
     /// The name breaks the rule.
     #[error("`{0}` cannot be a secret's name: {SECRET_NAME_RULE}")]
     Name(String),
-    /// The value is too short or too long; how many bytes it has.
-    #[error("the value has {0} bytes; a secret has {MIN_VALUE_BYTES} to {MAX_VALUE_BYTES}")]
-    Length(usize),
+    /// The value is too short; how many characters it has.
+    #[error(
+        "the value has {0} characters; a secret has at least {MIN_VALUE_CHARS}, because a shorter one stands in other texts by chance \
+         and cannot be kept out of them"
+    )]
+    Short(usize),
+    /// The value is too long; how many bytes it has.
+    #[error("the value has {0} bytes; a secret has at most {MAX_VALUE_BYTES}")]
+    Long(usize),
     /// The value cannot be sent anywhere.
     #[error("the value holds a zero character; no secret does, so it was read wrongly")]
     ZeroCharacter,
@@ -75,6 +82,14 @@ pub enum SecretError {
         /// Where the key lies, or should.
         file: PathBuf,
     },
+    /// Another key is in use; two would each open a part of the secrets.
+    #[error(
+        "the secrets in this database are sealed with another key than {0}: put the file {FILE} there that lies in the data folder of \
+         the server that set them, or in its backup. Where it is lost, remove every secret first (`level3 secret remove NAME`; a \
+         server whose data folder has no {FILE} starts), and set them anew",
+        FILE = key::FILE
+    )]
+    OtherKey(PathBuf),
     /// The key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -83,15 +98,27 @@ pub enum SecretError {
     Store(#[from] StoreError),
 }
 
+impl Lasting for SecretError {
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Store(source) => source.lasts(),
+            Self::Key(KeyError::Io { source, .. }) => source.lasts(),
+            _ => true,
+        }
+    }
+}
+
 impl Vault {
     /// Opens the vault and tells the scrubber what to hide. A secret that the key does not open is warned about and stays as it is.
     ///
     /// # Errors
-    /// When the key file is there and cannot be used, or the database is not there.
+    /// When the key file is there and cannot be used, or is not the one the secrets are sealed with, or the database is not there.
     pub async fn open(folder: &Path, store: Store, random: Arc<dyn Random>, scrubber: Scrubber) -> Result<Self, SecretError> {
         let key_file = folder.join(key::FILE);
         let vault = Self(Arc::new(Inner { store, random, key_file, scrubber, retired: Mutex::default() }));
-        for secret in vault.list().await?.into_iter().filter(|secret| !secret.readable) {
+        let secrets = vault.list().await?;
+        vault.check_key(&secrets).await?;
+        for secret in secrets.iter().filter(|secret| !secret.readable) {
             tracing::warn!("{}", vault.unreadable(&secret.name));
         }
         vault.tell_scrubber(&vault.0.retired.lock().await, None).await?;
@@ -108,16 +135,19 @@ impl Vault {
         }
         let value = trimmed(value)?;
         let mut retired = self.0.retired.lock().await;
+        let other_key = || SecretError::OtherKey(self.0.key_file.clone());
         let key = match key::read(&self.0.key_file)? {
             Some(key) => key,
-            None => key::make(&self.0.key_file, &*self.0.random)?,
+            None if self.0.store.sealed_secrets().await?.is_empty() => key::make(&self.0.key_file, &*self.0.random)?,
+            // Only a key that was lost is missing here: one that is made now would open none of them.
+            None => return Err(other_key()),
         };
         let sealed = seal::seal(&key, name, value.expose_secret(), &*self.0.random);
         self.retire(&mut retired, name).await?;
         // Hidden first, then usable.
         self.tell_scrubber(&retired, Some((name.to_owned(), value))).await?;
-        self.0.store.keep_secret(name, &sealed, now).await?;
-        Ok(())
+        let kept = self.0.store.keep_secret(name, &sealed, &key.fingerprint(), now).await?;
+        if kept { Ok(()) } else { Err(other_key()) }
     }
 
     /// Removes a secret; false when there is none of this name.
@@ -173,6 +203,18 @@ impl Vault {
             .collect())
     }
 
+    /// Refuses a key other than the one the secrets are sealed with.
+    async fn check_key(&self, secrets: &[SecretInfo]) -> Result<(), SecretError> {
+        let Some(key) = key::read(&self.0.key_file)? else { return Ok(()) };
+        let fits = match self.0.store.key_of_secrets().await? {
+            Some(known) => known == key.fingerprint(),
+            None if secrets.is_empty() => true,
+            // Set before fingerprints were kept.
+            None => secrets.iter().any(|secret| secret.readable) && self.0.store.claim_secrets(&key.fingerprint()).await?,
+        };
+        if fits { Ok(()) } else { Err(SecretError::OtherKey(self.0.key_file.clone())) }
+    }
+
     /// Remembers the value that a name has now as one to hide until the process ends.
     async fn retire(&self, retired: &mut Vec<(String, SecretString)>, name: &str) -> Result<(), SecretError> {
         match self.get(name).await {
@@ -207,8 +249,11 @@ fn swapped<A, B>((a, b): (A, B)) -> (B, A) {
 
 fn trimmed(value: SecretString) -> Result<SecretString, SecretError> {
     let plain = value.expose_secret().trim_end_matches(['\r', '\n']);
-    if !(MIN_VALUE_BYTES..=MAX_VALUE_BYTES).contains(&plain.len()) {
-        return Err(SecretError::Length(plain.len()));
+    if plain.chars().count() < MIN_VALUE_CHARS {
+        return Err(SecretError::Short(plain.chars().count()));
+    }
+    if plain.len() > MAX_VALUE_BYTES {
+        return Err(SecretError::Long(plain.len()));
     }
     if plain.contains('\0') {
         return Err(SecretError::ZeroCharacter);
@@ -231,7 +276,8 @@ mod tests {
     #[test]
     fn a_value_that_is_none_is_refused_with_what_is_wrong_and_never_repeated() {
         let refused = |value: &str| trimmed(SecretString::from(value)).unwrap_err().to_string();
-        assert!(refused("short\n").contains("5 bytes"));
+        assert!(refused("short\n").contains("5 characters; a secret has at least 8"));
+        assert!(refused("üüüüüüü").contains("7 characters"));
         assert!(refused(&"x".repeat(MAX_VALUE_BYTES + 1)).contains("8193 bytes"));
         let zero = refused("with a \0 inside");
         assert!(zero.contains("zero character") && !zero.contains("inside"), "{zero}");

@@ -6,7 +6,9 @@ use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
-use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Decision, Event, Shown, ToolCallId, TurnId, TurnState};
+use crate::domain::{
+    ApprovalId, ApprovalState, Channel, ConversationId, Decision, Event, Shown, ToolCallId, TurnId, TurnState, Words, asks,
+};
 use crate::failpoint::{self, Point};
 
 /// A proposal to ask a person about.
@@ -247,8 +249,25 @@ impl Store {
         self.take_decision(id, decided, now).await.map(drop)
     }
 
-    /// Takes a word of the user's in a conversation as the decision, where exactly one approval waits there. `None`: none does, or
-    /// more than one, and the message is a message like any other.
+    /// Whether an assistant's text asks something that the person's next word may be an answer to: any text since the turn of what the
+    /// person said last.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn asked_beside(&self, lease: &Lease) -> Result<bool, StoreError> {
+        let texts = query_scalar!(
+            "SELECT content FROM messages
+             WHERE conversation_id = $1 AND role = 'assistant' AND turn_id <= $2 AND turn_id >= coalesce(
+                 (SELECT max(turn_id) FROM turns WHERE conversation_id = $1 AND turn_id <= $2 AND origin = 'message'), 0)
+             ORDER BY message_id DESC LIMIT 100",
+            lease.conversation.0,
+            lease.turn.0
+        );
+        Ok(texts.fetch_all(&self.pool).await?.iter().any(|text| asks(text)))
+    }
+
+    /// Takes a word of the user's in a conversation as the decision, where exactly one approval waits there and it is one of the words
+    /// that the person was shown with it. `None`: the message is a message like any other.
     ///
     /// # Errors
     /// When the database is not there.
@@ -270,13 +289,17 @@ impl Store {
                 return Ok(Some(accepted(TurnId(turn), true)));
             }
         }
-        let Some(approve) = word_of_decision(content) else { return Ok(None) };
-        let waiting = query_scalar!(
-            "SELECT approval_id FROM approvals WHERE conversation_id = $1 AND state = 'pending' AND expires_at > $2 LIMIT 2",
+        if !Words::may_decide(content) {
+            return Ok(None);
+        }
+        let waiting = query!(
+            "SELECT approval_id, shown FROM approvals WHERE conversation_id = $1 AND state = 'pending' AND expires_at > $2 LIMIT 2",
             conversation.0,
             now
         );
-        let [id] = waiting.fetch_all(&self.pool).await?[..] else { return Ok(None) };
+        let Ok([waits]) = <[_; 1]>::try_from(waiting.fetch_all(&self.pool).await?) else { return Ok(None) };
+        let Some(approve) = value::<Shown>(waits.shown)?.words.decision(content) else { return Ok(None) };
+        let id = waits.approval_id;
         let state = if approve { ApprovalState::Approved } else { ApprovalState::Denied };
         let content = self.clean(content);
         let decided = Decided { state, channel: Channel::Words, reason: None, client_id, content: Some(&content), always: false };
@@ -410,34 +433,5 @@ impl Unit {
             self.end_approval(conversation, turn, ToolCallId(row.tool_call_id), ApprovalId(row.approval_id), &decided).await?;
         }
         Ok(())
-    }
-}
-
-/// Reads a message as a decision: `CONFIRMAR` and `CANCELAR`, and yes and no in some languages. Nothing else may stand in it.
-fn word_of_decision(content: &str) -> Option<bool> {
-    const YES: [&str; 10] = ["confirmar", "confirmo", "confirm", "approve", "yes", "si", "sí", "sim", "oui", "ja"];
-    const NO: [&str; 9] = ["cancelar", "cancelo", "cancel", "deny", "no", "não", "nao", "non", "nein"];
-    let word = content.trim().trim_end_matches(['.', '!']).to_lowercase();
-    if YES.contains(&word.as_str()) {
-        return Some(true);
-    }
-    NO.contains(&word.as_str()).then_some(false)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_decision_is_one_word_and_nothing_else() {
-        for yes in ["CONFIRMAR", " confirmar ", "Yes", "sí", "SI!", "ja."] {
-            assert_eq!(word_of_decision(yes), Some(true), "{yes}");
-        }
-        for no in ["CANCELAR", "no", "Nein.", "não"] {
-            assert_eq!(word_of_decision(no), Some(false), "{no}");
-        }
-        for neither in ["", "yes please", "confirmar todo", "ok", "no, wait", "I say yes", "y\u{0435}s"] {
-            assert_eq!(word_of_decision(neither), None, "{neither}");
-        }
     }
 }

@@ -48,6 +48,7 @@ impl Store {
         request: CallRequest,
         now: DateTime<Utc>,
     ) -> Result<TurnId, StoreError> {
+        self.has_room()?;
         let mut unit = self.begin(now).await?;
         let turn = unit.queue_command(conversation, content, request).await?;
         unit.commit().await?;
@@ -100,7 +101,7 @@ impl Unit {
         self.hold_conversation(conversation).await?;
         let turn = self.queue_turn(conversation, Origin::Command, None, content).await?;
         // Nobody has taken the turn up yet, so it has the fence it began with.
-        let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command };
+        let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command, takes: 0 };
         let step = NewStep {
             number: 1,
             model: "level3",

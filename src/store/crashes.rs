@@ -71,7 +71,7 @@ impl Store {
                 "The capability `{name}` (version {version}) is disabled: the server ended {limit} times in a row in the middle of a call of \
                  it. If something else ended the server, enable it again; else have it written anew, a new version begins at zero."
             );
-            let lease = Lease { turn, conversation: main, fence: 0, origin: Origin::Command };
+            let lease = Lease { turn, conversation: main, fence: 0, origin: Origin::Command, takes: 0 };
             let step = NewStep {
                 number: 1,
                 model: "level3",

@@ -1,37 +1,38 @@
-//! Opens the database: an embedded Postgres or the operator's own, the two logins, the migrations, the pools.
+//! Opens the database: an embedded Postgres or the operator's own, the logins, the migrations, the pools.
 
-use std::str::FromStr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_scalar};
+use sqlx::{ConnectOptions, Connection, PgPool, query, query_scalar};
 
+use super::agent_sql::AgentPools;
 use super::embedded::{self, Embedded, EmbeddedError};
 use super::logins::{self, LoginError, Logins};
+use super::reach::{self, Patience};
+use super::relay::Relay;
 use super::{Signals, Store};
 use crate::clock::Random;
 use crate::config::Config;
 use crate::failpoint::{self, Point};
+use crate::lasting::Lasting;
 use crate::telemetry::Scrubber;
 
-/// How long the operator's own Postgres may take to come up when the server starts.
-const START_WAIT: Duration = Duration::from_secs(30);
 /// A client-side deadline behind the agent login's own statement timeout of 15 s.
 const SQL_DEADLINE: Duration = Duration::from_secs(20);
 /// How long an idle connection is taken to be alive without asking.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long a statement of the agent waits for a connection while others use them all; shorter than the deadline.
-const AGENT_WAIT: Duration = Duration::from_secs(10);
 const APP_CONNECTIONS: u32 = 16;
-const AGENT_CONNECTIONS: u32 = 8;
 /// The name of the database inside an embedded Postgres.
 const EMBEDDED_NAME: &str = "level3";
 
 /// A Postgres that answers, not yet prepared for this program.
 pub struct Database {
     embedded: Option<Embedded>,
+    /// Where sockets of this process may be.
+    home: PathBuf,
     pub(super) admin: PgConnectOptions,
     pub(super) name: String,
     pub(super) create: bool,
@@ -44,7 +45,7 @@ pub(super) struct Repair {
 }
 
 impl Repair {
-    /// Puts both logins back to what they were made as: password, settings, rights.
+    /// Puts all logins back to what they were made as: password, settings, rights.
     pub(super) async fn run(&self) -> Result<(), LoginError> {
         logins::prepare(&self.admin, &self.name, false).await.map(|_| ())
     }
@@ -59,10 +60,29 @@ pub enum DatabaseError {
     /// `DATABASE_URL` is no address.
     #[error("DATABASE_URL is not a Postgres address like postgres://user:password@host:5432/database")]
     Url(#[source] sqlx::Error),
+    /// `DATABASE_URL` is an address of something else.
+    #[error("DATABASE_URL begins with `{0}:`; level3 keeps everything in Postgres, so it begins with postgres://")]
+    NotPostgres(String),
+    /// `DATABASE_URL` names no database.
+    #[error(
+        "DATABASE_URL names no database; add one, as in postgres://user:password@host:5432/level3. It becomes level3's own: other logins \
+         are shut out of it"
+    )]
+    NoName,
     /// Nobody answers at `DATABASE_URL`.
-    #[error("no Postgres answered at DATABASE_URL within {} s; start it, or unset DATABASE_URL to use an embedded one", START_WAIT.as_secs())]
-    Unreachable(#[source] sqlx::Error),
-    /// The two logins could not be made.
+    #[error(
+        "no Postgres answered at DATABASE_URL within {seconds} s ({said}); start it, or unset DATABASE_URL to use an embedded one"
+    )]
+    Unreachable {
+        /// How long it was waited for.
+        seconds: u64,
+        /// What the last attempt came to.
+        said: String,
+    },
+    /// The Postgres at `DATABASE_URL` does not let us in.
+    #[error(transparent)]
+    Refused(Box<LoginError>),
+    /// The logins could not be made.
     #[error("the logins of the server and of the agent cannot be prepared")]
     Logins(#[from] LoginError),
     /// The database was written by a newer version.
@@ -71,9 +91,26 @@ pub enum DatabaseError {
     /// A migration failed.
     #[error("the database could not be brought up to date")]
     Migration(#[source] MigrateError),
+    /// The socket for the agent's connections could not be made.
+    #[error("no socket can be made for the agent's connections, in the data folder or in the folder for temporary files")]
+    Relay(#[source] std::io::Error),
     /// A query failed while opening.
     #[error("the database did not do what was asked while it was opened")]
     Query(#[from] sqlx::Error),
+}
+
+impl Lasting for DatabaseError {
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Embedded(source) => source.lasts(),
+            Self::Logins(source) => source.lasts(),
+            Self::Refused(source) => source.lasts(),
+            Self::Migration(source) => source.lasts(),
+            Self::Query(source) => source.lasts(),
+            Self::Unreachable { .. } => false,
+            Self::Url(_) | Self::NotPostgres(_) | Self::NoName | Self::Newer(_) | Self::Relay(_) => true,
+        }
+    }
 }
 
 impl Database {
@@ -85,12 +122,20 @@ impl Database {
         let Some(url) = &config.database_url else {
             let embedded = Embedded::start(&config.data_dir, config.postgres_bin.as_deref()).await?;
             let admin = embedded.admin();
-            return Ok(Self { embedded: Some(embedded), admin, name: EMBEDDED_NAME.to_owned(), create: true });
+            let home = config.data_dir.clone();
+            return Ok(Self { embedded: Some(embedded), home, admin, name: EMBEDDED_NAME.to_owned(), create: true });
         };
-        let admin = PgConnectOptions::from_str(url).map_err(DatabaseError::Url)?.disable_statement_logging();
-        wait_for(&admin).await?;
-        let name = admin.get_database().unwrap_or(admin.get_username()).to_owned();
-        Ok(Self { embedded: None, admin, name, create: false })
+        let (admin, name) = reach::target(url)?;
+        reach::wait_for(&admin, Patience::default(), |why| {
+            tracing::warn!(
+                host = admin.get_host(),
+                port = admin.get_port(),
+                why,
+                "the Postgres at DATABASE_URL does not answer; waiting"
+            );
+        })
+        .await?;
+        Ok(Self { embedded: None, home: config.data_dir.clone(), admin, name, create: false })
     }
 
     /// The database of a server that runs on this data folder, or the one at `DATABASE_URL`; nothing is started.
@@ -101,12 +146,13 @@ impl Database {
         if config.database_url.is_some() {
             return Self::open(config).await;
         }
-        Ok(Self { embedded: None, admin: embedded::reach(&config.data_dir)?, name: EMBEDDED_NAME.to_owned(), create: false })
+        let (home, admin) = (config.data_dir.clone(), embedded::reach(&config.data_dir)?);
+        Ok(Self { embedded: None, home, admin, name: EMBEDDED_NAME.to_owned(), create: false })
     }
 
     /// A database of its own inside a Postgres that is up already, made when missing.
     pub fn inside(admin: PgConnectOptions, name: &str) -> Self {
-        Self { embedded: None, admin, name: name.to_owned(), create: true }
+        Self { embedded: None, home: std::env::temp_dir(), admin, name: name.to_owned(), create: true }
     }
 
     /// Makes the logins, brings the tables up to date and opens the pools.
@@ -115,7 +161,7 @@ impl Database {
     /// When the database cannot be made ready.
     pub async fn prepare(&self, random: &dyn Random) -> Result<Store, DatabaseError> {
         let logins = logins::prepare(&self.admin, &self.name, self.create).await?;
-        let Logins { app, agent } = logins;
+        let app = logins.app.clone().disable_statement_logging();
         let pool = PgPoolOptions::new()
             .max_connections(APP_CONNECTIONS)
             .acquire_timeout(Duration::from_secs(10))
@@ -129,32 +175,27 @@ impl Database {
                     Ok(true)
                 })
             })
-            .connect_with(app.disable_statement_logging())
+            .connect_with(app.clone())
             .await?;
-        end_left_over(&pool, agent.get_username()).await?;
+        end_left_over(&pool, &logins).await?;
         migrate(&pool).await?;
         let sql_key = sql_key(&pool, random).await?;
         let repair = Arc::new(Repair { admin: self.admin.clone(), name: self.name.clone() });
-        let agent = PgPoolOptions::new()
-            .max_connections(AGENT_CONNECTIONS)
-            .acquire_timeout(AGENT_WAIT)
-            .idle_timeout(Duration::from_secs(60))
-            // A call leaves nothing behind for the next: no settings, no prepared statements, no listeners, no locks.
-            .after_release(|connection, _| {
-                Box::pin(async move {
-                    connection.execute("DISCARD ALL").await?;
-                    Ok(true)
-                })
-            })
-            .connect_lazy_with(agent.disable_statement_logging().statement_cache_capacity(0));
+        let relay = Relay::start(&self.admin, &self.home).map_err(DatabaseError::Relay)?;
+        let agent = AgentPools::new(&logins, |login| relay.through(login));
         Ok(Store {
             writing: super::Writing::default(),
+            meters: super::Meters::default(),
             pool,
             agent,
+            ears: super::neighbours::ears(app),
             signals: Signals::new(),
             sql_key: sql_key.into(),
             sql_deadline: SQL_DEADLINE,
+            gate: super::Gate::default(),
+            room: Arc::new(super::Room::endless()),
             repair,
+            _relay: Arc::new(relay),
             scrubber: Scrubber::default(),
         })
     }
@@ -182,33 +223,16 @@ impl Database {
     }
 }
 
-async fn wait_for(admin: &PgConnectOptions) -> Result<(), DatabaseError> {
-    let connect = async || PgConnectOptions::connect(admin).await;
-    let patience = backon::ExponentialBuilder::default()
-        .with_min_delay(Duration::from_millis(100))
-        .with_max_delay(Duration::from_secs(2))
-        .with_total_delay(Some(START_WAIT))
-        .without_max_times();
-    // A wrong password or a missing database does not get better by waiting.
-    let waiting_helps = |error: &sqlx::Error| {
-        matches!(error, sqlx::Error::Io(_)) || error.as_database_error().is_some_and(|e| e.code().as_deref() == Some("57P03"))
-    };
-    let connection = backon::Retryable::retry(connect, patience).when(waiting_helps).await.map_err(|error| match error {
-        error @ sqlx::Error::Io(_) => DatabaseError::Unreachable(error),
-        error => DatabaseError::Query(error),
-    })?;
-    Ok(connection.close().await?)
-}
-
 /// Ends what statements of the agent still run from before a crash: one that does not heed its timeout would keep its locks, and the
 /// migrations would wait for it. No statement lives this long under a server that is there; locks that lie in no schema it never needs.
-async fn end_left_over(pool: &PgPool, agent: &str) -> Result<(), DatabaseError> {
+async fn end_left_over(pool: &PgPool, logins: &Logins) -> Result<(), DatabaseError> {
+    let agents = logins.agents().map(|login| login.get_username().to_owned());
     query!(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity a
-         WHERE usename = $1 AND datname = current_database()
+         WHERE usename = ANY ($1) AND datname = current_database()
            AND (xact_start < clock_timestamp() - interval '1 minute'
                 OR EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'advisory'))",
-        agent
+        &agents[..]
     )
     .fetch_all(pool)
     .await?;

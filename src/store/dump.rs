@@ -1,7 +1,7 @@
 //! The database as one file, with Postgres' own `pg_dump`, and back.
 //!
 //! On the way back the tables and functions of the program come from its migrations and never from the file: only their rows do. What
-//! the agent made is made again by the agent's own login. So no file can bring in a function that runs with the program's rights, and
+//! the agent made is made again by a login of the agent's. So no file can bring in a function that runs with the program's rights, and
 //! owners and rights come out as the place it is restored to wants them, whatever the database was called before.
 
 use std::path::Path;
@@ -9,6 +9,7 @@ use std::process::Stdio;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::database::{Database, DatabaseError, migrations};
@@ -134,7 +135,7 @@ impl Database {
                 return Err(DumpError::NotEmpty);
             }
         }
-        let Logins { app, agent } = logins::prepare(&self.admin, &self.name, self.create).await?;
+        let Logins { app, full, .. } = logins::prepare(&self.admin, &self.name, self.create).await?;
         let mut connection = app.clone().disable_statement_logging().connect().await?;
         all.run_to(dumped.migration, &mut connection).await?;
         let links = open_tables(&mut connection).await?;
@@ -147,12 +148,23 @@ impl Database {
         rows.args(["--data-only", "--schema=level3"]).arg(from);
         run("pg_restore", rows).await?;
         close_tables(&mut connection, &links).await?;
+        let mut list = Command::new(programs.folder.join("pg_restore"));
+        list.args(["--list", "--schema=agent"]).arg(from).env_clear().kill_on_drop(true);
+        let list = output("pg_restore", list, "").await?;
         let mut made = restoring(&app);
-        made.args(["--schema=agent", "--role", agent.get_username()]).arg(from);
-        run("pg_restore", made).await?;
+        made.args(["--role", full.get_username(), "--use-list=/dev/stdin"]).arg(from);
+        output("pg_restore", made, &without_our_triggers(&list)).await?;
+        adopt(&mut connection, full.get_username(), dumped.migration).await?;
         drop(connection.close().await);
         Ok(())
     }
+}
+
+/// Hands on what the agent had made. A backup does not say which functions a person approved: in older ones, none was.
+async fn adopt(connection: &mut PgConnection, from: &str, migration: i64) -> Result<(), sqlx::Error> {
+    const FENCED: i64 = 20_261_122_070_000;
+    let adopt = sqlx::query("SELECT level3.adopt($1, $2)").bind(from).bind(migration >= FENCED);
+    adopt.execute(connection).await.map(drop)
 }
 
 /// Something a table is tied to others with: how it is made.
@@ -238,10 +250,29 @@ fn command(programs: &Programs, name: &'static str, to: &PgConnectOptions) -> Co
     command
 }
 
-async fn run(program: &'static str, mut command: Command) -> Result<(), DumpError> {
-    let output = command.output().await.map_err(|source| DumpError::Run { program, source })?;
+/// The contents of a backup without the triggers that keep what the agent deletes: they are not the agent's to make, and the server puts
+/// them on when it starts.
+fn without_our_triggers(list: &str) -> String {
+    let ours = |line: &&str| line.contains(" TRIGGER agent ") && line.contains(" 0_level3_keep ");
+    list.lines().filter(|line| !ours(line)).flat_map(|line| [line, "\n"]).collect()
+}
+
+async fn run(program: &'static str, command: Command) -> Result<(), DumpError> {
+    output(program, command, "").await.map(drop)
+}
+
+/// Runs a program with this as its input. Returns what it prints.
+async fn output(program: &'static str, mut command: Command, input: &str) -> Result<String, DumpError> {
+    let failed = |source| DumpError::Run { program, source };
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(failed)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that ends without having read its input says why on its own.
+        let _ = stdin.write_all(input.as_bytes()).await;
+    }
+    let output = child.wait_with_output().await.map_err(failed)?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(DumpError::Failed { program, said: String::from_utf8_lossy(&output.stderr).trim().to_owned() })
 }

@@ -47,6 +47,12 @@ pub enum HistoryEntry {
     Tool(String, String, ToolCallId, usize),
 }
 
+/// What a model is told of a call that a person undid.
+fn undone(at: DateTime<Utc>) -> String {
+    let at = at.format("%Y-%m-%dT%H:%M:%SZ");
+    format!("[The user undid this call at {at}: the rows it had deleted or overwritten are as they were before it.]")
+}
+
 impl Store {
     /// The last `limit` messages of the conversation before `turn`, grouped by turn, and all of `turn` itself.
     /// A turn of which only a part fits is left out: half of one would show calls without results.
@@ -57,7 +63,7 @@ impl Store {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
-                    m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?",
+                    m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?", c.undone_at AS "undone_at?",
                     coalesce(jsonb_array_length(c.logs), 0) AS "logged!",
                     (m.step_id IS NOT NULL AND coalesce(s.unproven, FALSE)) AS "unproven!"
              FROM (
@@ -98,6 +104,10 @@ impl Store {
                 Role::Tool => {
                     let call = ToolCallId(row.tool_call_id.unwrap_or_default());
                     let logged = usize::try_from(row.logged).unwrap_or_default();
+                    let content = match row.undone_at {
+                        Some(at) => format!("{content}\n\n{}", undone(at)),
+                        None => content,
+                    };
                     HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call, logged)
                 }
             };

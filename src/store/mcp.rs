@@ -46,6 +46,7 @@ impl Store {
     /// # Errors
     /// When the database is not there; then nothing was queued.
     pub async fn mcp_call(&self, call: McpCall<'_>, now: DateTime<Utc>) -> Result<Option<McpTurn>, StoreError> {
+        self.has_room()?;
         let mut unit = self.begin(now).await?;
         // The client's row lock puts its calls in one order.
         query!("INSERT INTO mcp_clients (name, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING", call.client, now)

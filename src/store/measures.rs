@@ -23,7 +23,8 @@ impl Store {
             let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
             (name, pool.size().saturating_sub(idle), idle)
         };
-        vec![of("app", &self.pool), of("agent", &self.agent)]
+        let (all, idle) = self.agent.counts();
+        vec![of("app", &self.pool), ("agent", all.saturating_sub(idle), idle)]
     }
 
     /// What the database knows of the moment.
@@ -64,19 +65,13 @@ impl Store {
 
     async fn used_today(&self, now: DateTime<Utc>) -> Result<Spent, StoreError> {
         let row = query!(
-            r#"WITH asked AS (
-                   SELECT (model <> 'level3')::int AS step, input_tokens, output_tokens, cost_micros FROM steps WHERE created_at >= $1
-                   UNION ALL
-                   SELECT 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE created_at >= $1
-                   UNION ALL
-                   SELECT 0, input_tokens, output_tokens, cost_micros FROM summaries WHERE created_at >= $1)
-               SELECT coalesce(sum(step), 0) AS "steps!",
+            r#"SELECT coalesce(sum(step), 0) AS "steps!",
                       least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
                       least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
                       least(coalesce(sum(cost_micros), 0), 9223372036854775807)::bigint AS "cost!",
                       (SELECT count(*) FROM tool_calls c JOIN steps s USING (step_id)
                        WHERE c.state <> 'proposed' AND s.created_at >= $1) AS "called!"
-               FROM asked"#,
+               FROM model_requests WHERE created_at >= $1"#,
             usage::midnight(now)
         )
         .fetch_one(&self.pool)

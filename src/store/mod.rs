@@ -12,25 +12,33 @@ mod database;
 mod dump;
 pub mod embedded;
 mod events;
+mod gate;
 mod history;
 mod kv;
 pub mod logins;
 mod mcp;
 mod mcp_servers;
 mod measures;
+mod meter;
+mod neighbours;
 mod operations;
 mod policies;
+mod reach;
 mod rebuild;
+mod relay;
 mod reviews;
+mod room;
 mod rows;
 mod secrets;
 mod signals;
+mod signs;
 mod steering;
 mod steps;
 mod summaries;
 mod tasks;
 mod turn_log;
 mod turns;
+mod undo;
 mod unit;
 mod usage;
 mod v1;
@@ -41,9 +49,10 @@ use std::sync::Arc;
 
 use sqlx::PgPool;
 
+use crate::lasting::Lasting;
 use crate::telemetry::Scrubber;
 
-pub use agent_sql::AgentSql;
+pub use agent_sql::{AgentLogin, AgentSql, SqlEnd};
 pub use approvals::{Approval, DecideError, NewApproval};
 pub use attachments::NewImage;
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
@@ -52,21 +61,27 @@ pub use commands::{CallReport, TurnReport};
 pub use crashes::Crash;
 pub use database::{Database, DatabaseError};
 pub use dump::{DumpError, Dumped};
+pub use gate::Gate;
 pub use history::{Exchange, History, HistoryEntry};
 pub use kv::KvOp;
 pub use mcp::{MCP_PROFILE, MCP_WAITING, McpCall, McpTurn};
 pub use mcp_servers::{McpServer, McpTool};
+pub use meter::{Attempt, BrokenAnswer, Meter, Metered, Meters, estimated};
+pub use neighbours::{Hint, Neighbours};
 pub use operations::{Earlier, NewOperation};
 pub use policies::ProfilePolicy;
 pub use rebuild::{Break, Difference, Rebuild};
 pub use reviews::{Asked, NewReview};
+pub use room::Room;
 pub use rows::RowLimits;
 pub use secrets::SealedSecret;
-pub use signals::Signals;
+pub use signals::{Elsewhere, Signals};
+pub use signs::Look;
 pub use steps::{NewStep, OpenCall, Progress, StoredStep};
 pub use summaries::{NewSummary, Summaries, Summary};
-pub use tasks::{NewTask, TaskChange};
+pub use tasks::{Fired, NewTask, TaskChange};
 pub use turns::{Accepted, Lease, NewMessage};
+pub use undo::{KeptCall, UndoError};
 pub use unit::{CallEnd, Unit};
 pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
 pub use v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
@@ -76,13 +91,19 @@ pub use writing::{Pen, Writing};
 #[derive(Clone)]
 pub struct Store {
     pool: PgPool,
-    agent: PgPool,
+    agent: agent_sql::AgentPools,
+    ears: PgPool,
     signals: Signals,
     sql_key: Arc<[u8]>,
     sql_deadline: std::time::Duration,
+    gate: Gate,
+    room: Arc<Room>,
     repair: Arc<database::Repair>,
+    /// Held as long as the agent's connections are.
+    _relay: Arc<relay::Relay>,
     scrubber: Scrubber,
     writing: Writing,
+    meters: Meters,
 }
 
 /// Why something could not be read or written.
@@ -100,6 +121,9 @@ pub enum StoreError {
     /// A stored value is not what this version writes.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),
+    /// The device of the database is full; what to do is in it.
+    #[error("{0}")]
+    Full(String),
     /// The agent's login does not let us in, and could not be made anew.
     #[error("the agent's login to the database cannot be used")]
     AgentLogin(#[source] Box<logins::LoginError>),
@@ -109,9 +133,28 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What to tell whoever asked for something that could not be done; the rest is for the log.
+    pub fn told(&self) -> String {
+        match self {
+            Self::Full(told) => told.clone(),
+            _ => "the database does not answer; try again".to_owned(),
+        }
+    }
+
     /// The database was not there.
     pub(crate) fn broken(error: std::io::Error) -> Self {
         Self::Database(sqlx::Error::Io(error))
+    }
+}
+
+impl Lasting for StoreError {
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Database(source) => source.lasts(),
+            Self::AgentLogin(source) => source.lasts(),
+            Self::LostLease | Self::Changed(_) => false,
+            _ => true,
+        }
     }
 }
 
@@ -120,6 +163,10 @@ impl From<sqlx::Error> for StoreError {
         // The codes that the recording functions raise, see the migrations.
         match error.as_database_error().and_then(|error| error.code()).as_deref() {
             Some("L3001" | "L3002" | "L3004") => Self::LostLease,
+            Some("53100") => Self::Full(
+                "no space left on the device of the database; make room there, or give it more. Nothing that was said before is lost"
+                    .to_owned(),
+            ),
             _ => Self::Database(error),
         }
     }
@@ -140,6 +187,11 @@ impl Store {
     /// What models are writing in this process.
     pub fn writing(&self) -> &Writing {
         &self.writing
+    }
+
+    /// Who waits for the agent's SQL, and who is at work in it.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// Where commits are announced.
@@ -169,6 +221,7 @@ impl Store {
 
     /// Ends all connections; further calls fail.
     pub async fn close(&self) {
+        self.ears.close().await;
         self.agent.close().await;
         self.pool.close().await;
     }

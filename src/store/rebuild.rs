@@ -61,7 +61,7 @@ pub struct Difference {
 fn compared(of: Projection) -> &'static str {
     match of {
         Projection::Conversations => {
-            "SELECT conversation_id::text AS row_key, conversation_id, last_sequence FROM conversations WHERE last_sequence > 0"
+            "SELECT conversation_id::text AS row_key, conversation_id, last_sequence, tasks_held_at FROM conversations WHERE last_sequence > 0"
         }
         Projection::Turns => {
             "SELECT turn_id::text AS row_key, turn_id, conversation_id, origin, client_id, state, fence, reason, created_at, ended_at,
@@ -73,9 +73,14 @@ fn compared(of: Projection) -> &'static str {
                     unproven, created_at
              FROM steps"
         }
+        Projection::BrokenAnswers => {
+            "SELECT broken_answer_id::text AS row_key, broken_answer_id, turn_id, model, input_tokens, output_tokens, counted,
+                    cost_micros, created_at
+             FROM broken_answers"
+        }
         Projection::ToolCalls => {
             "SELECT tool_call_id::text AS row_key, tool_call_id, turn_id, step_id, position, request_id, name, arguments, state, logs,
-                    classification, created_at, ended_at
+                    classification, created_at, ended_at, undone_at
              FROM tool_calls"
         }
         Projection::Messages => {

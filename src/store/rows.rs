@@ -25,14 +25,16 @@ impl Default for RowLimits {
 /// Collects rows until a limit is reached, and counts the rest.
 pub(super) struct Collector {
     limits: RowLimits,
+    /// The reader needs all of it, and is told instead where it does not fit.
+    whole: bool,
     json: String,
     shown: usize,
     total: usize,
 }
 
 impl Collector {
-    pub(super) fn new(limits: RowLimits) -> Self {
-        Self { limits, json: String::new(), shown: 0, total: 0 }
+    pub(super) fn new(limits: RowLimits, whole: bool) -> Self {
+        Self { limits, whole, json: String::new(), shown: 0, total: 0 }
     }
 
     /// Adds a row, or only counts it when there is no room.
@@ -41,7 +43,12 @@ impl Collector {
         if self.shown + 1 < self.total || self.shown == self.limits.rows {
             return Ok(());
         }
-        let json = row_json(row, self.limits.value_bytes)?;
+        let mut json = row_json(row, self.limits.value_bytes)?;
+        if !self.whole && self.shown == 0 && json.len() > self.limits.bytes {
+            // The first row is always shown: a wide one with as much of each value as there is room for.
+            let fair = self.limits.bytes / row.len().max(1);
+            json = row_json(row, fair.clamp(16, self.limits.value_bytes))?;
+        }
         if self.shown > 0 && self.json.len() + json.len() > self.limits.bytes {
             return Ok(());
         }

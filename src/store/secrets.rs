@@ -1,7 +1,8 @@
 //! Secrets as they lie here: sealed. The key is not in the database, and nothing in this file can open one.
 
 use chrono::{DateTime, Utc};
-use sqlx::query;
+use sqlx::postgres::PgConnection;
+use sqlx::{query, query_scalar};
 
 use super::{Store, StoreError};
 
@@ -48,11 +49,38 @@ impl Store {
         Ok(row.map(|row| row.sealed))
     }
 
-    /// Keeps a sealed value under a name, in place of the one before.
+    /// The fingerprint of the key that the secrets are sealed with; `None` when there are none, or none since fingerprints are kept.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn keep_secret(&self, name: &str, sealed: &[u8], now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn key_of_secrets(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(query_scalar!("SELECT value FROM server_keys WHERE name = 'secrets'").fetch_optional(&self.pool).await?)
+    }
+
+    /// Says which key the secrets are sealed with; false when they are sealed with another.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn claim_secrets(&self, fingerprint: &[u8]) -> Result<bool, StoreError> {
+        Ok(claim(&mut *self.pool.acquire().await?, fingerprint).await?)
+    }
+
+    /// Keeps a value under a name, in place of the one before, sealed with the key of this fingerprint; false, and nothing is kept, when
+    /// the secrets are sealed with another.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn keep_secret(
+        &self,
+        name: &str,
+        sealed: &[u8],
+        fingerprint: &[u8],
+        now: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.pool.begin().await?;
+        if !claim(&mut tx, fingerprint).await? {
+            return Ok(false);
+        }
         query!(
             "INSERT INTO secrets (name, sealed, created_at, updated_at) VALUES ($1, $2, $3, $3)
              ON CONFLICT (name) DO UPDATE SET sealed = $2, updated_at = $3",
@@ -60,17 +88,33 @@ impl Store {
             sealed,
             now
         )
-        .execute(&self.pool)
+        .execute(&mut *tx)
         .await?;
-        Ok(())
+        tx.commit().await?;
+        Ok(true)
     }
 
-    /// Deletes a secret; false when there is none of this name.
+    /// Deletes a secret; false when there is none of this name. After the last one another key may be used.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn remove_secret(&self, name: &str) -> Result<bool, StoreError> {
-        let done = query!("DELETE FROM secrets WHERE name = $1", name).execute(&self.pool).await?;
+        let mut tx = self.pool.begin().await?;
+        // Waits for whoever keeps a secret in this moment, so that the key is not forgotten under it.
+        query!("SELECT name FROM server_keys WHERE name = 'secrets' FOR UPDATE").fetch_optional(&mut *tx).await?;
+        let done = query!("DELETE FROM secrets WHERE name = $1", name).execute(&mut *tx).await?;
+        query!("DELETE FROM server_keys WHERE name = 'secrets' AND NOT EXISTS (SELECT FROM secrets)").execute(&mut *tx).await?;
+        tx.commit().await?;
         Ok(done.rows_affected() == 1)
     }
+}
+
+/// Writes the fingerprint down where there is none, and compares. The row stays locked until the transaction ends.
+async fn claim(connection: &mut PgConnection, fingerprint: &[u8]) -> Result<bool, sqlx::Error> {
+    let known = query_scalar!(
+        "INSERT INTO server_keys AS known (name, value) VALUES ('secrets', $1)
+         ON CONFLICT (name) DO UPDATE SET value = known.value RETURNING value",
+        fingerprint
+    );
+    Ok(known.fetch_one(connection).await? == fingerprint)
 }

@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
+use super::undo::kept_of;
 use super::writing::Unfinished;
-use super::{Lease, Rate, Store, StoreError, Unit};
+use super::{BrokenAnswer, Lease, Rate, Store, StoreError, Unit};
 use crate::domain::{CallRequest, ConversationId, Event, Outcome, STOPPED, StepId, ToolCallId, TurnId, Usage};
 use crate::failpoint::{self, Point};
 
@@ -151,6 +152,33 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Ends a turn in the middle of whatever it does, with words of the controller's own: its first open call fails with the words `cut`, and
+    /// what broke off is counted.
+    ///
+    /// # Errors
+    /// As for [`Store::close_turn`].
+    pub async fn cut_turn(
+        &self,
+        lease: &Lease,
+        step: NewStep<'_>,
+        cut: &str,
+        broken: &[BrokenAnswer],
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        // What was about to commit has, or never will.
+        unit.hold(lease).await?;
+        unit.count_broken(lease.conversation, lease.turn, broken).await?;
+        unit.move_unseen(lease.conversation, lease.turn).await?;
+        let number = unit.next_step(lease.turn).await?;
+        unit.close_calls(lease.conversation, lease.turn, Some(cut)).await?;
+        unit.insert_step(lease, &NewStep { number, last: true, ..step }, None).await?;
+        unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
+        unit.commit().await
+    }
+}
+
 impl Unit {
     /// Stores what a step said before it was stopped. It asks for no calls: those of a stream that was cut are never run.
     pub(super) async fn keep_unfinished(&mut self, lease: &Lease, said: &Unfinished) -> Result<(), StoreError> {
@@ -266,11 +294,16 @@ impl Unit {
     /// Gives every call without an outcome one: it was not run, or was cut off in the middle. What a call does in this database cannot have
     /// happened, since effect and outcome commit together; what a capability did elsewhere is in the list of its operations.
     pub(super) async fn close_open_calls(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
+        self.close_calls(conversation, turn, None).await
+    }
+
+    /// The same; `first` is said of the first of them, where something is known of it.
+    async fn close_calls(&mut self, conversation: ConversationId, turn: TurnId, first: Option<&str>) -> Result<(), StoreError> {
         self.void_approvals(conversation, turn).await?;
         const NOT_RUN: &str = "Not run: the turn ended first.";
         const CUT: &str =
             "Cut off in the middle: the turn ended first. What it had done until then is in the list of its operations.";
-        let open = query!(
+        let mut open = query!(
             r#"UPDATE tool_calls SET state = 'failed', ended_at = $2 WHERE turn_id = $1 AND state = 'proposed'
                RETURNING tool_call_id, name,
                          EXISTS (SELECT FROM operations o WHERE o.tool_call_id = tool_calls.tool_call_id) AS "begun!""#,
@@ -279,11 +312,12 @@ impl Unit {
         )
         .fetch_all(&mut *self.tx)
         .await?;
-        for row in open {
+        open.sort_by_key(|row| row.tool_call_id);
+        for (place, row) in open.into_iter().enumerate() {
             query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, row.tool_call_id, self.now)
                 .fetch_one(&mut *self.tx)
                 .await?;
-            let told = if row.begun { CUT } else { NOT_RUN };
+            let told = first.filter(|_| place == 0).unwrap_or(if row.begun { CUT } else { NOT_RUN });
             query!(
                 "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
                  VALUES ($1, $2, 'tool', $3, $4, $5)",
@@ -296,7 +330,9 @@ impl Unit {
             .execute(&mut *self.tx)
             .await?;
             let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(told));
-            let ended = Event::ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None };
+            // What operations of the call deleted before it was cut off can be put back, too.
+            let kept = kept_of(&mut *self.tx, call).await?;
+            let ended = Event::ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
             self.append(conversation, ended).await?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number, ended once.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
@@ -19,6 +19,8 @@ pub struct Lease {
     pub fence: i64,
     /// What the turn reacts to.
     pub origin: Origin,
+    /// How often it was taken up where it stands now, this time included: a new step or outcome begins a new count.
+    pub takes: i32,
 }
 
 /// A message on its way in.
@@ -70,11 +72,13 @@ pub(super) enum End<'a> {
     Stopped,
     /// Without an answer; why, in words for a person.
     Failed(Failure, &'a str),
+    /// The same, where the model has too many requests: seconds after which it may take one.
+    Busy(u32, &'a str),
 }
 
 impl Store {
     /// Accepts a message: message, turn and event in one transaction. The same `client_id` again gives the same turn. Where exactly one
-    /// approval waits in the conversation, a word like `CONFIRMAR` decides it instead, and the turn that waited is given.
+    /// approval waits in the conversation, a word that decides it (`CONFIRMAR`) does so instead, and the turn that waited is given.
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or when the database is not there; then nothing was accepted.
@@ -98,6 +102,7 @@ impl Store {
         message: NewMessage<'_>,
         now: DateTime<Utc>,
     ) -> Result<Accepted, StoreError> {
+        self.has_room()?;
         if let Some(accepted) = self.decide_by_word(conversation, message.client_id, message.content, now).await? {
             return Ok(accepted);
         }
@@ -118,56 +123,51 @@ impl Store {
         Ok(Accepted { turn, conversation, again: false })
     }
 
-    /// Takes up the oldest turn that is queued, or whose lease ran out, and that is first in its conversation. `in_hand` are the turns
-    /// that the caller works on: it does not take those from itself, however the clock jumps.
+    /// Takes up the oldest turn that nobody holds, or that one of the servers `gone` holds, and that is first in its conversation.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn claim(
-        &self,
-        owner: &str,
-        in_hand: &[TurnId],
-        now: DateTime<Utc>,
-        lease: TimeDelta,
-    ) -> Result<Option<Lease>, StoreError> {
-        let in_hand: Vec<_> = in_hand.iter().map(|turn| turn.0).collect();
+    pub async fn claim(&self, owner: &str, gone: &[String], now: DateTime<Utc>) -> Result<Option<Lease>, StoreError> {
         let mut unit = self.begin(now).await?;
         let row = query!(
             "WITH next AS (
                  SELECT turn_id FROM turns t
-                 WHERE (state = 'queued' OR (state = 'running' AND lease_until <= $2 AND turn_id <> ALL($4)))
+                 WHERE (state = 'queued' OR (state = 'running'
+                           AND (lease_owner = ANY($3) OR (lease_owner IS NULL AND lease_until <= $2))))
                    AND NOT EXISTS (
                        SELECT FROM turns earlier
                        WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id
                          AND earlier.state IN ('queued', 'running', 'awaiting_approval'))
                  ORDER BY turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
-             UPDATE turns SET state = 'running', fence = fence + 1, lease_owner = $1, lease_until = $3
+             UPDATE turns SET state = 'running', fence = fence + 1, lease_owner = $1, lease_until = $2,
+                    takes = CASE WHEN taken_at = turn_place(turns.turn_id) THEN takes + 1 ELSE 1 END,
+                    taken_at = turn_place(turns.turn_id)
              FROM next WHERE turns.turn_id = next.turn_id
-             RETURNING turns.turn_id, turns.conversation_id, turns.fence, turns.origin",
+             RETURNING turns.turn_id, turns.conversation_id, turns.fence, turns.origin, turns.takes",
             owner,
             now,
-            now + lease,
-            &in_hand
+            gone
         )
         .fetch_optional(&mut *unit.tx)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let (turn, conversation) = (TurnId(row.turn_id), ConversationId(row.conversation_id));
-        let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)? };
+        let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)?, takes: row.takes };
         unit.append(lease.conversation, Event::TurnStarted { turn: lease.turn, fence: lease.fence }).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterClaim).map_err(sqlx::Error::Io)?;
         Ok(Some(lease))
     }
 
-    /// Makes the leases under this name claimable at once, but for the turns in hand. Only the owner itself knows which those are.
+    /// Gives back all turns under this name, but for those in hand. Only the owner itself knows which those are.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn expire_leases(&self, owner: &str, in_hand: &[TurnId], now: DateTime<Utc>) -> Result<u64, StoreError> {
+    pub async fn give_back_all(&self, owner: &str, in_hand: &[TurnId], now: DateTime<Utc>) -> Result<u64, StoreError> {
         let in_hand: Vec<_> = in_hand.iter().map(|turn| turn.0).collect();
         let done = query!(
-            "UPDATE turns SET lease_until = $2 WHERE state = 'running' AND lease_owner = $1 AND turn_id <> ALL($3)",
+            "UPDATE turns SET lease_owner = NULL, lease_until = $2
+             WHERE state = 'running' AND lease_owner = $1 AND turn_id <> ALL($3)",
             owner,
             now,
             &in_hand
@@ -177,20 +177,52 @@ impl Store {
         Ok(done.rows_affected())
     }
 
-    /// Sets when the lease runs out: later to keep the turn, earlier to give it back.
+    /// Gives a turn back, to be taken up by anybody from `at` on.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
-    pub async fn set_lease(&self, lease: &Lease, until: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn give_back(&self, lease: &Lease, at: DateTime<Utc>) -> Result<(), StoreError> {
         let done = query!(
-            "UPDATE turns SET lease_until = $3 WHERE turn_id = $1 AND fence = $2 AND state = 'running'",
+            "UPDATE turns SET lease_owner = NULL, lease_until = $3 WHERE turn_id = $1 AND fence = $2 AND state = 'running'",
             lease.turn.0,
             lease.fence,
-            until
+            at
         )
         .execute(&self.pool)
         .await?;
         if done.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LostLease) }
+    }
+
+    /// True when a turn has a step or an outcome that it had not when it was taken up.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn came_further(&self, lease: &Lease) -> Result<bool, StoreError> {
+        let further = query_scalar!(
+            r#"SELECT taken_at <> turn_place(turn_id) AS "further!" FROM turns WHERE turn_id = $1 AND fence = $2"#,
+            lease.turn.0,
+            lease.fence
+        );
+        Ok(further.fetch_optional(&self.pool).await?.unwrap_or_default())
+    }
+
+    /// Gives turns back that a server in good order has not come further with: they can be taken up at once, and this time does not count.
+    /// Those that are not held with these fences any more stay as they are.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn hand_back(&self, held: &[(TurnId, i64)], now: DateTime<Utc>) -> Result<(), StoreError> {
+        let (turns, fences): (Vec<_>, Vec<_>) = held.iter().map(|(turn, fence)| (turn.0, *fence)).unzip();
+        query!(
+            "UPDATE turns SET lease_owner = NULL, lease_until = $3, takes = greatest(takes - 1, 0)
+             WHERE state = 'running' AND (turn_id, fence) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[]))",
+            &turns,
+            &fences,
+            now
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(())
     }
 
     /// Ends a turn without an answer.
@@ -198,9 +230,21 @@ impl Store {
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
     pub async fn fail_turn(&self, lease: &Lease, failure: Failure, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+        self.end_without_answer(lease, End::Failed(failure, reason), now).await
+    }
+
+    /// The same, where the model has too many requests; it may take one after `wait` seconds.
+    ///
+    /// # Errors
+    /// As [`Store::fail_turn`].
+    pub async fn fail_busy_turn(&self, lease: &Lease, wait: u32, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+        self.end_without_answer(lease, End::Busy(wait, reason), now).await
+    }
+
+    async fn end_without_answer(&self, lease: &Lease, end: End<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
-        unit.end_turn(lease.conversation, lease.turn, End::Failed(failure, reason)).await?;
+        unit.end_turn(lease.conversation, lease.turn, end).await?;
         unit.commit().await
     }
 
@@ -224,9 +268,10 @@ impl Store {
             let turn = TurnId(row.turn_id);
             // Read while the turn is held: no answer of this step can be stored any more.
             if let Some(said) = self.writing.of(turn, row.fence).filter(|_| row.state == TurnState::Running.as_str()) {
-                let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)? };
+                let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)?, takes: 0 };
                 unit.keep_unfinished(&lease, &said).await?;
             }
+            unit.count_broken(conversation, turn, &self.meters.take(turn, row.fence)).await?;
             unit.end_turn(conversation, turn, End::Stopped).await?;
             turns.push(turn);
         }
@@ -329,10 +374,11 @@ impl Unit {
 
     /// Ends a turn whose row the caller has locked. Tool calls left open are recorded as not done.
     pub(super) async fn end_turn(&mut self, conversation: ConversationId, turn: TurnId, end: End<'_>) -> Result<(), StoreError> {
-        let (state, reason, failure) = match end {
-            End::Answered => (TurnState::Completed, None, None),
-            End::Stopped => (TurnState::Aborted, Some("Stopped."), None),
-            End::Failed(failure, reason) => (TurnState::Failed, Some(reason), Some(failure)),
+        let (state, reason, failure, retry_after) = match end {
+            End::Answered => (TurnState::Completed, None, None, None),
+            End::Stopped => (TurnState::Aborted, Some("Stopped."), None, None),
+            End::Failed(failure, reason) => (TurnState::Failed, Some(reason), Some(failure), None),
+            End::Busy(wait, reason) => (TurnState::Failed, Some(reason), Some(Failure::Model), Some(wait)),
         };
         let reason = reason.map(|reason| self.clean(reason));
         let reason = reason.as_deref();
@@ -349,7 +395,8 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        self.append(conversation, Event::TurnEnded { turn, state, reason: reason.map(str::to_owned), failure }).await?;
+        let reason = reason.map(str::to_owned);
+        self.append(conversation, Event::TurnEnded { turn, state, reason, failure, retry_after }).await?;
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{PgExecutor, PgTransaction, query_scalar};
 
+use super::undo::kept_of;
 use super::{Lease, Signals, Store, StoreError};
 use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Outcome, ToolCallId};
 use crate::failpoint::{self, Point};
@@ -37,9 +38,9 @@ pub struct CallEnd<'a> {
 
 impl CallEnd<'_> {
     /// The event by which it was recorded.
-    pub(super) fn recorded(&self, lease: &Lease, outcome: Outcome, approval: Option<ApprovalId>) -> Event {
+    pub(super) fn recorded(&self, lease: &Lease, outcome: Outcome, approval: Option<ApprovalId>, kept: Option<i64>) -> Event {
         let (name, verdict) = (self.tool.to_owned(), Some(self.verdict.to_owned()));
-        Event::ToolCallEnded { turn: lease.turn, call: self.call, name, outcome, verdict, approval }
+        Event::ToolCallEnded { turn: lease.turn, call: self.call, name, outcome, verdict, approval, kept }
     }
 }
 
@@ -64,10 +65,30 @@ impl Store {
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
     pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+        match self.try_to_end_call(lease, end.clone(), now).await {
+            Err(StoreError::Database(error)) if is_of_the_value(&error) => {
+                tracing::warn!(%error, call = %end.call, "an outcome cannot be recorded; that is recorded in its place");
+                let outcome = Outcome::failed(NOT_RECORDABLE);
+                self.try_to_end_call(lease, CallEnd { outcome, ..end }, now).await
+            }
+            ended => ended,
+        }
+    }
+
+    async fn try_to_end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         unit.end_call(lease, end).await?;
         unit.commit().await
     }
+}
+
+const NOT_RECORDABLE: &str = "What came of this call cannot be recorded, so it counts as failed. Elsewhere it may have done something: look \
+    before you do it again, and ask for less, or for plain text.";
+
+/// Postgres was asked for something that this value cannot be put into, and that another value can: data exceptions, and limits of what
+/// a value may be.
+fn is_of_the_value(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code.starts_with("22") || code.starts_with("54"))
 }
 
 impl Unit {
@@ -121,7 +142,8 @@ impl Unit {
             ok: end.outcome.ok,
             result: self.clean(&end.outcome.result).into_owned(),
             logs: end.outcome.logs.iter().map(|line| self.clean(line).into_owned()).collect(),
-        };
+        }
+        .bounded();
         let sequence = query_scalar!(
             r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9) AS "sequence!""#,
             lease.turn.0,
@@ -143,7 +165,8 @@ impl Unit {
             }
             _ => None,
         };
-        let event = end.recorded(lease, outcome, approval);
+        let kept = kept_of(&mut *self.tx, end.call).await?;
+        let event = end.recorded(lease, outcome, approval, kept);
         self.records.push(EventRecord { conversation: lease.conversation, sequence, at: self.now, event });
         Ok(())
     }

@@ -6,8 +6,8 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use sqlx::query;
 
-use super::{Store, StoreError};
-use crate::domain::{Budget, Budgets, Spent, TurnId, Used};
+use super::{Lease, Store, StoreError};
+use crate::domain::{Budget, Budgets, Origin, Spent, Used};
 
 /// Days that a report shows one by one, today among them.
 const REPORT_DAYS: i64 = 30;
@@ -22,7 +22,7 @@ pub struct Rate {
     pub output_micros: u64,
 }
 
-/// Model requests, summed up. What the governor's model was asked and what summaries cost is among them; the controller's own words are not.
+/// Model requests, summed up. What the governor's model was asked, what summaries cost and answers that broke off are among them; the controller's own words are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Requests {
     /// How many.
@@ -99,36 +99,25 @@ pub(super) fn count(number: i64) -> u64 {
 }
 
 impl Store {
-    /// What has been used up in the turn, its conversation and today. One query; it runs before each step, so the conversation and the day
+    /// What has been used up in the turn, its conversation, today, and today by tasks where a task began it. One query; it runs before each step, so the conversation and the day
     /// are summed up only where `budgets` limit them, and are 0 otherwise.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn usage_of(&self, turn: TurnId, budgets: &Budgets, now: DateTime<Utc>) -> Result<Used, StoreError> {
+    pub async fn usage_of(&self, lease: &Lease, budgets: &Budgets, now: DateTime<Utc>) -> Result<Used, StoreError> {
+        let by_task = lease.origin == Origin::Task;
         let rows = query!(
             r#"WITH here AS (SELECT conversation_id FROM turns WHERE turn_id = $1),
              asked AS (
-                 SELECT 'turn' AS span, (model <> 'level3')::int AS step, input_tokens, output_tokens, cost_micros FROM steps WHERE turn_id = $1
+                 SELECT 'turn' AS span, step, input_tokens, output_tokens, cost_micros FROM model_requests WHERE turn_id = $1
                  UNION ALL
-                 SELECT 'turn', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE turn_id = $1
+                 SELECT 'conversation', step, input_tokens, output_tokens, cost_micros
+                 FROM model_requests JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
                  UNION ALL
-                 SELECT 'turn', 0, input_tokens, output_tokens, cost_micros FROM summaries WHERE turn_id = $1
-                 -- The controller's own words, model `level3`, are no request.
+                 SELECT 'day', step, input_tokens, output_tokens, cost_micros FROM model_requests WHERE $4 AND created_at >= $2
                  UNION ALL
-                 SELECT 'conversation', (model <> 'level3')::int, input_tokens, output_tokens, cost_micros
-                 FROM steps JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
-                 UNION ALL
-                 SELECT 'conversation', 0, input_tokens, output_tokens, cost_micros
-                 FROM reviews JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
-                 UNION ALL
-                 SELECT 'conversation', 0, input_tokens, output_tokens, cost_micros
-                 FROM summaries JOIN here USING (conversation_id) WHERE $3
-                 UNION ALL
-                 SELECT 'day', (model <> 'level3')::int, input_tokens, output_tokens, cost_micros FROM steps WHERE $4 AND created_at >= $2
-                 UNION ALL
-                 SELECT 'day', 0, input_tokens, output_tokens, cost_micros FROM reviews WHERE $4 AND created_at >= $2
-                 UNION ALL
-                 SELECT 'day', 0, input_tokens, output_tokens, cost_micros FROM summaries WHERE $4 AND created_at >= $2),
+                 SELECT 'tasks', step, input_tokens, output_tokens, cost_micros
+                 FROM model_requests r JOIN turns t USING (turn_id) WHERE $6 AND r.created_at >= $2 AND t.origin = 'task'),
              called AS (
                  SELECT 'turn' AS span FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed'
                  UNION ALL
@@ -136,7 +125,10 @@ impl Store {
                  WHERE $3 AND c.state <> 'proposed'
                  UNION ALL
                  SELECT 'day' FROM tool_calls c JOIN steps s USING (step_id)
-                 WHERE $4 AND c.state <> 'proposed' AND s.created_at >= $2),
+                 WHERE $4 AND c.state <> 'proposed' AND s.created_at >= $2
+                 UNION ALL
+                 SELECT 'tasks' FROM tool_calls c JOIN steps s USING (step_id) JOIN turns t ON t.turn_id = c.turn_id
+                 WHERE $6 AND c.state <> 'proposed' AND s.created_at >= $2 AND t.origin = 'task'),
              both_of AS (
                  SELECT span, step, input_tokens AS input, output_tokens AS output, cost_micros AS cost,
                         (cost_micros IS NULL)::int AS unpriced, 0 AS called FROM asked
@@ -151,20 +143,22 @@ impl Store {
              -- Only one turn of a conversation runs at a time: what was started last is this one.
              (SELECT 'seconds', floor(extract(epoch FROM $5 - created_at))::bigint, 0, 0, 0, 0, 0
               FROM events JOIN here USING (conversation_id) WHERE kind = 'turn_started' ORDER BY sequence DESC LIMIT 1)"#,
-            turn.0,
+            lease.turn.0,
             midnight(now),
             budgets.conversation != Budget::default(),
             budgets.day != Budget::default(),
-            now
+            now,
+            by_task && budgets.day != Budget::default()
         )
         .fetch_all(&self.pool)
         .await?;
-        let mut used = Used::default();
+        let mut used = Used { tasks: by_task.then(Spent::default), ..Used::default() };
         for row in rows {
             let span = match row.span.as_str() {
                 "turn" => &mut used.turn,
                 "conversation" => &mut used.conversation,
                 "day" => &mut used.day,
+                "tasks" => used.tasks.get_or_insert_default(),
                 _ => {
                     used.turn.wall_seconds = count(row.steps);
                     continue;
@@ -248,10 +242,7 @@ impl Store {
                       least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
                       least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
                       CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
-               FROM (SELECT created_at, input_tokens, output_tokens, cost_micros FROM steps WHERE model <> 'level3'
-                     UNION ALL SELECT created_at, input_tokens, output_tokens, cost_micros FROM reviews
-                     UNION ALL SELECT created_at, input_tokens, output_tokens, cost_micros FROM summaries) asked
-               GROUP BY 1"#
+               FROM model_requests WHERE model <> 'level3' GROUP BY 1"#
         );
         let rows = rows.fetch_all(&self.pool).await?.into_iter();
         Ok(rows.map(|row| (row.day, requests(row.requests, row.input, row.output, row.cost))).collect())
@@ -263,10 +254,7 @@ impl Store {
                       least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
                       least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
                       CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
-               FROM (SELECT model, input_tokens, output_tokens, cost_micros FROM steps WHERE model <> 'level3' AND created_at >= $1
-                     UNION ALL SELECT model, input_tokens, output_tokens, cost_micros FROM reviews WHERE created_at >= $1
-                     UNION ALL SELECT model, input_tokens, output_tokens, cost_micros FROM summaries WHERE created_at >= $1) asked
-               GROUP BY 1 ORDER BY 2 DESC, 1"#,
+               FROM model_requests WHERE model <> 'level3' AND created_at >= $1 GROUP BY 1 ORDER BY 2 DESC, 1"#,
             since
         );
         let rows = rows.fetch_all(&self.pool).await?.into_iter();

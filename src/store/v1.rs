@@ -104,6 +104,7 @@ impl Store {
     /// # Errors
     /// [`ShownError`]; then nothing was accepted.
     pub async fn accept_shown(&self, request: &ShownRequest, now: DateTime<Utc>) -> Result<ShownAccepted, ShownError> {
+        self.has_room()?;
         let client_id = request.client_id();
         let mut unit = self.begin(now).await?;
         query!(r#"SELECT pg_advisory_xact_lock($1)::text AS "locked""#, LOCK).fetch_one(&mut *unit.tx).await?;

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 
+/// The shortest value that is hidden, in characters: a shorter one stands in other texts by chance, and hiding it would spoil them.
+pub const SHORTEST: usize = 8;
 /// Shorter pieces of base64 say too little to be told from other text.
 const SHORTEST_BASE64: usize = 4;
 
@@ -14,10 +16,10 @@ const SHORTEST_BASE64: usize = 4;
 const LEFT_IN_ADDRESSES: [&str; 8] =
     ["-._~", "-_.!~*'()", "*-._", "-._~!$&'()*+,;=:@/", "-._~!$&()*+,;=:@/?", "-._~:", "-._~!$&'()*+,;=:@", ""];
 
-/// Every form of `value`, itself among them; none of an empty value. All are whole UTF-8.
+/// Every form of `value`, itself among them; none of one that is shorter than [`SHORTEST`]. All are whole UTF-8.
 pub(super) fn of(value: &str) -> BTreeSet<Vec<u8>> {
     let mut forms = BTreeSet::new();
-    if value.is_empty() {
+    if value.chars().count() < SHORTEST {
         return forms;
     }
     let mut add = |form: String| {

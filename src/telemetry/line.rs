@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn a_value_written_in_pieces_is_hidden() {
         let log = Shared::default();
-        let writer = Scrubbed::new(Scrubber::new(&[("K".into(), "value".into())]), || log.clone());
+        let writer = Scrubbed::new(Scrubber::new(&[("K".into(), "the-value".into())]), || log.clone());
         let mut line = writer.make_writer();
-        line.write_all(b"va").and_then(|()| line.flush()).and_then(|()| line.write_all(b"lue\n")).unwrap();
+        line.write_all(b"the-va").and_then(|()| line.flush()).and_then(|()| line.write_all(b"lue\n")).unwrap();
         drop(line);
         assert_eq!(*log.0.lock().unwrap(), b"[secret K]\n");
     }

@@ -34,6 +34,7 @@ struct Inner {
     tools: Histograms,
     model_errors: Family<Label, Counter>,
     capability_calls: Family<Label, Counter>,
+    wrong_tokens: Counter,
     turns: Gauges,
     queue_age: Gauge<f64, AtomicU64>,
     database_up: Gauge,
@@ -82,6 +83,7 @@ impl Default for Metrics {
             tools: Family::new_with_constructor(|| Histogram::new(TOOL_SECONDS)),
             model_errors: Family::default(),
             capability_calls: Family::default(),
+            wrong_tokens: Counter::default(),
             turns: Family::default(),
             queue_age: Gauge::default(),
             database_up: Gauge::default(),
@@ -115,6 +117,7 @@ impl Inner {
         );
         let help = "Calls of capabilities that the agent made, by outcome";
         registry.register("capability_calls", help, self.capability_calls.clone());
+        registry.register("wrong_tokens", "Requests that showed a wrong token", self.wrong_tokens.clone());
         let help = "Tokens since midnight, UTC, by direction";
         registry.register("day_tokens", help, self.day_tokens.clone());
         let help = "Dollars since midnight, UTC, of the requests whose price is known";
@@ -155,6 +158,11 @@ impl Metrics {
     pub fn capability_call(&self, ok: bool) {
         let outcome = if ok { "done" } else { "failed" };
         self.0.capability_calls.get_or_create(&[("outcome", outcome.to_owned())]).inc();
+    }
+
+    /// A request showed a wrong token.
+    pub fn wrong_token(&self) {
+        self.0.wrong_tokens.inc();
     }
 
     /// Everything in the text format of OpenMetrics, which Prometheus reads.

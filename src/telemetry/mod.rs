@@ -9,6 +9,7 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
+pub use forms::SHORTEST as SHORTEST_HIDDEN;
 pub use line::Scrubbed;
 pub use metrics::{Metrics, Seen, Stored};
 pub use scrub::Scrubber;

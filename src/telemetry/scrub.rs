@@ -38,7 +38,7 @@ impl Scrubber {
         scrubber
     }
 
-    /// Replaces the values known so far, for all clones at once. An empty value is left out.
+    /// Replaces the values known so far, for all clones at once. A value that is too short to be told from other text is left out.
     pub fn set(&self, secrets: &[(String, SecretString)]) {
         let mut patterns: BTreeMap<Vec<u8>, Arc<str>> = BTreeMap::new();
         for (name, value) in secrets {
@@ -163,7 +163,7 @@ mod tests {
             assert!(matches!(scrubber.clean("any text"), Cow::Borrowed("any text")));
             assert!(matches!(scrubber.clean_bytes(b"\xff\x00"), Cow::Borrowed(b"\xff\x00")));
         }
-        assert!(matches!(scrubber(&[("A", "value")]).clean("any text"), Cow::Borrowed(_)));
+        assert!(matches!(scrubber(&[("A", "the-value")]).clean("any text"), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_value_in_small_letters_as_in_the_name_of_a_host_is_hidden() {
-        assert_eq!(scrubber(&[("K", "AbC-123")]).clean("https://abc-123.example/"), "https://[secret K].example/");
+        assert_eq!(scrubber(&[("K", "AbC-1234")]).clean("https://abc-1234.example/"), "https://[secret K].example/");
     }
 
     #[test]
@@ -228,19 +228,25 @@ mod tests {
 
     #[test]
     fn a_secret_inside_another_does_not_uncover_the_other() {
-        let scrubber = scrubber(&[("PART", "middle"), ("WHOLE", "begin-middle-end")]);
-        assert_eq!(scrubber.clean("begin-middle-end, middle"), "[secret WHOLE], [secret PART]");
+        let scrubber = scrubber(&[("PART", "the-middle"), ("WHOLE", "begin-the-middle-end")]);
+        assert_eq!(scrubber.clean("begin-the-middle-end, the-middle"), "[secret WHOLE], [secret PART]");
+    }
+
+    #[test]
+    fn a_value_too_short_to_be_told_from_other_text_hides_nothing() {
+        let scrubber = scrubber(&[("K", "k"), ("SEVEN", "1234567"), ("EIGHT", "ü2345678")]);
+        assert_eq!(scrubber.clean("key 1234567, ü2345678"), "key 1234567, [secret EIGHT]");
     }
 
     #[test]
     fn bytes_that_are_no_text_are_cleaned_too() {
-        assert_eq!(&*scrubber(&[("K", "value")]).clean_bytes(b"\xffvalue\xfe"), b"\xff[secret K]\xfe");
+        assert_eq!(&*scrubber(&[("K", "the-value")]).clean_bytes(b"\xffthe-value\xfe"), b"\xff[secret K]\xfe");
     }
 
     #[test]
     fn json_is_cleaned_in_texts_names_and_numbers() {
-        let mut value = json!({"a": ["x 123456 y", {"123456": null}], "n": 123_456, "ok": 12345, "b": true});
-        scrubber(&[("PIN", "123456")]).clean_json(&mut value);
+        let mut value = json!({"a": ["x 12345678 y", {"12345678": null}], "n": 12_345_678, "ok": 12345, "b": true});
+        scrubber(&[("PIN", "12345678")]).clean_json(&mut value);
         assert_eq!(
             value,
             json!({"a": ["x [secret PIN] y", {"[secret PIN]": null}], "n": "[secret PIN]", "ok": 12345, "b": true})

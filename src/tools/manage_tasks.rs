@@ -140,9 +140,20 @@ pub(super) async fn run_nested(
     Ok(answer)
 }
 
+const LONGEST_TITLE: usize = 1024;
+const LONGEST_DETAILS: usize = 32 << 10;
+
 async fn apply(unit: &mut Unit, lease: &Lease, request: ManageTasks, now: DateTime<Utc>) -> Result<String, Failure> {
     let conversation = lease.conversation;
     let title = request.title.map(|title| title.trim().to_owned());
+    // They are in what every turn is shown, and in each list of tasks.
+    for (name, text, most) in [("title", &title, LONGEST_TITLE), ("details", &request.details, LONGEST_DETAILS)] {
+        if let Some(text) = text.as_ref().filter(|text| text.len() > most) {
+            let told =
+                format!("`{name}` has {} bytes, and {most} is the most; keep long texts in a table of your own", text.len());
+            return Err(Failure::Refused(refusal(&told)));
+        }
+    }
     match request.action.as_str() {
         "create" => {
             let title = title.filter(|title| !title.is_empty()).ok_or_else(|| missing("title", "create"))?;

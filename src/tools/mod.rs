@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Effect, MCP_SEPARATOR, Outcome, SqlAccess, ToolSpec};
+use crate::domain::{Classification, Effect, Finding, MCP_SEPARATOR, Outcome, Shown, ToolSpec, Words};
 use crate::egress::Egress;
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict, sql};
@@ -32,7 +32,8 @@ use crate::mcp::Mcp;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::{
-    AgentSql, CallEnd, CapabilitySummary, Crash, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, Store, StoreError,
+    AgentLogin, AgentSql, CallEnd, CapabilitySummary, Crash, Lease, NewApproval, OpenCall, ProfilePolicy, RowLimits, SqlEnd,
+    Store, StoreError,
 };
 
 use crate::telemetry::Metrics;
@@ -83,6 +84,13 @@ pub enum Ran {
     Restart,
     /// A person has to decide; the turn waits and is not held any more.
     Waiting,
+}
+
+/// What came of trying a call once.
+enum Tried {
+    Ran(Ran),
+    /// Nothing was kept: it would do more than it was let to.
+    Found(Finding),
 }
 
 impl Tools {
@@ -161,7 +169,28 @@ impl Tools {
         Ok(ran)
     }
 
+    /// Tries a call until it has its outcome or waits: each time it turns out to do more than it was let to, nothing of it is kept, and
+    /// the law judges it anew.
     async fn run_judged(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
+        // A turn that waited begins with what the person was shown.
+        let shown = if lease.fence > 1 { self.store.approval_of_call(open.call).await? } else { None };
+        let mut finding = shown.and_then(|approval| approval.shown.finding).unwrap_or_default();
+        loop {
+            match self.try_once(lease, open, &finding).await? {
+                Tried::Ran(ran) => return Ok(ran),
+                Tried::Found(more) => {
+                    let before = finding.effects.clone();
+                    finding.unite(more);
+                    if finding.effects == before {
+                        // It was let to do this already and still would do more.
+                        finding.effects.insert(Effect::Opaque);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn try_once(&self, lease: &Lease, open: &OpenCall, finding: &Finding) -> Result<Tried, StoreError> {
         let tool = open.request.name.as_str();
         let (found, mut profile) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
         let (there, external) = (found.is_some(), matches!(found, Some(Found::External(_))));
@@ -177,29 +206,37 @@ impl Tools {
         }
         let policy = self.policy(profile, tool, there).await?;
         let arguments = given.unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
-        let (effects, version, arguments) = match &prepared {
+        let (mut effects, version, arguments) = match &prepared {
             Some(Ok(prepared)) => (prepared.effects.clone(), prepared.version, prepared.arguments.clone().unwrap_or(arguments)),
             _ => (BTreeSet::new(), None, arguments),
         };
+        effects.extend(&finding.effects);
         let proposal = Proposal { call: open.call, tool: tool.to_owned(), arguments, effects, version };
         // What cannot be done is told before the law is asked: nobody has to decide about it.
         let prepared = match prepared {
             Some(Ok(prepared)) => Some(prepared),
-            Some(Err(unprepared)) => return self.refuse(lease, &proposal, unprepared.outcome()?).await,
+            Some(Err(unprepared)) => return self.refuse(lease, &proposal, unprepared.outcome()?).await.map(Tried::Ran),
             None => None,
         };
-        match (self.judge(&policy, &proposal).await?, prepared) {
-            (Verdict::Deny(reason), _) => self.refuse(lease, &proposal, Outcome::failed(reason)).await,
-            (Verdict::Allow(permit), Some(prepared)) => self.execute(lease, policy, prepared.action, proposal, permit).await,
+        match (self.judge(&policy, &proposal, finding).await?, prepared) {
+            (Verdict::Deny(reason), _) => self.refuse(lease, &proposal, Outcome::failed(reason)).await.map(Tried::Ran),
+            (Verdict::Allow(permit), Some(prepared)) => {
+                self.execute(lease, policy, prepared.action, proposal, (permit, finding.kept)).await
+            }
             (Verdict::Ask(why), Some(prepared)) => {
                 let (sha256, now) = (proposal.sha256(), self.clock.now());
-                let shown = self.shown(tool, proposal.arguments, &prepared, why).await?;
+                let words = Words::about(&proposal.effects, self.store.asked_beside(lease).await?);
+                let mut shown = Shown { words, ..self.shown(tool, proposal.arguments, &prepared, why).await? };
+                if !finding.is_empty() {
+                    shown.what.extend(finding.why.iter().cloned());
+                    shown.finding = Some(finding.clone());
+                }
                 let expires_at = now + self.approval_expiry;
                 self.store.ask(lease, NewApproval { call: open.call, proposal_sha256: &sha256, shown, expires_at }, now).await?;
-                Ok(Ran::Waiting)
+                Ok(Tried::Ran(Ran::Waiting))
             }
             (Verdict::Allow(_) | Verdict::Ask(_), None) => {
-                self.refuse(lease, &proposal, Outcome::failed(prepare::gone(tool))).await
+                self.refuse(lease, &proposal, Outcome::failed(prepare::gone(tool))).await.map(Tried::Ran)
             }
         }
     }
@@ -253,8 +290,12 @@ impl Tools {
     }
 
     /// Judges a proposal, with what the governor said of it, and what a person decided about it where the law asks.
-    async fn judge(&self, policy: &Policy, proposal: &Proposal) -> Result<Verdict, StoreError> {
-        let classification = if policy.governor { self.store.classification_of_call(proposal.call).await? } else { None };
+    async fn judge(&self, policy: &Policy, proposal: &Proposal, finding: &Finding) -> Result<Verdict, StoreError> {
+        let mut classification = if policy.governor { self.store.classification_of_call(proposal.call).await? } else { None };
+        if policy.governor && !finding.is_empty() {
+            // It was taken for a read and not reviewed, and does more.
+            classification.get_or_insert(Classification::STRICTEST);
+        }
         let known = Known { classification: classification.as_ref(), decision: None };
         let judged = governor::authorize(policy, proposal, known);
         tracing::info!(verdict = judged.word(), ?classification, "judged");
@@ -278,18 +319,19 @@ impl Tools {
         policy: Policy,
         action: Action,
         proposal: Proposal,
-        permit: Permit,
-    ) -> Result<Ran, StoreError> {
+        (permit, promised): (Permit, bool),
+    ) -> Result<Tried, StoreError> {
         let record = Recorder { store: &self.store, lease, tool: &proposal.tool, permit: &permit, now: self.clock.now() };
         match action {
             Action::Sql(ExecuteSql { query, params }) => {
                 let end = record.end(Outcome::ok(""));
-                // What was judged as reading can do nothing else: Postgres sees to that.
-                let reads = proposal.effects.iter().all(|effect| *effect == Effect::Read);
-                let access = if reads { SqlAccess::Read } else { SqlAccess::Write };
+                // Postgres lets it do what it was judged to do, and nothing else.
+                let login = AgentLogin::of(&proposal.effects);
                 let statements = sql::statements(&query);
-                let sql = AgentSql { statements: &statements, params: &params, limits: RowLimits::default(), access };
-                self.store.run_agent_sql(lease, sql, end, record.now).await?;
+                let sql = AgentSql { statements: &statements, params: &params, limits: RowLimits::default(), login, promised };
+                if let SqlEnd::Asks(finding) = self.store.run_agent_sql(lease, sql, end, record.now).await? {
+                    return Ok(Tried::Found(finding));
+                }
             }
             Action::Tasks(request) => manage_tasks::run(&record, request).await?,
             Action::Write(written) => write_capability::run(self, &record, *written).await?,
@@ -298,7 +340,7 @@ impl Tools {
                 record.outcome(Outcome::ok("The restart was begun. This turn goes on after it.")).await?;
                 failpoint::hit(Point::MidRestart).map_err(StoreError::broken)?;
                 self.restart.cancel();
-                return Ok(Ran::Restart);
+                return Ok(Tried::Ran(Ran::Restart));
             }
             Action::External(called) => {
                 let outcome = self.call_external(lease, &proposal, *called, &permit).await?;
@@ -317,7 +359,7 @@ impl Tools {
                 self.store.end_call(lease, end, self.clock.now()).await?;
             }
         }
-        Ok(Ran::Ended)
+        Ok(Tried::Ran(Ran::Ended))
     }
 
     /// Loads every live capability afresh. One that cannot be loaded is named, and the others stay.

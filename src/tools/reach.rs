@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::Tools;
-use crate::domain::{CapabilityVersion, Effect, EffectClass, Outcome, Power, SqlAccess, ToolCallId};
+use crate::domain::{CapabilityVersion, EffectClass, Outcome, Power, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};
 use crate::sandbox::{KvRequest, Operation, Reach, Refused, Request};
-use crate::store::{Earlier, KvOp, Lease, NewOperation, StoreError};
+use crate::store::{AgentLogin, Earlier, KvOp, Lease, NewOperation, StoreError};
 
 /// One capability's call at work. Clones share everything.
 #[derive(Clone)]
@@ -170,27 +170,30 @@ impl Reaching {
         match request {
             Request::Http(request) => self.http(ordinal, request).await,
             Request::Sql { text, params } => {
-                let access = self.0.capability.grants.sql.unwrap_or(SqlAccess::Read);
-                self.sql(ordinal, &text, &params, access).await
+                let most = match self.0.capability.grants.sql {
+                    Some(SqlAccess::Write) => AgentLogin::Tables,
+                    Some(SqlAccess::Read) | None => AgentLogin::Reader,
+                };
+                self.sql(ordinal, &text, &params, most).await
             }
             Request::Kv(request) => self.kv(ordinal, request).await,
             Request::Tool { name, params } => self.nested(ordinal, name, params).await,
         }
     }
 
-    async fn sql(&self, ordinal: i32, text: &str, params: &[Value], access: SqlAccess) -> Result<String, Failed> {
+    /// Runs a statement on the login it needs, and on none that may do more than `most`.
+    async fn sql(&self, ordinal: i32, text: &str, params: &[Value], most: AgentLogin) -> Result<String, Failed> {
         let entry = Entry::new(ordinal, Power::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
         // What only reads needs no place in the ledger.
-        let reads = sql::classify(text).effects.iter().all(|effect| *effect == Effect::Read);
-        let access = if reads { SqlAccess::Read } else { access };
-        if access == SqlAccess::Write
+        let login = AgentLogin::of(&sql::classify(text).effects).min(most);
+        if login != AgentLogin::Reader
             && let Some(answer) = self.earlier(&entry).await?
         {
             return answer;
         }
         let Inner { tools, lease, permit, .. } = &*self.0;
         let (operation, now) = (entry.of(permit.call()), tools.clock.now());
-        tools.store.run_operation_sql(lease, operation, text, params, access, now).await?.map_err(Failed::Refused)
+        tools.store.run_operation_sql(lease, operation, text, params, login, now).await?.map_err(Failed::Refused)
     }
 
     async fn kv(&self, ordinal: i32, request: KvRequest) -> Result<String, Failed> {

@@ -5,7 +5,7 @@ use similar::TextDiff;
 
 use super::prepare::{Action, Prepared, RestartMode, Written};
 use super::{Tools, external};
-use crate::domain::{CapabilityVersion, Shown, ShownCapability, TaskId};
+use crate::domain::{CapabilityVersion, Shown, ShownCapability, TaskId, Words};
 use crate::governor::sql;
 use crate::store::StoreError;
 
@@ -69,7 +69,8 @@ impl Tools {
         };
         // “Always” is about calls of one capability, or one definition of an external tool; built-in tools are set in the policy.
         let can_always = matches!(prepared.action, Action::Call(_) | Action::External(_));
-        Ok(Shown { tool: tool.to_owned(), arguments, what, why, can_always, capability })
+        let words = Words::default();
+        Ok(Shown { tool: tool.to_owned(), arguments, what, why, can_always, words, capability, finding: None })
     }
 
     async fn task_in_words(&self, (id, action): (Option<i64>, &str)) -> Result<String, StoreError> {

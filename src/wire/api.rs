@@ -4,6 +4,7 @@ mod capabilities;
 mod law;
 mod mcp;
 mod replay;
+mod undo;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ pub use capabilities::{
 pub use law::{CallCounts, Day, ModelUsage, Policy, PolicyChange, Rate, Rates, Requests, RuleChange, Span, Usage};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
+pub use undo::{Kept, KeptCall, Undone};
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

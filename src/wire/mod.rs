@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{
     ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId,
-    OperationState, Origin, Outcome, Power, STOPPED, Shown, ToolCallId, TurnId, TurnState,
+    OperationState, Origin, Outcome, Power, STOPPED, Shown, TaskId, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
@@ -203,10 +203,22 @@ pub enum ServerFrame {
         /// What a capability logged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         logs: Vec<String>,
+        /// How many rows that it deleted or overwrote can be put back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<i64>,
         /// The call.
         call: ToolCallId,
         /// The turn.
         turn: TurnId,
+    },
+    /// A person put back what a call had deleted or overwritten.
+    Undone {
+        /// The call.
+        call: ToolCallId,
+        /// The turn.
+        turn: TurnId,
+        /// How many rows.
+        rows: i64,
     },
     /// A proposal waits for a person, or was decided. The turn waits with it; other conversations go on.
     Approval {
@@ -285,6 +297,16 @@ pub enum ServerFrame {
         /// True when it is gone.
         deleted: bool,
     },
+    /// Tasks are due and wait, since tasks began as many turns as they may in an hour.
+    Held {
+        /// Which tasks.
+        tasks: Vec<TaskId>,
+        /// When the next one may begin, RFC 3339; absent where none may as things are set.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<chrono::DateTime<chrono::Utc>>,
+        /// The same in words.
+        content: String,
+    },
     /// A capability is live.
     Capability {
         /// Its name.
@@ -345,11 +367,13 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));
             ServerFrame::ToolCall { name: request.name, arguments, call, turn }
         }
-        Event::ToolCallEnded { turn, call, name, outcome: Outcome { ok, result, logs }, .. } => {
-            ServerFrame::ToolResult { name, result, ok, logs, call, turn }
+        Event::ToolCallEnded { turn, call, name, outcome: Outcome { ok, result, logs }, kept, .. } => {
+            ServerFrame::ToolResult { name, result, ok, logs, kept, call, turn }
         }
+        Event::CallUndone { turn, call, rows } => ServerFrame::Undone { call, turn, rows },
         Event::TaskChanged { task, deleted } => ServerFrame::Task { task: json!(task), deleted },
-        Event::TasksFired { .. } => return None,
+        Event::TasksFired { .. } | Event::AnswerBrokenOff { .. } => return None,
+        Event::TasksHeld { tasks, limit, until } => ServerFrame::Held { content: held(limit, until), tasks, until },
         Event::CapabilityInstalled { name, version, .. } => ServerFrame::Capability { name, version, enabled: true },
         Event::CapabilityChanged { name, version, enabled } => ServerFrame::Capability { name, version, enabled },
         Event::ProposalClassified { turn, call, classification, answered: _ } => {
@@ -384,12 +408,20 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
         Event::OperationRecorded { turn, call, ordinal, power, request, state, .. } => {
             ServerFrame::Operation { call, turn, ordinal, power, request, state }
         }
-        Event::TurnEnded { turn, state: TurnState::Failed, reason, failure } => {
+        Event::TurnEnded { turn, state: TurnState::Failed, reason, failure, retry_after: _ } => {
             ServerFrame::Error { content: reason.unwrap_or_default(), turn: Some(turn), failure, id: None }
         }
-        Event::TurnEnded { turn, state, reason, failure: _ } => turn_frame(turn, state, reason),
+        Event::TurnEnded { turn, state, reason, failure: _, retry_after: _ } => turn_frame(turn, state, reason),
     };
     Some(Sequenced { frame, conversation: record.conversation, seq: record.sequence })
+}
+
+fn held(limit: u64, until: Option<chrono::DateTime<chrono::Utc>>) -> String {
+    let next = until.map(|until| format!(" The next may begin at {}.", until.format("%H:%M UTC"))).unwrap_or_default();
+    format!(
+        "Tasks are due and wait: tasks began {limit} turns within an hour, which is the limit (`tasks.turns_per_hour`).{next} Nothing is lost; \
+         if tasks make each other for nothing, delete them."
+    )
 }
 
 fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>) -> ServerFrame {

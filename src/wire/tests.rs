@@ -36,7 +36,7 @@ fn tool_frames_have_the_fields_of_the_requirements() {
     assert_eq!(call["arguments"], json!({"query":"SELECT 1"}));
     let outcome = Outcome::ok("[]");
     let (turn, call, name) = (TurnId(1), ToolCallId(4), "execute_sql".to_owned());
-    let result = shown(Event::ToolCallEnded { turn, call, name, outcome, verdict: None, approval: None });
+    let result = shown(Event::ToolCallEnded { turn, call, name, outcome, verdict: None, approval: None, kept: None });
     assert_eq!((result["type"].as_str(), result["result"].as_str()), (Some("tool_result"), Some("[]")));
 }
 
@@ -49,7 +49,7 @@ fn arguments_that_are_no_json_are_shown_as_they_came() {
 
 #[test]
 fn a_failed_turn_is_an_error_frame_and_an_aborted_one_is_not() {
-    let end = |state| Event::TurnEnded { turn: TurnId(1), state, reason: Some("why".into()), failure: None };
+    let end = |state| Event::TurnEnded { turn: TurnId(1), state, reason: Some("why".into()), failure: None, retry_after: None };
     assert_eq!(shown(end(TurnState::Failed))["type"], "error");
     assert_eq!(shown(end(TurnState::Aborted))["type"], "turn");
 }

@@ -4,7 +4,7 @@
 import { Arming } from "../arming.js";
 import { h, icon } from "../dom.js";
 import { exactNodes } from "../exact.js";
-import { decisionLine } from "../format.js";
+import { decidingWords, decisionLine } from "../format.js";
 import { expiryLine } from "../times.js";
 import { approvalBody } from "./approval-body.js";
 
@@ -70,6 +70,8 @@ export class Approval extends HTMLElement {
       { class: "approval-form" },
       h("div", { class: "approval-deny-row" }, this.reason, this.deny),
       h("div", { class: "approval-approve-row" }, this.approve, this.always),
+      // A word decides where the approval waits, and not from here.
+      h("p", { class: "approval-words", "data-testid": "approval-words" }, conversation === undefined ? decidingWords(shown.words) : ""),
       h("p", { class: "approval-foot" }, this.notYet, expiresAt ? this.expiry : ""),
     );
     form.addEventListener("submit", (event) => {

@@ -11,7 +11,7 @@ const IMAGE_ICON = "M3 5h14v10H3zM3 13l4-4 3.5 3.5L13 10l4 4M13 8v.2";
 const STOP_ICON = "M6 6h8v8H6z";
 
 /**
- * `<l3-composer>`: `data = { busy, stopping, waits, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
+ * `<l3-composer>`: `data = { busy, stopping, waits, words, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
  * `send-message` (detail: `{ content, steer, images }`) and `stop-turns`.
  */
 export class Composer extends HTMLElement {
@@ -209,7 +209,7 @@ export class Composer extends HTMLElement {
     if (this.shown.waits > 0) {
       this.say(
         this.shown.waits === 1
-          ? "Messages here wait for your approval above. CONFIRMAR or CANCELAR (yes or no) decides it as well."
+          ? `Messages here wait for your approval above. ${this.shown.words}`.trim()
           : "Messages here wait for your approvals above.",
       );
       return;

@@ -21,6 +21,7 @@ const MAKERS = {
       cutText(content, plain, 600),
     ),
   ],
+  held: ({ content }) => ["Waiting", icon(CLOCK), h("div", { class: "note-text" }, plain(content))],
   end: ({ state, content }) => [
     state === "aborted" ? "Stopped" : "Note",
     icon(HALT),

@@ -6,6 +6,7 @@ import { h, icon } from "../dom.js";
 import { exactNodes } from "../exact.js";
 import { argumentParts, failureLine, operationLine, resultView, SHOWN_ROWS, summarize } from "../format.js";
 import { cutText } from "./cut-text.js";
+import { actionButton, problemLine } from "./panel-section.js";
 
 const STATE_WORDS = { running: "Running", waiting: "Waits for you", ok: "Done", failed: "Failed" };
 const ARROW = "M7.5 5l5 5-5 5";
@@ -17,7 +18,7 @@ const OPERATION_WORDS = {
 };
 const LOST = "The turn ended before this call had an outcome.";
 
-/** `<l3-tool>`: `data` is a row of kind `tool`. */
+/** `<l3-tool>`: `data` is a row of kind `tool`. Sends `undo-call` (detail: `{ call, resolve, reject }`). */
 export class ToolCard extends HTMLElement {
   set data(row) {
     if (!this.card) this.build();
@@ -35,8 +36,34 @@ export class ToolCard extends HTMLElement {
       unknown === 1
         ? "One thing this call asked for may or may not have happened. It is not repeated by itself."
         : `${unknown} things this call asked for may or may not have happened. They are not repeated by themselves.`;
+    this.showUndo();
     if (this.card.open) this.fill();
     else this.filled = false;
+  }
+
+  /** What was deleted or overwritten can be put back, or was. */
+  showUndo() {
+    const { call, kept, undone } = this.row;
+    const shown = undone !== undefined ? `undone ${undone}` : kept > 0 ? `kept ${kept}` : "";
+    if (this.undo.dataset.shown === shown) return;
+    this.undo.dataset.shown = shown;
+    this.undo.hidden = shown === "";
+    if (undone !== undefined) {
+      this.undo.replaceChildren(h("p", {}, `Undone: ${rowsOf(undone)} put back.`));
+    } else if (kept > 0) {
+      const { line, say } = problemLine();
+      const button = actionButton("Undo", "quiet", say, () => this.askToUndo(call));
+      button.dataset.testid = "tool-undo-button";
+      button.title = "Puts them back as they were, if nothing has changed them since.";
+      const said = `It deleted or overwrote ${rowsOf(kept)}, kept for 30 days.`;
+      this.undo.replaceChildren(h("p", {}, said, " ", button), line);
+    }
+  }
+
+  askToUndo(call) {
+    return new Promise((resolve, reject) => {
+      this.dispatchEvent(new CustomEvent("undo-call", { bubbles: true, detail: { call, resolve, reject } }));
+    });
   }
 
   build() {
@@ -47,11 +74,12 @@ export class ToolCard extends HTMLElement {
     this.state = h("span", { class: "tool-state" });
     this.failure = h("p", { class: "tool-failure", "data-testid": "tool-failure", hidden: true });
     this.unknown = h("p", { class: "tool-unknown", "data-testid": "tool-unknown", hidden: true });
+    this.undo = h("div", { class: "tool-undo", "data-testid": "tool-undo", hidden: true });
     this.body = h("div", { class: "tool-body" });
     const summary = h("summary", {}, icon(ARROW), this.name, this.said, this.state);
     this.card = h("details", {}, summary, this.body);
     this.card.addEventListener("toggle", () => this.card.open && !this.filled && this.fill());
-    this.append(this.card, this.failure, this.unknown);
+    this.append(this.card, this.failure, this.unknown, this.undo);
   }
 
   fill() {
@@ -77,6 +105,10 @@ export class ToolCard extends HTMLElement {
     }
     this.body.replaceChildren(...parts);
   }
+}
+
+function rowsOf(count) {
+  return count === 1 ? "1 row" : `${count} rows`;
 }
 
 function section(label, nodes, extra = "") {

@@ -94,6 +94,31 @@ async fn what_waits_survives_a_reload_a_restart_and_stray_keys_and_a_word_decide
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_of_frames_blinds_neither_the_page_nor_what_waits() {
+    let app = TestApp::start().await;
+    app.script([text("<frameset onload=\"window.hacked=1\"><frame src=\"/\"></frameset>"), text("Next.")]);
+    let Some(page) = Page::open(&app).await else { return };
+    page.say("frames please").await;
+    page.see("[data-testid=message-assistant][data-final=true] .as-text", "<frameset").await;
+    page.say("and then").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "Next.").await;
+    app.script([call("write_capability", reaching("look_up")), text("Installed.")]);
+    page.say("look it up").await;
+    page.find(PENDING).await;
+    page.reload().await;
+    page.see("[data-testid=message-assistant][data-final=true]", "<frameset").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "Next.").await;
+    page.see("[data-testid=approval-words]", "CONFIRMAR or CONFIRM approves").await;
+    page.see("#composer-hint", "A plain yes does not count here.").await;
+    page.picture("frames-and-words").await;
+    page.read_approval().await;
+    page.click("[data-testid=approval-approve]").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "Installed.").await;
+    assert_eq!(page.run("return typeof window.hacked").await, "undefined");
+    page.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn while_one_conversation_waits_another_goes_on_and_a_decision_from_elsewhere_is_seen() {
     let app = TestApp::start().await;
     app.script([call("write_capability", reaching("look_up"))]);

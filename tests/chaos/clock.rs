@@ -1,6 +1,7 @@
 //! The clock jumps while turns run: a day ahead, and an hour back. A real process has the machine's clock, which is not ours to turn, so
 //! this is told inside the test, with the server whole and a clock turned by hand.
 
+use level3::domain::{Budget, Budgets, Mode};
 use serde_json::json;
 
 use crate::support::{Reply, TestApp, call, text};
@@ -8,6 +9,10 @@ use crate::support::{Reply, TestApp, call, text};
 #[tokio::test]
 async fn a_clock_that_jumps_ahead_and_back_in_a_turn_runs_nothing_twice() {
     let app = TestApp::start().await;
+    // A turn has half an hour, and a day would be over it.
+    let turn = Budget { wall_seconds: None, ..Budget::default() };
+    let budgets = Budgets { turn, ..Budgets::default() };
+    app.store().set_profile_policy("builder", Mode::Smart, false, &budgets, app.now()).await.unwrap();
     let mut client = app.connect().await;
     app.script([call("execute_sql", json!({"query": "CREATE TABLE log (n int)"})), text("ready")]);
     client.ask("prepare").await;

@@ -148,6 +148,9 @@ pub async fn count(rig: &Rig) -> Table {
             table.wrong.push(format!("{what}: {found}"));
         }
     }
+    const REASONS: &str = "SELECT DISTINCT coalesce(reason, '') FROM turns WHERE state IN ('failed', 'aborted')";
+    let reasons: Vec<String> = sqlx::query_scalar(REASONS).fetch_all(&mut behind).await.unwrap();
+    table.wrong.extend(reasons);
     table.turns = sqlx::query_scalar("SELECT count(*) FROM turns").fetch_one(&mut behind).await.unwrap();
     transactional(&mut table, &mut behind).await;
     at_the_peer(&mut table, rig, &mut behind).await;
@@ -230,7 +233,7 @@ async fn clients(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
         let last = frames.last().and_then(|frame| frame["seq"].as_i64()).unwrap_or(0);
         let shown: Vec<i64> = frames.iter().filter_map(|frame| frame["seq"].as_i64()).collect();
         let whole: Vec<i64> = sqlx::query_scalar(
-            "SELECT sequence FROM events WHERE conversation_id = $1 AND sequence <= $2 AND kind <> 'tasks_fired' ORDER BY sequence",
+            "SELECT sequence FROM events WHERE conversation_id = $1 AND sequence <= $2 AND kind NOT IN ('tasks_fired', 'answer_broken_off') ORDER BY sequence",
         )
         .bind(conversation)
         .bind(last)

@@ -18,7 +18,8 @@ pub async fn elsewhere(name: &str) -> Elsewhere {
     inside(&cluster(), name).await
 }
 
-async fn inside(admin: &PgConnectOptions, name: &str) -> Elsewhere {
+/// A database of its own in this Postgres.
+pub async fn inside(admin: &PgConnectOptions, name: &str) -> Elsewhere {
     let mut connection = admin.connect().await.unwrap();
     sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();

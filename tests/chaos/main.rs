@@ -16,6 +16,7 @@ mod points;
 mod process;
 mod rig;
 mod script;
+mod servers;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
 mod support;

@@ -97,8 +97,9 @@ impl Rig {
         let (base_url, allowed) = (self.model.base_url(), self.peer.address.to_string());
         let mut settings = vec![("LLM_BASE_URL", &*base_url), ("LLM_MODEL", "scripted"), ("LEVEL3_EGRESS_ALLOW", &allowed)];
         settings.push(("HEARTBEAT_INTERVAL", "1"));
-        // It is the rig that kills, not the capability.
+        // It is the rig that kills, not the capability or the turn.
         settings.push(("LEVEL3_CAPABILITY_CRASHES", "1000000"));
+        settings.push(("LEVEL3_TURN_CRASHES", "1000000"));
         settings.extend(self.elsewhere.as_ref().map(|elsewhere| ("DATABASE_URL", &*elsewhere.url)));
         settings.extend(more);
         settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()

@@ -93,6 +93,13 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
         (put.clone(), "/api/policy/builder", Some(json!({"budgets": {"turn": {"steps": -1}}})), 400, "`turn`"),
         (put.clone(), "/api/policy/builder/rules/restart", Some(json!({})), 400, "missing field `rule`"),
         (put.clone(), "/api/policy/builder/rules/restart", Some(json!({"rule": "sometimes"})), 400, "sometimes"),
+        (
+            put.clone(),
+            "/api/policy/builder/rules/nope",
+            Some(json!({"rule": "always"})),
+            400,
+            "there is no tool `nope`; there are: execute_sql, write_capability, manage_tasks, restart",
+        ),
         (put.clone(), "/api/rates/m", Some(json!({"input_micros": -1, "output_micros": 0})), 400, "body cannot be read"),
         (put.clone(), "/api/rates/m", None, 400, "missing field"),
     ] {

@@ -186,7 +186,7 @@ async fn a_backup_moves_into_a_database_of_another_name_and_from_there_on() {
     .fetch_all(&mut behind)
     .await
     .unwrap();
-    assert_eq!(owners, [("agent".into(), "moved_here_agent".into()), ("level3".into(), "moved_here_app".into())]);
+    assert_eq!(owners, [("agent".into(), "moved_here_agent_tables".into()), ("level3".into(), "moved_here_app".into())]);
     behind.close().await.unwrap();
     let server = Server::start(&fresh, &settings).await;
     goes_on(&server).await;

@@ -71,7 +71,7 @@ async fn the_value_of_a_secret_comes_from_standard_input_and_goes_nowhere_else()
     let list = done(level3(&app, &["secret", "list"]).await);
     assert!(list.contains("API_KEY") && !list.contains("canary"), "{list}");
     let short = level3_with(&here, &["secret", "set", "API_KEY"], "short").await;
-    assert!(refused(short).contains("8 to 8192"));
+    assert!(refused(short).contains("has at least 8"));
     let misnamed = level3_with(&here, &["secret", "set", "api-key"], "long enough").await;
     assert!(refused(misnamed).contains("a capital letter"));
     assert_eq!(done(level3(&app, &["secret", "remove", "API_KEY"]).await), "Removed API_KEY.\n");
@@ -191,6 +191,8 @@ async fn policy_usage_and_rates_are_set_and_printed() {
     assert!(done(level3(&app, &["policy", "rule", "restart", "never"]).await).contains("restart: never"));
     assert!(!done(level3(&app, &["policy", "rule", "restart", "none"]).await).contains("restart"));
     assert!(done(level3(&app, &["policy", "budget", "day", "steps", "50"]).await).contains("steps 50"));
+    let fewer = done(level3(&app, &["policy", "budget", "tasks", "turns_per_hour", "5"]).await);
+    assert!(fewer.contains("tasks: percent_of_day 50, turns_per_hour 5"), "{fewer}");
     let unlimited = done(level3(&app, &["policy", "budget", "turn", "wall_seconds", "none"]).await);
     assert!(!unlimited.contains("wall_seconds") && unlimited.contains("steps 50"), "{unlimited}");
     let other = done(level3(&app, &["policy", "show", "--profile", "campaign"]).await);

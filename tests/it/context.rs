@@ -53,7 +53,7 @@ impl Model for Summarising {
             usage: Some(usage).filter(|usage| *usage != Usage::default()),
             model: "scripted".into(),
         };
-        Box::pin(std::future::ready(said.map(answer).map_err(|kind| ModelError { kind, message: "none".into() })))
+        Box::pin(std::future::ready(said.map(answer).map_err(|kind| ModelError::new(kind, "none"))))
     }
 
     fn info(&self) -> ModelInfo {
@@ -159,7 +159,7 @@ async fn a_summary_counts_in_the_budget_before_the_turn_goes_on() {
     let mut client = app.connect().await;
     fill(&app, &mut client).await;
     let turn = Budget { input_tokens: Some(500), ..Budget::default() };
-    let budgets = Budgets { turn, conversation: Budget::default(), day: Budget::default() };
+    let budgets = Budgets { turn, conversation: Budget::default(), day: Budget::default(), ..Budgets::default() };
     app.store().set_profile_policy("builder", Mode::Smart, false, &budgets, app.now()).await.unwrap();
     let frames = until_outgrown(&app, &mut client, Ok(("Enough was said.", Usage { input: 500, output: 50 }))).await;
     let told = of_type(&frames, "assistant")["content"].as_str().unwrap();

@@ -1,8 +1,8 @@
 //! `host.sql`: what a capability writes happens once, parameters are values, and who may only read changes nothing.
 
 use futures::future::join_all;
-use level3::domain::{Outcome, Power, SqlAccess};
-use level3::store::{AgentSql, CallEnd, Earlier, RowLimits, StoreError};
+use level3::domain::{Effect, Outcome, Power};
+use level3::store::{AgentLogin, AgentSql, CallEnd, Earlier, RowLimits, SqlEnd, StoreError};
 use serde_json::{Value, json};
 
 use crate::operations::Held;
@@ -14,24 +14,24 @@ impl Held {
         ordinal: i32,
         text: &str,
         params: Value,
-        access: SqlAccess,
+        login: AgentLogin,
     ) -> Result<Result<String, String>, StoreError> {
         let request = json!({ "text": text, "params": params });
         let operation = self.operation(ordinal, Power::Sql, &request);
-        self.store.run_operation_sql(&self.lease, operation, text, params.as_array().unwrap(), access, self.app.now()).await
+        self.store.run_operation_sql(&self.lease, operation, text, params.as_array().unwrap(), login, self.app.now()).await
     }
 
     async fn write(&self, ordinal: i32, text: &str, params: Value) -> Result<String, String> {
-        self.sql(ordinal, text, params, SqlAccess::Write).await.unwrap()
+        self.sql(ordinal, text, params, AgentLogin::Tables).await.unwrap()
     }
 
     async fn read(&self, text: &str, params: Value) -> Result<String, String> {
-        self.sql(99, text, params, SqlAccess::Read).await.unwrap()
+        self.sql(99, text, params, AgentLogin::Reader).await.unwrap()
     }
 }
 
-fn statement<'a>(statement: &'a [&'a str], params: &'a [Value], access: SqlAccess) -> AgentSql<'a> {
-    AgentSql { statements: statement, params, limits: RowLimits::default(), access }
+fn statement<'a>(statement: &'a [&'a str], params: &'a [Value], login: AgentLogin) -> AgentSql<'a> {
+    AgentSql { statements: statement, params, limits: RowLimits::default(), login, promised: false }
 }
 
 fn told(answer: Result<String, String>) -> Value {
@@ -49,13 +49,13 @@ async fn a_statement_of_a_capability_happens_once_and_its_answer_is_kept() {
     let request = json!({ "text": insert, "params": [1, "one"] });
     let earlier = held.store.earlier_operation(&held.operation(2, Power::Sql, &request)).await.unwrap();
     assert_eq!(earlier, Earlier::Done(Ok(r#"{"row_count":1}"#.into())));
-    let twice = held.sql(2, insert, json!([1, "one"]), SqlAccess::Write).await;
+    let twice = held.sql(2, insert, json!([1, "one"]), AgentLogin::Tables).await;
     assert!(matches!(twice, Err(StoreError::LostLease)), "{twice:?}");
     assert_eq!(held.read("SELECT count(*) FROM notes", json!([])).await.unwrap(), r#"[{"count":1}]"#);
 
     let request = json!({ "text": insert, "params": [1, "one"] });
     let operation = held.operation(2, Power::Sql, &request);
-    let failing = held.store.run_operation_sql(&held.lease, operation, "SELEC", &[], SqlAccess::Write, held.app.now()).await;
+    let failing = held.store.run_operation_sql(&held.lease, operation, "SELEC", &[], AgentLogin::Tables, held.app.now()).await;
     assert_eq!(failing.unwrap().unwrap(), r#"{"row_count":1}"#, "what was recorded is what happened");
 
     let wrong = "INSERT INTO notes VALUES ($1, 'two')";
@@ -65,7 +65,7 @@ async fn a_statement_of_a_capability_happens_once_and_its_answer_is_kept() {
     assert!(matches!(earlier, Earlier::Done(Err(_))), "{earlier:?}");
 
     held.lose_lease().await;
-    let lost = held.sql(4, insert, json!([4, "four"]), SqlAccess::Write).await;
+    let lost = held.sql(4, insert, json!([4, "four"]), AgentLogin::Tables).await;
     assert!(matches!(lost, Err(StoreError::LostLease)), "{lost:?}");
     assert_eq!(held.app.count("SELECT count(*) FROM agent.notes").await, 1, "without the lease nothing is written");
     held.end().await;
@@ -118,18 +118,26 @@ async fn the_agents_own_call_takes_parameters_too() {
     let text = "SELECT $1::text AS a, cardinality($2::int[]) AS b";
     let outcome = held
         .store
-        .run_agent_sql(&held.lease, statement(&[text], &params, SqlAccess::Write), end.clone(), held.app.now())
+        .run_agent_sql(&held.lease, statement(&[text], &params, AgentLogin::Tables), end.clone(), held.app.now())
         .await
+        .unwrap()
+        .outcome()
         .unwrap();
     assert_eq!(outcome.result, r#"[{"a":"it's","b":2}]"#);
     assert_eq!(held.app.count("SELECT count(*) FROM audit_entries WHERE verdict = 'allow'").await, 1);
     // The call is over. Run again, which nobody does, it keeps its outcome.
-    let again =
-        held.store.run_agent_sql(&held.lease, statement(&["SELECT 1"], &[], SqlAccess::Write), end.clone(), held.app.now()).await;
+    let again = held
+        .store
+        .run_agent_sql(&held.lease, statement(&["SELECT 1"], &[], AgentLogin::Tables), end.clone(), held.app.now())
+        .await;
     assert!(matches!(again, Err(StoreError::LostLease)), "{again:?}");
     let failing =
-        held.store.run_agent_sql(&held.lease, statement(&["SELEC"], &[], SqlAccess::Write), end, held.app.now()).await.unwrap();
-    assert_eq!(failing, outcome, "as when time was up in the moment of the commit: what was recorded is what happened");
+        held.store.run_agent_sql(&held.lease, statement(&["SELEC"], &[], AgentLogin::Tables), end, held.app.now()).await.unwrap();
+    assert_eq!(
+        failing,
+        SqlEnd::Outcome(outcome),
+        "as when time was up in the moment of the commit: what was recorded is what happened"
+    );
     held.end().await;
 }
 
@@ -143,7 +151,7 @@ async fn what_was_judged_as_reading_changes_nothing_whatever_its_functions_would
              BEGIN PERFORM set_config('transaction_read_only', 'off', false); EXCEPTION WHEN OTHERS THEN NULL; END;
              INSERT INTO log VALUES (2); RETURN 2; END $$",
     ]) {
-        held.write(ordinal, text, json!([])).await.unwrap();
+        held.sql(ordinal, text, json!([]), AgentLogin::Full).await.unwrap().unwrap();
     }
     let end = CallEnd { call: held.call, tool: "mine", outcome: Outcome::ok(""), proposal_sha256: &[0; 32], verdict: "allow" };
     for text in ["SELECT harmless()", "SELECT tricky()"] {
@@ -151,15 +159,12 @@ async fn what_was_judged_as_reading_changes_nothing_whatever_its_functions_would
         let told = held.read(text, json!([])).await.expect_err(text);
         assert!(told.contains("25006"), "{told}");
     }
-    let read = statement(&["SELECT tricky()"], &[], SqlAccess::Read);
-    let outcome = held.store.run_agent_sql(&held.lease, read, end, held.app.now()).await.unwrap();
-    assert!(!outcome.ok && outcome.result.contains("25006"), "{outcome:?}");
+    let read = statement(&["SELECT tricky()"], &[], AgentLogin::Reader);
+    let asked = held.store.run_agent_sql(&held.lease, read, end, held.app.now()).await.unwrap();
+    let SqlEnd::Asks(finding) = asked else { panic!("{asked:?}") };
+    assert_eq!(finding.effects, [Effect::Write].into(), "the law hears of it");
     assert_eq!(held.app.count("SELECT count(*) FROM agent.log").await, 0);
-    assert_eq!(
-        held.app.count("SELECT count(*) FROM audit_entries WHERE outcome = 'failed'").await,
-        1,
-        "and the outcome is recorded"
-    );
+    assert_eq!(held.app.count("SELECT count(*) FROM audit_entries").await, 0, "and the call has no outcome yet");
     held.end().await;
 }
 
@@ -176,7 +181,7 @@ async fn who_may_only_read_changes_nothing_by_no_trick() {
         "CREATE FUNCTION x() RETURNS int LANGUAGE plpgsql SET transaction_read_only = off AS 'BEGIN INSERT INTO agent.t VALUES (5); RETURN 1; END'",
         "CREATE PROCEDURE leave() LANGUAGE plpgsql AS 'BEGIN ROLLBACK; INSERT INTO agent.t VALUES (6); COMMIT; END'",
     ]) {
-        held.write(ordinal, text, json!([])).await.unwrap();
+        held.sql(ordinal, text, json!([]), AgentLogin::Full).await.unwrap().unwrap();
     }
     let recorded = held.app.count("SELECT count(*) FROM operations").await;
     let sequence = "SELECT last_value + is_called::int FROM agent.s";
@@ -190,8 +195,8 @@ async fn who_may_only_read_changes_nothing_by_no_trick() {
         ("SELECT d()", "25006"),
         ("SELECT w()", "25001"),
         ("SELECT x()", "25001"),
-        ("SELECT nextval('s')", "25006"),
-        ("SELECT setval('s', 100)", "25006"),
+        ("SELECT nextval('s')", "42501"),
+        ("SELECT setval('s', 100)", "42501"),
         ("SELECT n FROM t FOR UPDATE", "25006"),
         ("SELECT set_config('transaction_read_only', 'off', true), f()", "25001"),
         ("SET TRANSACTION READ WRITE", "25001"),
@@ -243,16 +248,16 @@ async fn a_capability_gets_the_whole_result_or_none() {
 #[tokio::test]
 async fn a_statement_that_finds_no_free_connection_says_so() {
     let held = Held::start().await;
-    let sleepers = join_all((0..8).map(|_| held.read("SELECT pg_sleep(600)", json!([]))));
-    let ninth = async {
+    let sleepers = join_all((0..4).map(|_| held.read("SELECT pg_sleep(600)", json!([]))));
+    let fifth = async {
         let busy = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%' AND state = 'active'
              AND datname = current_database()";
-        while held.app.count(busy).await < 8 {}
+        while held.app.count(busy).await < 4 {}
         held.read("SELECT 1", json!([])).await
     };
     let told = tokio::select! {
         _ = sleepers => panic!("they sleep longer than anybody waits"),
-        answer = ninth => told(answer),
+        answer = fifth => told(answer),
     };
     assert_eq!(told["error"], "busy", "{told}");
     held.end().await;

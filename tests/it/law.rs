@@ -22,7 +22,7 @@ fn count_to(n: i64) -> Reply {
 
 /// Gives the profile these budgets.
 async fn limit(app: &TestApp, turn: Budget, day: Budget) {
-    let budgets = Budgets { turn, conversation: Budget::default(), day };
+    let budgets = Budgets { turn, conversation: Budget::default(), day, ..Budgets::default() };
     app.store().set_profile_policy("builder", Mode::Smart, false, &budgets, app.now()).await.unwrap();
 }
 
@@ -310,24 +310,48 @@ async fn what_was_set_for_a_profile_and_its_tools_is_read_back() {
 }
 
 #[tokio::test]
-async fn functions_taken_for_harmless_are_harmless_to_a_real_postgres() {
+async fn what_was_taken_for_a_read_and_would_write_is_judged_as_what_it_is() {
     let app = TestApp::start().await;
-    let list = include_str!("../../src/governor/sql/functions.txt");
-    let topics = list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(':'));
-    let (mut checked, mut db) = (0, app.behind().await);
-    for (topic, names) in topics {
-        let names: Vec<_> = names.split_whitespace().map(str::to_owned).collect();
-        let forms: Vec<(String, bool)> = sqlx::query_as(
-            "SELECT proname::text, bool_or(provolatile = 'v' OR prokind = 'p') FROM pg_proc
-             WHERE pronamespace = 'pg_catalog'::regnamespace AND proname = ANY($1) GROUP BY 1",
-        )
-        .bind(names)
-        .fetch_all(&mut db)
-        .await
-        .unwrap();
-        checked += forms.len();
-        let volatile: Vec<_> = forms.iter().filter(|(_, volatile)| *volatile).map(|(name, _)| name.as_str()).collect();
-        assert!(topic == "volatile" || volatile.is_empty(), "{topic}: {volatile:?} may change something");
-    }
-    assert!(checked > 400, "only {checked} functions were found");
+    let next = || call("execute_sql", json!({"query": "SELECT nextval('numbers') AS n"}));
+    app.script([call("execute_sql", json!({"query": "CREATE SEQUENCE numbers"})), next(), text("one")]);
+    let mut client = app.connect().await;
+    let frames = client.ask("count").await;
+    let results: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").collect();
+    assert_eq!(results[1]["result"], r#"[{"n":1}]"#, "where a write is allowed, it goes on by itself");
+    assert_eq!(app.count("SELECT count(*) FROM approvals").await, 0);
+
+    app.store().set_profile_policy("builder", Mode::Ask, false, &Budgets::default(), app.now()).await.unwrap();
+    app.script([next(), text("two")]);
+    client.say("count on").await;
+    let asking = crate::attacks::asked(&mut client).await;
+    let told = "It would change something: permission denied for sequence numbers.";
+    assert!(asking["what"].as_array().unwrap().contains(&json!(told)), "{asking}");
+    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    let frames = client.turn().await;
+    assert_eq!(of_type(&frames, "tool_result")["result"], r#"[{"n":2}]"#);
+    assert_eq!(app.count("SELECT count(*) FROM approvals WHERE used_at IS NOT NULL").await, 1, "and was asked once");
+
+    app.store().set_profile_policy("builder", Mode::ReadOnly, false, &Budgets::default(), app.now()).await.unwrap();
+    app.script([next(), text("none")]);
+    let frames = client.ask("count on").await;
+    let refused = of_type(&frames, "tool_result");
+    assert!(refused["ok"] == false && refused["result"].as_str().unwrap().contains("read_only"), "{refused}");
+    assert_eq!(app.count("SELECT last_value FROM agent.numbers").await, 2);
+}
+
+#[tokio::test]
+async fn what_nobody_reviewed_is_asked_about_where_a_governor_reviews() {
+    let app = TestApp::start().await;
+    app.script([call("execute_sql", json!({"query": "CREATE SEQUENCE numbers"})), text("made")]);
+    let mut client = app.connect().await;
+    client.ask("make it").await;
+    govern(&app).await;
+    app.script([call("execute_sql", json!({"query": "SELECT nextval('numbers')"}))]);
+    client.say("count").await;
+    let asking = crate::attacks::asked(&mut client).await;
+    assert!(asking["why"].as_str().unwrap().contains("governor"), "{asking}");
+    app.script([text("no")]);
+    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.turn().await;
+    assert_eq!(app.count("SELECT count(*) FROM agent.numbers WHERE is_called").await, 0);
 }

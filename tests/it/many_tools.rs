@@ -143,7 +143,7 @@ struct Takes(usize);
 impl Model for Takes {
     fn answer<'a>(&'a self, request: Request, _: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
         let told = if bytes(&request) > self.0 {
-            Err(ModelError { kind: ModelErrorKind::ContextOverflow, message: "too long".into() })
+            Err(ModelError::new(ModelErrorKind::ContextOverflow, "too long"))
         } else {
             let (content, finish_reason, model) = ("It fits.".into(), "stop".into(), "scripted".into());
             Ok(Answer { content, calls: Vec::new(), finish_reason, usage: None, model })

@@ -107,6 +107,42 @@ async fn what_does_not_pass_is_one_sentence_and_one_failed_turn() {
 }
 
 #[tokio::test]
+async fn too_many_requests_at_the_provider_are_told_to_openai_clients_as_that() {
+    for (header, after) in [("retry-after: 3600\r\n", "3600"), ("retry-after: 0\r\n", "1")] {
+        let refused = || vec![Do::Send(response("429 Too Many", header, "{}"))];
+        let (app, _server) = app((0..12).map(|_| refused()).collect(), 2).await;
+        let body = crate::v1::body(&[crate::v1::user("hello")]);
+        let answer = crate::v1::post(&app, &body).header("Idempotency-Key", "k").send().await.unwrap();
+        let head = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!((answer.status().as_u16(), head("retry-after"), head("x-should-retry")), (429, after.into(), "false".into()));
+        let told: Value = answer.json().await.unwrap();
+        let error = (&told["error"]["type"], &told["error"]["code"]);
+        assert_eq!(error, (&json!("rate_limit_error"), &json!("rate_limit_exceeded")), "{told}");
+        let stream = [("model", json!("level3")), ("messages", body["messages"].clone()), ("stream", json!(true))];
+        let stream: Value = stream.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let answer = crate::v1::post(&app, &stream).send().await.unwrap();
+        assert_eq!((answer.status().as_u16(), answer.headers()["retry-after"].to_str().unwrap()), (429, after));
+        // Who asks again gets the same, and nobody is asked for it.
+        let again = crate::v1::post(&app, &body).header("Idempotency-Key", "k").send().await.unwrap();
+        assert_eq!((again.status().as_u16(), again.headers()["retry-after"].to_str().unwrap()), (429, after));
+        assert_eq!(app.count("SELECT count(*) FROM turns").await, 2);
+        app.check_replay().await;
+    }
+}
+
+#[tokio::test]
+async fn too_many_requests_after_the_first_word_are_the_end_of_the_stream() {
+    let refused = vec![Do::Send(response("429 Too Many", "retry-after: 3600\r\n", "{}"))];
+    let first = vec![Do::Send(events(piece("Looking.") + &tool_calls(json!([sql("a", 0, "SELECT 1 AS n")])) + &finish()))];
+    let (app, _server) = app(vec![first, refused], 2).await;
+    let stream = json!({"model": "level3", "messages": [crate::v1::user("hello")], "stream": true});
+    let answer = crate::v1::post(&app, &stream).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let told = answer.text().await.unwrap();
+    assert!(told.contains("Looking.") && told.contains("rate_limit_exceeded") && !told.contains("[DONE]"), "{told}");
+}
+
+#[tokio::test]
 async fn of_two_hundred_calls_128_are_made_and_each_of_the_others_is_told_why_not() {
     let wanted: Vec<_> = (0..200).map(|n| sql(&format!("c{n}"), n, &format!("SELECT {n} AS n"))).collect();
     let (app, server) = app(vec![vec![Do::Send(events(tool_calls(json!(wanted)) + &finish()))], good("done")], 2).await;
@@ -142,10 +178,93 @@ async fn two_hundred_calls_end_a_turn_at_its_budget_and_each_has_an_outcome() {
     all_settled(&app, 200).await;
 }
 
+/// Tokens read and written by answers that broke off, and how many of them the provider counted.
+async fn broken_off(app: &TestApp) -> Vec<(i64, i64, bool)> {
+    let rows = "SELECT input_tokens, output_tokens, counted FROM broken_answers ORDER BY broken_answer_id";
+    sqlx::query_as(rows).fetch_all(&mut app.behind().await).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_tokens_of_answers_that_break_off_count() {
+    let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":700,\"completion_tokens\":30}}\n\n".to_owned();
+    let thinks = "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"a long way to go\"}}]}\n\n".to_owned();
+    let trouble = "data: {\"error\":{\"message\":\"boom\",\"code\":400}}\n\n".to_owned();
+    let said = piece("I am saying");
+    for (body, end, counted) in [
+        (said.clone(), vec![], false),
+        (said.clone(), vec![Do::Reset], false),
+        (said.clone(), vec![Do::Hang], false),
+        (thinks + &said, vec![Do::Reset], false),
+        (said.clone() + &trouble, vec![], false),
+        (said + &usage, vec![Do::Reset], true),
+    ] {
+        let (app, server) = app(vec![[vec![Do::Send(events(&body))], end].concat()], 1).await;
+        let frames = app.connect().await.ask("tell me").await;
+        assert!(!error(&frames).is_empty());
+        let [(input, output, said)] = broken_off(&app).await[..] else { panic!("one broke off: {body}") };
+        assert_eq!((server.requests(), said), (1, counted), "{body}");
+        match (counted, body.contains("reasoning")) {
+            (true, _) => assert_eq!((input, output), (700, 30)),
+            // 11 bytes of text, and 16 of thoughts.
+            (false, thought) => assert!(input > 500 && output == if thought { 7 } else { 3 }, "{input} {output}: {body}"),
+        }
+        let report = app.store().usage_report(app.now()).await.unwrap();
+        assert_eq!((report.today.model.requests, report.today.model.input_tokens), (1, u64::try_from(input).unwrap()));
+        app.check_replay().await;
+    }
+}
+
+#[tokio::test]
+async fn a_stop_and_a_further_try_count_and_what_was_refused_does_not() {
+    // Cut before the first word, so that it is asked again; then stopped.
+    let busy = vec![Do::Send(response("429 Slow", "retry-after: 0\r\n", "<html>busy</html>"))];
+    let cut = vec![Do::Send(events(": hello\n\n")), Do::Reset];
+    let (app, server) = app(vec![busy, cut, vec![Do::Send(events(piece("I am saying"))), Do::Hang]], 1).await;
+    let mut client = app.connect().await;
+    client.say("tell me").await;
+    client.until(|frame| frame["type"] == "delta").await;
+    client.send(json!({"type": "stop"})).await;
+    client.turn().await;
+    let tokens = broken_off(&app).await;
+    assert_eq!((server.requests(), tokens.len()), (3, 2), "{tokens:?}");
+    let mut written: Vec<_> = tokens.iter().map(|(_, output, _)| *output).collect();
+    written.sort_unstable();
+    assert_eq!(written, [0, 3]);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_day_is_used_up_by_answers_that_break_off_and_by_those_that_are_cut_here() {
+    let again = "the same words again and again, ".repeat(600);
+    let broken = vec![Do::Send(events(piece(&"x".repeat(400)))), Do::Reset];
+    let (app, server) = app(vec![vec![Do::Send(events(piece(&again)))], broken], 2).await;
+    let day = Budget { output_tokens: Some(1_000), ..Budget::default() };
+    let budgets = Budgets { day, ..Budgets::default() };
+    app.store().set_profile_policy("builder", Mode::Smart, false, &budgets, app.now()).await.unwrap();
+    let mut client = app.connect().await;
+    client.ask("repeat").await;
+    let written = app.count("SELECT coalesce(max(output_tokens), 0) FROM steps").await;
+    assert!(written > 200, "an answer that was ended from this side is counted by its bytes: {written}");
+    let mut asked = server.requests();
+    for _ in 0..20 {
+        let frames = client.ask("go on").await;
+        if server.requests() == asked {
+            let told = of_type(&frames, "assistant")["content"].as_str().unwrap();
+            assert!(told.contains("have had models write") && told.contains("`day.output_tokens`"), "{told}");
+            app.script.forget();
+            return;
+        }
+        asked = server.requests();
+        let model = model(&server);
+        app.script([Reply::Ask(model)]);
+    }
+    panic!("the day was never used up");
+}
+
 /// Lets a turn make as many calls as it likes.
 async fn no_budget(app: &TestApp) {
     let none = Budget::default();
-    let budgets = Budgets { turn: none, conversation: none, day: none };
+    let budgets = Budgets { turn: none, conversation: none, day: none, ..Budgets::default() };
     app.store().set_profile_policy("builder", Mode::Smart, false, &budgets, app.now()).await.unwrap();
 }
 

@@ -1,7 +1,6 @@
 //! Which model answers a turn: the one that is set, a profile's own, a task's own, and what is done when one is down.
 
 use axum::http::Method;
-use chrono::TimeDelta;
 use level3::domain::Usage;
 use level3::store::{NewStep, Rate};
 use serde_json::{Value, json};
@@ -144,10 +143,10 @@ async fn a_known_price_counts_only_where_the_table_of_rates_has_none() {
         .prepare(&level3::clock::SystemRandom)
         .await
         .unwrap();
-    let (now, lease) = (app.now(), TimeDelta::seconds(60));
+    let now = app.now();
     let main = store.main_conversation(now).await.unwrap();
     store.accept_message(main, None, "work", now).await.unwrap();
-    let lease = store.claim("one", &[], now, lease).await.unwrap().expect("a turn");
+    let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");
     let known = Some(Rate { input_micros: 3_000_000, output_micros: 15_000_000 });
     let usage = Some(Usage { input: 1000, output: 100 });
     let step = |number, usage| NewStep {
@@ -202,11 +201,12 @@ async fn the_doctor_needs_no_server_and_says_in_its_exit_code_whether_all_is_wel
     let app = TestApp::start().await;
     let taken = level3(&app, &["doctor"]).await;
     assert!(taken.out.contains("a level3 is at"), "{taken:?}");
-    let busy = level3_with(&[("LEVEL3_LISTEN", &peer.address.to_string())], &["doctor"], "").await;
+    let busy = level3_with(&[("LEVEL3_LISTEN", &peer.address.to_string()), ("LLM_MODLE", "m")], &["doctor"], "").await;
     assert!(
         busy.code == 1 && busy.out.contains("To mend first, server, address: ") && busy.out.contains("LEVEL3_LISTEN"),
         "{busy:?}"
     );
+    assert!(busy.out.contains("LLM_MODLE is set, and there is no such setting; the nearest is LLM_MODEL"), "{busy:?}");
 }
 
 #[tokio::test]

@@ -1,6 +1,5 @@
 //! The ledger of a capability's operations, and its kept values: nothing happens twice.
 
-use chrono::TimeDelta;
 use level3::domain::{CallRequest, EffectClass, Event, OperationState, Power, ToolCallId};
 use level3::store::{Database, Earlier, KvOp, Lease, NewOperation, NewStep, Store, StoreError};
 use serde_json::{Value, json};
@@ -25,7 +24,7 @@ impl Held {
         let now = app.now();
         let main = store.main_conversation(now).await.unwrap();
         store.accept_message(main, None, "work", now).await.unwrap();
-        let lease = store.claim("one", &[], now, TimeDelta::seconds(60)).await.unwrap().expect("a turn");
+        let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");
         let calls = [CallRequest { id: "a".into(), name: "mine".into(), arguments: "{}".into() }];
         let step = NewStep {
             number: 1,
@@ -57,8 +56,7 @@ impl Held {
         // What was refused may still be rolled back, and a turn whose row is locked is passed over: wait for the row.
         let free = "SELECT FROM turns FOR UPDATE";
         self.app.behind().await.execute(free).await.unwrap();
-        let later = self.app.now() + TimeDelta::seconds(61);
-        self.store.claim("two", &[], later, TimeDelta::seconds(60)).await.unwrap().expect("the lease ran out");
+        self.store.claim("two", &["one".into()], self.app.now()).await.unwrap().expect("who had it is gone");
     }
 
     pub async fn end(self) {

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use level3::app::Exit;
 use level3::domain::TurnState;
-use level3::store::{NewStep, StoreError};
+use level3::store::{Look, NewStep, StoreError};
 use serde_json::json;
 use sqlx::Executor;
 
@@ -111,14 +111,17 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
         .prepare(&level3::clock::SystemRandom)
         .await
         .unwrap();
-    let (now, lease) = (app.now(), TimeDelta::seconds(60));
+    let now = app.now();
     let main = store.main_conversation(now).await.unwrap();
     store.accept_message(main, None, "work", now).await.unwrap();
-    let old = store.claim("one", &[], now, lease).await.unwrap().expect("a turn");
-    assert_eq!(store.claim("two", &[], now, lease).await.unwrap(), None, "it is held");
-    let later = now + TimeDelta::seconds(61);
-    assert_eq!(store.claim("one", &[old.turn], later, lease).await.unwrap(), None, "nobody takes a turn from himself");
-    let new = store.claim("two", &[], later, lease).await.unwrap().expect("the lease ran out");
+    let old = store.claim("one", &[], now).await.unwrap().expect("a turn");
+    let later = now + TimeDelta::days(1);
+    assert_eq!(store.claim("two", &[], later).await.unwrap(), None, "it is held, whatever a clock says");
+    assert_eq!(store.claim("two", &["three".into()], later).await.unwrap(), None, "by somebody who is there");
+    assert_eq!(store.give_sign("one", &[old.turn]).await.unwrap(), [(old.turn, old.fence)]);
+    assert_eq!(store.look("two", later).await.unwrap(), Look { free: false, holders: vec![("one".into(), 1)] });
+    let new = store.claim("two", &["one".into()], later).await.unwrap().expect("who had it is gone");
+    assert_eq!(store.give_sign("one", &[old.turn]).await.unwrap(), [], "who comes back learns of it");
     assert_eq!((new.turn, new.fence), (old.turn, old.fence + 1));
     let step = NewStep {
         number: 1,
@@ -132,7 +135,7 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     };
     let refused = store.store_step(&old, step.clone(), later).await.unwrap_err();
     assert!(matches!(refused, StoreError::LostLease), "{refused:?}");
-    assert!(matches!(store.set_lease(&old, later).await, Err(StoreError::LostLease)));
+    assert!(matches!(store.give_back(&old, later).await, Err(StoreError::LostLease)));
     store.store_step(&new, step, later).await.unwrap();
     assert_eq!(store.turn_state(new.turn).await.unwrap(), TurnState::Completed);
     assert!(level3::replay::check(&store).await.unwrap().clean);

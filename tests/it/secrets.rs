@@ -56,27 +56,61 @@ async fn without_its_key_a_secret_stays_closed_and_says_what_to_do() {
     first.set("API_KEY", SecretString::from(CANARY), app.now()).await.unwrap();
     let key = folder.path().join("secret-key");
     let kept = std::fs::read(&key).unwrap();
+    std::fs::remove_file(&key).unwrap();
+    let closed = vault(&app, folder.path(), &scrubber).await.unwrap();
+    let other = |bytes: &[u8]| {
+        std::fs::write(&key, bytes).unwrap();
+        std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
+    };
     for wrong in [None, Some([7; 32])] {
-        std::fs::remove_file(&key).unwrap();
-        if let Some(bytes) = wrong {
-            std::fs::write(&key, bytes).unwrap();
-            std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
-        } else {
-            std::fs::write(&key, "").unwrap();
-            std::fs::remove_file(&key).unwrap();
-        }
-        let closed = vault(&app, folder.path(), &scrubber).await.unwrap();
+        wrong.iter().for_each(|bytes| other(bytes));
         let error = closed.get("API_KEY").await.unwrap_err().to_string();
         assert!(error.contains("restore that file") && error.contains("level3 secret set API_KEY"), "{error}");
         assert!(!closed.list().await.unwrap()[0].readable);
-        std::fs::write(&key, &kept).unwrap();
-        std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
-        assert_eq!(value(&closed, "API_KEY").await.as_deref(), Some(CANARY));
     }
+    // Back again, without a restart.
+    other(&kept);
+    assert_eq!(value(&closed, "API_KEY").await.as_deref(), Some(CANARY));
+    // Lost for good: no second key comes beside the first.
     std::fs::remove_file(&key).unwrap();
     let anew = vault(&app, folder.path(), &scrubber).await.unwrap();
+    let refused = anew.set("API_KEY", SecretString::from("set anew, later"), app.now()).await.unwrap_err().to_string();
+    assert!(refused.contains("remove every secret first") && !key.exists(), "{refused}");
+    assert!(anew.remove("API_KEY").await.unwrap());
     anew.set("API_KEY", SecretString::from("set anew, later"), app.now()).await.unwrap();
     assert_eq!(value(&anew, "API_KEY").await.as_deref(), Some("set anew, later"));
+}
+
+#[tokio::test]
+async fn two_servers_with_different_keys_cannot_each_keep_a_part_of_the_secrets() {
+    let app = TestApp::start().await;
+    let [one, two] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    let scrubber = Scrubber::default();
+    let (first, second) = (vault(&app, one.path(), &scrubber).await.unwrap(), vault(&app, two.path(), &scrubber).await.unwrap());
+    std::fs::write(two.path().join("secret-key"), [7; 32]).unwrap();
+    std::fs::set_permissions(two.path().join("secret-key"), PermissionsExt::from_mode(0o600)).unwrap();
+    first.set("API_KEY", SecretString::from(CANARY), app.now()).await.unwrap();
+    // The second was started before there was a secret, so only now it can be told.
+    for name in ["API_KEY", "OTHER"] {
+        let refused = second.set(name, SecretString::from("another value"), app.now()).await.unwrap_err();
+        assert!(matches!(refused, SecretError::OtherKey(_)), "{refused}");
+    }
+    assert!(matches!(vault(&app, two.path(), &scrubber).await.err(), Some(SecretError::OtherKey(_))));
+    assert_eq!(value(&first, "API_KEY").await.as_deref(), Some(CANARY));
+    // Secrets of a server that kept no fingerprint are claimed by who opens them, and by nobody else.
+    sqlx::query("DELETE FROM server_keys WHERE name = 'secrets'").execute(&mut app.behind().await).await.unwrap();
+    assert!(matches!(vault(&app, two.path(), &scrubber).await.err(), Some(SecretError::OtherKey(_))));
+    vault(&app, one.path(), &scrubber).await.unwrap();
+    assert_eq!(app.count("SELECT count(*) FROM server_keys WHERE name = 'secrets'").await, 1);
+    // With the same key two servers share them; after the last secret another key may come.
+    std::fs::copy(one.path().join("secret-key"), two.path().join("secret-key")).unwrap();
+    let other_random = Arc::new(SeededRandom::new(4));
+    let second = Vault::open(two.path(), app.store().clone(), other_random, scrubber.clone()).await.unwrap();
+    assert_eq!(value(&second, "API_KEY").await.as_deref(), Some(CANARY));
+    second.remove("API_KEY").await.unwrap();
+    std::fs::remove_file(two.path().join("secret-key")).unwrap();
+    second.set("API_KEY", SecretString::from("sealed anew"), app.now()).await.unwrap();
+    assert!(matches!(vault(&app, one.path(), &scrubber).await.err(), Some(SecretError::OtherKey(_))));
 }
 
 #[tokio::test]
@@ -141,7 +175,7 @@ async fn a_secret_that_is_none_is_refused_with_the_rule_and_without_its_value() 
     let app = TestApp::start().await;
     for (name, body, said) in [
         ("api-key", json!({"value": CANARY}), "a capital letter"),
-        ("API_KEY", json!({"value": "short"}), "8 to 8192"),
+        ("API_KEY", json!({"value": "short"}), "5 characters; a secret has at least 8"),
         ("API_KEY", json!({"value": "x".repeat(9000)}), "9000 bytes"),
         ("API_KEY", json!({"value": format!("{CANARY}\0")}), "zero character"),
         ("API_KEY", json!({"value": 1234567890123_i64}), "cannot be read"),

@@ -204,7 +204,7 @@ async fn no_other_role_can_be_taken() {
     refused(&app, &attacks).await;
     let results =
         run(&app, &["RESET ROLE", "RESET SESSION AUTHORIZATION", "SELECT current_user AS me, session_user AS too"]).await;
-    let agent = format!("{}_agent", app.database());
+    let agent = format!("{}_agent_reader", app.database());
     assert_eq!(json_of(&results[2]), json!([{ "me": agent, "too": agent }]));
 }
 
@@ -301,7 +301,10 @@ async fn what_runs_at_the_commit_sees_no_token_and_belongs_to_the_same_transacti
     )
     .await;
     assert!(results.iter().all(|(ok, _)| *ok), "{results:?}");
-    assert!(app.count("SELECT count(*) FROM agent.loot WHERE what LIKE 'COMMIT%'").await > 0, "the trigger ran at the commit");
+    assert!(
+        app.count("SELECT count(*) FROM agent.loot WHERE what LIKE 'RESET ROLE; SET CONSTRAINTS%'").await > 0,
+        "the trigger ran at the commit"
+    );
     assert!(app.count("SELECT count(*) FROM agent.loot WHERE what LIKE 'L3003%'").await > 0, "its own try was refused");
     assert_eq!(app.count(r"SELECT count(*) FROM agent.loot WHERE what ~ '\\x[0-9a-f]{64}'").await, 0, "no token anywhere");
     let together = "SELECT count(DISTINCT l.xmin::text) FROM agent.loot l, agent.bait b, tool_calls c, messages m

@@ -9,7 +9,8 @@ use crate::support::TestApp;
 
 /// Ends the agent's connections, as the pool does with idle ones: the next call opens a new one.
 async fn end_connections(app: &TestApp) {
-    let agents = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = current_database() || '_agent'";
+    let agents =
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename LIKE current_database() || '_agent%'";
     app.behind().await.execute(agents).await.unwrap();
 }
 
@@ -103,7 +104,7 @@ async fn a_default_that_nobody_foresaw_and_that_keeps_connections_out_is_undone(
     let app = lawless().await;
     // As the agent might find one day: a default with which no connection of its login can be opened.
     let mut behind = app.behind().await;
-    let login = format!("ALTER ROLE {}_agent NOLOGIN", app.database());
+    let login = format!("ALTER ROLE {}_agent_reader NOLOGIN", app.database());
     behind.execute(sqlx::AssertSqlSafe(login)).await.unwrap();
     let results = run(&app, &["SELECT 1 AS one"]).await;
     assert_eq!(results[0], (true, r#"[{"one":1}]"#.to_owned()), "its login is made anew");
@@ -135,7 +136,7 @@ async fn locks_that_lie_in_no_schema_are_out_of_reach() {
     let key =
         "SELECT classid::bigint << 32 | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()";
     app.stop().await;
-    let agent = crate::support::cluster().database(app.database()).username(&format!("{}_agent", app.database()));
+    let agent = crate::support::cluster().database(app.database()).username(&format!("{}_agent_full", app.database()));
     let mut left = sqlx::ConnectOptions::connect(&agent).await.unwrap();
     left.execute("SELECT pg_advisory_lock(hashtext('level3 logins')), pg_advisory_lock(1)").await.unwrap();
     assert!(app.count(key).await != 0);

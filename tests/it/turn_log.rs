@@ -152,3 +152,37 @@ async fn a_secret_is_in_no_log() {
     let logged = std::fs::read_to_string(app.data().join("logs/turn-1.jsonl")).unwrap();
     assert!(logged.contains("[secret API_KEY]") && !logged.contains(value), "{logged}");
 }
+
+#[tokio::test]
+async fn logs_that_are_old_or_too_much_go_at_a_start_and_when_a_file_begins() {
+    let mut app = TestApp::start().await;
+    app.script([text("one"), text("two")]);
+    app.connect().await.ask("first").await;
+    app.stop().await;
+    let logs = app.data().join("logs");
+    let begun = app.now();
+    let put = |turn: i64, bytes: u64, days: i64| {
+        let file = std::fs::File::create(logs.join(format!("turn-{turn}.jsonl"))).unwrap();
+        // Nothing of it is really on the disk.
+        file.set_len(bytes).unwrap();
+        file.set_modified((begun - chrono::TimeDelta::days(days)).into()).unwrap();
+    };
+    let there = |turn: i64| logs.join(format!("turn-{turn}.jsonl")).exists();
+    for (turn, bytes, days) in [(901, 10, 31), (902, 1 << 30, 20), (903, 10, 10), (904, 10, 5)] {
+        put(turn, bytes, days);
+    }
+    app.start_again().await;
+    // The folder is opened before anything is written, so a second turn shows that it was.
+    app.connect().await.ask("second").await;
+    app.stop().await;
+    assert_eq!([1, 2, 901, 902, 903, 904].map(there), [true, true, false, false, true, true]);
+    app.script([text("three"), text("four")]);
+    app.start_again().await;
+    let mut client = app.connect().await;
+    client.ask("third").await;
+    app.advance(21 * 24 * 3600);
+    client.ask("fourth").await;
+    app.stop().await;
+    assert_eq!([1, 2, 3, 4, 903, 904].map(there), [true, true, true, true, false, true]);
+    assert_eq!(names(&lines(app.data(), 4)).last(), Some(&"task_completed"));
+}

@@ -296,8 +296,9 @@ async fn a_turn_that_fails_is_an_error_and_may_be_tried_again() {
         failed["error"],
         json!({"message": "the model is not there", "type": "server_error", "param": null, "code": "model_failed"})
     );
-    let (chunks, done) = stream(post(&app, &streaming(&history))).await;
-    assert_eq!((&chunks.last().unwrap()["error"]["code"], done), (&json!("model_failed"), false));
+    // No word was told yet, so the stream has not begun.
+    let (status, failed) = sent(post(&app, &streaming(&history))).await;
+    assert_eq!((status, &failed["error"]["code"]), (502, &json!("model_failed")));
     assert_eq!(say(&app, &history).await["level3"]["conversation"], one["level3"]["conversation"]);
     app.check_replay().await;
 }

@@ -49,7 +49,10 @@ test("changes_go_to_the_thing_by_its_name_and_an_empty_answer_is_enough", async 
     "POST /api/capabilities/weather/disable": [200, { name: "weather" }],
     "POST /api/capabilities/weather/enable": [200, { name: "weather" }],
     "GET /api/capabilities/a%2Fb": [200, { source: "x" }],
+    "POST /api/calls/12/undo": [200, { call: 12, rows: 2 }],
   });
+  assert.deepEqual(await api.undo(12), { call: 12, rows: 2 });
+  asked.length = 0;
   await api.setSecret("API_KEY", "sesame");
   await api.removeSecret("API_KEY");
   await api.enable("weather", false);

@@ -66,6 +66,18 @@ function everything() {
   ];
 }
 
+test("a_call_that_lost_rows_can_be_undone_until_it_was_whichever_frame_comes_first", () => {
+  const s = stream();
+  const call = s.call(1, 5);
+  const result = { ...s.result(1, 5), kept: 3 };
+  const undone = { type: "undone", conversation: 1, seq: 9, turn: 1, call: 5, rows: 3 };
+  const card = (frames) => rows(after([HELLO, s.queued(1, "one", "id"), ...frames])).find((row) => row.kind === "tool");
+  assert.deepEqual([card([call, result]).kept, card([call, result]).undone], [3, undefined]);
+  assert.equal(card([call, result, undone]).undone, 3);
+  assert.equal(card([undone, result, call]).undone, 3);
+  assert.equal(card([call, s.result(1, 5)]).kept, 0);
+});
+
 const shape = (state) =>
   rows(state).map((row) => `${row.kind}:${row.content ?? row.name ?? ""}${row.state ? `:${row.state}` : ""}`);
 

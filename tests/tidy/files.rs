@@ -8,7 +8,7 @@ const FOLDERS: [&str; 10] =
     ["src", "tests", "benches", "static", "capabilities", "migrations", "scripts", "docs", "examples", ".ci"];
 
 /// Other people's files, and files that a program writes.
-const NOT_OURS: [&str; 2] = ["static/vendor/", "capabilities/engine/vendor/"];
+const NOT_OURS: [&str; 3] = ["static/vendor/", "tests/page/vendor/", "capabilities/engine/vendor/"];
 
 /// Endings of text files written here.
 const TEXT: [&str; 16] =

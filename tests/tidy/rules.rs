@@ -157,13 +157,14 @@ impl<'ast> Visit<'ast> for Permits {
     }
 }
 
-/// `process::exit` and `process::abort` anywhere but in `main`. `libc::_exit` is free: it is how a child ends between fork and exec.
+/// `process::exit`, `process::abort` and exit codes anywhere but in `program`, which decides how the process ends, and `main`, which
+/// calls it. `libc::_exit` is free: it is how a child ends between fork and exec.
 pub fn exit(file: &Source) -> Vec<Finding> {
-    if file.path == "src/main.rs" {
+    if file.path == "src/main.rs" || file.path.starts_with("src/program/") {
         return Vec::new();
     }
     let ends = |all: &[TokenTree], at: usize| {
-        let ends = |token: &TokenTree| ["exit", "abort"].contains(&token.to_string().as_str());
+        let ends = |token: &TokenTree| ["exit", "abort", "ExitCode"].contains(&token.to_string().as_str());
         tokens::word(all.get(at)).is_some_and(|word| word == "process" || word == "libc")
             && tokens::is_path_separator(all, at + 1)
             && match all.get(at + 3) {
@@ -172,7 +173,7 @@ pub fn exit(file: &Source) -> Vec<Finding> {
                 None => false,
             }
     };
-    found(file, &tokens::of(file), ends, "return an exit code to `main`; only `main` ends the process")
+    found(file, &tokens::of(file), ends, "return to `program`; it alone decides the exit code, and only `main` ends the process")
 }
 
 /// Words that put work off.

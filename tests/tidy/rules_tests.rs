@@ -92,10 +92,13 @@ fn an_exit_outside_main_is_found() {
         "use std::process::{self, exit};",
         "fn a() { x!(process::abort()) }",
         "fn a() { unsafe { libc::exit(1) } }",
+        "use std::process::{Command, ExitCode};",
+        "fn a() -> std::process::ExitCode { b() }",
     ];
     finds(exit, "src/app/mod.rs", &samples);
     passes(exit, "src/main.rs", &samples);
-    passes(exit, "src/app/mod.rs", &["use std::process::{Command, ExitCode};", "// process::exit", "fn a() { exit(1) }"]);
+    passes(exit, "src/program/serve.rs", &samples);
+    passes(exit, "src/app/mod.rs", &["use std::process::{Command, ExitStatus};", "// process::exit", "fn a() { exit(1) }"]);
 }
 
 #[test]

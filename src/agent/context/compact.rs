@@ -2,8 +2,8 @@
 
 use super::{Conversation, size};
 use crate::agent::Agent;
-use crate::model::{Model, ModelErrorKind};
-use crate::store::{Asked, Lease, NewSummary, StoreError};
+use crate::model::{Model, ModelErrorKind, Request};
+use crate::store::{Asked, Lease, Meter, NewSummary, StoreError};
 
 impl Agent {
     /// Asks for a summary where the turns before this one have outgrown their room beside `around` bytes of tools, and stores it with its
@@ -15,12 +15,16 @@ impl Agent {
         model: &dyn Model,
         conversation: &mut Conversation<'_>,
         around: usize,
+        meter: &Meter,
     ) -> Result<bool, StoreError> {
         let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
         let Some(plan) = conversation.outgrown(most) else { return Ok(false) };
         let up_to = plan.up_to;
         tracing::info!(%up_to, "the conversation has outgrown its room; asking for a summary of its older turns");
-        let answer = match model.answer(plan.request.clone(), &|_| {}).await {
+        let request = Request { meter: meter.clone(), ..plan.request.clone() };
+        let answered = model.answer(request, &|_| {}).await;
+        self.store.count_broken(lease, &meter.take(), self.clock.now()).await?;
+        let answer = match answered {
             Ok(answer) => answer,
             Err(error) => {
                 self.metrics.model_error(error.kind);

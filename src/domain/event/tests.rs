@@ -1,7 +1,7 @@
 //! That events read back as they were written.
 
 use super::*;
-use crate::domain::{TaskId, TaskStatus};
+use crate::domain::{TaskId, TaskStatus, Words};
 
 #[test]
 fn every_kind_of_event_reads_back_as_it_was_written() {
@@ -58,7 +58,9 @@ fn every_kind_of_event_reads_back_as_it_was_written() {
             outcome: Outcome::failed("no"),
             verdict: Some("ask".into()),
             approval: Some(ApprovalId(8)),
+            kept: Some(2),
         },
+        Event::CallUndone { turn, call, rows: 2 },
         Event::ProposalClassified { turn, call, classification: Classification::STRICTEST, answered: false },
         Event::ApprovalRequested {
             turn,
@@ -71,7 +73,9 @@ fn every_kind_of_event_reads_back_as_it_was_written() {
                 what: vec!["w".into()],
                 why: "y".into(),
                 can_always: false,
+                words: Words::default(),
                 capability: None,
+                finding: None,
             }),
             expires_at: DateTime::UNIX_EPOCH,
         },
@@ -98,6 +102,15 @@ fn every_kind_of_event_reads_back_as_it_was_written() {
         },
         Event::CapabilityChanged { name: "n".into(), version: 1, enabled: false },
         Event::TaskChanged { task, deleted: false },
+        Event::AnswerBrokenOff {
+            turn,
+            answer: 9,
+            model: "m".into(),
+            usage: Usage { input: 1, output: 2 },
+            counted: true,
+            cost_micros: None,
+        },
+        Event::TasksHeld { tasks: vec![TaskId(4)], limit: 30, until: Some(DateTime::UNIX_EPOCH) },
         Event::TasksFired { tasks: vec![TaskId(4)], turn, due_at: vec![DateTime::UNIX_EPOCH], model: Some("ollama/m".into()) },
         Event::CapabilityInstalled {
             name: "n".into(),
@@ -106,7 +119,13 @@ fn every_kind_of_event_reads_back_as_it_was_written() {
             grants: Value::Null,
             fingerprint: "cd".into(),
         },
-        Event::TurnEnded { turn, state: TurnState::Failed, reason: Some("why".into()), failure: Some(Failure::Model) },
+        Event::TurnEnded {
+            turn,
+            state: TurnState::Failed,
+            reason: Some("why".into()),
+            failure: Some(Failure::Model),
+            retry_after: Some(30),
+        },
     ];
     for event in events {
         let written = serde_json::to_value(&event).unwrap();

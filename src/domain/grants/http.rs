@@ -39,6 +39,11 @@ impl HttpGrant {
         Self { scheme: Scheme::Https, host: host.into(), port: None, path: None, methods: BTreeSet::new(), keyed: false }
     }
 
+    /// Where a secret has to be bound to, so that it may go wherever this grant leads.
+    pub fn binding(&self) -> String {
+        self.port.map_or_else(|| self.host.clone(), |port| format!("{}:{port}", self.host))
+    }
+
     fn port_or_default(&self) -> u16 {
         self.port.unwrap_or(match self.scheme {
             Scheme::Https => 443,
@@ -95,17 +100,40 @@ impl HttpGrant {
     }
 }
 
-pub(super) fn host_in_words(pattern: &str) -> String {
-    if pattern == "*" { "any host".to_owned() } else { pattern.to_owned() }
+pub(super) fn binding_in_words(binding: &str) -> String {
+    match binding_parts(binding) {
+        ("*", None) => "any host".to_owned(),
+        ("*", Some(port)) => format!("any host on port {port}"),
+        _ => binding.to_owned(),
+    }
+}
+
+/// True when a secret with this binding may be sent to the address: a host as in [`HttpGrant::host`], and its port where one is named.
+pub fn binding_matches(binding: &str, url: &Url) -> bool {
+    let (host, port) = binding_parts(binding);
+    host_matches(host, url) && port.is_none_or(|port| url.port_or_known_default() == Some(port))
+}
+
+/// True when every address `asked` matches is matched by `given`.
+pub(super) fn binding_covers(given: &str, asked: &str) -> bool {
+    let ((given, given_port), (asked, asked_port)) = (binding_parts(given), binding_parts(asked));
+    host_covers(given, asked) && (given_port.is_none() || given_port == asked_port)
+}
+
+/// The host of a binding, or of what stands between `//` and the path of an address, and the port, if one is written.
+pub(super) fn binding_parts(binding: &str) -> (&str, Option<u16>) {
+    // The colons of an IPv6 address stand in brackets.
+    let parts = binding.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+    parts.map_or((binding, None), |(host, port)| (host, Some(port)))
 }
 
 /// True when every host `asked` matches is matched by `given`.
-pub(super) fn host_covers(given: &str, asked: &str) -> bool {
+fn host_covers(given: &str, asked: &str) -> bool {
     given == "*" || given == asked || given.strip_prefix('*').is_some_and(|end| asked != "*" && asked.ends_with(end))
 }
 
 /// True when the address' host fits the pattern. Only names have names below them.
-pub fn host_matches(pattern: &str, url: &Url) -> bool {
+fn host_matches(pattern: &str, url: &Url) -> bool {
     match (pattern.strip_prefix("*."), url.host()) {
         (_, None) => false,
         (_, Some(_)) if pattern == "*" => true,
@@ -172,6 +200,35 @@ mod tests {
         assert!(allows(&grant, "GET", "https://a.example/v1/x") && allows(&grant, "GET", "https://a.example/v1"));
         for bad in ["/", "/v10/x", "/v1/../v2", "/v1/%2e%2e/v2", "/v1/..%2fv2", "/v1/..%5Cv2", "/v1/\\..\\..\\v2", "/v1/%00"] {
             assert!(!allows(&grant, "GET", &format!("https://a.example{bad}")), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_port_in_a_binding_is_compared_and_without_one_every_port_will_do() {
+        let matches = |binding: &str, url: &str| binding_matches(binding, &Url::parse(url).unwrap());
+        for (binding, url, expected) in [
+            ("a.example:8443", "https://a.example:8443/x", true),
+            ("a.example:8443", "https://a.example/", false),
+            ("a.example:443", "https://a.example/", true),
+            ("a.example:443", "https://a.example:8443/", false),
+            ("a.example", "https://a.example:8443/", true),
+            ("*.example:8443", "https://a.example:8443/", true),
+            ("*.example:8443", "https://a.example/", false),
+            ("*:8443", "https://a.example/", false),
+            ("[::1]:9000", "http://[::1]:9000/", true),
+            ("[::1]:9000", "http://[::1]:9001/", false),
+            ("[::1]", "http://[::1]:9001/", true),
+        ] {
+            assert_eq!(matches(binding, url), expected, "{binding} {url}");
+        }
+        for (given, asked, expected) in [
+            ("a.example", "a.example:8443", true),
+            ("*:8443", "a.example:8443", true),
+            ("a.example:8443", "a.example", false),
+            ("a.example:8443", "a.example:8444", false),
+            ("a.example:8443", "b.example:8443", false),
+        ] {
+            assert_eq!(binding_covers(given, asked), expected, "{given} {asked}");
         }
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use url::{Host, Url};
 
 use super::super::capability::valid_name;
+use super::http::binding_parts;
 use super::{Grants, HttpGrant, Power, Scheme, SqlAccess};
 
 /// Grants that cannot be read; says how to write them.
@@ -110,8 +111,7 @@ fn host_of_text(text: &str) -> Result<HttpGrant, GrantError> {
         }
         None => (Scheme::Https, text),
     };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
+    let (authority, path) = rest.split_at(end_of_authority(rest));
     // A star is no host of a URL; what stands behind it must be one.
     let (star, named) = match authority {
         "*" => return Ok(HttpGrant { scheme, ..HttpGrant::host("*") }),
@@ -128,6 +128,20 @@ fn host_of_text(text: &str) -> Result<HttpGrant, GrantError> {
     };
     let path = if path.len() > 1 { Some(plain_path(path)?) } else { None };
     Ok(normal(HttpGrant { scheme, port: place.port(), path, ..HttpGrant::host(&host) }))
+}
+
+/// Where the path begins of an address without its scheme.
+fn end_of_authority(rest: &str) -> usize {
+    rest.find(['/', '?', '#']).unwrap_or(rest.len())
+}
+
+/// Where a secret may be sent, as `host` or `host:port`. A port that was written stays, the scheme's own too: without one every port will
+/// do.
+fn binding(text: &str) -> Result<String, GrantError> {
+    let host = host_of_text(text)?.host;
+    let rest = text.trim().split_once("://").map_or(text.trim(), |(_, rest)| rest);
+    let (_, port) = binding_parts(&rest[..end_of_authority(rest)]);
+    Ok(port.map_or_else(|| host.clone(), |port| format!("{host}:{port}")))
 }
 
 /// One form for each meaning: the scheme's own port is left out.
@@ -173,7 +187,8 @@ fn sql(settings: &Value) -> Result<SqlAccess, GrantError> {
 }
 
 fn secrets(settings: &Value) -> Result<BTreeMap<String, BTreeSet<String>>, GrantError> {
-    const FORM: &str = r#"write `secrets` like {"API_KEY": ["api.example.com"]}: each name with the hosts it may be sent to"#;
+    const FORM: &str =
+        r#"write `secrets` like {"API_KEY": ["api.example.com"]}: each name with the hosts, or host:port, it may be sent to"#;
     let written: BTreeMap<String, Vec<String>> = serde_json::from_value(settings.clone()).or_else(|_| wrong(FORM))?;
     let bound = |(name, hosts): (String, Vec<String>)| {
         if !valid_secret_name(&name) {
@@ -182,7 +197,7 @@ fn secrets(settings: &Value) -> Result<BTreeMap<String, BTreeSet<String>>, Grant
         if hosts.is_empty() {
             return wrong(FORM);
         }
-        let hosts: Result<BTreeSet<_>, _> = hosts.iter().map(|host| host_of_text(host).map(|grant| grant.host)).collect();
+        let hosts: Result<BTreeSet<_>, _> = hosts.iter().map(|host| binding(host)).collect();
         Ok((name, hosts?))
     };
     if written.is_empty() { wrong(FORM) } else { written.into_iter().map(bound).collect() }
@@ -260,6 +275,24 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_keeps_the_port_it_is_bound_to() {
+        for (text, binding) in [
+            ("api.example.com", "api.example.com"),
+            ("https://API.example.com:443/x", "api.example.com:443"),
+            ("api.example.com:8443", "api.example.com:8443"),
+            ("http://127.0.0.1:9000", "127.0.0.1:9000"),
+            ("http://[::1]:9000/", "[::1]:9000"),
+            ("[::1]", "[::1]"),
+            ("*.example.com:8443", "*.example.com:8443"),
+        ] {
+            let grants = read(json!({"secrets": {"A_KEY": [text]}})).unwrap();
+            assert_eq!(json!(grants)["secrets"]["A_KEY"][0], binding, "{text}");
+            assert_eq!(read(json!(grants)).unwrap(), grants, "{text}");
+        }
+        assert!(read(json!({"secrets": {"A_KEY": ["a.example:99999"]}})).unwrap_err().contains("is no host"));
+    }
+
+    #[test]
     fn what_cannot_be_granted_is_refused_with_the_way_to_write_it() {
         for (written, said) in [
             (json!({"network": {}}), "there is no power `network` to grant; there are: log, clock, random, http"),
@@ -275,7 +308,7 @@ mod tests {
             (json!({"http": {"hosts": [{"host": "a.example", "verbs": ["GET"]}]}}), "verbs"),
             (json!({"sql": {"access": "all"}}), "write `sql` like"),
             (json!({"secrets": {"api-key": ["a.example"]}}), "the secret's name `api-key`"),
-            (json!({"secrets": {"A": []}}), "each name with the hosts"),
+            (json!({"secrets": {"A": []}}), "each name with the hosts, or host:port"),
             (json!({"tools": {"names": ["Not A Name"]}}), "write `tools` like"),
         ] {
             let error = read(written.clone()).expect_err(&written.to_string());

@@ -32,6 +32,37 @@ async fn a_placeholder_becomes_the_secret_in_header_path_query_and_body() {
 }
 
 #[tokio::test]
+async fn no_part_of_a_response_is_read_from_where_a_secret_may_be() {
+    let whole = format!("<{CANARY}>");
+    // A peer that serves ranges, one that sends a part unasked, and one that calls a part a whole.
+    for head in ["206 Partial Content", "200 OK"] {
+        let middle = whole[4..9].to_owned();
+        let peer = Peer::https(move |_| reply(head, &["Content-Range: bytes 4-8/22"], &middle)).await;
+        let way = Way::open(&[&peer]).with_secret(&["api.example"]);
+        let with_key = || header(get(api(&peer, "/me")), "Authorization", PLACEHOLDER);
+        for request in [with_key(), get(api(&peer, "/me"))] {
+            let said = way.refused(header(request.clone(), "Range", "bytes=4-8")).await;
+            assert!(said.contains("leave the header Range away") && said.contains("API_KEY"), "{said}");
+            let error = way.send(header(request, "Request-Range", "bytes=4-8")).await.expect_err("a part");
+            assert!(error.may_have_arrived() && matches!(error.problem(), Problem::Part { .. }), "{error}");
+        }
+        // Where no secret may go, a part is a part.
+        let elsewhere = header(get(peer.named("https", "other.example", "/big")), "Range", "bytes=4-8");
+        assert_eq!(way.send(elsewhere).await.unwrap().body, whole.as_bytes()[4..9]);
+    }
+}
+
+#[tokio::test]
+async fn a_secret_bound_to_a_port_goes_to_no_other() {
+    let (bound, other) = (ok().await, ok().await);
+    let place = format!("api.example:{}", bound.address.port());
+    let way = Way::open(&[&bound, &other]).with_secret(&[&place]);
+    way.send(header(get(api(&bound, "/")), "Authorization", PLACEHOLDER)).await.unwrap();
+    let said = way.refused(header(get(api(&other, "/")), "Authorization", PLACEHOLDER)).await;
+    assert!(said.contains("it is bound to other hosts"), "{said}");
+}
+
+#[tokio::test]
 async fn a_secret_is_put_into_basic_authorization() {
     let peer = ok().await;
     let way = Way::open(&[&peer]).with_secret(&["api.example"]);

@@ -1,13 +1,7 @@
 //! The effect of each kind of statement, without what stands inside it.
 
-use std::ops::ControlFlow;
+use sqlparser::ast::{AlterTableOperation, AlterType, CommentObject, MergeAction, ObjectType, Statement, UtilityOption};
 
-use sqlparser::ast::{
-    AlterTableOperation, AlterType, ArrayElemTypeDef, BinaryOperator, CommentObject, CreateFunction, DataType, Delete, Expr,
-    MergeAction, ObjectType, Query, Statement, TableObject, UnaryOperator, UtilityOption, Visit, Visitor,
-};
-
-use super::functions;
 use crate::domain::Effect;
 
 /// The effect of a statement.
@@ -17,12 +11,9 @@ use crate::domain::Effect;
 pub(super) fn of(statement: &Statement) -> Result<Effect, String> {
     match statement {
         Statement::Query(_) | Statement::ShowVariable { .. } => Ok(Effect::Read),
-        Statement::Insert(insert) => match insert.table {
-            TableObject::TableName(_) => Ok(Effect::Write),
-            _ => Err("it writes into something that is not a table".to_owned()),
-        },
-        Statement::Update(_) => Ok(Effect::Write),
-        Statement::Delete(delete) if narrowed(delete) => Ok(Effect::Write),
+        Statement::Insert(_) | Statement::Update(_) => Ok(Effect::Write),
+        // How many rows a condition leaves is seen when it runs.
+        Statement::Delete(delete) if delete.selection.is_some() => Ok(Effect::Write),
         Statement::Delete(_) | Statement::Truncate(_) => Ok(Effect::Delete),
         Statement::Merge(merge) => {
             let deletes = merge.clauses.iter().any(|clause| matches!(clause.action, MergeAction::Delete { .. }));
@@ -38,7 +29,7 @@ pub(super) fn of(statement: &Statement) -> Result<Effect, String> {
         | Statement::AlterView { .. }
         | Statement::AlterIndex { .. }
         | Statement::AlterType(AlterType { .. }) => Ok(Effect::Define),
-        Statement::CreateFunction(function) => function_made(function),
+        Statement::CreateFunction(_) => Err("from then on, other statements may call what it says".to_owned()),
         Statement::CreateTrigger(_) => Err("from then on, other statements do what the trigger's function says".to_owned()),
         Statement::Comment { object_type, .. } => match object_type {
             CommentObject::Database | CommentObject::Role | CommentObject::User | CommentObject::Extension => {
@@ -96,31 +87,6 @@ pub(super) fn named(statement: &Statement) -> Vec<String> {
     }
 }
 
-/// A function is a definition, unless it could later be called by a statement that does not seem to: under the name of a known function, or
-/// as if it were a column (`n.name` calls `name(n)` where `n` is a row).
-fn function_made(function: &CreateFunction) -> Result<Effect, String> {
-    if functions::shadows(&function.name) {
-        return Err(format!("the function `{}` could be taken for the known one of this name", function.name));
-    }
-    if function.args.iter().flatten().any(|argument| !built_in(&argument.data_type)) {
-        return Err("a function over rows or own types can be called without being seen in a statement".to_owned());
-    }
-    Ok(Effect::Define)
-}
-
-fn built_in(of: &DataType) -> bool {
-    match of {
-        DataType::Custom(..) | DataType::Table(_) | DataType::Unspecified => false,
-        DataType::Array(element) => match element {
-            ArrayElemTypeDef::None | ArrayElemTypeDef::Qualified(..) => false,
-            ArrayElemTypeDef::AngleBracket(of) | ArrayElemTypeDef::SquareBracket(of, _) | ArrayElemTypeDef::Parenthesis(of) => {
-                built_in(of)
-            }
-        },
-        _ => true,
-    }
-}
-
 /// The effect of one part of an ALTER TABLE; `None` where it is not known.
 fn altered(operation: &AlterTableOperation) -> Option<Effect> {
     use AlterTableOperation as Op;
@@ -138,47 +104,4 @@ fn altered(operation: &AlterTableOperation) -> Option<Effect> {
         | Op::ValidateConstraint { .. } => Some(Effect::Define),
         _ => None,
     }
-}
-
-/// True when a DELETE has a condition that leaves some rows out, as far as that can be seen.
-fn narrowed(delete: &Delete) -> bool {
-    delete.selection.as_ref().is_some_and(narrows)
-}
-
-fn narrows(condition: &Expr) -> bool {
-    match condition {
-        Expr::Nested(inner) => narrows(inner),
-        Expr::UnaryOp { op: UnaryOperator::Not, expr } => narrows(expr),
-        Expr::BinaryOp { left, op: BinaryOperator::Or, right } => narrows(left) && narrows(right),
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => narrows(left) || narrows(right),
-        Expr::BinaryOp { left, right, .. } if left == right => false,
-        other => mentions_a_column(other),
-    }
-}
-
-/// Columns inside a subquery may be those of another table, and do not count.
-fn mentions_a_column(expr: &Expr) -> bool {
-    #[derive(Default)]
-    struct Columns {
-        depth: usize,
-        found: bool,
-    }
-    impl Visitor for Columns {
-        type Break = ();
-        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-            self.depth += 1;
-            ControlFlow::Continue(())
-        }
-        fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-            self.depth -= 1;
-            ControlFlow::Continue(())
-        }
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            self.found |= self.depth == 0 && matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-            ControlFlow::Continue(())
-        }
-    }
-    let mut columns = Columns::default();
-    let _ = expr.visit(&mut columns);
-    columns.found
 }

@@ -9,6 +9,7 @@ use super::reply::{At, Body, Refusal, Reply};
 use crate::domain::{NAME_RULE, valid_name};
 use crate::http::Doors;
 use crate::store::{self, UsageReport};
+use crate::tools::BUILT_IN;
 use crate::wire::api::{Policy, PolicyChange, Rate, Rates, RuleChange};
 
 /// The most models a profile has.
@@ -45,6 +46,10 @@ pub(super) async fn set_rule(
 ) -> Reply<Policy> {
     named(&profile)?;
     named(&tool)?;
+    // A rule can be taken away whatever it is for.
+    if rule.is_some() {
+        is_there(&doors, &tool).await?;
+    }
     doors.store.set_tool_rule(&profile, &tool, rule, doors.clock.now()).await?;
     read(&doors, profile).await
 }
@@ -80,6 +85,17 @@ async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
     let policy = doors.store.policy(named(&profile)?).await?;
     let store::ProfilePolicy { mode, governor, budgets, rules, models } = policy;
     Ok(Json(Policy { profile, mode, governor, budgets, rules, models }))
+}
+
+/// Refuses the name of a tool that nobody has, with those that there are. A capability that is disabled is there.
+async fn is_there(doors: &Doors, tool: &str) -> Result<(), Refusal> {
+    let mut tools: Vec<String> = BUILT_IN.into_iter().map(str::to_owned).collect();
+    tools.extend(doors.store.capability_entries().await?.into_iter().map(|entry| entry.name));
+    tools.extend(doors.store.mcp_tools().await?.into_iter().map(|external| external.tool));
+    if tools.iter().any(|there| there == tool) {
+        return Ok(());
+    }
+    Err(Refusal::bad(format!("there is no tool `{tool}`; there are: {}", tools.join(", "))))
 }
 
 fn named(name: &str) -> Result<&str, Refusal> {

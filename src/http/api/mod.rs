@@ -12,9 +12,11 @@ mod replay;
 mod reply;
 mod secrets;
 mod turns;
+mod undo;
 
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
@@ -30,6 +32,8 @@ pub(super) fn routes() -> Router<Doors> {
     Router::new()
         .route("/conversations", post(create_conversation))
         .route("/turns/{id}", get(turns::show))
+        .route("/kept", get(undo::list))
+        .route("/calls/{call}/undo", post(undo::undo))
         .route("/attachments/{id}", get(attachments::show))
         .route("/approvals", get(approvals::list))
         .route("/approvals/{id}", get(approvals::show))
@@ -62,6 +66,11 @@ pub(super) fn routes() -> Router<Doors> {
         .method_not_allowed_fallback(async || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn(reply::json_only))
+}
+
+/// What the guard turned away, in the form of this interface.
+pub(super) fn turned_away(status: StatusCode, why: &str) -> Response {
+    Refusal::new(status, why).into_response()
 }
 
 /// A new conversation beside the main one.

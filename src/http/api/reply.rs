@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 
 use crate::secrets::SecretError;
-use crate::store::{DecideError, LifeError, StoreError};
+use crate::store::{DecideError, LifeError, StoreError, UndoError};
 use crate::telemetry::chain;
 use crate::wire::api::Refused;
 
@@ -54,7 +54,7 @@ impl From<StoreError> for Refusal {
             return Self::unknown(error.to_string());
         }
         tracing::warn!(error = &error as &dyn std::error::Error, "the interface could not answer");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer; try again")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.told())
     }
 }
 
@@ -64,6 +64,18 @@ impl From<DecideError> for Refusal {
             DecideError::Unknown(_) => Self::unknown(error.to_string()),
             DecideError::Decided(..) => Self::conflict(error.to_string()),
             DecideError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<UndoError> for Refusal {
+    fn from(error: UndoError) -> Self {
+        match error {
+            UndoError::Unknown(_) => Self::unknown(error.to_string()),
+            UndoError::Running(_) | UndoError::Nothing(_) | UndoError::Undone(..) | UndoError::Conflicts(_) => {
+                Self::conflict(error.to_string())
+            }
+            UndoError::Store(error) => error.into(),
         }
     }
 }
@@ -85,8 +97,10 @@ impl From<LifeError> for Refusal {
 impl From<SecretError> for Refusal {
     fn from(error: SecretError) -> Self {
         match error {
-            SecretError::Name(_) | SecretError::Length(_) | SecretError::ZeroCharacter => Self::bad(error.to_string()),
-            SecretError::Unreadable { .. } => Self::conflict(error.to_string()),
+            SecretError::Name(_) | SecretError::Short(_) | SecretError::Long(_) | SecretError::ZeroCharacter => {
+                Self::bad(error.to_string())
+            }
+            SecretError::Unreadable { .. } | SecretError::OtherKey(_) => Self::conflict(error.to_string()),
             // The person who set the server up is the one who asks: they are told which file it is.
             SecretError::Key(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "secrets cannot be used");
@@ -110,8 +124,23 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if text.trim_ascii_start().starts_with(b"[") {
             return Err(Refusal::bad("the body cannot be read: it must be a JSON object"));
         }
+        if holds_zero(text) {
+            return Err(Refusal::bad("the body holds a zero character (\\u0000), which cannot be kept; leave it out"));
+        }
         serde_json::from_slice(text).map(Self).map_err(|error| Refusal::bad(format!("the body cannot be read: {error}")))
     }
+}
+
+/// Whether there is a zero character in JSON. It can only be there as an escape, and a backslash is only there within texts.
+fn holds_zero(json: &[u8]) -> bool {
+    let mut rest = json;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+        if rest[at + 1..].starts_with(b"u0000") {
+            return true;
+        }
+        rest = rest.get(at + 2..).unwrap_or_default();
+    }
+    false
 }
 
 /// The body as it came, for what must not be repeated in an error.
@@ -165,4 +194,19 @@ pub(super) async fn json_only(request: Request, next: Next) -> Response {
     };
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zero_character_is_found_and_its_letters_are_not() {
+        for json in [r#"{"a": "\u0000"}"#, r#"{"\\\u0000": 1}"#] {
+            assert!(holds_zero(json.as_bytes()), "{json}");
+        }
+        for json in [r#"{"a": "\\u0000"}"#, r#"{"a": "\u0001"}"#, r#""\"#] {
+            assert!(!holds_zero(json.as_bytes()), "{json}");
+        }
+    }
 }

@@ -30,6 +30,7 @@ pub(super) async fn show(
 ) -> Reply<Turn> {
     // Listening begins before the first look, so that nothing falls between.
     let mut events = doors.store.signals().events();
+    let mut elsewhere = doors.store.signals().elsewhere();
     let until = Instant::now() + PATIENCE;
     loop {
         let report = doors.store.turn_report(turn).await?;
@@ -42,6 +43,7 @@ pub(super) async fn show(
             () = doors.shutdown.cancelled() => {}
             // Any event, a missed one, or the end of the patience: look again.
             _ = timeout_at(until, events.recv()) => {}
+            _ = elsewhere.next() => {}
         }
     }
 }

@@ -80,6 +80,7 @@ impl Door {
         let doors = &self.doors;
         // Listening begins before the first look, so that nothing falls between.
         let mut events = doors.store.signals().events();
+        let mut elsewhere = doors.store.signals().elsewhere();
         let until = Instant::now() + PATIENCE;
         let mut decision = None;
         loop {
@@ -115,6 +116,7 @@ impl Door {
             tokio::select! {
                 // Any event, or a missed one: look again.
                 _ = events.recv() => {}
+                _ = elsewhere.next() => {}
                 () = patience => {
                     if decision.is_none() {
                         return Ok(Waited::Answer(told::still_at_work(tool)));

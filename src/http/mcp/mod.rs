@@ -23,7 +23,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Doors;
 use crate::domain::{Event, EventRecord, ToolSpec};
-use crate::store::{CapabilitySummary, StoreError};
+use crate::store::{CapabilitySummary, Elsewhere, StoreError};
 use crate::tools::Tools;
 
 /// The largest request, in bytes: a capability in base64 is the largest thing there is to send.
@@ -113,14 +113,18 @@ fn tool(spec: ToolSpec) -> Tool {
 /// Words for a client when the database does not answer; the rest is in the log.
 fn broken(error: &StoreError) -> ErrorData {
     tracing::warn!(error = error as &dyn std::error::Error, "an MCP client could not be answered");
-    ErrorData::internal_error("the database does not answer; try again", None)
+    ErrorData::internal_error(error.told(), None)
 }
 
 /// Completes when what is offered may have changed; `false`: the server ends.
-async fn changed(events: &mut Receiver<EventRecord>, doors: &Doors) -> bool {
+async fn changed((events, elsewhere): &mut (Receiver<EventRecord>, Elsewhere), doors: &Doors) -> bool {
     loop {
         let received = tokio::select! {
             received = events.recv() => received,
+            hint = elsewhere.next() => match hint {
+                Some(hint) if !matches!(hint.kind.as_str(), "capability_installed" | "capability_changed") => continue,
+                Some(_) | None => return true,
+            },
             () = doors.shutdown.cancelled() => return false,
         };
         match received {
@@ -163,7 +167,7 @@ impl ServerHandler for Door {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let (doors, gone) = (self.doors.clone(), self.connection.gone.clone());
         self.doors.sockets.spawn(async move {
-            let mut events = doors.store.signals().events();
+            let mut events = (doors.store.signals().events(), doors.store.signals().elsewhere());
             loop {
                 tokio::select! {
                     more = changed(&mut events, &doors) => {
@@ -183,7 +187,7 @@ impl ServerHandler for Door {
 
     /// The same for a client that asks for it in a request of its own.
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut events = self.doors.store.signals().events();
+        let mut events = (self.doors.store.signals().events(), self.doors.store.signals().elsewhere());
         loop {
             tokio::select! {
                 more = changed(&mut events, &self.doors) => {

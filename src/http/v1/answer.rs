@@ -35,7 +35,7 @@ pub(super) async fn complete(State(doors): State<Doors>, asked: Asked) -> Result
     let accepted = accepting.await.expect("accepting does not panic")?;
     let follow = Follow::begin(doors.clone(), ears, accepted).await?;
     let telling = Answering { follow, doors, asked: fingerprint };
-    let response = if stream { stream::response(telling, include_usage) } else { whole(telling).await?.into_response() };
+    let response = if stream { stream::response(telling, include_usage).await? } else { whole(telling).await?.into_response() };
     Ok(with_headers(response, &accepted))
 }
 
@@ -101,6 +101,7 @@ fn ended(telling: &mut Telling, ending: Ending) -> Result<End, Refusal> {
         Ending::Stopped => end(telling.add("*(stopped)*"), None),
         Ending::Waiting(approval, shown) => end(telling.add(&waiting(approval, &shown)), Some(approval)),
         Ending::Behind(approval) => end(telling.add(&behind(approval)), Some(approval)),
+        Ending::Busy(reason, wait) => return Err(Refusal::busy(reason, wait)),
         Ending::Failed(Some(Failure::Model), reason) => {
             return Err(Refusal::failed(StatusCode::BAD_GATEWAY, reason, "model_failed"));
         }

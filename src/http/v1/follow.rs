@@ -5,16 +5,13 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::time::{Interval, interval};
 
 use super::telling::{Ending, Piece, Telling};
 use crate::domain::EventRecord;
 use crate::http::Doors;
-use crate::store::{ShownAccepted, StoreError};
+use crate::store::{Elsewhere, ShownAccepted, StoreError};
 use crate::wire::ServerFrame;
 
-/// How often the database is asked for what another process did; see ADR 12.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Events read at a time.
 const PAGE: i64 = 200;
 
@@ -32,12 +29,14 @@ pub(super) enum Next {
 /// Ears for what is announced, from a moment before a request is accepted.
 pub(super) struct Ears {
     events: broadcast::Receiver<EventRecord>,
+    elsewhere: Elsewhere,
     deltas: broadcast::Receiver<ServerFrame>,
 }
 
 impl Ears {
     pub(super) fn open(doors: &Doors) -> Self {
-        Self { events: doors.store.signals().events(), deltas: doors.deltas.subscribe() }
+        let signals = doors.store.signals();
+        Self { events: signals.events(), elsewhere: signals.elsewhere(), deltas: signals.deltas() }
     }
 }
 
@@ -50,7 +49,6 @@ pub(super) struct Follow {
     position: i64,
     telling: Telling,
     pieces: VecDeque<Piece>,
-    look: Interval,
 }
 
 impl Follow {
@@ -58,9 +56,7 @@ impl Follow {
         // A turn that was asked for before may be in the middle of a step.
         let telling = Telling::of(shown.turn, !shown.again);
         let position = shown.accepted;
-        let mut look = interval(LOOK_EVERY);
-        look.reset();
-        let mut follow = Self { doors, ears, shown, position, telling, pieces: VecDeque::new(), look };
+        let mut follow = Self { doors, ears, shown, position, telling, pieces: VecDeque::new() };
         if let Some(approval) = follow.doors.store.approval_before(shown.turn).await? {
             follow.telling.stands_behind(approval);
         }
@@ -112,9 +108,25 @@ impl Follow {
                     Ok(_) | Err(RecvError::Lagged(_)) => self.catch_up().await?,
                     Err(RecvError::Closed) => return Ok(Next::Away),
                 },
-                _ = self.look.tick() => self.catch_up().await?,
+                hint = self.ears.elsewhere.next() => match hint {
+                    Some(hint) if hint.conversation != self.shown.conversation || hint.sequence <= self.position => {}
+                    Some(_) | None => self.catch_up().await?,
+                },
             }
         }
+    }
+
+    /// The same, for so long at most.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub(super) async fn next_within(&mut self, time: Duration) -> Result<Option<Next>, StoreError> {
+        if let Ok(next) = tokio::time::timeout(time, self.next()).await {
+            return next.map(Some);
+        }
+        // It may have been cut off with something in its hands.
+        self.catch_up().await?;
+        Ok(None)
     }
 
     fn take(&mut self, record: &EventRecord) {

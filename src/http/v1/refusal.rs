@@ -14,6 +14,8 @@ pub(super) struct Refusal {
     fault: Fault,
     /// Whether a client that tries again by itself should; `None` leaves it to its own judgement.
     again: Option<bool>,
+    /// Seconds after which it may come again.
+    wait: Option<u32>,
 }
 
 impl Refusal {
@@ -21,10 +23,11 @@ impl Refusal {
         let kind = match status {
             StatusCode::UNAUTHORIZED => "authentication_error",
             StatusCode::FORBIDDEN => "permission_error",
+            StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
             status if status.is_server_error() => "server_error",
             _ => "invalid_request_error",
         };
-        Self { status, fault: Fault { message: message.into(), kind, param: None, code: None }, again: None }
+        Self { status, fault: Fault { message: message.into(), kind, param: None, code: None }, again: None, wait: None }
     }
 
     pub(super) fn bad(message: impl Into<String>) -> Self {
@@ -46,6 +49,12 @@ impl Refusal {
     /// The turn ended without an answer: asking again would only give the same.
     pub(super) fn failed(status: StatusCode, message: String, code: &'static str) -> Self {
         Self::new(status, message).code(code).again(false)
+    }
+
+    /// The turn ended since the model has too many requests. The same request joins that turn; as a new one it may come after `wait` seconds.
+    pub(super) fn busy(message: String, wait: u32) -> Self {
+        let refusal = Self::failed(StatusCode::TOO_MANY_REQUESTS, message, "rate_limit_exceeded");
+        Self { wait: Some(wait), ..refusal }
     }
 
     /// Names the field that is wrong.
@@ -77,8 +86,9 @@ impl IntoResponse for Refusal {
         if let Some(again) = self.again {
             headers.insert("x-should-retry", HeaderValue::from_static(if again { "true" } else { "false" }));
         }
-        if self.status == StatusCode::SERVICE_UNAVAILABLE && self.again != Some(false) {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+        let soon = self.status == StatusCode::SERVICE_UNAVAILABLE && self.again != Some(false);
+        if let Some(wait) = self.wait.or(soon.then_some(2)) {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(wait));
         }
         response
     }
@@ -91,7 +101,7 @@ impl From<StoreError> for Refusal {
             return Self::new(StatusCode::NOT_FOUND, told).at("metadata.conversation").code("conversation_not_found");
         }
         tracing::warn!(error = &error as &dyn std::error::Error, "/v1 could not answer");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer; try again")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.told())
     }
 }
 

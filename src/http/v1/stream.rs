@@ -18,8 +18,19 @@ use crate::wire::v1::{Chunk, ChunkChoice, Delta, MODEL, Progress};
 /// A line without meaning goes out after so much silence, so that nothing between here and the client takes the connection for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-pub(super) fn response(answering: Answering, include_usage: bool) -> Response {
-    let mut stream = Stream { answering, include_usage, ready: VecDeque::new(), over: false };
+/// How long the head of an answer waits for what comes first, so that a failure before any word has its status. Real time: the client waits.
+const HOLD: Duration = Duration::from_secs(1);
+
+pub(super) async fn response(mut answering: Answering, include_usage: bool) -> Result<Response, Refusal> {
+    let first = answering.follow.next_within(HOLD).await?;
+    let first = match first {
+        Some(Next::End(ending @ (Ending::Failed(..) | Ending::Busy(..)))) if answering.follow.telling().text().is_empty() => {
+            return Err(answering.end(ending).await.err().unwrap_or_else(Refusal::away));
+        }
+        Some(Next::Away) => return Err(Refusal::away()),
+        first => first,
+    };
+    let mut stream = Stream { answering, include_usage, first, ready: VecDeque::new(), over: false };
     stream.chunk(Delta { role: Some("assistant"), content: Some(String::new()) }, None, stream.answering.progress());
     let events = futures::stream::unfold(stream, |mut stream| async move {
         let event = stream.next().await?;
@@ -29,12 +40,14 @@ pub(super) fn response(answering: Answering, include_usage: bool) -> Response {
     // A proxy that gathers would turn the stream into one late answer.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    Ok(response)
 }
 
 struct Stream {
     answering: Answering,
     include_usage: bool,
+    /// What came before the head was sent.
+    first: Option<Next>,
     ready: VecDeque<Event>,
     over: bool,
 }
@@ -49,7 +62,11 @@ impl Stream {
             if self.over {
                 return None;
             }
-            match self.answering.follow.next().await {
+            let next = match self.first.take() {
+                Some(first) => Ok(first),
+                None => self.answering.follow.next().await,
+            };
+            match next {
                 Ok(Next::Piece(piece)) => self.piece(piece),
                 Ok(Next::End(ending)) => self.end(ending).await,
                 Ok(Next::Away) => self.fail(Refusal::away()),

@@ -29,6 +29,8 @@ pub(super) enum Ending {
     Stopped,
     /// It ended without an answer; why.
     Failed(Option<Failure>, String),
+    /// It ended without an answer, since the model has too many requests; why, and seconds after which it may take one.
+    Busy(String, u32),
 }
 
 /// The step that is being written.
@@ -170,11 +172,12 @@ impl Telling {
                 self.waiting = Some((*approval, shown.clone()));
             }
             Event::ApprovalDecided { turn, .. } if *turn == self.turn => self.waiting = None,
-            Event::TurnEnded { turn, state, reason, failure } if *turn == self.turn => {
-                self.over = Some(match state {
-                    TurnState::Failed => Ending::Failed(*failure, reason.clone().unwrap_or_default()),
-                    TurnState::Aborted => Ending::Stopped,
-                    TurnState::Queued | TurnState::Running | TurnState::AwaitingApproval | TurnState::Completed => {
+            Event::TurnEnded { turn, state, reason, failure, retry_after } if *turn == self.turn => {
+                self.over = Some(match (state, retry_after) {
+                    (TurnState::Failed, Some(wait)) => Ending::Busy(reason.clone().unwrap_or_default(), *wait),
+                    (TurnState::Failed, None) => Ending::Failed(*failure, reason.clone().unwrap_or_default()),
+                    (TurnState::Aborted, _) => Ending::Stopped,
+                    (TurnState::Queued | TurnState::Running | TurnState::AwaitingApproval | TurnState::Completed, _) => {
                         Ending::Answered(self.cut)
                     }
                 });

@@ -75,20 +75,22 @@ fn a_key_alone_goes_only_to_its_maker() {
 #[test]
 fn a_key_of_one_provider_goes_to_no_other_and_to_no_other_address() {
     let mut set = settings("groq", "", "the-general-one", "");
-    set.keys = [("OPENAI_API_KEY".into(), "of-openai".into()), ("GROQ_API_KEY".into(), "of-groq".into())].into();
+    set.keys = [("OPENAI_API_KEY".into(), "key-of-openai".into()), ("GROQ_API_KEY".into(), "key-of-groq".into())].into();
     let key = |text: &str, set: &ModelSettings| {
         let target = text.parse::<Reference>().unwrap().target(set).map_err(|error| error.to_string())?;
-        Ok::<_, String>(["the-general-one", "of-openai", "of-groq"].into_iter().find(|key| target.endpoint.scrub(key) != *key))
+        Ok::<_, String>(
+            ["the-general-one", "key-of-openai", "key-of-groq"].into_iter().find(|key| target.endpoint.scrub(key) != *key),
+        )
     };
     assert_eq!(key("groq/x", &set), Ok(Some("the-general-one")), "LLM_API_KEY wins for the provider LLM_PROVIDER names");
-    assert_eq!(key("openai", &set), Ok(Some("of-openai")));
+    assert_eq!(key("openai", &set), Ok(Some("key-of-openai")));
     assert_eq!(key("mistral", &set), Err("The provider `mistral` needs a key: set MISTRAL_API_KEY.".into()));
     assert_eq!(key("ollama/x", &set), Ok(None));
     set.api_key = None;
-    assert_eq!(key("groq", &set), Ok(Some("of-groq")));
+    assert_eq!(key("groq", &set), Ok(Some("key-of-groq")));
     set.base_url = Some("http://127.0.0.1:4000/v1".into());
     assert_eq!(key("groq", &set), Ok(None), "the maker's key stays with the maker");
-    assert_eq!(key("openai", &set), Ok(Some("of-openai")));
+    assert_eq!(key("openai", &set), Ok(Some("key-of-openai")));
 }
 
 #[test]

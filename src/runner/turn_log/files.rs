@@ -7,8 +7,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::kept::Kept;
 use super::lines::Line;
 use crate::domain::{ConversationId, TurnId};
 
@@ -24,6 +26,7 @@ pub(super) struct Folder {
     journal: File,
     /// Of turns that were written to and are not over: number and part of the last line.
     newest: HashMap<TurnId, (i64, usize)>,
+    kept: Kept,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -41,7 +44,7 @@ struct Mark {
 
 impl Folder {
     /// Opens the folder, made when missing. Blocks.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, now: DateTime<Utc>) -> io::Result<Self> {
         match DirBuilder::new().mode(0o700).create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
@@ -64,7 +67,8 @@ impl Folder {
             fs::rename(&fresh, &file)?;
         }
         let journal = appending(&file)?;
-        Ok(Self { path: path.to_owned(), positions, journal, newest: HashMap::new() })
+        let kept = Kept::look(path, now);
+        Ok(Self { path: path.to_owned(), positions, journal, newest: HashMap::new(), kept })
     }
 
     /// The number of the newest event of a conversation that was dealt with; 0 when there is none.
@@ -80,12 +84,16 @@ impl Folder {
     }
 
     /// Appends the lines of one event that are not in its turn's file yet; returns those. Blocks.
-    pub(super) fn append(&mut self, lines: Vec<Line>, over: bool) -> io::Result<Vec<Line>> {
+    pub(super) fn append(&mut self, lines: Vec<Line>, over: bool, now: DateTime<Utc>) -> io::Result<Vec<Line>> {
         let Some(turn) = lines.first().map(|line| line.turn) else { return Ok(lines) };
         let path = self.path.join(format!("turn-{turn}.jsonl"));
         let newest = match self.newest.get(&turn) {
             Some(newest) => *newest,
-            None => mend(&path)?,
+            None if path.exists() => mend(&path)?,
+            None => {
+                self.kept.begins(&self.path, now);
+                (0, 0)
+            }
         };
         let new: Vec<_> = lines.into_iter().filter(|line| (line.seq, line.part) > newest).collect();
         let mut text = String::new();
@@ -96,7 +104,11 @@ impl Folder {
         // Whatever goes wrong now, the file's end is looked at again before the next line.
         self.newest.remove(&turn);
         if let Some(last) = new.last() {
-            appending(&path)?.write_all(text.as_bytes())?;
+            let mut file = appending(&path)?;
+            file.write_all(text.as_bytes())?;
+            // The age of a log is told by the same clock that judges it.
+            file.set_modified(now.into())?;
+            self.kept.grew(text.len());
             if !over {
                 self.newest.insert(turn, (last.seq, last.part));
             }
@@ -115,11 +127,7 @@ fn appending(path: &Path) -> io::Result<File> {
 
 /// Cuts off what is no whole line; number and part of the last line that is, or zeros.
 fn mend(path: &Path) -> io::Result<(i64, usize)> {
-    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, 0)),
-        Err(error) => return Err(error),
-    };
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let length = file.metadata()?.len();
     let mut tail = Vec::new();
     loop {
@@ -178,18 +186,18 @@ mod tests {
         // A line longer than what is read at a time.
         let long = "x".repeat(200_000);
         let event = |seq| vec![line(seq, 1, "short"), line(seq, 2, &long), line(seq, 3, "short")];
-        let mut folder = Folder::open(&path).unwrap();
-        folder.append(event(1), false).unwrap();
-        folder.append(event(2), false).unwrap();
+        let mut folder = Folder::open(&path, DateTime::UNIX_EPOCH).unwrap();
+        folder.append(event(1), false, DateTime::UNIX_EPOCH).unwrap();
+        folder.append(event(2), false, DateTime::UNIX_EPOCH).unwrap();
         let whole = fs::read(path.join("turn-5.jsonl")).unwrap();
         let wanted: Vec<_> = [1, 2].iter().flat_map(|seq| [1, 2, 3].map(|part| (*seq, part))).collect();
         assert_eq!(marks(&path), wanted);
         for cut in (0..600).chain([100_000, 200_200, 200_300, whole.len() / 2 + 1, whole.len() - 2, whole.len() - 1, whole.len()])
         {
             fs::write(path.join("turn-5.jsonl"), &whole[..cut]).unwrap();
-            let mut folder = Folder::open(&path).unwrap();
-            folder.append(event(1), false).unwrap();
-            folder.append(event(2), true).unwrap();
+            let mut folder = Folder::open(&path, DateTime::UNIX_EPOCH).unwrap();
+            folder.append(event(1), false, DateTime::UNIX_EPOCH).unwrap();
+            folder.append(event(2), true, DateTime::UNIX_EPOCH).unwrap();
             assert_eq!(fs::read(path.join("turn-5.jsonl")).unwrap(), whole, "cut at {cut}");
         }
     }
@@ -198,13 +206,13 @@ mod tests {
     fn positions_survive_a_crash_and_do_not_grow_without_end() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("logs");
-        let mut folder = Folder::open(&path).unwrap();
+        let mut folder = Folder::open(&path, DateTime::UNIX_EPOCH).unwrap();
         for seq in 1..=100 {
             folder.pass(ConversationId(1), seq).unwrap();
         }
         folder.pass(ConversationId(2), 7).unwrap();
         folder.journal.write_all(br#"{"conversation":1,"se"#).unwrap();
-        let again = Folder::open(&path).unwrap();
+        let again = Folder::open(&path, DateTime::UNIX_EPOCH).unwrap();
         assert_eq!([1, 2, 3].map(|id| again.position(ConversationId(id))), [100, 7, 0]);
         assert_eq!(fs::read_to_string(path.join("positions.jsonl")).unwrap().lines().count(), 2);
     }

@@ -92,6 +92,10 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
             }
             (*turn, Some(*step), None, vec![say(event, body, content.as_str())])
         }
+        Event::AnswerBrokenOff { turn, model, usage, counted, .. } => {
+            let body = json!({ "model": model, "usage": usage, "counted": counted });
+            (*turn, None, None, vec![say("planner_error", body, format!("an answer of {model} broke off"))])
+        }
         Event::ToolCallProposed { turn, step, call, request, .. } => {
             let action = json!({ "name": request.name, "arguments": request.arguments });
             let words = format!("{} {}", request.name, request.arguments);
@@ -125,7 +129,11 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
         Event::ToolCallEnded { turn, call, name, outcome, verdict, .. } => {
             (*turn, None, Some(*call), ended(name, outcome, verdict.as_deref()))
         }
-        Event::TurnEnded { turn, state, reason, failure } => {
+        Event::CallUndone { turn, call, rows } => {
+            let words = format!("the person put back {rows} rows");
+            (*turn, None, Some(*call), vec![say("call_undone", json!({ "rows": rows }), words)])
+        }
+        Event::TurnEnded { turn, state, reason, failure, retry_after: _ } => {
             let event = if *state == TurnState::Completed { "task_completed" } else { "task_aborted" };
             let words = reason.clone().unwrap_or_default();
             (*turn, None, None, vec![say(event, json!({ "state": state, "reason": reason, "failure": failure }), words)])
@@ -134,6 +142,7 @@ fn told(event: &Event, beside: &Beside) -> Option<Told> {
         | Event::TurnResumed { .. }
         | Event::TaskChanged { .. }
         | Event::TasksFired { .. }
+        | Event::TasksHeld { .. }
         | Event::CapabilityInstalled { .. }
         | Event::CapabilityChanged { .. } => return None,
     })
@@ -179,6 +188,7 @@ mod tests {
             outcome: if ok { Outcome::ok("") } else { Outcome::failed("no") },
             verdict: verdict.map(str::to_owned),
             approval: None,
+            kept: None,
         };
         let names = |event| names(event, &Beside::default());
         assert_eq!(names(ended(true, Some("allow"))), ["decision", "execution_started", "execution_result"]);

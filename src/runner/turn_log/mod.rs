@@ -1,7 +1,8 @@
 //! A log of every turn: `turn-N.jsonl` for programs, and readable lines in the log of the server. Both are written from committed events,
-//! so what they say has happened, and what was missed is read from the database. No file is ever rotated or removed.
+//! so what they say has happened, and what was missed is read from the database. Old files are removed: see [`kept`].
 
 mod files;
+mod kept;
 mod lines;
 
 use std::collections::HashMap;
@@ -120,7 +121,8 @@ impl TurnLog {
             let shown = self.store.newest_sequences().await?.into_iter().collect();
             return Ok(Book { folder: None, shown });
         };
-        let folder = tokio::task::spawn_blocking(move || Folder::open(&path)).await.expect("opening does not panic")?;
+        let now = self.clock.now();
+        let folder = tokio::task::spawn_blocking(move || Folder::open(&path, now)).await.expect("opening does not panic")?;
         Ok(Book { folder: Some(folder), shown: HashMap::new() })
     }
 
@@ -171,11 +173,12 @@ impl TurnLog {
         let beside = self.beside(&records).await?;
         let mut written = Vec::new();
         if let Some(mut folder) = book.folder.take() {
+            let now = self.clock.now();
             let work = move || -> io::Result<(Folder, Vec<Line>)> {
                 let mut passed: HashMap<ConversationId, i64> = HashMap::new();
                 for record in &records {
                     let over = matches!(record.event, Event::TurnEnded { .. });
-                    written.extend(folder.append(lines::lines(record, &beside), over)?);
+                    written.extend(folder.append(lines::lines(record, &beside), over, now)?);
                     passed.insert(record.conversation, record.sequence);
                 }
                 for (conversation, seq) in passed {

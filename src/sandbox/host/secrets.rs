@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wasmtime::Result;
 
-use crate::domain::{Grants, SECRET_NAME_RULE, valid_secret_name};
+use crate::domain::{Grants, HttpGrant, SECRET_NAME_RULE, valid_secret_name};
 
 use super::super::reach::Refused;
 use super::State;
@@ -25,7 +25,7 @@ fn granted(grants: &Grants, name: &str) -> Result<(), Refused> {
     if !valid_secret_name(name) {
         return Err(Refused(format!("no secret has such a name: {SECRET_NAME_RULE}")));
     }
-    let mut hosts: BTreeSet<_> = grants.http.iter().map(|grant| grant.host.clone()).collect();
+    let mut hosts: BTreeSet<_> = grants.http.iter().map(HttpGrant::binding).collect();
     if hosts.is_empty() {
         hosts.insert("api.example.com".to_owned());
     }

@@ -1,5 +1,9 @@
 //! The agent's own SQL: on its own login, in one transaction with its outcome.
 
+mod keeping;
+mod look;
+mod pools;
+mod seam;
 mod statement;
 mod told;
 mod transaction;
@@ -9,12 +13,16 @@ use serde_json::Value;
 use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
 
+pub(super) use self::pools::AgentPools;
+pub use self::seam::{AgentLogin, SqlEnd};
 use self::statement::{Room, Statement};
-use self::told::{busy, cut, timed_out, told_of};
+pub(super) use self::told::is_code;
+use self::told::{busy, cannot_ask, cut, timed_out, told_of};
 use self::transaction::Seal;
+use super::undo::kept_of;
 use super::unit::used_approval;
 use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError};
-use crate::domain::{Event, EventRecord, OperationState, Outcome, SqlAccess, ToolCallId};
+use crate::domain::{Event, EventRecord, Finding, OperationState, Outcome, ToolCallId};
 
 /// What a capability's statement may give it.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
@@ -28,14 +36,18 @@ pub struct AgentSql<'a> {
     pub params: &'a [Value],
     /// How much of the results is shown, all together.
     pub limits: RowLimits,
-    /// With [`SqlAccess::Read`] Postgres itself lets them change nothing, whatever functions they call.
-    pub access: SqlAccess,
+    /// How much Postgres lets them do. On [`AgentLogin::Reader`] they change nothing, whatever functions they call.
+    pub login: AgentLogin,
+    /// A person was told that all they lose can be put back: else nothing of it is done.
+    pub promised: bool,
 }
 
 /// Why a statement did not come to an outcome.
 enum Failure {
     /// The statement's own fault; what its author reads.
     Statement(Value),
+    /// It would do more than it was let to; nothing of it was kept.
+    Asks(Finding),
     /// Its connection was ended. Nothing was kept, unless that happened in the very moment of the commit.
     Cut,
     /// Ours.
@@ -51,41 +63,57 @@ impl<E: Into<StoreError>> From<E> for Failure {
 /// What came of a statement: its result, and the number of the event by which it was recorded.
 type Sealed = (String, Option<i64>);
 
+/// How statements ended.
+enum Ran {
+    /// With their result, and the number of the event by which it was recorded.
+    Done(String, Option<i64>),
+    /// With nothing; what their author is told.
+    Failed(Value),
+    /// With nothing; what they would do.
+    Asks(Finding),
+}
+
 impl Store {
     /// Runs statements of the agent and records the call's outcome in the same transaction: exactly once, whatever is killed when.
     /// `end.outcome` is replaced by what came of them: of one its result, of several `{"results": […]}`.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an outcome, not an error.
+    /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an outcome, not an error; one that
+    /// would do more than its login may is a question, and the call has no outcome yet.
     pub async fn run_agent_sql(
         &self,
         lease: &Lease,
         sql: AgentSql<'_>,
         end: CallEnd<'_>,
         now: DateTime<Utc>,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<SqlEnd, StoreError> {
         let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
-            Ok(statements) => match self.run_sealed(lease, &statements, Seal::Call(&end, sql.access), now).await? {
-                Ok((result, sequence)) => {
-                    let outcome = Outcome::ok(result);
-                    let approval = match end.verdict {
-                        // It is committed: an announcement that cannot name the approval is better than none.
-                        "ask" => used_approval(&self.pool, end.call).await.unwrap_or(None),
-                        _ => None,
-                    };
-                    self.announce(lease, sequence, now, end.recorded(lease, outcome.clone(), approval));
-                    return Ok(outcome);
+            Ok(statements) => {
+                match self.run_sealed(lease, &statements, (Seal::Call(&end), sql.login, sql.promised), now).await? {
+                    Ran::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
+                    Ran::Done(result, sequence) => {
+                        let outcome = Outcome::ok(result);
+                        let approval = match end.verdict {
+                            // It is committed: an announcement that cannot name the approval is better than none.
+                            "ask" => used_approval(&self.pool, end.call).await.unwrap_or(None),
+                            _ => None,
+                        };
+                        let kept = kept_of(&self.pool, end.call).await.unwrap_or(None);
+                        self.announce(lease, sequence, now, end.recorded(lease, outcome.clone(), approval, kept));
+                        return Ok(SqlEnd::Outcome(outcome));
+                    }
+                    Ran::Failed(error) => error,
                 }
-                Err(error) => error,
-            },
+            }
         };
         let (outcome, call) = (Outcome::failed(failed.to_string()), end.call);
-        match self.end_call(lease, CallEnd { outcome: outcome.clone(), ..end }, now).await {
+        let outcome = match self.end_call(lease, CallEnd { outcome: outcome.clone(), ..end }, now).await {
             // Time was up, or the connection broke, in the very moment of the commit: what was recorded is what happened.
             Err(StoreError::LostLease) => self.recorded_outcome(lease, call).await?.ok_or(StoreError::LostLease),
             recorded => recorded.map(|()| outcome),
-        }
+        };
+        outcome.map(SqlEnd::Outcome)
     }
 
     /// What Postgres has against statements before they run: that one cannot be read, or names what is not there. `None`: nothing, as far
@@ -102,11 +130,14 @@ impl Store {
         };
         let checked = async {
             let Some(first) = statements.first() else { return Ok(()) };
-            let mut connection = self.agent_connection().await?;
+            let Some(_entered) = self.gate.enter() else { return Err(Failure::Statement(busy())) };
+            let mut connection = self.agent_connection(AgentLogin::Tables).await?;
             first.check(&mut connection).await.map_err(|failure| failure.of(0, &statements))
         };
         match checked.await {
-            Ok(()) | Err(Failure::Cut) => Ok(None),
+            Ok(()) | Err(Failure::Cut | Failure::Asks(_)) => Ok(None),
+            // Whether it may be done, the law and the login it then runs on will say.
+            Err(Failure::Statement(told)) if told["code"] == "42501" => Ok(None),
             Err(Failure::Statement(told)) => Ok(Some(self.with_tables(told, &text).await?.to_string())),
             Err(Failure::Store(error)) => Err(error),
         }
@@ -152,9 +183,9 @@ impl Store {
     /// Runs one statement for a capability. `params` stand in for `$1`, `$2`, …
     ///
     /// The answer is JSON: an array of row objects, or what was done, as `{"row_count": 1}`. A result that has more than 10,000 rows or
-    /// 1 MiB is an error, and so is everything that the statement did wrong; then nothing of it was kept. With [`SqlAccess::Read`] it can
-    /// change nothing and nothing is recorded; with [`SqlAccess::Write`] what came of it is recorded in the ledger, a success in the same
-    /// transaction, so that it happens exactly once.
+    /// 1 MiB is an error, and so is everything that the statement did wrong or may not do; then nothing of it was kept. On
+    /// [`AgentLogin::Reader`] it can change nothing and nothing is recorded; else what came of it is recorded in the ledger, a success in
+    /// the same transaction, so that it happens exactly once.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before, or when the database is not there.
@@ -164,27 +195,26 @@ impl Store {
         operation: NewOperation<'_>,
         text: &str,
         params: &[Value],
-        access: SqlAccess,
+        login: AgentLogin,
         now: DateTime<Utc>,
     ) -> Result<Result<String, String>, StoreError> {
-        let seal = match access {
-            SqlAccess::Read => Seal::Nothing,
-            SqlAccess::Write => Seal::Operation(&operation),
-        };
+        let reads = login == AgentLogin::Reader;
+        let seal = if reads { Seal::Nothing } else { Seal::Operation(&operation) };
         let failed = match Statement::new(text, params, Room::Whole(WHOLE)) {
             Err(refusal) => refusal,
-            Ok(statement) => match self.run_sealed(lease, &[statement], seal, now).await? {
-                Ok((answer, sequence)) => {
+            Ok(statement) => match self.run_sealed(lease, &[statement], (seal, login, false), now).await? {
+                Ran::Done(answer, sequence) => {
                     if let Some(sequence) = sequence {
                         self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
                     }
                     return Ok(Ok(answer));
                 }
-                Err(error) => error,
+                Ran::Asks(finding) => cannot_ask(&finding),
+                Ran::Failed(error) => error,
             },
         };
         let failed = failed.to_string();
-        if access == SqlAccess::Write {
+        if !reads {
             let recorded = self.end_operation(lease, &operation, OperationState::Failed, Some(&failed), now).await;
             if let Err(StoreError::LostLease) = recorded {
                 // Time was up, or the connection broke, in the very moment of the commit: what the ledger says is what happened.
@@ -198,30 +228,60 @@ impl Store {
         Ok(Err(failed))
     }
 
-    /// Runs statements to their end, within the deadline. The inner error is what their author is told.
+    /// Runs statements to their end, within the deadline.
     async fn run_sealed(
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        seal: Seal<'_>,
+        on: (Seal<'_>, AgentLogin, bool),
         now: DateTime<Utc>,
-    ) -> Result<Result<Sealed, Value>, StoreError> {
-        match tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statements, seal, now)).await {
-            Ok(Ok(sealed)) => Ok(Ok(sealed)),
+    ) -> Result<Ran, StoreError> {
+        let Some(_entered) = self.gate.enter() else { return Ok(Ran::Failed(busy())) };
+        let left = match on {
+            (Seal::Nothing, ..) | (_, AgentLogin::Reader, _) => None,
+            _ => match self.room_for(statements.iter().map(Statement::first_word)).await? {
+                Ok(left) => Some(left),
+                Err(told) => return Ok(Ran::Failed(told)),
+            },
+        };
+        let outgrown = async {
+            match left {
+                Some(left) => self.outgrown(left).await,
+                None => std::future::pending().await,
+            }
+        };
+        let running = tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statements, on, now));
+        let ran = tokio::select! {
+            biased;
+            ran = running => ran,
+            told = outgrown => return Ok(Ran::Failed(told)),
+        };
+        match ran {
+            Ok(Ok((result, sequence))) => Ok(Ran::Done(result, sequence)),
             Ok(Err(Failure::Statement(error))) => {
                 let text = statements.iter().map(|statement| statement.text).collect::<Vec<_>>().join("\n");
-                Ok(Err(self.with_tables(error, &text).await?))
+                Ok(Ran::Failed(self.with_tables(error, &text).await?))
             }
-            Ok(Err(Failure::Cut)) => Ok(Err(cut())),
+            Ok(Err(Failure::Asks(finding))) => Ok(Ran::Asks(finding)),
+            Ok(Err(Failure::Cut)) => Ok(Ran::Failed(cut())),
             Ok(Err(Failure::Store(error))) => Err(error),
-            Err(_) => Ok(Err(timed_out(self.sql_deadline.as_secs()))),
+            Err(_) => Ok(Ran::Failed(timed_out(self.sql_deadline.as_secs()))),
         }
     }
 
-    /// A clean connection on the agent's login. The agent can change its own password and its own defaults; where that keeps us out, the
-    /// login is made anew, once.
-    async fn agent_connection(&self) -> Result<PoolConnection<Postgres>, Failure> {
-        let error = match self.agent.acquire().await {
+    /// A connection for putting back what the agent lost: with no more rights than changing its rows takes.
+    pub(super) async fn writer(&self) -> Result<PoolConnection<Postgres>, StoreError> {
+        self.agent_connection(AgentLogin::Writer).await.map_err(|failure| match failure {
+            Failure::Store(error) => error,
+            Failure::Statement(_) | Failure::Asks(_) | Failure::Cut => StoreError::Database(sqlx::Error::PoolTimedOut),
+        })
+    }
+
+    /// A clean connection on one of the agent's logins. The agent can change its own password and its own defaults; where that keeps us
+    /// out, the login is made anew, once.
+    async fn agent_connection(&self, login: AgentLogin) -> Result<PoolConnection<Postgres>, Failure> {
+        let pool = &self.agent.of(login).pool;
+        let error = match pool.acquire().await {
             Ok(connection) => return Ok(connection),
             Err(sqlx::Error::PoolTimedOut) => return Err(Failure::Statement(busy())),
             Err(error) => error,
@@ -233,7 +293,7 @@ impl Store {
         }
         tracing::warn!(%error, "the agent's login does not let us in; it is made anew");
         self.repair.run().await.map_err(|error| StoreError::AgentLogin(Box::new(error)))?;
-        Ok(self.agent.acquire().await?)
+        Ok(pool.acquire().await?)
     }
 
     fn announce(&self, lease: &Lease, sequence: Option<i64>, at: DateTime<Utc>, event: Event) {

@@ -71,6 +71,11 @@ impl<'a> Statement<'a> {
         Ok(Self { text, first: first_word(text)?, params, unused: false, room })
     }
 
+    /// Its first word, in capitals.
+    pub(super) fn first_word(&self) -> &str {
+        &self.first
+    }
+
     /// Has Postgres read it, and look up what it names, without any effect.
     pub(super) async fn check(&self, connection: &mut PgConnection) -> Result<(), Failure> {
         let prepared = (&mut *connection).prepare(AssertSqlSafe(self.text.to_owned()).into_sql_str()).await;
@@ -123,13 +128,16 @@ impl<'a> Statement<'a> {
     /// `before`: how many characters of `sql` stand before the statement, for positions in errors.
     async fn collect(&self, connection: &mut PgConnection, sql: String, before: usize) -> Result<String, Failure> {
         let (Room::Shown(limits) | Room::Whole(limits)) = self.room;
+        let whole = matches!(self.room, Room::Whole(_));
         let described = |error| describe(error, self.text, before);
         let mut collector = None;
         let mut changed = 0;
         let mut results = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_many(&mut *connection);
         while let Some(result) = results.try_next().await.map_err(described)? {
             match result {
-                Either::Right(row) => collector.get_or_insert_with(|| Collector::new(limits)).add(&row).map_err(described)?,
+                Either::Right(row) => {
+                    collector.get_or_insert_with(|| Collector::new(limits, whole)).add(&row).map_err(described)?
+                }
                 Either::Left(done) => changed = done.rows_affected(),
             }
         }

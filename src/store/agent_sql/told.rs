@@ -4,7 +4,12 @@ use serde_json::{Value, json};
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use super::Failure;
+use crate::domain::{Finding, shortened};
 use crate::store::StoreError;
+use crate::store::relay::TOO_LONG;
+
+/// The most of each text that Postgres says of an error. A statement decides how long they are: its values stand in them.
+const LONGEST: usize = 4 << 10;
 
 /// Objects that the agent may read and not change, and the tool that changes them.
 const READ_ONLY: [(&str, &str); 4] =
@@ -17,6 +22,15 @@ pub(super) fn refusal(message: &str) -> Value {
 /// A refusal of what its author can put right.
 pub(super) fn mistake(message: &str) -> Value {
     json!({ "error": "invalid_arguments", "message": message })
+}
+
+/// A capability's call cannot wait for a person in the middle.
+pub(super) fn cannot_ask(finding: &Finding) -> Value {
+    let why = finding.why.join(" ");
+    refusal(&format!(
+        "{why} A person has to decide about this, and a capability cannot wait for that: let the agent call `execute_sql` itself. Nothing \
+         of this statement was kept."
+    ))
 }
 
 pub(super) fn timed_out(seconds: u64) -> Value {
@@ -41,7 +55,17 @@ pub(super) fn told_of(mut told: Value, number: usize, of: usize, statement: &str
     told
 }
 
-pub(super) fn is_code(error: &sqlx::Error, code: &str) -> bool {
+/// A result that cannot be kept as it is.
+pub(super) fn too_much(bytes: usize) -> Value {
+    let message = format!(
+        "the result has {} KiB and cannot be kept; nothing of the statement was kept. Name fewer columns, use LIMIT, or give long values \
+         in parts with substr",
+        bytes >> 10
+    );
+    json!({ "error": "too_much", "message": message })
+}
+
+pub(in crate::store) fn is_code(error: &sqlx::Error, code: &str) -> bool {
     error.as_database_error().and_then(|error| error.code()).as_deref() == Some(code)
 }
 
@@ -59,7 +83,10 @@ pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Fa
     if matches!(database.code(), "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25P04") {
         return Failure::Cut;
     }
-    let mut told = json!({ "error": "sql_error", "message": database.message(), "code": database.code() });
+    if database.code() == TOO_LONG {
+        return Failure::Statement(json!({ "error": "too_much", "message": database.message() }));
+    }
+    let mut told = json!({ "error": "sql_error", "message": shortened(database.message(), LONGEST), "code": database.code() });
     if let Some(PgErrorPosition::Original(position)) = database.position()
         && let Some(position) = position.checked_sub(before)
         && position > 0
@@ -68,11 +95,11 @@ pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Fa
         told["near"] = json!(statement.chars().skip(position - 1).take(40).collect::<String>());
     }
     if let Some(detail) = database.detail() {
-        told["detail"] = json!(detail);
+        told["detail"] = json!(shortened(detail, LONGEST));
     }
     let hint = own_hint(database).or_else(|| database.hint().map(str::to_owned));
     if let Some(hint) = hint {
-        told["hint"] = json!(hint);
+        told["hint"] = json!(shortened(&hint, LONGEST));
     }
     Failure::Statement(told)
 }
@@ -102,6 +129,9 @@ fn own_hint(error: &PgDatabaseError) -> Option<String> {
                 .to_owned(),
         ),
         "25006" => Some("Only reading was granted; changes need the grant `sql` with access `write`.".to_owned()),
+        "53100" => Some(
+            "No space left on the device of the database. DROP or TRUNCATE what is not needed, and tell the person.".to_owned(),
+        ),
         "57014" => Some("The statement ran too long. Limit it, or do it in parts.".to_owned()),
         _ => None,
     }

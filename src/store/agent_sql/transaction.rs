@@ -3,25 +3,31 @@
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;
-use sqlx::{PgConnection, PgPool, Postgres, Row};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Row};
 
+use super::keeping::Keeping;
+use super::pools::AgentPool;
+use super::seam::AgentLogin;
 use super::statement::Statement;
-use super::told::{describe, ended_transaction, is_code};
+use super::told::{busy, describe, ended_transaction, is_code, too_much};
 use super::{Failure, Sealed};
-use crate::domain::SqlAccess;
+use crate::domain::{Finding, MOST_RESULT, ToolCallId};
 use crate::failpoint::{self, Point};
+use crate::store::logins::session;
 use crate::store::operations::shown;
 use crate::store::{CallEnd, Lease, NewOperation, Store, StoreError};
 
 /// What is recorded in the transaction of the statement.
 pub(super) enum Seal<'a> {
-    /// The outcome of the agent's own call, and what its statement may do.
-    Call(&'a CallEnd<'a>, SqlAccess),
+    /// The outcome of the agent's own call.
+    Call(&'a CallEnd<'a>),
     /// An operation of a capability's call.
     Operation(&'a NewOperation<'a>),
     /// Nothing: the transaction is read-only and is rolled back.
     Nothing,
 }
+
+const TRANSACTION: &str = "pg_catalog.pg_current_xact_id()::pg_catalog.text";
 
 /// What is said beside the results where values were given that no statement has a place for.
 const NOTE: &str = r#","note":"`params` were not used: there is no $1 in `query`. Only what stands in `query` was run.""#;
@@ -32,17 +38,33 @@ impl Store {
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        seal: Seal<'_>,
+        (seal, login, promised): (Seal<'_>, AgentLogin, bool),
         now: DateTime<Utc>,
     ) -> Result<Sealed, Failure> {
-        let connection = self.agent_connection().await?;
-        let mut running = Running { connection: Some(connection), backend: None, pool: self.pool.clone() };
+        let Begun { mut running, transaction, before, rows } = self.begin_as(login, &seal).await?;
         let connection = running.connection.as_mut().expect("it was just put there");
-        let begun = sqlx::raw_sql(seal.begin()).fetch_one(&mut **connection).await?;
-        let transaction: String = begun.try_get_unchecked(0)?;
-        running.backend = begun.try_get_unchecked::<String, _>(1)?.parse().ok();
 
-        let result = match seal.run(connection, statements, &transaction).await {
+        let losing = seal.call().filter(|_| login != AgentLogin::Reader);
+        let keeping = losing.map(|call| Keeping { lease, call, login, promised, transaction: &transaction, before: &rows });
+        if let Some(keeping) = &keeping {
+            keeping.begin(self, connection).await?;
+        }
+
+        let ran = match seal.run(login, connection, statements, &transaction).await {
+            Ok(result) if matches!(seal, Seal::Call(_)) && result.len() > MOST_RESULT => {
+                Err(Failure::Statement(too_much(result.len())))
+            }
+            Ok(result) => match self.found(connection, login, &before, keeping.as_ref(), now).await {
+                Ok(None) => Ok(result),
+                Ok(Some(finding)) => Err(Failure::Asks(finding)),
+                // A trigger that was deferred may be refused only now.
+                Err(failure) => Err(self.or_asks(failure, login).await),
+            },
+            // What a capability may only read is told to it as Postgres says it.
+            Err(failure) if matches!(seal, Seal::Nothing) => Err(failure),
+            Err(failure) => Err(self.or_asks(failure, login).await),
+        };
+        let result = match ran {
             Ok(result) => self.clean(&result).into_owned(),
             Err(Failure::Cut) => return Err(Failure::Cut),
             Err(failure) => {
@@ -52,7 +74,7 @@ impl Store {
                 return Err(failure);
             }
         };
-        if matches!(seal, Seal::Call(_, SqlAccess::Read)) {
+        if matches!((&seal, login), (Seal::Call(_), AgentLogin::Reader)) {
             sqlx::raw_sql("RELEASE SAVEPOINT level3_read")
                 .execute(&mut **connection)
                 .await
@@ -80,6 +102,52 @@ impl Store {
         Ok((result, sequence))
     }
 
+    /// What the statements turned out to do, which nobody let them do.
+    async fn found(
+        &self,
+        connection: &mut PgConnection,
+        login: AgentLogin,
+        before: &str,
+        keeping: Option<&Keeping<'_>>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Finding>, Failure> {
+        let mut found = self.look_at_agent(connection, login, before).await?;
+        if let Some(keeping) = keeping
+            && let Some(lost) = keeping.settle(self, connection, now).await?
+        {
+            found.get_or_insert_default().unite(lost);
+        }
+        Ok(found)
+    }
+
+    /// Begins the transaction on a connection that is what it must be. A login can change its own defaults: such a connection is closed, and
+    /// what the agent changed is undone.
+    async fn begin_as(&self, login: AgentLogin, seal: &Seal<'_>) -> Result<Begun, Failure> {
+        let AgentPool { login: name, pool } = self.agent.of(login);
+        let begin = seal.begin(login);
+        let mut repaired = false;
+        // Others in the pool may have been opened in the same way.
+        for _ in 0..=pool.options().get_max_connections() {
+            let mut connection = self.agent_connection(login).await?;
+            let begun = sqlx::raw_sql(AssertSqlSafe(begin.clone())).fetch_one(&mut *connection).await.map_err(|error| {
+                // Another statement of the agent holds a table for so long that not even its size can be asked.
+                let held = is_code(&error, "55P03") || is_code(&error, "57014");
+                if held { describe(error, "", 0) } else { error.into() }
+            })?;
+            let column = |number: usize| begun.try_get_unchecked::<Option<String>, _>(number).map(Option::unwrap_or_default);
+            let Some(strange) = session::strange(name, &column(3)?, &column(4)?) else {
+                let running = Running { connection: Some(connection), backend: column(1)?.parse().ok(), pool: self.pool.clone() };
+                return Ok(Begun { running, transaction: column(0)?, before: column(2)?, rows: column(5)? });
+            };
+            drop(connection.close().await);
+            tracing::warn!(login = name, strange, "a session of the agent is not what it must be; it is opened anew");
+            if !std::mem::replace(&mut repaired, true) {
+                self.repair.run().await.map_err(|error| StoreError::AgentLogin(Box::new(error)))?;
+            }
+        }
+        Err(Failure::Statement(busy()))
+    }
+
     /// Records what came of the statement, in its transaction. Returns the event's number.
     async fn seal(
         &self,
@@ -92,7 +160,7 @@ impl Store {
     ) -> Result<Option<i64>, sqlx::Error> {
         match seal {
             Seal::Nothing => Ok(None),
-            Seal::Call(end, _) => {
+            Seal::Call(end) => {
                 let fact = format!("call:{}:t:{}", end.call.0, end.verdict);
                 sqlx::query_scalar!(
                     "SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -130,7 +198,7 @@ impl Store {
     }
 
     /// What `sql_token` in the database computes too.
-    fn sql_token(&self, fact: &str, fence: i64, transaction: &str, text: &str) -> Vec<u8> {
+    pub(in crate::store) fn sql_token(&self, fact: &str, fence: i64, transaction: &str, text: &str) -> Vec<u8> {
         let text = hex::encode(Sha256::digest(text));
         let mut hash = Sha256::new();
         hash.update(&self.sql_key);
@@ -141,10 +209,20 @@ impl Store {
 }
 
 impl Seal<'_> {
+    /// The call that loses what its statements lose.
+    fn call(&self) -> Option<ToolCallId> {
+        match self {
+            Self::Call(end) => Some(end.call),
+            Self::Operation(operation) => Some(operation.call),
+            Self::Nothing => None,
+        }
+    }
+
     /// Runs the statements one after the other, and none after one that failed or left the transaction. Of several, the results come in one
     /// list; so they do where something is to be said beside them.
     async fn run(
         &self,
+        login: AgentLogin,
         connection: &mut PgConnection,
         statements: &[Statement<'_>],
         transaction: &str,
@@ -156,7 +234,7 @@ impl Seal<'_> {
         let mut results = Vec::new();
         for (at, statement) in statements.iter().enumerate() {
             if at > 0 {
-                self.next(connection, transaction).await.map_err(|failure| failure.of(at - 1, statements))?;
+                self.next(login, connection, transaction).await.map_err(|failure| failure.of(at - 1, statements))?;
             }
             results.push(statement.run(connection).await.map_err(|failure| failure.of(at, statements))?);
         }
@@ -165,20 +243,20 @@ impl Seal<'_> {
     }
 
     /// Between two statements: what the first one left behind must be the transaction it was given.
-    async fn next(&self, connection: &mut PgConnection, transaction: &str) -> Result<(), Failure> {
+    async fn next(&self, login: AgentLogin, connection: &mut PgConnection, transaction: &str) -> Result<(), Failure> {
         const SAME: &str = "SELECT pg_catalog.pg_current_xact_id_if_assigned()::pg_catalog.text";
         let same = sqlx::raw_sql(SAME).fetch_one(&mut *connection).await.map_err(|error| describe(error, "", 0))?;
         if same.try_get_unchecked::<Option<String>, _>(0)?.as_deref() != Some(transaction) {
             return Err(Failure::Statement(ended_transaction()));
         }
-        if let Self::Call(_, SqlAccess::Read) = self {
+        if let (Self::Call(_), AgentLogin::Reader) = (self, login) {
             const AGAIN: &str = "RELEASE SAVEPOINT level3_read; SAVEPOINT level3_read; SET TRANSACTION READ ONLY";
             sqlx::raw_sql(AGAIN).execute(&mut *connection).await.map_err(|error| describe(error, "", 0))?;
         }
         Ok(())
     }
 
-    /// Begins the transaction; asks for its id and for the process that serves it.
+    /// Begins the transaction; asks for its id, for the process that serves it, for what it will be compared with, and for the session.
     ///
     /// A read-only transaction is a boundary here, although settings of a session are none. It was asked something before the statement
     /// runs, and after that Postgres lets nothing make it writable again; the statement cannot end it and go on, for it is only one; and it
@@ -186,23 +264,32 @@ impl Seal<'_> {
     ///
     /// Where the outcome must be written in the same transaction, only a part of it is read-only: a subtransaction, which nothing inside it
     /// can make writable, and whose end restores what was before. Of several statements each has its own.
-    fn begin(&self) -> &'static str {
-        match self {
-            Self::Call(_, SqlAccess::Read) => {
-                "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-                 SELECT pg_catalog.pg_current_xact_id()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text;
-                 SAVEPOINT level3_read; SET TRANSACTION READ ONLY"
+    fn begin(&self, login: AgentLogin) -> String {
+        let (mode, transaction, then) = match (self, login) {
+            (Self::Call(_), AgentLogin::Reader) => {
+                ("READ WRITE", TRANSACTION, "SAVEPOINT level3_read; SET TRANSACTION READ ONLY")
             }
-            Self::Call(_, SqlAccess::Write) | Self::Operation(_) => {
-                "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-                 SELECT pg_catalog.pg_current_xact_id()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
-            }
-            Self::Nothing => {
-                "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;
-                 SELECT ''::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
-            }
-        }
+            (Self::Call(_) | Self::Operation(_), _) => ("READ WRITE", TRANSACTION, ""),
+            (Self::Nothing, _) => ("READ ONLY", "''", ""),
+        };
+        let (before, session) = (login.before(), session::look());
+        let rows = if transaction == TRANSACTION && login != AgentLogin::Reader { "shared.rows_changed()" } else { "''" };
+        format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED {mode};
+             SELECT {transaction}, pg_catalog.pg_backend_pid()::pg_catalog.text, {before}, {session}, {rows}; {then}"
+        )
     }
+}
+
+/// A transaction that has begun.
+struct Begun {
+    running: Running,
+    /// Its id; empty where it cannot write.
+    transaction: String,
+    /// What the look at its end compares with.
+    before: String,
+    /// How many rows of each table the server had counted as changed.
+    rows: String,
 }
 
 /// A connection in the middle of a statement. Dropped so, because the turn was stopped or time is up, the statement is ended at the

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::lasting::Lasting;
+
 /// Why the embedded Postgres did not start or stop. Each message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
@@ -129,6 +131,8 @@ pub enum EmbeddedError {
     Ended {
         /// How it ended.
         status: String,
+        /// True when it did not end by itself.
+        killed: bool,
         /// Its log file.
         log: PathBuf,
         /// The last lines it wrote in this start.
@@ -161,6 +165,27 @@ pub enum EmbeddedError {
     },
 }
 
+impl Lasting for EmbeddedError {
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Folder { source, .. } | Self::Run { source, .. } => source.lasts(),
+            Self::Refused { source } => source.lasts(),
+            Self::Ended { killed, .. } => !killed,
+            // A long recovery, and a server that takes its time, come to an end.
+            Self::NoAnswer { .. } | Self::WillNotStop { .. } => false,
+            Self::NotACluster { .. }
+            | Self::NoBinaries { .. }
+            | Self::NotBinaries { .. }
+            | Self::TooOld { .. }
+            | Self::OtherMajor { .. }
+            | Self::Busy { .. }
+            | Self::NoAccount { .. }
+            | Self::Unreachable { .. }
+            | Self::InitFailed { .. } => true,
+        }
+    }
+}
+
 /// Puts what was tried and where beside an [`io::Error`].
 pub(super) trait During<T> {
     /// `what` is a verb that fits "cannot … `path`".
@@ -170,5 +195,30 @@ pub(super) trait During<T> {
 impl<T> During<T> for io::Result<T> {
     fn during(self, what: &'static str, path: &std::path::Path) -> Result<T, EmbeddedError> {
         self.map_err(|source| EmbeddedError::Folder { what, path: path.to_owned(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_person_has_to_mend_lasts_and_what_comes_by_itself_passes() {
+        let folder = |kind: io::ErrorKind| Err::<(), _>(kind.into()).during("write", "/data".as_ref()).unwrap_err();
+        let ended = |killed| EmbeddedError::Ended { status: String::new(), killed, log: PathBuf::new(), tail: String::new() };
+        for (error, lasts) in [
+            (EmbeddedError::NoBinaries { looked: String::new() }, true),
+            (EmbeddedError::NoAccount { missing: String::new() }, true),
+            (EmbeddedError::InitFailed { output: String::new() }, true),
+            (folder(io::ErrorKind::PermissionDenied), true),
+            (folder(io::ErrorKind::ReadOnlyFilesystem), true),
+            (folder(io::ErrorKind::StorageFull), false),
+            (ended(false), true),
+            (ended(true), false),
+            (EmbeddedError::NoAnswer { seconds: 120, log: PathBuf::new(), tail: String::new() }, false),
+            (EmbeddedError::WillNotStop { pid: 1 }, false),
+        ] {
+            assert_eq!(error.lasts(), lasts, "{error}");
+        }
     }
 }

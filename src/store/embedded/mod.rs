@@ -26,7 +26,7 @@ pub use error::EmbeddedError;
 use account::Account;
 use binaries::Binaries;
 use error::During;
-use server::Server;
+use server::{End, Server};
 
 /// How long a start may take. Long, since it includes the recovery after a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);
@@ -107,7 +107,7 @@ impl Embedded {
             server
                 .wait_for(Option::is_some)
                 .await
-                .map_or_else(|_| "nobody waited for it".into(), |how| how.clone().unwrap_or_default())
+                .map_or_else(|_| "nobody waited for it".into(), |how| how.clone().unwrap_or_default().how)
         }
     }
 
@@ -227,8 +227,8 @@ impl Running<'_> {
             let attempt = tokio::time::timeout(Duration::from_secs(5), options.connect());
             tokio::select! {
                 biased;
-                status = self.server.ended() => {
-                    return Err(EmbeddedError::Ended { status, log: self.prepared.log_path(), tail: self.log_tail() });
+                End { how: status, killed } = self.server.ended() => {
+                    return Err(EmbeddedError::Ended { status, killed, log: self.prepared.log_path(), tail: self.log_tail() });
                 }
                 answer = attempt => match answer {
                     Ok(Ok(connection)) => return Ok(connection),

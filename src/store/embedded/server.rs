@@ -1,6 +1,7 @@
 //! The server process: started by a thread that lives as long as it does, watched by that thread, told to end by signals.
 
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::mpsc;
 
@@ -8,11 +9,20 @@ use tokio::sync::watch;
 
 use super::orphan;
 
+/// How a server ended.
+#[derive(Clone, Debug, Default)]
+pub(super) struct End {
+    /// In words.
+    pub(super) how: String,
+    /// True when a signal ended it.
+    pub(super) killed: bool,
+}
+
 /// A running server. Dropping it asks it to end, with a fast shutdown.
 #[derive(Debug)]
 pub(super) struct Server {
     pid: i32,
-    ended: watch::Receiver<Option<String>>,
+    ended: watch::Receiver<Option<End>>,
 }
 
 impl Server {
@@ -27,8 +37,11 @@ impl Server {
             Err(error) => drop(started.send(Err(error))),
             Ok(mut child) => {
                 drop(started.send(Ok(child.id().cast_signed())));
-                let status = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-                ending.send_replace(Some(status));
+                let end = match child.wait() {
+                    Ok(status) => End { how: status.to_string(), killed: status.signal().is_some() },
+                    Err(error) => End { how: error.to_string(), killed: false },
+                };
+                ending.send_replace(Some(end));
             }
         };
         std::thread::Builder::new().name("postgres".into()).spawn(keeper)?;
@@ -49,15 +62,15 @@ impl Server {
     }
 
     /// Tells when the process has ended, and how.
-    pub(super) fn watch(&self) -> watch::Receiver<Option<String>> {
+    pub(super) fn watch(&self) -> watch::Receiver<Option<End>> {
         self.ended.clone()
     }
 
     /// Completes when the process has ended, with how.
-    pub(super) async fn ended(&mut self) -> String {
+    pub(super) async fn ended(&mut self) -> End {
         match self.ended.wait_for(Option::is_some).await {
             Ok(status) => status.clone().unwrap_or_default(),
-            Err(_) => "nobody waited for it".into(),
+            Err(_) => End { how: "nobody waited for it".into(), killed: false },
         }
     }
 }

@@ -1,13 +1,15 @@
 //! What can go wrong with the logins, and what to do about it.
 
+use crate::lasting::Lasting;
+
 /// The longest name Postgres keeps, in bytes; it cuts longer ones, and cut names may collide.
 pub(super) const LONGEST_NAME: usize = 63;
 
 /// Why the logins could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
-    /// The name leaves no room for `_agent`, or is no name.
-    #[error("the database name `{database}` will not do: it must have 1 to {} bytes; check DATABASE_URL", LONGEST_NAME - "_agent".len())]
+    /// The name leaves no room for those of the logins, or is no name.
+    #[error("the database name `{database}` will not do: it must have 1 to {} bytes; check DATABASE_URL", LONGEST_NAME - "_agent_reader".len())]
     Name {
         /// The name.
         database: String,
@@ -49,7 +51,7 @@ pub enum LoginError {
     },
     /// The administrator may not make logins.
     #[error(
-        "`{user}` may not make the two logins level3 needs: it needs CREATEROLE. Run `ALTER ROLE {} CREATEROLE;` as a superuser, or \
+        "`{user}` may not make the logins level3 needs: it needs CREATEROLE. Run `ALTER ROLE {} CREATEROLE;` as a superuser, or \
          put a login that has it into DATABASE_URL",
         quote(user)
     )]
@@ -105,6 +107,19 @@ pub enum LoginError {
         /// What it can do.
         excess: String,
     },
+    /// Something stands between us and the server.
+    #[error(
+        "a session of `{user}` at {place} is not what it must be: {strange}. A pooler that hands out sessions of others, or changes their \
+         settings, cannot stand between level3 and its database; put the address of the server itself into DATABASE_URL"
+    )]
+    Pooler {
+        /// The login that was asked for.
+        user: String,
+        /// Host and port, or the socket's folder.
+        place: String,
+        /// What is not as it must be.
+        strange: String,
+    },
     /// Anything else the server refused.
     #[error(
         "Postgres refused to {doing}. If the logins of this database were made by another account than `{user}`, use that account \
@@ -118,6 +133,19 @@ pub enum LoginError {
         /// What the server said.
         source: sqlx::Error,
     },
+}
+
+/// Each says what a person has to do; where the server said something of its own, that decides.
+impl Lasting for LoginError {
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Connect { source, .. }
+            | Self::LockedOut { source, .. }
+            | Self::NeedsCreateDatabase { source, .. }
+            | Self::Refused { source, .. } => source.lasts(),
+            _ => true,
+        }
+    }
 }
 
 /// A name as SQL wants it.

@@ -1,23 +1,32 @@
-//! The program's own two logins, and what each may do. GRANTs are the fence around the agent's SQL; session settings are only
-//! comfort, since any session can change its own.
+//! The program's own logins, and what each may do. GRANTs are the fence around the agent's SQL; session settings are only comfort, since
+//! any session can change its own.
 //!
 //! | login | owns | may |
 //! |---|---|---|
 //! | `<database>_app` | schemas `level3`, `shared`, `agent` | everything the program does; signal the agent's connections |
-//! | `<database>_agent` | what it makes in the schema `agent` | use `shared`, as far as migrations grant it; nothing else |
+//! | `<database>_agent` | nothing | use `shared`, as far as migrations grant it; a group, which the next four belong to |
+//! | `…_agent_reader` | nothing | read what is in schema `agent` |
+//! | `…_agent_writer` | nothing | read, insert, update and delete there; no `TRUNCATE`, no own function that nobody approved |
+//! | `…_agent_tables` | all there is, but for functions | make and change tables, views, indexes …; no `TRUNCATE`, no such function |
+//! | `…_agent_code` | functions | nothing: it cannot log in, and has no right on any table |
+//! | `…_agent_full` | nothing | what `tables` and `code` may, and `TRUNCATE`: it runs what the law let pass for that |
 //!
-//! The agent's login does not own the schema it works in: an owner could drop it and not make it again.
+//! No login of the agent owns the schema it works in: an owner could drop it and not make it again. What `full` makes is handed to `tables`
+//! and `code` before it commits (`fence.sql`).
 
 mod error;
+mod names;
 mod password;
+pub(super) mod session;
 mod setup;
 
-use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
 pub use error::LoginError;
 
-use error::{LONGEST_NAME, quote};
+use error::quote;
+use names::Names;
 pub(super) use password::plain_password;
 use password::{admin_password, password};
 use setup::Setup;
@@ -25,36 +34,29 @@ use setup::Setup;
 /// The oldest server that will do, as `server_version_num` counts.
 const FLOOR: i32 = 150_000;
 
-/// What a connection of the agent begins with. Said when it is opened: the agent can give its login other defaults, among them some with
-/// which no connection can be opened, and these come before those defaults. They are comfort; a statement can change them for itself.
-const AGENT_SETTINGS: [(&str, &str); 15] = [
-    ("search_path", "agent, shared"),
-    ("statement_timeout", "15s"),
-    ("lock_timeout", "5s"),
-    ("idle_in_transaction_session_timeout", "30s"),
-    ("idle_session_timeout", "0"),
-    ("default_transaction_read_only", "off"),
-    ("default_transaction_deferrable", "off"),
-    ("default_transaction_isolation", "read committed"),
-    ("standard_conforming_strings", "on"),
-    ("row_security", "on"),
-    ("local_preload_libraries", ""),
-    ("default_tablespace", ""),
-    ("temp_tablespaces", ""),
-    ("bytea_output", "hex"),
-    ("intervalstyle", "postgres"),
-];
-
-/// How to connect as each of the two logins.
+/// How to connect as each of the logins.
 #[derive(Clone, Debug)]
 pub struct Logins {
     /// The program itself.
     pub app: PgConnectOptions,
-    /// The SQL the agent writes.
-    pub agent: PgConnectOptions,
+    /// SQL of the agent that reads.
+    pub reader: PgConnectOptions,
+    /// SQL of the agent that changes rows.
+    pub writer: PgConnectOptions,
+    /// SQL of the agent that makes and changes tables.
+    pub tables: PgConnectOptions,
+    /// SQL of the agent that the law let pass although it may delete, or cannot be told.
+    pub full: PgConnectOptions,
 }
 
-/// Makes the two logins with their schemas and rights in `database`, and the database itself when it is missing and `create` says so.
+impl Logins {
+    /// What statements of the agent run on.
+    pub fn agents(&self) -> [&PgConnectOptions; 4] {
+        [&self.reader, &self.writer, &self.tables, &self.full]
+    }
+}
+
+/// Makes the logins with their schemas and rights in `database`, and the database itself when it is missing and `create` says so.
 /// Does nothing new the second time; two servers may do it at once.
 ///
 /// No state is kept: each password is derived from the administrator's, so every server with the same `DATABASE_URL` knows them.
@@ -81,23 +83,38 @@ pub async fn prepare(admin: &PgConnectOptions, database: &str, create: bool) -> 
         let login = target.clone().username(role).application_name(role);
         secret.iter().fold(login, |login, secret| login.password(&password(secret, role)))
     };
-    let logins = Logins { app: login(&names.app), agent: login(&names.agent).options(AGENT_SETTINGS) };
+    let [reader, writer, tables, full] = names.logins().map(login);
+    let logins = Logins { app: login(&names.app), reader, writer, tables, full };
     if !create {
         // Someone else's server: its pg_hba.conf decides who gets in, and a pool would only say that it timed out.
-        for login in [&logins.app, &logins.agent] {
-            let entered = login.connect().await.map_err(|source| LoginError::LockedOut {
+        for (number, login) in [&logins.app].into_iter().chain(logins.agents()).enumerate() {
+            let mut entered = login.connect().await.map_err(|source| LoginError::LockedOut {
                 user: login.get_username().to_owned(),
                 place: place(login),
                 password: if secret.is_some() { "a SCRAM-SHA-256 password" } else { "no password" },
                 source,
             })?;
+            if number > 0 {
+                as_it_must_be(login, &mut entered).await?;
+            }
             drop(entered.close().await);
         }
     }
     Ok(logins)
 }
 
-/// Removes a database, ending its connections, and its two logins. For tests.
+/// A pooler between us and the server may hand out sessions of another login, or keep one that began with other settings.
+async fn as_it_must_be(login: &PgConnectOptions, session: &mut PgConnection) -> Result<(), LoginError> {
+    let question = AssertSqlSafe(format!("SELECT {}", session::look()));
+    let (found, defaults): (String, String) =
+        sqlx::query_as(question).fetch_one(session).await.map_err(|source| cannot_connect(login, source))?;
+    match session::strange(login.get_username(), &found, &defaults) {
+        Some(strange) => Err(LoginError::Pooler { user: login.get_username().to_owned(), place: place(login), strange }),
+        None => Ok(()),
+    }
+}
+
+/// Removes a database, ending its connections, and its logins. For tests.
 ///
 /// # Errors
 /// The server refuses.
@@ -106,7 +123,7 @@ pub async fn drop_database(admin: &PgConnectOptions, database: &str) -> Result<(
     let mut connection = admin.connect().await.map_err(|source| cannot_connect(admin, source))?;
     for statement in [
         format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", quote(database)),
-        format!("DROP ROLE IF EXISTS {}, {}", quote(&names.app), quote(&names.agent)),
+        format!("DROP ROLE IF EXISTS {}", names.all().map(quote).join(", ")),
     ] {
         sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await.map_err(|source| LoginError::Refused {
             doing: "drop a database and its logins",
@@ -116,20 +133,6 @@ pub async fn drop_database(admin: &PgConnectOptions, database: &str) -> Result<(
     }
     drop(connection.close().await);
     Ok(())
-}
-
-struct Names {
-    database: String,
-    app: String,
-    agent: String,
-}
-
-impl Names {
-    fn of(database: &str) -> Result<Self, LoginError> {
-        let names = Self { database: database.into(), app: format!("{database}_app"), agent: format!("{database}_agent") };
-        let fits = !database.is_empty() && !database.contains('\0') && names.agent.len() <= LONGEST_NAME;
-        if fits { Ok(names) } else { Err(LoginError::Name { database: database.escape_debug().to_string() }) }
-    }
 }
 
 async fn create_database(admin: &PgConnectOptions, database: &str) -> Result<(), LoginError> {
@@ -160,7 +163,8 @@ fn place(options: &PgConnectOptions) -> String {
     }
 }
 
-fn cannot_connect(options: &PgConnectOptions, source: sqlx::Error) -> LoginError {
+/// Why `options` lead nowhere.
+pub(super) fn cannot_connect(options: &PgConnectOptions, source: sqlx::Error) -> LoginError {
     LoginError::Connect {
         user: options.get_username().to_owned(),
         place: place(options),

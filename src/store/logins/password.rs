@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_password_depends_on_the_administrators_and_on_the_role() {
         assert_eq!(password("secret", "level3_app"), password("secret", "level3_app"));
-        assert_ne!(password("secret", "level3_app"), password("secret", "level3_agent"));
+        assert_ne!(password("secret", "level3_app"), password("secret", "level3_agent_reader"));
         assert_ne!(password("secret", "level3_app"), password("Secret", "level3_app"));
     }
 

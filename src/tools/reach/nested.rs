@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::super::manage_tasks;
 use super::super::prepare::{Action, Found, Prepared, Unprepared};
 use super::{Entry, Failed, Inner, Reaching};
-use crate::domain::{CapabilityVersion, Effect, EffectClass, Power, SqlAccess};
+use crate::domain::{CapabilityVersion, Effect, EffectClass, Power};
 use crate::governor::{self, Known, Permit, Proposal, Verdict};
 use crate::sandbox::DEPTHS;
+use crate::store::AgentLogin;
 
 impl Reaching {
     pub(super) async fn nested(&self, ordinal: i32, tool: String, params: Value) -> Result<String, Failed> {
@@ -48,7 +49,7 @@ impl Reaching {
         };
         match action {
             // As much as the agent itself may; what only reads is found out there.
-            Action::Sql(request) => self.sql(ordinal, &request.query, &request.params, SqlAccess::Write).await,
+            Action::Sql(request) => self.sql(ordinal, &request.query, &request.params, AgentLogin::Full).await,
             Action::Tasks(request) => self.nested_tasks(ordinal, request, only_reads, proposal.arguments).await,
             Action::Call(_) if depth + 1 >= DEPTHS => Err(Failed::Refused(format!(
                 "capabilities call each other {DEPTHS} deep and no deeper; let the agent call `{}` itself",

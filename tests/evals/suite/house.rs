@@ -46,6 +46,7 @@ impl House {
             models,
             scrubber: Scrubber::default(),
             resolver: Arc::new(SystemResolver),
+            connections: level3::http::Limits::within(1024),
         };
         let taken = DataFolder::take(&config.data_dir, &SystemRandom).unwrap();
         let listener = listen(config.listen).await.unwrap();

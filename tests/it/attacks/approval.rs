@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sqlx::Executor;
 
 use super::{asked, written};
-use crate::support::{Client, TestApp, call, calls, of_type, results, text};
+use crate::support::{Client, Reply, TestApp, call, calls, of_type, results, text};
 
 fn reaching(name: &str, hosts: &[&str]) -> (&'static str, Value) {
     ("write_capability", written(name, "return 'here'", json!({"http": {"hosts": hosts}})))
@@ -154,6 +154,91 @@ async fn a_word_decides_only_in_the_conversation_where_exactly_one_waits() {
     app.run_until_idle().await;
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
     app.script.forget();
+}
+
+/// What waits is left as it was; the message queued behind it.
+async fn decides_nothing(app: &TestApp, client: &mut Client, word: &str) {
+    client.say(word).await;
+    client.until(|frame| frame["type"] == "turn" && frame["state"] == "queued" && frame["content"] == word).await;
+    assert_eq!(pending(app).await, 1, "{word}");
+}
+
+#[tokio::test]
+async fn a_plain_yes_neither_grants_deletes_nor_allows_what_cannot_be_told() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    let (write, wide) = reaching("wide", &["*"]);
+    for (tool, arguments) in [
+        (write, wide),
+        ("execute_sql", json!({"query": "DROP TABLE IF EXISTS notes"})),
+        ("execute_sql", json!({"query": "DO $$ BEGIN NULL; END $$"})),
+    ] {
+        app.script([call(tool, arguments)]);
+        client.say("go").await;
+        let asking = asked(&mut client).await;
+        assert_eq!(asking["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]), "the card says which words count");
+        for word in ["yes", "sí", "Ja!", "oui", "approve", "confirmo"] {
+            decides_nothing(&app, &mut client, word).await;
+        }
+        app.script((0..7).map(|_| text("and?")));
+        client.say("Confirm").await;
+        let frames = client.until(|frame| frame["type"] == "approval").await;
+        let decided = frames.last().unwrap();
+        assert_eq!(
+            (&decided["id"], &decided["state"], &decided["channel"]),
+            (&asking["id"], &json!("approved"), &json!("words"))
+        );
+        app.run_until_idle().await;
+        client = app.connect().await;
+    }
+}
+
+#[tokio::test]
+async fn a_plain_yes_that_may_answer_the_models_own_question_decides_nothing() {
+    let app = TestApp::start().await;
+    let mode = "INSERT INTO profile_policies (profile, mode, governor, budgets, updated_at) VALUES ('builder', 'ask', false, '{}', now())";
+    app.behind().await.execute(mode).await.unwrap();
+    let mut client = app.connect().await;
+    let makes = |beside: &str| match call("execute_sql", json!({"query": "CREATE TABLE IF NOT EXISTS notes (body text)"})) {
+        Reply::Answer(_, calls) => Reply::Answer(beside.to_owned(), calls),
+        _ => unreachable!("a call is an answer"),
+    };
+    // Without a question beside it, yes is enough for this.
+    app.script([makes("I make a table; it holds notes."), text("Made.")]);
+    client.say("go").await;
+    assert!(asked(&mut client).await["words"]["approve"].as_array().unwrap().contains(&json!("yes")));
+    client.say("yes").await;
+    assert!(results(&client.turn().await)[0].0);
+    // The question stands beside the call, in a step before it, or in the answer before a task that woke the agent by itself.
+    let read = |beside: &str| match call("execute_sql", json!({"query": "SELECT 1"})) {
+        Reply::Answer(_, calls) => Reply::Answer(beside.to_owned(), calls),
+        _ => unreachable!("a call is an answer"),
+    };
+    for steps in [vec![makes("Do you like tables？")], vec![read("¿Le gustan las tablas"), makes("I go on.")]] {
+        app.script(steps);
+        client.say("go").await;
+        assert_eq!(asked(&mut client).await["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]));
+        decides_nothing(&app, &mut client, "yes").await;
+        app.script([text("Made."), text("To what?")]);
+        client.say("CONFIRMAR").await;
+        app.run_until_idle().await;
+        client = app.connect().await;
+    }
+    let due = json!({"action": "create", "title": "tidy", "due_at": "2026-11-20T08:30:00Z"});
+    app.script([call("manage_tasks", due), text("Noted. Shall I tell you a joke?")]);
+    client.say("remind me").await;
+    asked(&mut client).await;
+    client.say("yes").await;
+    client.turn().await;
+    app.script([makes("I tidy up.")]);
+    app.advance(3600);
+    assert_eq!(asked(&mut client).await["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]));
+    decides_nothing(&app, &mut client, "yes").await;
+    app.script([text("Left."), text("A joke, then.")]);
+    client.say("no").await;
+    assert!(!results(&client.turn().await)[0].0, "a refusal needs no word made for it");
+    app.run_until_idle().await;
+    app.check_replay().await;
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use serde_json::json;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use super::{ask, asked, written};
+use crate::support::raw::say;
 use crate::support::{Client, TestApp, call, text};
 
 /// A server with an approval that waits for the person.
@@ -148,21 +149,24 @@ async fn with_a_token_every_door_is_closed_to_whoever_does_not_show_it() {
         &[("authorization", "Bearer ")],
         &[("authorization", "Bearer correct-horse")],
         &[("authorization", "Basic correct-horse-battery-staple")],
-        &[("cookie", "level3_token=")],
+        &[("cookie", "level3_session=")],
         &[("cookie", "other=correct-horse-battery-staple")],
     ];
     for headers in wrong {
+        // Wrong ones beyond ten a minute are another story.
+        app.advance(60);
         for path in [
             "/",
             "/api/approvals",
             "/api/secrets",
-            "/healthz",
+            "/metrics",
             "/?token=",
             "/?token=correct-horse-battery",
             "/?TOKEN=correct-horse-battery-staple",
         ] {
             assert_eq!(ask(&app, Method::GET, path, headers, "").await.0, 401, "{path} {headers:?}");
         }
+        app.advance(60);
         for (method, path, body) in doors("1") {
             assert_eq!(ask(&app, method, &path, headers, body).await.0, 401, "{path} {headers:?}");
         }
@@ -183,4 +187,134 @@ async fn without_a_token_the_program_does_not_listen_where_other_machines_are() 
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && said.contains("LEVEL3_TOKEN"), "{address}: {said}");
     }
+}
+
+#[tokio::test]
+async fn wrong_tokens_are_counted_and_slowed_and_the_right_one_still_passes() {
+    let app = TestApp::with(&[("LEVEL3_TOKEN", "the-right-one-of-the-house")]).await;
+    let address = format!("http://{}/api/usage", app.address());
+    let guess = async |token: &str| crate::support::api::client().get(&address).bearer_auth(token).send().await.unwrap();
+    for n in 0..10 {
+        assert_eq!(guess(&format!("guess-{n}")).await.status(), 401);
+    }
+    let refused = guess("guess-10").await;
+    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (429, &"60".parse().unwrap()));
+    assert!(refused.json::<serde_json::Value>().await.unwrap()["error"].as_str().unwrap().contains("wrong tokens"));
+    app.advance(45);
+    assert_eq!(ask(&app, Method::GET, "/?token=guess-11", &[], "").await.0, 429, "the other way to show one is the same");
+    assert_eq!(guess("guess-12").await.headers()["retry-after"], "15");
+    // Who has forgotten it is told how to show it, however many others guess.
+    assert_eq!(ask(&app, Method::GET, "/", &[], "").await.0, 401);
+    assert_eq!(guess("the-right-one-of-the-house").await.status(), 200);
+    app.advance(15);
+    assert_eq!(guess("guess-13").await.status(), 401);
+    let metrics = ask(&app, Method::GET, "/metrics?token=the-right-one-of-the-house", &[], "").await.1;
+    assert!(metrics.contains("level3_wrong_tokens_total 14\n"), "{metrics}");
+}
+
+#[tokio::test]
+async fn a_request_that_names_two_hosts_names_none() {
+    let (app, mut client, id) = waiting().await;
+    let own = format!("Host: {}", app.address());
+    let evil = "Host: evil.example";
+    let approve = format!("POST /api/approvals/{id}/approve");
+    let absolute = |host: &str| format!("POST http://{host}/api/approvals/{id}/approve");
+    let port = app.address().port();
+    for (line, headers) in [
+        (&approve, vec![&*own, evil]),
+        (&approve, vec![evil, &*own]),
+        (&approve, vec![&*own, &*own]),
+        (&approve, vec![&*own, "Origin: http://evil.example", "Origin: http://evil.example"]),
+        (&absolute("evil.example"), vec![&*own]),
+        (&absolute(&format!("127.0.0.1:{port}@evil.example")), vec![&*own]),
+        (&absolute(&format!("localhost:{port}")), vec![&*own]),
+        (&"CONNECT evil.example:443".to_owned(), vec![&*own]),
+        (&"CONNECT evil.example:443".to_owned(), vec!["Host: evil.example:443"]),
+    ] {
+        let (status, told) = say(app.address(), line, &headers).await;
+        assert!([400, 421].contains(&status), "{line} {headers:?}: {told}");
+    }
+    assert_eq!(say(app.address(), &format!("GET http://{}/api/approvals", app.address()), &[&own]).await.0, 200);
+    still_waits(&app, &mut client, &id).await;
+}
+
+#[tokio::test]
+async fn another_site_in_the_same_browser_gets_the_page_by_a_link_and_nothing_else() {
+    let (app, mut client, id) = waiting().await;
+    for site in ["cross-site", "same-site"] {
+        let link = [("sec-fetch-site", site), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        let image = [("sec-fetch-site", site), ("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")];
+        assert_eq!(ask(&app, Method::GET, "/", &link, "").await.0, 200);
+        for path in ["/api/approvals", "/api/attachments/ab", "/metrics", "/v1/models", "/state.js"] {
+            for headers in [link, image] {
+                assert_eq!(ask(&app, Method::GET, path, &headers, "").await.0, 403, "{path} {headers:?}");
+            }
+        }
+        for (method, path, body) in doors(&id) {
+            assert_eq!(ask(&app, method, &path, &link, body).await.0, 403, "{path}");
+        }
+    }
+    for site in ["same-origin", "none"] {
+        assert_eq!(ask(&app, Method::GET, "/api/approvals", &[("sec-fetch-site", site)], "").await.0, 200, "{site}");
+    }
+    still_waits(&app, &mut client, &id).await;
+}
+
+#[tokio::test]
+async fn what_the_database_could_not_keep_is_refused_at_the_door() {
+    let (app, mut client, id) = waiting().await;
+    for path in [
+        "/api/capabilities/a%00b",
+        "/api/secrets/A%00",
+        "/api/attachments/%00",
+        "/api/mcp/%00/tools",
+        "/api/rates/%00",
+        "/api/approvals?state=%00",
+        "/api/turns/1?wait=%00",
+        "/api/capabilities/%ff",
+        "/%00",
+        "/v1/models/%00",
+        "/api/turns/99999999999999999999",
+        "/api/approvals/1e400",
+    ] {
+        let (status, said) = ask(&app, Method::GET, path, &[], "").await;
+        assert_eq!(status, 400, "{path}: {said}");
+    }
+    assert_eq!(ask(&app, Method::GET, "/api/approvals/9223372036854775807", &[], "").await.0, 404);
+    let json = [("content-type", "application/json")];
+    for (method, path, body) in [
+        (Method::POST, format!("/api/approvals/{id}/deny"), r#"{"reason": "\u0000"}"#),
+        (Method::PUT, "/api/secrets/A".into(), r#"{"value": "12345678\u0000"}"#),
+        (Method::PUT, "/api/mcp/far".into(), r#"{"url": "https://far.example/\u0000"}"#),
+        (Method::PUT, "/api/policy/builder".into(), r#"{"models": ["a/\u0000"]}"#),
+        (Method::POST, "/api/capabilities/import".into(), r#"{"capability.json": {"name": "\u0000"}}"#),
+        (Method::POST, "/v1/chat/completions".into(), r#"{"model": "\u0000", "messages": []}"#),
+    ] {
+        let (status, said) = ask(&app, method, &path, &json, body).await;
+        assert!([400, 404].contains(&status), "{path}: {status} {said}");
+    }
+    let said = json!({"type": "deny", "approval": 77, "reason": "\0"});
+    client.send(said).await;
+    client.until(|frame| frame["type"] == "error").await;
+    still_waits(&app, &mut client, &id).await;
+}
+
+#[tokio::test]
+async fn a_further_name_holds_for_its_port_and_a_name_alone_for_every_port() {
+    let app = TestApp::with(&[("LEVEL3_ALLOWED_HOSTS", "box.lan:8443, far.lan")]).await;
+    for (host, status) in [
+        ("box.lan:8443", 200),
+        ("far.lan", 200),
+        ("far.lan:1", 200),
+        ("FAR.lan:65535", 200),
+        ("box.lan", 421),
+        ("box.lan:8444", 421),
+        ("box.lan:84430", 421),
+        ("not.far.lan", 421),
+    ] {
+        assert_eq!(ask(&app, Method::GET, "/api/usage", &[("host", host)], "").await.0, status, "{host}");
+    }
+    // The page that is served there, and no other page of that machine.
+    let from = async |origin| ask(&app, Method::GET, "/api/usage", &[("host", "far.lan:9000"), ("origin", origin)], "").await.0;
+    assert_eq!([from("https://far.lan:9000").await, from("https://far.lan:9001").await], [200, 403]);
 }

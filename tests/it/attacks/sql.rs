@@ -9,18 +9,21 @@ use crate::support::{TestApp, calls, results, text};
 #[tokio::test]
 async fn what_cannot_be_told_beforehand_or_deletes_waits_for_a_person() {
     let app = TestApp::start().await;
-    let made = [
-        "CREATE TABLE notes (n int)",
-        "INSERT INTO notes VALUES (1)",
-        "CREATE FUNCTION wipe() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DELETE FROM agent.notes; RETURN 1; END $$",
-    ];
+    let made = ["CREATE TABLE notes (n int)", "INSERT INTO notes VALUES (1)"];
     let mut client = app.connect().await;
     obeyed(&app, &made.map(|query| ("execute_sql", json!({ "query": query })))).await;
+    // A function that nobody approved, from before functions were asked about.
+    let owner = format!("{}_agent_code", app.database());
+    let wipe = format!(
+        "CREATE FUNCTION agent.wipe() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DELETE FROM agent.notes; RETURN 1; END $$;
+         ALTER FUNCTION agent.wipe OWNER TO \"{owner}\"; REVOKE ALL ON FUNCTION agent.wipe FROM PUBLIC"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(wipe)).execute(&mut app.behind().await).await.unwrap();
     let attacks = [
+        "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "DROP TABLE notes",
         "TRUNCATE notes",
         "DELETE FROM notes",
-        "DELETE FROM notes WHERE true",
         "WITH gone AS (DELETE FROM notes RETURNING n) SELECT * FROM gone",
         "SELECT wipe()",
         "SELECT * FROM wipe()",
@@ -50,6 +53,9 @@ async fn a_capability_that_may_only_read_changes_nothing_by_any_function() {
         "CREATE FUNCTION slier() RETURNS int LANGUAGE plpgsql AS $$ BEGIN SET transaction_read_only = off; INSERT INTO agent.notes VALUES (2); RETURN 1; END $$",
         "CREATE VIEW bait AS SELECT sly() AS n",
     ];
+    // A person says to them all that they may be made, functions included.
+    let rule = "INSERT INTO tool_rules (profile, tool, rule, updated_at) VALUES ('builder', 'execute_sql', 'always', now())";
+    sqlx::raw_sql(rule).execute(&mut app.behind().await).await.unwrap();
     let told = obeyed(&app, &made.map(|query| ("execute_sql", json!({ "query": query })))).await;
     assert!(told.iter().all(|(ok, _)| *ok), "{told:#?}");
     let statements = json!([

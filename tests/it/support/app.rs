@@ -11,6 +11,7 @@ use level3::app::{App, DataFolder, Exit, Outside, listen};
 use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
 use level3::egress::{Resolve, SystemResolver};
+use level3::http::Limits;
 use level3::model::choice::ModelSource;
 use level3::model::client;
 use level3::store::{Database, Store, logins};
@@ -19,6 +20,9 @@ use tempfile::TempDir;
 
 use super::script::Script;
 use super::{Client, Reply, cluster, share_engine};
+
+/// The seed of the server that made the database.
+const FIRST: u64 = 7;
 
 /// A server with a database and a data folder of its own. Dropping it fails the test when the script was not played to its end.
 pub struct TestApp {
@@ -29,6 +33,9 @@ pub struct TestApp {
     settings: HashMap<String, String>,
     tour: bool,
     resolver: Arc<dyn Resolve>,
+    connections: Limits,
+    /// Of the random numbers, the server's name among them.
+    seed: u64,
     app: Option<App>,
 }
 
@@ -39,20 +46,25 @@ impl TestApp {
 
     /// Starts without any model configured, where none can be found either.
     pub async fn tour() -> Self {
-        Self::build(&[], true, Arc::new(SystemResolver)).await
+        Self::build(&[], true, Arc::new(SystemResolver), Limits::within(1024)).await
     }
 
     /// Starts with these settings.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
-        Self::build(settings, false, Arc::new(SystemResolver)).await
+        Self::with_names(settings, Arc::new(SystemResolver)).await
     }
 
     /// Starts with these settings, and somebody else to look names up.
     pub async fn with_names(settings: &[(&str, &str)], resolver: Arc<dyn Resolve>) -> Self {
-        Self::build(settings, false, resolver).await
+        Self::build(settings, false, resolver, Limits::within(1024)).await
     }
 
-    async fn build(settings: &[(&str, &str)], tour: bool, resolver: Arc<dyn Resolve>) -> Self {
+    /// Starts with these limits of the listener.
+    pub async fn with_limits(connections: Limits) -> Self {
+        Self::build(&[], false, Arc::new(SystemResolver), connections).await
+    }
+
+    async fn build(settings: &[(&str, &str)], tour: bool, resolver: Arc<dyn Resolve>, connections: Limits) -> Self {
         // The log of a failing test is shown with it.
         let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -68,10 +80,35 @@ impl TestApp {
             settings,
             tour,
             resolver,
+            connections,
+            seed: FIRST,
             app: None,
         };
         app.go().await;
         app
+    }
+
+    /// A second server on the same database, with a data folder of its own; the same clock, the same model. It is to be dropped first.
+    pub async fn beside(&self) -> Self {
+        let mut heard = self.store().signals().elsewhere();
+        let mut settings = self.settings.clone();
+        settings.insert("LEVEL3_LISTEN".into(), "127.0.0.1:0".into());
+        let mut other = Self {
+            clock: self.clock.clone(),
+            script: Arc::clone(&self.script),
+            database: self.database.clone(),
+            folder: tempfile::tempdir().unwrap(),
+            settings,
+            tour: false,
+            resolver: Arc::clone(&self.resolver),
+            connections: self.connections,
+            seed: self.seed + 1,
+            app: None,
+        };
+        other.go().await;
+        // It says hello, and from then on each tells the other.
+        assert_eq!(heard.next().await, None);
+        other
     }
 
     /// Changes a setting, for the next start.
@@ -88,7 +125,7 @@ impl TestApp {
     async fn go(&mut self) {
         let mut config = Config::read(&self.settings).unwrap();
         config.data_dir = self.folder.path().to_owned();
-        let random = Arc::new(SeededRandom::new(7));
+        let random = Arc::new(SeededRandom::new(self.seed));
         share_engine(&config.data_dir);
         let folder = DataFolder::take(&config.data_dir, &*random).unwrap();
         let models = Arc::new(if self.tour {
@@ -108,6 +145,7 @@ impl TestApp {
             models,
             scrubber: Scrubber::default(),
             resolver: Arc::clone(&self.resolver),
+            connections: self.connections,
         };
         let database = Database::inside(cluster(), &self.database);
         let listener = listen(config.listen).await.unwrap();
@@ -215,12 +253,15 @@ impl Drop for TestApp {
             return; // its database is kept while the test cluster runs
         }
         assert_eq!(self.script.left(), 0, "replies of the script that nobody asked for");
-        let (app, database) = (self.app.take(), self.database.clone());
+        let (app, database, seed) = (self.app.take(), self.database.clone(), self.seed);
         // Not in the test's own runtime, which is about to end.
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 drop(app);
+                if seed != FIRST {
+                    return;
+                }
                 logins::drop_database(&cluster(), &database).await.expect("the test's database goes");
             });
         })

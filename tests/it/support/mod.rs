@@ -10,6 +10,7 @@ mod cluster;
 mod name_server;
 mod peer;
 mod process;
+pub mod raw;
 mod script;
 mod stranger;
 

@@ -99,7 +99,20 @@ impl Server {
     /// Starts on a data folder and waits until it is ready.
     pub async fn start(data: &Path, settings: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_level3"));
-        command.arg("serve").env_clear().env("PATH", std::env::var("PATH").unwrap_or_default());
+        command.arg("serve");
+        Self::begin(command, data, settings).await
+    }
+
+    /// The same, allowed so many open files: at first, and at most.
+    pub async fn start_with_files(data: &Path, settings: &[(&str, &str)], soft: u32, hard: u32) -> Self {
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -Sn {soft} && ulimit -Hn {hard} && exec \"$0\" serve");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_level3")]);
+        Self::begin(command, data, settings).await
+    }
+
+    async fn begin(mut command: Command, data: &Path, settings: &[(&str, &str)]) -> Self {
+        command.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default());
         command.env("LEVEL3_DATA_DIR", data).env("LEVEL3_LISTEN", "127.0.0.1:0").envs(settings.iter().copied());
         command.current_dir(data.parent().unwrap()).stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().expect("the program starts");
@@ -136,6 +149,18 @@ impl Server {
     pub async fn terminate(mut self) -> Option<i32> {
         self.signal();
         self.exit_code().await
+    }
+
+    /// The most memory that it has had so far, in MiB.
+    pub fn most_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says it");
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+    }
+
+    /// Its number among the processes.
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("it runs")
     }
 
     /// SIGTERM.

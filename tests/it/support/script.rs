@@ -147,7 +147,7 @@ fn play<'a>(reply: Reply, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<
                 Ok(Answer { usage: Some(Usage { input, output }), ..answer })
             }
             Reply::Ask(model) => model.answer(request, on_delta).await,
-            Reply::Fail(kind, message) => Err(ModelError { kind, message }),
+            Reply::Fail(kind, message) => Err(ModelError::new(kind, message)),
         }
     })
 }

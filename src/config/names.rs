@@ -1,0 +1,100 @@
+//! Every setting by its name: what is read, what the documents list, and what a mistyped one is compared with.
+
+use std::collections::HashMap;
+
+use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS};
+
+/// Every setting but those of single providers.
+const SETTINGS: [&str; 31] = [
+    "LEVEL3_LISTEN",
+    "LEVEL3_TOKEN",
+    "LEVEL3_AGENT_QUOTA",
+    "LEVEL3_ALLOWED_HOSTS",
+    "LEVEL3_DATA_DIR",
+    "DATABASE_URL",
+    "LEVEL3_POSTGRES_BIN",
+    "LLM_PROVIDER",
+    "LLM_MODEL",
+    "LLM_API_KEY",
+    "LLM_BASE_URL",
+    "LLM_FALLBACK",
+    "LLM_CONTEXT_TOKENS",
+    "HEARTBEAT_INTERVAL",
+    "APPROVAL_EXPIRY",
+    "MAX_CONVERSATION_HISTORY",
+    "MAX_TOOL_ITERATIONS",
+    "LEVEL3_DISK_RESERVE",
+    "LEVEL3_EGRESS_ALLOW",
+    "LEVEL3_CAPABILITY_CRASHES",
+    "LEVEL3_TURN_CRASHES",
+    "LEVEL3_SHUTDOWN_SECONDS",
+    "LEVEL3_TURN_LOG",
+    "LEVEL3_UNDO_QUOTA",
+    "LEVEL3_MCP_SECONDS",
+    "LEVEL3_MCP_COMMANDS",
+    "LEVEL3_READY_FILE",
+    "LEVEL3_SAFE_MODE",
+    // For `run.sh`, which passes its environment on.
+    "LEVEL3_BIN",
+    "LEVEL3_RESTART_PAUSE",
+    // For tests, in debug builds.
+    "LEVEL3_FAILPOINT",
+];
+/// What all settings of this program's own begin with; others may stand in the environment for other programs.
+const OURS: [&str; 2] = ["LEVEL3_", "LLM_"];
+
+fn known() -> impl Iterator<Item = &'static str> {
+    SETTINGS.into_iter().chain(PROVIDER_KEYS).chain(PROVIDER_ADDRESSES)
+}
+
+/// True for a name that may be read.
+pub(super) fn may_be_read(name: &str) -> bool {
+    known().chain(PROGRAMS).any(|known| known == name)
+}
+
+/// A sentence for each name that looks like a setting and is none.
+pub(super) fn unknown(settings: &HashMap<String, String>) -> Vec<String> {
+    let ours = |name: &&String| OURS.iter().any(|prefix| name.starts_with(prefix)) && known().all(|known| known != *name);
+    let mut names: Vec<_> = settings.keys().filter(ours).collect();
+    names.sort();
+    let sentence = |name: &String| {
+        let nearest = known().min_by_key(|known| strsim::damerau_levenshtein(known, name)).unwrap_or_default();
+        format!("{name} is set, and there is no such setting; the nearest is {nearest}")
+    };
+    names.into_iter().map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_mistyped_setting_is_told_with_the_nearest_there_is() {
+        for (name, nearest) in [
+            ("LEVEL3_TOKN", "LEVEL3_TOKEN"),
+            ("LEVEL3_ALOWED_HOST", "LEVEL3_ALLOWED_HOSTS"),
+            ("LLM_MODLE", "LLM_MODEL"),
+            ("LLM_APIKEY", "LLM_API_KEY"),
+            ("LEVEL3_", "LEVEL3_BIN"),
+        ] {
+            let told = unknown(&HashMap::from([(name.to_owned(), "x".to_owned())]));
+            assert_eq!(told, [format!("{name} is set, and there is no such setting; the nearest is {nearest}")]);
+        }
+        let known = known().chain(["PATH", "LLMS", "level3_token", "OPENAI_ORG"]);
+        assert!(unknown(&known.map(|name| (name.to_owned(), String::new())).collect()).is_empty());
+    }
+
+    #[test]
+    fn the_documents_list_every_setting_and_no_other() {
+        let text = include_str!("../../docs/operations.md");
+        let section = text.split("\n## ").find(|section| section.starts_with("Settings\n")).expect("the section");
+        let is_name = |word: &&str| {
+            word.len() > 4 && word.contains('_') && word.chars().all(|c| c.is_ascii_uppercase() || c == '3' || c == '_')
+        };
+        let listed: BTreeSet<_> = section.split('`').filter(is_name).filter(|word| !word.ends_with('_')).collect();
+        let known: BTreeSet<_> = known().filter(|name| *name != "LEVEL3_FAILPOINT").collect();
+        assert_eq!(listed, known);
+    }
+}

@@ -1,0 +1,31 @@
+//! What calls deleted or overwrote and can be put back; and putting it back.
+
+use axum::Json;
+use axum::extract::State;
+
+use super::reply::{At, Refusal, Reply};
+use crate::domain::ToolCallId;
+use crate::http::Doors;
+use crate::store;
+use crate::wire::api::{Kept, KeptCall, Undone};
+
+pub(super) async fn list(State(doors): State<Doors>) -> Reply<Kept> {
+    let entry = |kept: store::KeptCall| KeptCall {
+        call: kept.call,
+        conversation: kept.conversation,
+        tool: kept.tool,
+        at: kept.at,
+        rows: kept.rows,
+        bytes: kept.bytes,
+        tables: kept.tables,
+    };
+    Ok(Json(Kept { kept: doors.store.kept_calls().await?.into_iter().map(entry).collect() }))
+}
+
+/// It goes on to its end although the client may go away.
+pub(super) async fn undo(State(doors): State<Doors>, At(call): At<ToolCallId>) -> Reply<Undone> {
+    let (store, now) = (doors.store.clone(), doors.clock.now());
+    let undoing = tokio::spawn(async move { store.undo_call(call, now).await });
+    let undone = undoing.await.map_err(|_panicked| Refusal::conflict("undoing this failed; nothing was changed"))?;
+    Ok(Json(Undone { call, rows: undone? }))
+}

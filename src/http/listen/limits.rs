@@ -1,0 +1,73 @@
+//! How long connections may take, and how many there may be.
+
+use std::time::Duration;
+
+/// Limits of the listener. All of them are real time: they guard against what hangs or holds on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How long the head of a request may take to come, and how long a connection may be idle between two of them.
+    pub head: Duration,
+    /// How long a body may take to come; each 16 KiB of it that came give it another second.
+    pub body: Duration,
+    /// How long a peer may take to read anything of what waits for it.
+    pub write: Duration,
+    /// How often a socket of `/chat` is asked whether its client is there.
+    pub ping: Duration,
+    /// How many connections may be open.
+    pub connections: usize,
+    /// How many more there may be, for those who ask for the health.
+    pub reserve: usize,
+    /// How long the head of a request may take on those.
+    pub reserve_head: Duration,
+}
+
+impl Limits {
+    /// What a process may have that may open so many files: connections get half of them.
+    pub fn within(files: u64) -> Self {
+        let half = usize::try_from(files / 2).unwrap_or(usize::MAX).clamp(16, 4096);
+        let reserve = half / 8;
+        Self {
+            head: Duration::from_secs(15),
+            body: Duration::from_secs(20),
+            write: Duration::from_secs(30),
+            ping: Duration::from_secs(30),
+            connections: half - reserve,
+            reserve,
+            reserve_head: Duration::from_secs(1),
+        }
+    }
+
+    /// The same for this process, once it may open as many files as it is ever allowed.
+    pub fn of_this_process() -> Self {
+        Self::within(raise_files())
+    }
+}
+
+/// Raises the soft limit of open files to the hard one. The soft one is low for the sake of old programs; this one is none of them.
+fn raise_files() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: it writes to the struct given, which lives until it returns.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
+        return 1024;
+    }
+    let raised = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+    // SAFETY: it reads the struct given.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) } == 0 {
+        limit = raised;
+    }
+    limit.rlim_cur
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_for_the_rest() {
+        for files in [64, 256, 1024, 65_536, u64::MAX] {
+            let Limits { connections, reserve, .. } = Limits::within(files);
+            assert!(connections + reserve <= usize::try_from(files / 2).unwrap() && reserve > 0, "{files}");
+        }
+        assert_eq!(Limits::within(1 << 20).connections, 3584);
+    }
+}

@@ -1,0 +1,28 @@
+//! Whether a failure to start lasts. What lasts is told to a person and not tried again; the rest passes, so it is.
+
+use std::io::{self, ErrorKind};
+
+/// A failure that knows whether starting again can help.
+pub trait Lasting {
+    /// True when starting again cannot help: a person has to change something first. So it is with every failure that does not say
+    /// otherwise.
+    fn lasts(&self) -> bool {
+        true
+    }
+}
+
+/// Of files and processes: what is short now may be there in a moment.
+impl Lasting for io::Error {
+    fn lasts(&self) -> bool {
+        !matches!(
+            self.kind(),
+            ErrorKind::Interrupted
+                | ErrorKind::TimedOut
+                | ErrorKind::WouldBlock
+                | ErrorKind::ResourceBusy
+                | ErrorKind::OutOfMemory
+                | ErrorKind::StorageFull
+                | ErrorKind::QuotaExceeded
+        )
+    }
+}

@@ -1,0 +1,146 @@
+//! `level3 serve`: the server from its settings to its end, and the exit code that follows.
+
+use std::fs;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{self, App, DataFolder, Exit, Outside, StartError};
+use crate::clock::{Clock, Random, SystemClock, SystemRandom};
+use crate::config::Config;
+use crate::egress::SystemResolver;
+use crate::http;
+use crate::lasting::Lasting;
+use crate::model::choice::ModelSource;
+use crate::model::client;
+use crate::store::Database;
+use crate::telemetry::{self, Scrubber};
+
+const RESTART: u8 = 42;
+/// A start that failed, and would fail again until a person changes something.
+const LASTING: u8 = 78;
+/// Anything else: starting again may help.
+const PASSING: u8 = 1;
+/// As a shell says it of a program that SIGTERM ended.
+const AT_ONCE: u8 = 143;
+
+pub(super) fn until_the_end() -> ExitCode {
+    let scrubber = Scrubber::default();
+    telemetry::init(scrubber.clone());
+    let config = match Config::load() {
+        Ok(config) => config,
+        Err(error) => return fail(&error),
+    };
+    for word in &config.unknown {
+        tracing::warn!("{word}");
+    }
+    #[cfg(debug_assertions)]
+    if let Some(armed) = config.failpoint.clone() {
+        crate::failpoint::arm(armed);
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error),
+    };
+    let code = runtime.block_on(serve(config, scrubber));
+    // What still runs on threads has no say in when the process ends.
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let random: Arc<dyn Random> = Arc::new(SystemRandom);
+    let models = match ModelSource::new(&config.model, client::Limits::default(), Arc::clone(&clock), Arc::clone(&random)) {
+        Ok(models) => Arc::new(models),
+        Err(error) => return fail(&error),
+    };
+    let connections = http::Limits::of_this_process();
+    let outside = Outside { clock, random, models, scrubber, resolver: Arc::new(SystemResolver), connections };
+    // The address first: when it is taken, nothing else should have been touched.
+    let listener = match app::listen(config.listen).await {
+        Ok(listener) => listener,
+        Err(error) => return fail(&error),
+    };
+    let folder = match DataFolder::take(&config.data_dir, &*outside.random) {
+        Ok(folder) => folder,
+        Err(error) => return fail(&error),
+    };
+    let database = match Database::open(&config).await {
+        Ok(database) => database,
+        Err(error) => return fail(&error),
+    };
+    // A second signal does not wait for anything, the database's own end included.
+    let hurry = CancellationToken::new();
+    let lost = database.lost();
+    let exit = match App::start(&config, folder, &database, listener, outside).await {
+        Ok(app) => tokio::select! {
+            ended = run(app, &config, &hurry) => ended,
+            () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
+            // Nobody could use this server any more; it heals what is left of the database at its next start.
+            how = lost => {
+                tracing::error!(how, "the embedded Postgres ended by itself; ending, so that both are started again");
+                return ExitCode::from(PASSING);
+            }
+        },
+        Err(error) => Err(error),
+    };
+    let stopped = tokio::select! {
+        stopped = database.stop() => stopped,
+        () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
+    };
+    match (exit, stopped) {
+        (Err(error), _) => fail(&error),
+        // It was asked to end and did, so nothing is to be mended before it is started again.
+        (Ok(_), Err(error)) => {
+            tracing::error!("{}", telemetry::chain(&error));
+            ExitCode::from(PASSING)
+        }
+        (Ok(Exit::Stop), Ok(())) => ExitCode::SUCCESS,
+        (Ok(Exit::Restart), Ok(())) => ExitCode::from(RESTART),
+        (Ok(Exit::Broken), Ok(())) => ExitCode::from(PASSING),
+    }
+}
+
+async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exit, StartError> {
+    let shutdown = app.shutdown();
+    let at_once = hurry.clone();
+    // Caught from here on, not only once a task of ours is scheduled: whoever is told that it is ready may end it at once.
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    tokio::spawn(async move {
+        let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
+            tracing::warn!("signals cannot be caught here; SIGTERM will not end the server in good order");
+            return;
+        };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+        shutdown.cancel();
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::warn!("ending at once; turns go on at the next start");
+        at_once.cancel();
+    });
+    if config.safe_mode {
+        tracing::warn!("safe mode: capabilities are not loaded");
+    }
+    if let Some(file) = &config.ready_file
+        && let Err(error) = fs::write(file, "ready\n")
+    {
+        tracing::warn!(file = %file.display(), %error, "LEVEL3_READY_FILE cannot be written; who waits for it waits in vain");
+    }
+    tracing::info!("ready: http://{}", app.address());
+    Ok(app.ended().await)
+}
+
+/// Ends a start that failed; the failure decides whether it is worth another.
+fn fail(error: &(impl std::error::Error + Lasting)) -> ExitCode {
+    tracing::error!("{}", telemetry::chain(error));
+    ExitCode::from(if error.lasts() { LASTING } else { PASSING })
+}

@@ -1,0 +1,262 @@
+//! What statements of the agent delete or overwrite is kept by triggers while they run; before the commit it is compared with what the
+//! server counted. What is too much, or all of a table, or cannot be kept, is asked about.
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use sqlx::PgConnection;
+
+use super::Failure;
+use super::seam::AgentLogin;
+use super::told::{describe, ended_transaction, is_code, refusal};
+use crate::domain::{Effect, Finding, ToolCallId};
+use crate::store::undo::loses;
+use crate::store::{Lease, Store, StoreError};
+
+/// More rows than this are asked about.
+const UNASKED_ROWS: i64 = 1000;
+/// More rows than this are not kept, even where a person approved: keeping them would take longer than a statement may.
+const MOST_ROWS: i64 = 50_000;
+/// How many tables a sentence is said about.
+const TABLES: usize = 10;
+
+/// How what one transaction loses is kept.
+pub(super) struct Keeping<'a> {
+    pub(super) lease: &'a Lease,
+    pub(super) call: ToolCallId,
+    pub(super) login: AgentLogin,
+    /// A person was told that all of it can be put back.
+    pub(super) promised: bool,
+    /// The id of the transaction.
+    pub(super) transaction: &'a str,
+    /// What the server had counted before it, as `shared.rows_changed` says it.
+    pub(super) before: &'a str,
+}
+
+/// What a transaction loses.
+#[derive(Debug, Deserialize)]
+struct Settled {
+    /// Whether all that is kept has room.
+    fits: bool,
+    /// The bytes there are for it.
+    room: i64,
+    tables: Vec<Lost>,
+}
+
+/// What it loses of one table.
+#[derive(Debug, Default, Deserialize)]
+struct Lost {
+    name: String,
+    /// Every row was kept.
+    whole: bool,
+    /// No row is left that it did not touch.
+    all: bool,
+    deleted: i64,
+    overwritten: i64,
+    /// How many rows were kept before it was too much, and their bytes.
+    kept: i64,
+    bytes: i64,
+    /// Where all rows were overwritten: each as it was, and as it is.
+    #[serde(default)]
+    filled: Option<Vec<(String, String)>>,
+}
+
+impl Keeping<'_> {
+    /// Prepares the transaction, before its first statement: what the law let pass is kept as far as it fits.
+    pub(super) async fn begin(&self, store: &Store, connection: &mut PgConnection) -> Result<(), Failure> {
+        if self.login == AgentLogin::Full {
+            store.keep_most(connection, self.call, self.lease.fence, self.transaction, MOST_ROWS).await?;
+        }
+        Ok(())
+    }
+
+    /// Closes what was kept, before the commit. Says what has to be asked about.
+    pub(super) async fn settle(
+        &self,
+        store: &Store,
+        connection: &mut PgConnection,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Finding>, Failure> {
+        let fact = format!("settle:{}", self.call.0);
+        let settled = sqlx::query_scalar!(
+            r#"SELECT shared.settle_kept($1, $2, $3, $4, $5) AS "settled!""#,
+            store.sql_token(&fact, self.lease.fence, self.transaction, self.before),
+            self.lease.fence,
+            self.call.0,
+            self.before,
+            now
+        );
+        let settled = match settled.fetch_one(connection).await {
+            Ok(settled) => settled,
+            Err(error) if is_code(&error, "L3003") => return Err(Failure::Statement(ended_transaction())),
+            Err(error) => return Err(describe(error, "", 0)),
+        };
+        let settled: Settled =
+            serde_json::from_str(&settled).map_err(|error| Failure::Store(StoreError::Unreadable(error.to_string())))?;
+        match self.login {
+            AgentLogin::Full if self.promised && !settled.is_kept() => Err(Failure::Statement(refusal(
+                "it was approved as something that can be undone, and what it loses now cannot be kept. Nothing of it was done.",
+            ))),
+            AgentLogin::Full => Ok(None),
+            _ => Ok(settled.finding()),
+        }
+    }
+}
+
+impl Store {
+    /// Lets a transaction keep so many rows.
+    pub(in crate::store) async fn keep_most(
+        &self,
+        connection: &mut PgConnection,
+        call: ToolCallId,
+        fence: i64,
+        transaction: &str,
+        most: i64,
+    ) -> Result<(), sqlx::Error> {
+        let token = self.sql_token(&format!("most:{}", call.0), fence, transaction, &most.to_string());
+        sqlx::query!("SELECT shared.keep_most($1, $2, $3, $4)", token, fence, call.0, most).execute(connection).await?;
+        Ok(())
+    }
+}
+
+impl Settled {
+    fn rows(&self) -> i64 {
+        self.tables.iter().map(Lost::rows).sum()
+    }
+
+    fn is_kept(&self) -> bool {
+        self.fits && self.tables.iter().all(|table| table.whole)
+    }
+
+    /// What a person is asked about it, if anything.
+    fn finding(&self) -> Option<Finding> {
+        let many = self.rows() > UNASKED_ROWS;
+        let all = self.tables.iter().any(Lost::is_all);
+        if !many && !all && self.is_kept() {
+            return None;
+        }
+        let mut why: Vec<_> = self.tables.iter().take(TABLES).map(Lost::in_words).collect();
+        if self.tables.len() > TABLES {
+            why.push(format!("It changes rows of {} more tables.", self.tables.len() - TABLES));
+        }
+        let (kept, told) = match self.needs() {
+            Some(bytes) if bytes <= self.room && self.rows() <= MOST_ROWS => {
+                (true, "What it loses is kept for 30 days: it can be undone.".to_owned())
+            }
+            Some(bytes) if self.rows() <= MOST_ROWS => {
+                let words = |bytes: i64| bytes.max(0) / 1024 + 1;
+                let (needs, room) = (words(bytes), words(self.room));
+                (
+                    false,
+                    format!(
+                        "It cannot be undone: keeping what it loses takes about {needs} KiB, and there is room for {room} KiB."
+                    ),
+                )
+            }
+            Some(_) => (false, format!("It cannot be undone: at most {MOST_ROWS} rows of one call are kept.")),
+            None => (false, "It cannot be undone: what it loses was not seen row by row.".to_owned()),
+        };
+        why.push(told);
+        Some(Finding { effects: [Effect::Delete].into(), why, kept })
+    }
+
+    /// The bytes that keeping all of it takes; twice as much as those of the first rows let expect, where only these were kept.
+    fn needs(&self) -> Option<i64> {
+        let needs = |table: &Lost| match (table.whole, table.kept) {
+            (true, _) => Some(table.bytes),
+            // Something else than their number kept them from being kept.
+            (false, kept) if kept <= UNASKED_ROWS && self.rows() <= UNASKED_ROWS => None,
+            (false, 0) => None,
+            (false, kept) => Some(2 * (table.bytes / kept + 1).saturating_mul(table.rows())),
+        };
+        self.tables.iter().map(needs).sum()
+    }
+}
+
+impl Lost {
+    fn rows(&self) -> i64 {
+        self.deleted + self.overwritten
+    }
+
+    /// All rows of the table lose something. Filling in what was empty, as after a new column, loses nothing.
+    fn is_all(&self) -> bool {
+        self.all && self.filled.as_ref().is_none_or(|rows| rows.iter().any(|(old, new)| loses(old, new)))
+    }
+
+    fn in_words(&self) -> String {
+        let rows = |count: i64| match (self.is_all() && count == self.rows(), count) {
+            (true, count) => format!("all {count} rows"),
+            (false, 1) => "1 row".to_owned(),
+            (false, count) => format!("{count} rows"),
+        };
+        let name = &self.name;
+        match (self.deleted, self.overwritten) {
+            (deleted, 0) => format!("It deletes {} of `{name}`.", rows(deleted)),
+            (0, overwritten) => format!("It overwrites {} of `{name}`.", rows(overwritten)),
+            (deleted, overwritten) if self.is_all() => {
+                format!("It changes all rows of `{name}`: {} are deleted, {} overwritten.", deleted, overwritten)
+            }
+            (deleted, overwritten) => format!("It deletes {} of `{name}` and overwrites {}.", rows(deleted), rows(overwritten)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(deleted: i64, overwritten: i64) -> Lost {
+        let kept = deleted + overwritten;
+        Lost {
+            name: "notes".into(),
+            whole: kept <= 1001,
+            deleted,
+            overwritten,
+            kept: kept.min(1001),
+            bytes: 100 * kept.min(1001),
+            ..Lost::default()
+        }
+    }
+
+    fn asks(room: i64, table: Lost) -> Option<Vec<String>> {
+        let fits = table.bytes <= room;
+        Settled { fits, room, tables: vec![table] }.finding().map(|finding| finding.why)
+    }
+
+    #[test]
+    fn up_to_a_thousand_rows_that_are_kept_ask_nobody() {
+        assert_eq!(asks(1 << 20, lost(1000, 0)), None);
+        assert_eq!(asks(1 << 20, lost(400, 600)), None);
+        let many = asks(1 << 20, lost(1001, 0)).unwrap();
+        assert_eq!(many, ["It deletes 1001 rows of `notes`.", "What it loses is kept for 30 days: it can be undone."]);
+        let more = asks(1 << 20, lost(500, 1000)).unwrap();
+        assert_eq!(more[0], "It deletes 500 rows of `notes` and overwrites 1000 rows.");
+    }
+
+    #[test]
+    fn what_has_no_room_or_is_too_much_is_said_to_be_lost() {
+        let full = asks(10, lost(1, 0)).unwrap();
+        assert_eq!(full[0], "It deletes 1 row of `notes`.");
+        assert!(full[1].starts_with("It cannot be undone: keeping what it loses takes about 1 KiB"), "{full:?}");
+        let huge = asks(1 << 40, lost(50_001, 0)).unwrap();
+        assert!(huge[1].contains("at most 50000 rows"), "{huge:?}");
+        let near = asks(300_000, lost(2000, 0)).unwrap();
+        assert!(near[1].starts_with("It cannot be undone"), "an estimate near the edge promises nothing: {near:?}");
+    }
+
+    #[test]
+    fn what_was_not_seen_is_asked_about_however_little_it_is() {
+        let unseen = asks(1 << 20, Lost { whole: false, kept: 0, ..lost(1, 0) }).unwrap();
+        assert!(unseen[1].contains("not seen row by row"), "{unseen:?}");
+    }
+
+    #[test]
+    fn all_rows_of_a_table_are_asked_about_unless_they_only_gain() {
+        let all = |filled: Option<(&str, &str)>| {
+            let filled = filled.map(|(old, new)| vec![(old.to_owned(), new.to_owned())]);
+            asks(1 << 20, Lost { all: true, filled, ..lost(0, 2) })
+        };
+        assert_eq!(all(None).unwrap()[0], "It overwrites all 2 rows of `notes`.");
+        assert_eq!(all(Some(("(1,x)", "(1,)"))).unwrap()[0], "It overwrites all 2 rows of `notes`.");
+        assert_eq!(all(Some(("(1,)", "(1,x)"))), None);
+    }
+}

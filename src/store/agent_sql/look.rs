@@ -1,0 +1,163 @@
+//! The look at what statements of the agent did, in the transaction that would commit: what nobody approved is found here, however the
+//! statement was written. Nothing of the agent runs after it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use sqlx::{AssertSqlSafe, PgConnection, Row};
+
+use super::told::describe;
+use super::{AgentLogin, Failure};
+use crate::domain::{Effect, Finding};
+use crate::store::{Store, StoreError};
+
+/// How many things a person is told of.
+const MOST: usize = 20;
+
+/// Schema `agent` in one moment, as `shared.agent_image` shows it.
+type Image = BTreeMap<String, Thing>;
+
+/// Something in the schema that has to stay as it is.
+#[derive(Debug, Deserialize, PartialEq)]
+struct Thing {
+    what: String,
+    effect: Effect,
+    mark: String,
+    new: bool,
+}
+
+impl AgentLogin {
+    /// What is asked when its transaction begins, for [`Store::look_at_agent`] to compare with.
+    pub(super) fn before(self) -> &'static str {
+        match self {
+            Self::Writer => "shared.catalogue_writes()",
+            Self::Tables => "shared.agent_image(true)",
+            // Nothing a transaction that cannot write, and nothing one that was let to do all that.
+            Self::Reader | Self::Full => "''",
+        }
+    }
+}
+
+impl Store {
+    /// Looks at what the statements did. `before` is what [`AgentLogin::before`] had asked for.
+    pub(super) async fn look_at_agent(
+        &self,
+        connection: &mut PgConnection,
+        login: AgentLogin,
+        before: &str,
+    ) -> Result<Option<Finding>, Failure> {
+        let after = match login {
+            AgentLogin::Reader => return Ok(None),
+            AgentLogin::Writer => "shared.catalogue_writes()",
+            AgentLogin::Tables => "shared.agent_image(false)",
+            // What was made gets the owners and the rights that such things have.
+            AgentLogin::Full => "shared.adopt_approved()::pg_catalog.text",
+        };
+        // What was deferred to the commit is done now, so that nothing happens after the look.
+        let question = format!("RESET ROLE; SET CONSTRAINTS ALL IMMEDIATE; SELECT {after}");
+        let told = |error| describe(error, "", 0);
+        let mut after = text(&mut *connection, question).await.map_err(told)?;
+        if login == AgentLogin::Full || after == before {
+            return Ok(None);
+        }
+        // As everybody else sees it: what differs from that is the work of this transaction, and of no other one meanwhile.
+        let outside = async || {
+            let mut connection = self.pool.acquire().await?;
+            text(&mut connection, "SELECT shared.agent_image(false)".to_owned()).await
+        };
+        if login == AgentLogin::Writer {
+            after = text(&mut *connection, "SELECT shared.agent_image(false)".to_owned()).await.map_err(told)?;
+            let outside = read(&outside().await?)?;
+            return Ok(compare(&outside, &read(&after)?, &outside));
+        }
+        Ok(compare(&read(before)?, &read(&after)?, &read(&outside().await?)?))
+    }
+}
+
+/// The one value of the last of these statements.
+async fn text(connection: &mut PgConnection, sql: String) -> Result<String, sqlx::Error> {
+    let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_one(connection).await?;
+    Ok(row.try_get_unchecked::<Option<String>, _>(0)?.unwrap_or_default())
+}
+
+fn read(image: &str) -> Result<Image, StoreError> {
+    serde_json::from_str(image).map_err(|error| StoreError::Unreadable(error.to_string()))
+}
+
+/// What a transaction lost, weakened or made, that has to be asked about. `outside` was seen after `after`.
+fn compare(before: &Image, after: &Image, outside: &Image) -> Option<Finding> {
+    let mut finding = Finding::default();
+    let mut found = |effect: Effect, why: String| finding.unite(Finding::of(effect, why));
+    let gone = |key: &str| before.contains_key(key) && !after.contains_key(key);
+    for (key, thing) in before {
+        let (now, there) = (after.get(key), outside.get(key));
+        if now.is_some_and(|now| now.mark == thing.mark) || now.map(|now| &now.mark) == there.map(|there| &there.mark) {
+            continue;
+        }
+        match now {
+            Some(now) if key.starts_with("rows ") => {
+                found(Effect::Delete, format!("Writes {} anew; what was in them may be gone.", now.what));
+            }
+            Some(now) => found(thing.effect, format!("Changes {}.", now.what)),
+            // Of what is gone with its table, only the table is named.
+            None if part_of(key).is_some_and(|whole| gone(&whole)) => {}
+            None => found(thing.effect, format!("Drops {}.", thing.what)),
+        }
+    }
+    for (key, thing) in after {
+        if thing.new && !before.contains_key(key) && !outside.contains_key(key) {
+            found(thing.effect, format!("Makes {}.", thing.what));
+        }
+    }
+    if finding.why.len() > MOST {
+        let more = finding.why.len() - MOST;
+        finding.why.truncate(MOST);
+        finding.why.push(format!("And {more} more changes like these."));
+    }
+    (!finding.is_empty()).then_some(finding)
+}
+
+/// The relation that a column, an index or a trigger belongs to, or that something is said of.
+fn part_of(key: &str) -> Option<String> {
+    let mut words = key.split(' ');
+    match (words.next()?, words.next()?) {
+        ("column" | "rights" | "rows" | "protection" | "index" | "trigger" | "rule" | "policy", relation) => {
+            Some(format!("relation {relation}"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(things: &[(&str, &str, &str, bool)]) -> Image {
+        let thing = |what: &str, mark: &str, new| Thing { what: what.into(), effect: Effect::Opaque, mark: mark.into(), new };
+        things.iter().map(|(key, what, mark, new)| ((*key).to_owned(), thing(what, mark, *new))).collect()
+    }
+
+    #[test]
+    fn what_another_transaction_did_meanwhile_is_not_asked_about() {
+        let table = ("relation 1", "the table `a`", "", false);
+        let code = |mark| ("code 2", "the function `f()`", mark, true);
+        let (all, none) = (image(&[table, code("x")]), image(&[]));
+        assert_eq!(compare(&all, &none, &none), None, "dropped by another");
+        assert_eq!(compare(&none, &all, &all), None, "made by another");
+        assert_eq!(compare(&all, &image(&[table, code("y")]), &image(&[table, code("y")])), None, "changed by another");
+        let words = |finding: Option<Finding>| finding.unwrap().why.join(" ");
+        assert_eq!(words(compare(&all, &none, &all)), "Drops the function `f()`. Drops the table `a`.");
+        assert_eq!(words(compare(&none, &all, &none)), "Makes the function `f()`.");
+        assert_eq!(words(compare(&all, &image(&[table, code("y")]), &all)), "Changes the function `f()`.");
+    }
+
+    #[test]
+    fn of_a_table_that_is_gone_only_the_table_is_named() {
+        let before = image(&[
+            ("relation 1", "the table `a`", "", false),
+            ("column 1 2", "the column `b` of `a`", "", false),
+            ("rows 1", "the rows of `a`", "7", false),
+        ]);
+        assert_eq!(compare(&before, &image(&[]), &before).unwrap().why, ["Drops the table `a`."]);
+    }
+}

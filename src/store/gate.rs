@@ -1,0 +1,69 @@
+//! How many statements of the agent are at work or wait for a connection: those who need none are not kept waiting by them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::Notify;
+
+/// So many at once; most of them wait for a connection then. Each is a turn that occupies no place of a runner, and some memory.
+const MOST: usize = 40;
+
+/// The gate before the agent's SQL.
+#[derive(Clone, Debug, Default)]
+pub struct Gate(Arc<Count>);
+
+#[derive(Debug, Default)]
+struct Count {
+    inside: AtomicUsize,
+    entered: Notify,
+}
+
+/// A statement inside; dropping this lets it out.
+#[derive(Debug)]
+pub(super) struct Entered(Arc<Count>);
+
+impl Gate {
+    /// How many statements are inside.
+    pub fn inside(&self) -> usize {
+        self.0.inside.load(Ordering::Relaxed)
+    }
+
+    /// Completes when one has come in since this was last asked.
+    pub async fn entered(&self) {
+        self.0.entered.notified().await;
+    }
+
+    /// Lets a statement in; `None` when there are too many.
+    pub(super) fn enter(&self) -> Option<Entered> {
+        let before = self.0.inside.fetch_add(1, Ordering::Relaxed);
+        let entered = Entered(Arc::clone(&self.0));
+        if before >= MOST {
+            return None;
+        }
+        self.0.entered.notify_one();
+        Some(entered)
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.0.inside.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_come_in_and_the_others_are_told_at_once() {
+        let gate = Gate::default();
+        let mut inside: Vec<_> = (0..MOST).map(|_| gate.enter().expect("there is room")).collect();
+        assert!(gate.enter().is_none());
+        assert_eq!(gate.inside(), MOST, "who was turned away does not count");
+        inside.pop();
+        assert!(gate.enter().is_some());
+        drop(inside);
+        assert_eq!(gate.inside(), 0);
+    }
+}

@@ -1,0 +1,159 @@
+//! Tells the neighbours, the other servers on this database, what was committed here and what models write, and hears it from them. Both on
+//! one connection, and after the commit: no transaction of a turn says anything. See ADR 31.
+
+mod outbox;
+
+use std::time::Duration;
+
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::{PgPool, query, query_scalar};
+use tokio_util::sync::CancellationToken;
+
+use super::{Signals, Store, StoreError};
+use crate::wire::ServerFrame;
+
+pub use outbox::Hint;
+pub(super) use outbox::Outbox;
+use outbox::{Answers, Word};
+
+/// The name of the connections that listen, by which servers find out whether they are alone.
+pub(super) const EARS: &str = "level3 ears";
+/// How often a server makes sure that it still hears, and asks who else is there. Real time: it guards against what hangs.
+const ROLL_CALL: Duration = Duration::from_secs(30);
+/// How long the database gets to answer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How soon to try again when the database was not there.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Tells neighbours and hears them.
+pub struct Neighbours {
+    pool: PgPool,
+    channel: String,
+    signals: Signals,
+    read: Answers,
+}
+
+/// A pool for one connection that listens; given back, it is closed, so that nobody counts it as a server.
+pub(super) fn ears(options: sqlx::postgres::PgConnectOptions) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(2)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .after_release(|_, _| Box::pin(async { Ok(false) }))
+        .connect_lazy_with(options.application_name(EARS))
+}
+
+impl Store {
+    /// What tells and hears. The channel has a name that statements of the agent cannot know, so they can neither listen nor speak there.
+    pub fn neighbours(&self) -> Neighbours {
+        let channel = format!("level3_{}", hex::encode(&self.derived_key("channel")[..16]));
+        Neighbours { pool: self.ears.clone(), channel, signals: self.signals.clone(), read: Answers::default() }
+    }
+}
+
+impl Neighbours {
+    /// Tells and hears until `ended`, then tells what is left.
+    pub async fn run(mut self, ended: CancellationToken) {
+        let mut again = false;
+        while let Err(error) = self.attend(again, &ended).await {
+            again = true;
+            tracing::warn!(error = &error as &dyn std::error::Error, "other servers cannot be heard; trying again soon");
+            // Somebody may come meanwhile.
+            self.signals.outbox().set_company(true);
+            if tokio::time::timeout(RETRY_AFTER, ended.cancelled()).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    async fn attend(&mut self, again: bool, ended: &CancellationToken) -> Result<(), StoreError> {
+        let (mut ears, own) = tokio::select! {
+            listening = self.listen(again) => listening?,
+            () = ended.cancelled() => return Ok(()),
+        };
+        let mut roll = tokio::time::interval(ROLL_CALL);
+        roll.reset();
+        loop {
+            tokio::select! {
+                heard = ears.try_recv() => match heard? {
+                    Some(heard) if heard.process_id() == own => {}
+                    Some(heard) => self.hear(heard.payload()),
+                    None => return Err(StoreError::broken(std::io::ErrorKind::ConnectionReset.into())),
+                },
+                () = self.signals.outbox().ready() => self.tell(&mut ears).await?,
+                _ = roll.tick() => drop(self.call_the_roll(&mut ears).await?),
+                () = ended.cancelled() => return self.tell(&mut ears).await,
+            }
+        }
+    }
+
+    /// Begins to listen. Gives the connection and the number by which its own notifications are known.
+    async fn listen(&self, again: bool) -> Result<(PgListener, u32), StoreError> {
+        let mut ears = PgListener::connect_with(&self.pool).await?;
+        // Lost, it is made anew here, where what was missed is asked for.
+        ears.eager_reconnect(false);
+        ears.listen(&self.channel).await?;
+        let own = query_scalar!(r#"SELECT pg_backend_pid() AS "pid!""#).fetch_one(&mut ears).await?.cast_unsigned();
+        // Whoever listens already is counted now; whoever comes later says hello, which is heard from now on.
+        if self.call_the_roll(&mut ears).await? || again {
+            self.signals.outbox().say(Word::Hello);
+            self.signals.missed();
+        }
+        Ok((ears, own))
+    }
+
+    /// Finds out whether anybody else listens.
+    async fn call_the_roll(&self, ears: &mut PgListener) -> Result<bool, StoreError> {
+        let others = query_scalar!(
+            r#"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1
+                              AND pid <> pg_backend_pid()) AS "others!""#,
+            EARS
+        );
+        let others = in_time(others.fetch_one(ears)).await?;
+        self.signals.outbox().set_company(others);
+        Ok(others)
+    }
+
+    /// Says everything that is to be told, in one statement. A transaction that only notifies waits for no disk, and holds for no longer
+    /// than itself the lock that all notifying commits of a Postgres share.
+    async fn tell(&self, ears: &mut PgListener) -> Result<(), StoreError> {
+        let words = self.signals.outbox().take();
+        if !words.is_empty() {
+            let told = query!("SELECT pg_notify($1, word) FROM unnest($2::text[]) word", self.channel, &words);
+            in_time(told.fetch_all(ears)).await?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, payload: &str) {
+        let outbox = self.signals.outbox();
+        outbox.set_company(true);
+        match serde_json::from_str(payload) {
+            Ok(Word::Event(hint)) => {
+                if let ("turn_ended", Some(turn)) = (hint.kind.as_str(), hint.turn) {
+                    self.read.forget(turn);
+                }
+                self.signals.hear(hint);
+            }
+            Ok(Word::Text(piece)) => {
+                if self.read.read(&piece) {
+                    let outbox::Piece { conversation, turn, step, attempt, content, .. } = piece;
+                    self.signals.pass(ServerFrame::Delta { conversation, turn, step, attempt, content });
+                }
+            }
+            Ok(Word::Hello) => {
+                // What was committed while we thought ourselves alone was not told.
+                outbox.say(Word::Missed);
+                self.signals.missed();
+            }
+            // Another version's word may say anything.
+            Ok(Word::Missed) | Err(_) => self.signals.missed(),
+        }
+    }
+}
+
+/// What the database answers, unless the connection is dead and nobody said so.
+async fn in_time<T>(asked: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
+    let answered = tokio::time::timeout(ANSWER_WITHIN, asked).await;
+    Ok(answered.map_err(|_| StoreError::broken(std::io::ErrorKind::TimedOut.into()))??)
+}

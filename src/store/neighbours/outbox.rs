@@ -1,0 +1,277 @@
+//! What is to be told to the other servers, in order, until it is sent. Nothing is kept for nobody.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+
+use crate::domain::{ConversationId, Event, EventRecord, TurnId};
+use crate::wire::ServerFrame;
+
+/// The most bytes of text in one notification. Postgres takes 8,000, and JSON may write a byte with six.
+const MOST_TEXT: usize = 1280;
+/// With so many words unsent, text is dropped: the record replaces it.
+const MOST_BEFORE_TEXT: usize = 256;
+/// With so many, all are replaced by [`Word::Missed`]: who needs what they said reads it.
+const MOST_WORDS: usize = 1024;
+/// Answers that are followed at once; text of others is dropped.
+const MOST_ANSWERS: usize = 256;
+
+/// What one server tells the others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Word {
+    /// Who says this has begun to listen, and knows nothing of before.
+    Hello,
+    /// Something happened that is not told.
+    Missed,
+    /// An event was committed.
+    Event(Hint),
+    /// A model has written.
+    Text(Piece),
+}
+
+/// An event that another server committed. It is a hint: what happened is in the database alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hint {
+    /// Whose stream.
+    pub conversation: ConversationId,
+    /// Its place there.
+    pub sequence: i64,
+    /// What kind of event.
+    pub kind: String,
+    /// The turn it is about, where it is about one.
+    pub turn: Option<TurnId>,
+}
+
+/// A piece of an answer, and where in the answer it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Piece {
+    pub(super) conversation: ConversationId,
+    pub(super) turn: TurnId,
+    pub(super) step: i32,
+    pub(super) attempt: i64,
+    pub(super) at: usize,
+    pub(super) content: String,
+}
+
+impl Piece {
+    /// True when the other one follows, and a letter of it, of four bytes at most, still fits in.
+    fn takes(&self, next: &Piece) -> bool {
+        (self.turn, self.step, self.attempt, self.at + self.content.len()) == (next.turn, next.step, next.attempt, next.at)
+            && self.content.len() + 4 <= MOST_TEXT
+    }
+}
+
+/// How much of each answer came by. What has a hole is not shown on: a client may have no way to take text back.
+#[derive(Debug, Default)]
+pub(super) struct Answers(HashMap<TurnId, (i32, i64, usize)>);
+
+impl Answers {
+    /// Where a piece of this length begins that is written now.
+    pub(super) fn write(&mut self, turn: TurnId, step: i32, attempt: i64, bytes: usize) -> usize {
+        let begun = self.begun(turn, step, attempt);
+        self.0.insert(turn, (step, attempt, begun + bytes));
+        begun
+    }
+
+    /// True when the piece goes on where the last one ended.
+    pub(super) fn read(&mut self, piece: &Piece) -> bool {
+        let whole = self.begun(piece.turn, piece.step, piece.attempt) == piece.at;
+        if whole {
+            self.write(piece.turn, piece.step, piece.attempt, piece.content.len());
+        }
+        whole
+    }
+
+    pub(super) fn forget(&mut self, turn: TurnId) {
+        self.0.remove(&turn);
+    }
+
+    fn begun(&mut self, turn: TurnId, step: i32, attempt: i64) -> usize {
+        if self.0.len() >= MOST_ANSWERS && !self.0.contains_key(&turn) {
+            self.0.clear();
+        }
+        self.0.get(&turn).filter(|(s, a, _)| (*s, *a) == (step, attempt)).map_or(0, |(_, _, bytes)| *bytes)
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Outbox {
+    kept: Mutex<Kept>,
+    ready: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    company: bool,
+    words: VecDeque<Word>,
+    written: Answers,
+}
+
+impl Outbox {
+    /// Whether anybody listens. Alone, a server tells nothing.
+    pub(super) fn set_company(&self, company: bool) {
+        let mut kept = self.lock();
+        kept.company = company;
+        if !company {
+            kept.words.clear();
+        }
+    }
+
+    pub(super) fn say(&self, word: Word) {
+        let mut kept = self.lock();
+        if !kept.company {
+            return;
+        }
+        if kept.words.len() >= MOST_WORDS {
+            kept.words.clear();
+            kept.words.push_back(Word::Missed);
+        } else {
+            kept.words.push_back(word);
+        }
+        drop(kept);
+        self.ready.notify_one();
+    }
+
+    /// Something was committed here.
+    pub(in crate::store) fn tell(&self, record: &EventRecord) {
+        let turn = record.event.turn();
+        if let (Event::TurnEnded { .. }, Some(turn)) = (&record.event, turn) {
+            self.lock().written.forget(turn);
+        }
+        let (conversation, sequence, kind) = (record.conversation, record.sequence, record.event.kind().to_owned());
+        self.say(Word::Event(Hint { conversation, sequence, kind, turn }));
+    }
+
+    /// A model writes here.
+    pub(in crate::store) fn tell_text(&self, delta: &ServerFrame) {
+        let ServerFrame::Delta { conversation, turn, step, attempt, content } = delta else { return };
+        let mut kept = self.lock();
+        // Counted although nobody listens: who comes in the middle is told from the beginning of the next answer on.
+        let mut at = kept.written.write(*turn, *step, *attempt, content.len());
+        if !kept.company {
+            return;
+        }
+        let mut rest = content.as_str();
+        while !rest.is_empty() {
+            let (conversation, turn, step, attempt) = (*conversation, *turn, *step, *attempt);
+            let piece = Piece { conversation, turn, step, attempt, at, content: String::new() };
+            if !matches!(kept.words.back(), Some(Word::Text(last)) if last.takes(&piece)) {
+                if kept.words.len() >= MOST_BEFORE_TEXT {
+                    return;
+                }
+                kept.words.push_back(Word::Text(piece));
+            }
+            let Some(Word::Text(last)) = kept.words.back_mut() else { return };
+            let (now, later) = rest.split_at(rest.floor_char_boundary(MOST_TEXT - last.content.len()));
+            last.content.push_str(now);
+            (at, rest) = (at + now.len(), later);
+        }
+        drop(kept);
+        self.ready.notify_one();
+    }
+
+    /// Completes when there is something to send.
+    pub(super) async fn ready(&self) {
+        self.ready.notified().await;
+    }
+
+    /// Everything to send, as texts that Postgres takes.
+    pub(super) fn take(&self) -> Vec<String> {
+        let words = std::mem::take(&mut self.lock().words);
+        words.iter().map(|word| serde_json::to_string(word).expect("words are plain data")).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(content: &str) -> ServerFrame {
+        let (conversation, turn) = (ConversationId(1), TurnId(2));
+        ServerFrame::Delta { conversation, turn, step: 1, attempt: 1, content: content.into() }
+    }
+
+    fn event(sequence: i64) -> EventRecord {
+        let event = Event::TurnStarted { turn: TurnId(2), fence: 1 };
+        EventRecord { conversation: ConversationId(1), sequence, at: chrono::DateTime::UNIX_EPOCH, event }
+    }
+
+    fn words(outbox: &Outbox) -> Vec<Word> {
+        outbox.take().iter().map(|text| serde_json::from_str(text).unwrap()).collect()
+    }
+
+    fn in_company() -> Outbox {
+        let outbox = Outbox::default();
+        outbox.set_company(true);
+        outbox
+    }
+
+    #[test]
+    fn a_server_alone_keeps_nothing_to_tell() {
+        let outbox = Outbox::default();
+        outbox.tell(&event(1));
+        outbox.tell_text(&delta("text"));
+        assert_eq!(words(&outbox), []);
+        // Who comes in the middle of an answer is told of a hole, not of a text without its beginning.
+        outbox.set_company(true);
+        outbox.tell_text(&delta(" goes on"));
+        let [Word::Text(piece)] = &words(&outbox)[..] else { panic!("one piece") };
+        assert_eq!(piece.at, 4);
+        assert!(!Answers::default().read(piece));
+    }
+
+    #[test]
+    fn text_that_waits_is_joined_up_to_what_fits_and_stays_before_its_record() {
+        let outbox = in_company();
+        for piece in ["Hel", "lo ", &"\u{1}".repeat(3000), "ü"] {
+            outbox.tell_text(&delta(piece));
+        }
+        outbox.tell(&event(7));
+        assert!(outbox.lock().words.len() > 3);
+        let told = outbox.take();
+        assert!(told.iter().all(|text| text.len() < 8000), "{:?}", told.iter().map(String::len).collect::<Vec<_>>());
+        let told: Vec<Word> = told.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        let mut answers = Answers::default();
+        let mut text = String::new();
+        for word in &told[..told.len() - 1] {
+            let Word::Text(piece) = word else { panic!("{word:?}") };
+            assert!(answers.read(piece), "no hole");
+            text.push_str(&piece.content);
+        }
+        assert_eq!(text, format!("Hello {}ü", "\u{1}".repeat(3000)));
+        let hint = Hint { conversation: ConversationId(1), sequence: 7, kind: "turn_started".into(), turn: Some(TurnId(2)) };
+        assert_eq!(told.last(), Some(&Word::Event(hint)));
+    }
+
+    #[test]
+    fn under_load_text_is_dropped_first_and_then_events_become_one_word() {
+        let outbox = in_company();
+        (0..MOST_BEFORE_TEXT as i64).for_each(|n| outbox.tell(&event(n)));
+        outbox.tell_text(&delta("dropped"));
+        assert_eq!(outbox.lock().words.len(), MOST_BEFORE_TEXT);
+        (0..=(MOST_WORDS - MOST_BEFORE_TEXT) as i64).for_each(|n| outbox.tell(&event(n)));
+        assert_eq!(words(&outbox), [Word::Missed]);
+        outbox.tell_text(&delta(" and on"));
+        let [Word::Text(piece)] = &words(&outbox)[..] else { panic!("one piece") };
+        assert!(!Answers::default().read(piece), "what has a hole is not shown");
+    }
+
+    #[test]
+    fn a_new_attempt_and_the_next_step_begin_anew() {
+        let mut answers = Answers::default();
+        assert_eq!(answers.write(TurnId(1), 1, 1, 5), 0);
+        assert_eq!(answers.write(TurnId(1), 1, 1, 5), 5);
+        assert_eq!(answers.write(TurnId(1), 1, 2, 5), 0);
+        assert_eq!(answers.write(TurnId(1), 2, 2, 5), 0);
+        answers.forget(TurnId(1));
+        assert_eq!(answers.write(TurnId(1), 2, 2, 5), 0);
+    }
+}

@@ -1,0 +1,151 @@
+//! The operator's own Postgres: where `DATABASE_URL` says it is, whether a failure there lasts, and waiting until it answers.
+
+use std::pin::pin;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::migrate::MigrateError;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection};
+use tokio::time::{Instant, interval_at, timeout};
+use url::Url;
+
+use super::DatabaseError;
+use super::logins;
+use crate::lasting::Lasting;
+
+/// How long a Postgres is waited for, and what is said of it meanwhile.
+#[derive(Clone, Copy)]
+pub(super) struct Patience {
+    /// In all.
+    pub(super) whole: Duration,
+    /// Until the first word.
+    pub(super) first: Duration,
+    /// From one word to the next.
+    pub(super) every: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { whole: Duration::from_secs(30), first: Duration::from_millis(500), every: Duration::from_secs(5) }
+    }
+}
+
+/// Where `DATABASE_URL` leads, and the name of the database. Nothing is filled in by guessing: the database that is named is taken over.
+pub(super) fn target(url: &str) -> Result<(PgConnectOptions, String), DatabaseError> {
+    let wrong = |error: sqlx::Error| DatabaseError::Url(error);
+    let parsed = Url::parse(url).map_err(|error| wrong(sqlx::Error::Configuration(error.into())))?;
+    if !matches!(parsed.scheme(), "postgres" | "postgresql") {
+        return Err(DatabaseError::NotPostgres(parsed.scheme().to_owned()));
+    }
+    let named = parsed.path().len() > 1 || parsed.query_pairs().any(|(key, value)| key == "dbname" && !value.is_empty());
+    let options = PgConnectOptions::from_str(url).map_err(wrong)?.disable_statement_logging();
+    match options.get_database().filter(|_| named).map(str::to_owned) {
+        Some(name) => Ok((options, name)),
+        None => Err(DatabaseError::NoName),
+    }
+}
+
+/// Connects once. Tries again while the failure may pass, and tells `say` of it.
+pub(super) async fn wait_for(
+    admin: &PgConnectOptions,
+    patience: Patience,
+    mut say: impl FnMut(&str),
+) -> Result<(), DatabaseError> {
+    let seen = Mutex::new("nothing was answered".to_owned());
+    let last = || seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let pauses = backon::ExponentialBuilder::default()
+        .with_min_delay(Duration::from_millis(100))
+        .with_max_delay(Duration::from_secs(2))
+        .without_max_times();
+    let connect = async || PgConnectOptions::connect(admin).await;
+    let trying = backon::Retryable::retry(connect, pauses)
+        .when(|error| !error.lasts())
+        .notify(|error, _| *seen.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string());
+    let mut trying = pin!(trying.into_future());
+    let waiting = async {
+        let mut words = interval_at(Instant::now() + patience.first, patience.every);
+        loop {
+            tokio::select! {
+                connected = &mut trying => return connected,
+                _ = words.tick() => say(&last()),
+            }
+        }
+    };
+    match timeout(patience.whole, waiting).await {
+        Ok(Ok(connection)) => Ok(connection.close().await?),
+        Ok(Err(source)) => Err(DatabaseError::Refused(Box::new(logins::cannot_connect(admin, source)))),
+        Err(_) => Err(DatabaseError::Unreachable { seconds: patience.whole.as_secs(), said: last() }),
+    }
+}
+
+/// Of a database: what nobody has to mend is that it cannot be reached just now, or is short of something, starting, stopping, or busy
+/// with somebody else's transaction.
+impl Lasting for sqlx::Error {
+    fn lasts(&self) -> bool {
+        match self {
+            // Nobody there yet, a name that is not known yet, a connection that broke; but a socket that is closed to us stays closed.
+            Self::Io(error) => error.kind() == std::io::ErrorKind::PermissionDenied,
+            Self::PoolTimedOut | Self::PoolClosed | Self::WorkerCrashed => false,
+            Self::Database(error) => {
+                let code = error.code().unwrap_or_default();
+                let class = code.get(..2).unwrap_or_default();
+                !(matches!(class, "08" | "40" | "53" | "57") || code == "55P03")
+            }
+            _ => true,
+        }
+    }
+}
+
+impl Lasting for MigrateError {
+    fn lasts(&self) -> bool {
+        match self {
+            Self::Execute(source) | Self::ExecuteMigration(source, _) => source.lasts(),
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_is_not_one_of_a_named_postgres_database_is_refused_with_the_way_to_write_it() {
+        for (url, said) in [
+            ("mysql://root@127.0.0.1/shop", "begins with `mysql:`"),
+            ("localhost:5432/shop", "begins with `localhost:`"),
+            ("shop", "is not a Postgres address"),
+            ("postgres://postgres@127.0.0.1:5432", "names no database"),
+            ("postgresql://postgres@127.0.0.1:5432/", "names no database"),
+            ("postgres://postgres@127.0.0.1/?dbname=", "names no database"),
+            ("postgres://postgres@127.0.0.1:port/shop", "is not a Postgres address"),
+        ] {
+            let error = target(url).expect_err(url);
+            assert!(
+                error.lasts() && error.to_string().contains(said) && error.to_string().contains("DATABASE_URL"),
+                "{url}: {error}"
+            );
+        }
+        for url in ["postgres://a:b@127.0.0.1/shop", "postgresql:///shop?host=/run", "postgres://127.0.0.1?dbname=shop"] {
+            assert_eq!(target(url).unwrap().1, "shop", "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_postgres_that_does_not_answer_is_spoken_of_at_once_and_again_and_may_still_come() {
+        let patience =
+            Patience { whole: Duration::from_millis(900), first: Duration::from_millis(20), every: Duration::from_millis(100) };
+        // Nobody is there; and somebody who accepts and says nothing.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        for (address, why) in [(gone, "refused"), (silent.local_addr().unwrap(), "nothing was answered")] {
+            let (admin, _) = target(&format!("postgres://a@{address}/b")).unwrap();
+            let mut said = Vec::new();
+            let error = wait_for(&admin, patience, |words| said.push(words.to_owned())).await.expect_err("nobody answers");
+            assert!(!error.lasts() && error.to_string().contains(why), "{error}");
+            assert!(said.len() >= 3 && said.iter().all(|words| words.contains(why)), "{said:?}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! How much room the agent's tables may take, and how much of the device it leaves to the server.
+
+use std::ffi::CString;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Store, StoreError};
+
+const MEBIBYTE: u64 = 1 << 20;
+/// How much more a statement that makes room may write where there is none left: what it does is logged before it is done.
+const SLACK: u64 = 16 * MEBIBYTE;
+/// How often a statement that writes is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// The first words of statements that make room; every other one that writes is refused where there is none.
+const MAKE_ROOM: &[&str] = &["DROP", "TRUNCATE", "DELETE"];
+
+/// What the agent's tables may take.
+#[derive(Clone, Debug)]
+pub struct Room {
+    /// Bytes of the schema `agent`.
+    pub quota: u64,
+    /// Bytes of the device that the agent's statements leave to the server.
+    pub reserve: u64,
+    /// A folder on the device of the database; `None` where that is on another machine.
+    pub folder: Option<PathBuf>,
+}
+
+impl Room {
+    /// No bounds, until they are set.
+    pub(super) fn endless() -> Self {
+        Self { quota: u64::MAX, reserve: 0, folder: None }
+    }
+
+    /// The device, where less than this is free on it.
+    fn less_than(&self, bytes: u64) -> Option<(u64, &Path)> {
+        let folder = self.folder.as_deref()?;
+        free(folder).filter(|free| *free < bytes).map(|free| (free, folder))
+    }
+
+    /// Says that the device is full, as far as the server is concerned: three quarters of what it keeps for itself are gone.
+    fn full(&self) -> Option<String> {
+        let (free, folder) = self.less_than(self.reserve / 4)?;
+        Some(format!(
+            "no space left on the device: {} MiB are free where {} is, and the server needs {} MiB to go on. Make room there, or give it \
+             more; nothing that was said before is lost",
+            free / MEBIBYTE,
+            folder.display(),
+            (self.reserve / 4).div_ceil(MEBIBYTE)
+        ))
+    }
+
+    /// What a model is told where its statement would take what the server keeps for itself.
+    fn kept_for_the_server(&self) -> Option<Value> {
+        let (free, _) = self.less_than(self.reserve)?;
+        Some(json!({
+            "error": "disk_full",
+            "message": format!(
+                "no space left on the device for your tables: {} MiB are free, and the server keeps {} MiB for itself; nothing was kept. \
+                 DROP or TRUNCATE what is not needed, and tell the person that the disk of the server is full",
+                free / MEBIBYTE,
+                self.reserve / MEBIBYTE
+            ),
+        }))
+    }
+
+    /// What a model is told where its tables have all they may have.
+    fn used_up(&self, bytes: Option<u64>) -> Value {
+        let have = bytes.map_or(String::new(), |bytes| format!(" (they have {} MiB)", bytes / MEBIBYTE));
+        json!({
+            "error": "quota",
+            "message": format!(
+                "your tables in the schema `agent` may have {} MiB together{have}; nothing was kept. DROP or TRUNCATE what is not needed; \
+                 the room of rows that you DELETE can be used again a while later. A person can allow more: LEVEL3_AGENT_QUOTA",
+                self.quota / MEBIBYTE
+            ),
+        })
+    }
+}
+
+/// Bytes that are free for everybody on the device of this folder; `None` where the system does not say.
+fn free(folder: &Path) -> Option<u64> {
+    let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
+    let mut found = MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the path ends with zero and lives through the call, which fills `found` where it gives 0.
+    let found = unsafe {
+        if libc::statvfs(path.as_ptr(), found.as_mut_ptr()) != 0 {
+            return None;
+        }
+        found.assume_init()
+    };
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+impl Store {
+    /// The same database, in which the agent's tables take no more than this from now on.
+    pub fn within(mut self, room: Room) -> Self {
+        self.room = room.into();
+        self
+    }
+
+    /// Why nothing more is to be accepted: the device is full. In words for a person.
+    pub fn full(&self) -> Option<String> {
+        self.room.full()
+    }
+
+    /// Nothing is accepted that could not be seen through.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] where the device is full.
+    pub(super) fn has_room(&self) -> Result<(), StoreError> {
+        self.full().map_or(Ok(()), |told| Err(StoreError::Full(told)))
+    }
+
+    /// How many bytes statements with these first words may write; otherwise what their author is told.
+    pub(super) async fn room_for(&self, mut first_words: impl Iterator<Item = &str>) -> Result<Result<u64, Value>, StoreError> {
+        let make_room = first_words.all(|word| MAKE_ROOM.contains(&word));
+        if let Some(told) = self.room.kept_for_the_server() {
+            return Ok(if make_room { Ok(SLACK) } else { Err(told) });
+        }
+        let used = sqlx::query_scalar!(r#"SELECT agent_size() AS "size!""#).fetch_one(&self.pool).await;
+        let used = match used.map_err(StoreError::from) {
+            Ok(used) => u64::try_from(used).unwrap_or_default(),
+            // Another statement of the agent holds a table so that its size cannot be read.
+            Err(StoreError::Database(error)) if super::agent_sql::is_code(&error, "55P03") => {
+                return Ok(Err(json!({
+                    "error": "busy",
+                    "message": "another statement holds one of your tables for itself; nothing was run; try again",
+                })));
+            }
+            Err(error) => return Err(error),
+        };
+        let left = self.room.quota.saturating_sub(used);
+        Ok(match left {
+            0 if make_room => Ok(SLACK),
+            0 => Err(self.room.used_up(Some(used))),
+            left => Ok(left),
+        })
+    }
+
+    /// Completes when a statement that runs has taken more than this, or what the server keeps for itself, with what its author is told.
+    #[expect(clippy::disallowed_methods, reason = "nothing tells how a file grows")]
+    pub(super) async fn outgrown(&self, left: u64) -> Value {
+        let mut begun = None;
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            // One that makes room is let go on into it.
+            if left > SLACK
+                && let Some(told) = self.room.kept_for_the_server()
+            {
+                return told;
+            }
+            // What a transaction makes is in no catalogue that others see; the files are there.
+            let size = sqlx::query_scalar!(r#"SELECT pg_database_size(current_database()) AS "size!""#).fetch_one(&self.pool);
+            let Ok(size) = size.await else { continue };
+            if u64::try_from(size - *begun.get_or_insert(size)).unwrap_or_default() > left {
+                return self.room.used_up(None);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_full_when_the_server_has_used_three_quarters_of_what_it_keeps() {
+        let folder = tempfile::tempdir().unwrap();
+        let free = free(folder.path()).unwrap();
+        let room = |reserve, folder: Option<&Path>| Room { quota: 1, reserve, folder: folder.map(Path::to_owned) };
+        assert!(room(free / 2, Some(folder.path())).kept_for_the_server().is_none());
+        // Others write to this device as well, so there is room between what is asked and what is expected.
+        let kept = room(free * 2, Some(folder.path()));
+        assert!(kept.kept_for_the_server().unwrap()["message"].as_str().unwrap().starts_with("no space left on the device"));
+        assert_eq!(kept.full(), None);
+        let full = room(free.saturating_mul(16), Some(folder.path())).full().unwrap();
+        assert!(full.starts_with("no space left on the device") && full.contains(folder.path().to_str().unwrap()), "{full}");
+        assert_eq!(room(u64::MAX, None).full(), None, "another machine's device is not ours to judge");
+        assert_eq!(room(u64::MAX, Some(Path::new("/nowhere/at/all"))).full(), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! Postgres' text of a row, as its output function writes it: `(1,"a ""word""",,"")`.
+
+/// The fields of a row, `None` for NULL; `None` for what is no such text.
+pub(crate) fn fields(row: &str) -> Option<Vec<Option<String>>> {
+    let mut rest = row.strip_prefix('(')?.strip_suffix(')')?.chars().peekable();
+    if rest.peek().is_none() {
+        // One field that is NULL looks like no field at all; a table without columns has nothing to lose.
+        return Some(vec![None]);
+    }
+    let mut fields = Vec::new();
+    loop {
+        let mut field: Option<String> = None;
+        let mut quoted = false;
+        loop {
+            match rest.peek().copied() {
+                None => break,
+                Some(',') if !quoted => break,
+                Some(character) => {
+                    rest.next();
+                    let text = field.get_or_insert_default();
+                    match character {
+                        '"' if quoted && rest.peek() == Some(&'"') => text.extend(rest.next()),
+                        '"' => quoted = !quoted,
+                        '\\' => text.push(rest.next()?),
+                        other => text.push(other),
+                    }
+                }
+            }
+        }
+        if quoted {
+            return None;
+        }
+        fields.push(field);
+        if rest.next().is_none() {
+            return Some(fields);
+        }
+    }
+}
+
+/// Whether the second row has lost something that the first one says: a value that was there and is another one now, or gone.
+pub(crate) fn loses(old: &str, new: &str) -> bool {
+    let (Some(old), Some(new)) = (fields(old), fields(new)) else { return true };
+    old.len() > new.len() || old.iter().zip(&new).any(|(old, new)| old.is_some() && old != new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_read_as_postgres_writes_it() {
+        let some = |text: &str| Some(text.to_owned());
+        for (row, read) in [
+            ("(1,abc)", vec![some("1"), some("abc")]),
+            (r#"("",,"a,b")"#, vec![some(""), None, some("a,b")]),
+            (r#"("say ""yes""","back\\slash","(x)")"#, vec![some(r#"say "yes""#), some(r"back\slash"), some("(x)")]),
+            ("(,)", vec![None, None]),
+            ("()", vec![None]),
+            ("(ü,\"line\nend\")", vec![some("ü"), some("line\nend")]),
+        ] {
+            assert_eq!(fields(row), Some(read), "{row}");
+        }
+        for wrong in ["", "1,2", "(1", "(\"1)", "(1\\)"] {
+            assert_eq!(fields(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn filling_in_what_was_empty_loses_nothing() {
+        for (old, new, lost) in [
+            ("(1,)", "(1,x)", false),
+            ("(1,x)", "(1,)", true),
+            ("(1,\"\")", "(1,x)", true),
+            ("(1,x)", "(1,x,new)", false),
+            ("(1,x,y)", "(1,x)", true),
+            ("?", "(1)", true),
+        ] {
+            assert_eq!(loses(old, new), lost, "{old} {new}");
+        }
+    }
+}

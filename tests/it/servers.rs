@@ -1,0 +1,174 @@
+//! Several servers on one database. Here two of them stand in one process; `tests/chaos/servers.rs` has real processes that come and go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sqlx::postgres::PgListener;
+use sqlx::{ConnectOptions, postgres::PgPoolOptions};
+use tokio::sync::Notify;
+
+use crate::support::{Client, Reply, TestApp, call, cluster, kinds, results, text};
+
+/// A client that follows the main conversation and says nothing.
+async fn watching(app: &TestApp) -> Client {
+    let mut client = app.connect().await;
+    client.send(json!({"type": "resume", "after": 0})).await;
+    client
+}
+
+/// Completes when the reply that waits for this signal was dropped.
+async fn given_up(signal: &Arc<Notify>) {
+    let alone = async {
+        while Arc::strong_count(signal) > 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), alone).await.expect("nobody works on it any more");
+}
+
+#[tokio::test]
+async fn what_one_server_commits_is_shown_by_the_other_unasked() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    let (mut here, mut there) = (watching(&app).await, watching(&other).await);
+    app.script([call("execute_sql", json!({"query": "SELECT 1"})), text("for all servers"), text("and back")]);
+    let mine = here.ask("hi").await;
+    assert_eq!(there.turn().await, mine);
+    let theirs = there.ask("hi again").await;
+    assert_eq!(here.turn().await, theirs);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn text_is_shown_by_the_other_server_while_the_model_writes_it() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    let (mut here, mut there) = (watching(&app).await, watching(&other).await);
+    app.script([Reply::Hang("I was just".into())]);
+    here.say("think").await;
+    for client in [&mut here, &mut there] {
+        let delta = client.until(|frame| frame["type"] == "delta").await.pop().unwrap();
+        assert_eq!((&delta["content"], &delta["step"]), (&json!("I was just"), &json!(1)));
+    }
+    here.send(json!({"type": "stop"})).await;
+    there.turn().await;
+}
+
+#[tokio::test]
+async fn a_stop_said_to_one_server_ends_the_work_of_another() {
+    let app = TestApp::start().await;
+    let signal = Arc::<Notify>::default();
+    app.script([Reply::After(Arc::clone(&signal), Box::new(text("never")))]);
+    let mut here = app.connect().await;
+    here.say("think").await;
+    app.script.asked(1).await;
+    let other = app.beside().await;
+    let mut there = watching(&other).await;
+    there.send(json!({"type": "stop"})).await;
+    assert_eq!(kinds(&there.turn().await).last().unwrap(), "turn aborted");
+    assert_eq!(kinds(&here.turn().await).last().unwrap(), "turn aborted");
+    given_up(&signal).await;
+    app.script([text("next")]);
+    there.ask("go on").await;
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_decision_and_a_word_said_to_one_server_reach_the_turn_of_another() {
+    let app = TestApp::start().await;
+    let signal = Arc::<Notify>::default();
+    let capability = json!({
+        "name": "look_up", "description": "Looks something up.",
+        "code": "export default async function look_up(params) { return 1; }",
+        "parameters_schema": {"type": "object", "properties": {}},
+        "grants": {"http": {"hosts": ["api.example.com"]}},
+    });
+    app.script([call("write_capability", capability)]);
+    app.script([Reply::After(Arc::clone(&signal), Box::new(text("done"))), text("done in German")]);
+    let mut here = app.connect().await;
+    here.say("look it up").await;
+    let is_asking = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
+    let asked = here.until(is_asking).await.pop().unwrap();
+    let other = app.beside().await;
+    let mut there = watching(&other).await;
+    there.send(json!({"type": "approve", "approval": asked["id"]})).await;
+    app.script.asked(2).await;
+    // Whichever server has it now, one of these two is the other one.
+    there.send(json!({"type": "message", "content": "in German", "id": "s1", "steer": true})).await;
+    here.until(|frame| frame["id"] == "s1").await;
+    signal.notify_one();
+    assert_eq!(kinds(&here.turn().await).last().unwrap(), "turn completed");
+    assert_eq!(app.script.requests().len(), 3, "what was said is answered in the same turn");
+    there.turn().await;
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_turn_accepted_by_a_server_that_is_full_is_taken_by_the_other() {
+    let app = TestApp::start().await;
+    let signal = Arc::<Notify>::default();
+    for n in 1..=16 {
+        app.script([Reply::After(Arc::clone(&signal), Box::new(text("late")))]);
+        let conversation = app.store().create_conversation(app.now()).await.unwrap();
+        app.store().accept_message(conversation, None, "work", app.now()).await.unwrap();
+        app.script.asked(n).await;
+    }
+    let other = app.beside().await;
+    app.script([text("at once")]);
+    let mut here = app.connect().await;
+    let frames = here.ask("and this").await;
+    assert_eq!(kinds(&frames), ["turn queued", "turn running", "assistant", "turn completed"]);
+    let (owners, fences) = (
+        app.count("SELECT count(DISTINCT lease_owner) FROM turns WHERE state = 'running'").await,
+        app.count("SELECT max(fence) FROM turns").await,
+    );
+    assert_eq!((owners, fences), (1, 1), "what the first server works on stays its own");
+    drop(other);
+    app.script.forget();
+}
+
+#[tokio::test]
+async fn a_server_alone_tells_nobody_and_one_in_company_tells_ids() {
+    let app = TestApp::start().await;
+    let channel = format!("level3_{}", hex::encode(&app.store().derived_key("channel")[..16]));
+    // Not counted as a server, since it has not the name of one.
+    let pool = PgPoolOptions::new().connect_with(cluster().database(app.database()).disable_statement_logging()).await.unwrap();
+    let mut heard = PgListener::connect_with(&pool).await.unwrap();
+    heard.listen(&channel).await.unwrap();
+    app.script([text("a secret"), text("another")]);
+    let mut here = app.connect().await;
+    here.ask("alone").await;
+    let other = app.beside().await;
+    let mut there = watching(&other).await;
+    here.ask("together").await;
+    there.until(|frame| frame["content"] == "another").await;
+    let mut told = Vec::new();
+    while !told.iter().any(|word: &String| word.contains("turn_ended")) {
+        let word = tokio::time::timeout(Duration::from_secs(30), heard.recv()).await.expect("it is told").unwrap();
+        told.push(word.payload().to_owned());
+    }
+    let alone: Vec<_> = told.iter().filter(|word| word.contains(r#""turn":1,"#) || word.contains(r#""turn":1}"#)).collect();
+    assert!(alone.is_empty(), "{alone:?}");
+    assert!(told.iter().any(|word| word.contains("step_answered")), "{told:?}");
+    assert!(!told.iter().any(|word| word.contains("event") && word.contains("together")), "ids only: {told:?}");
+    drop(heard);
+    pool.close().await;
+}
+
+#[tokio::test]
+async fn a_statement_of_the_agent_cannot_learn_where_servers_talk() {
+    let app = TestApp::start().await;
+    let channel = hex::encode(&app.store().derived_key("channel")[..16]);
+    let other = app.beside().await;
+    let ask = |query: &str| call("execute_sql", json!({"query": query}));
+    app.script([
+        ask("SELECT string_agg(coalesce(query, '') || coalesce(application_name, ''), ' ') AS all FROM pg_stat_activity"),
+        text("I tried."),
+    ]);
+    let mut here = app.connect().await;
+    let told = results(&here.ask("listen").await);
+    assert!(told.iter().all(|(_, result)| !result.contains(&channel)), "{told:?}");
+    assert!(told[0].0 && told[0].1.contains("insufficient privilege"), "{told:?}");
+    drop(other);
+}
