@@ -104,7 +104,7 @@ postgres_bin() {
   done <<END
 $(printf '%s' "$PATH" | tr ':' '\n')
 END
-  # The same places as the server looks in (src/store/embedded/binaries.rs).
+  # The same places as the server looks in (src/postgres/embedded/binaries.rs).
   for folder in "${folders[@]}" /usr/lib/postgresql/*/bin /usr/pgsql-*/bin \
     /opt/homebrew/opt/postgresql*/bin /usr/local/opt/postgresql*/bin; do
     if [ ! -x "$folder/postgres" ] || [ ! -x "$folder/initdb" ]; then continue; fi

@@ -20,7 +20,8 @@ use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 use level3::mcp::{self, Mcp};
 use level3::sandbox::{Limits, Nothing, Sandbox};
 use level3::secrets::Vault;
-use level3::store::{Built, Database, Lease, NewStep, OpenCall, Store};
+use level3::postgres::Database;
+use level3::store::{Built, Lease, NewStep, OpenCall, Store};
 use level3::telemetry::Scrubber;
 use level3::tools::{Hands, Marks, Ran, Tools};
 use serde_json::{Value, json};
@@ -37,7 +38,7 @@ async fn main() {
     let config = Config { data_dir: folder.path().join("data"), ..Config::read(&settings).unwrap() };
     std::fs::create_dir_all(&config.data_dir).unwrap();
     let database = Database::open(&config).await.unwrap();
-    let store = database.prepare(&SystemRandom).await.unwrap();
+    let store = Store::open(&database, &SystemRandom).await.unwrap();
     let (clock, random): (Arc<dyn Clock>, _) = (Arc::new(SystemClock), Arc::new(SystemRandom));
     let sandbox = Sandbox::open(&config.data_dir.join("cache"), Arc::clone(&clock), random.clone(), Limits::default()).unwrap();
     let scrubber = Scrubber::default();

@@ -20,7 +20,7 @@ use level3::domain::CallRequest;
 use level3::egress::SystemResolver;
 use level3::model::choice::ModelSource;
 use level3::model::{Answer, Entry, Model, ModelError, OnDelta, Request};
-use level3::store::Database;
+use level3::postgres::Database;
 use level3::wire::ModelInfo;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;

@@ -14,6 +14,7 @@ pub mod lasting;
 pub mod mcp;
 pub mod memory;
 pub mod model;
+pub mod postgres;
 pub mod program;
 pub mod replay;
 pub mod runner;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use level3::store::embedded::{Embedded, EmbeddedError};
+use level3::postgres::embedded::{Embedded, EmbeddedError};
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use tempfile::TempDir;
 

@@ -14,7 +14,7 @@ use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::sandbox::ENGINE_NAME;
 use crate::secrets::KEY_FILE;
-use crate::store::{Database, DatabaseError, DumpError, Dumped};
+use crate::postgres::{Database, DatabaseError, DumpError, Dumped};
 use archive::{ArchiveError, Manifest};
 
 /// What Postgres dumped, inside the archive.

@@ -16,7 +16,7 @@ use crate::cli::Screen;
 use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::model::checks::{Check, Examined, Listed, Looking, State};
-use crate::store::{Database, embedded};
+use crate::postgres::{Database, embedded};
 use crate::telemetry;
 
 /// How long the database and the port may take to answer.

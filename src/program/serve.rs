@@ -15,7 +15,7 @@ use crate::http;
 use crate::lasting::Lasting;
 use crate::model::choice::ModelSource;
 use crate::model::client;
-use crate::store::Database;
+use crate::postgres::Database;
 use crate::telemetry::{self, Scrubber};
 
 const RESTART: u8 = 42;

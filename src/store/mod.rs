@@ -8,24 +8,19 @@ mod capability_life;
 mod commands;
 mod conversations;
 mod crashes;
-mod database;
-mod dump;
-pub mod embedded;
 mod events;
 mod gate;
 mod history;
 mod kv;
-pub mod logins;
 mod mcp;
 mod mcp_servers;
 mod measures;
 mod meter;
 mod neighbours;
+mod open;
 mod operations;
 mod policies;
-mod reach;
 mod rebuild;
-mod relay;
 mod reviews;
 mod room;
 mod rows;
@@ -50,6 +45,8 @@ use std::sync::Arc;
 use sqlx::PgPool;
 
 use crate::lasting::Lasting;
+use crate::postgres::logins::LoginError;
+use crate::postgres::{Relay, Repair};
 use crate::telemetry::Scrubber;
 
 pub use agent_sql::{AgentLogin, AgentSql, SqlEnd};
@@ -59,8 +56,6 @@ pub use capabilities::{Built, CapabilitySummary, RecordedCall};
 pub use capability_life::{CapabilityEntry, KeptVersion, LifeError, VersionEntry};
 pub use commands::{CallReport, TurnReport};
 pub use crashes::Crash;
-pub use database::{Database, DatabaseError};
-pub use dump::{DumpError, Dumped};
 pub use gate::Gate;
 pub use history::{Exchange, History, HistoryEntry};
 pub use kv::KvOp;
@@ -98,9 +93,9 @@ pub struct Store {
     sql_deadline: std::time::Duration,
     gate: Gate,
     room: Arc<Room>,
-    repair: Arc<database::Repair>,
+    repair: Arc<Repair>,
     /// Held as long as the agent's connections are.
-    _relay: Arc<relay::Relay>,
+    _relay: Arc<Relay>,
     scrubber: Scrubber,
     writing: Writing,
     meters: Meters,
@@ -126,7 +121,7 @@ pub enum StoreError {
     Full(String),
     /// The agent's login does not let us in, and could not be made anew.
     #[error("the agent's login to the database cannot be used")]
-    AgentLogin(#[source] Box<logins::LoginError>),
+    AgentLogin(#[source] Box<LoginError>),
     /// The database refused or was not there.
     #[error("the database did not do what was asked")]
     Database(#[source] sqlx::Error),

@@ -8,7 +8,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use level3::clock::SystemRandom;
 use level3::config::Config;
-use level3::store::Database;
+use level3::postgres::Database;
+use level3::store::Store;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
@@ -343,7 +344,7 @@ impl Rig {
         let url = &self.elsewhere.as_ref().expect("a database that outlives the server").url;
         let settings = [("DATABASE_URL".to_owned(), url.clone())].into();
         let database = Database::open(&Config::read(&settings).unwrap()).await.unwrap();
-        let store = database.prepare(&SystemRandom).await.unwrap();
+        let store = Store::open(&database, &SystemRandom).await.unwrap();
         let found = level3::replay::check(&store).await.unwrap();
         store.close().await;
         assert!(found.clean, "what was recorded is not what there is: {found:#?}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use futures::{SinkExt, StreamExt};
-use level3::store::embedded::Embedded;
+use level3::postgres::embedded::Embedded;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;

@@ -202,7 +202,7 @@ async fn a_backup_moves_into_a_database_of_another_name_and_from_there_on() {
         level3_with(&[("LEVEL3_DATA_DIR", third.to_str().unwrap()), ("LEVEL3_LISTEN", "127.0.0.1:0")], &["serve"], "").await;
     assert_eq!(served.code, 78, "{served:?}");
     assert!(served.err.contains("was begun and never ended"), "{}", served.err);
-    level3::store::logins::drop_database(&cluster(), "moved_here").await.unwrap();
+    level3::postgres::logins::drop_database(&cluster(), "moved_here").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use level3::clock::SystemRandom;
 use level3::model::ModelErrorKind;
-use level3::store::Database;
+use level3::store::Store;
 use serde_json::json;
 
 use crate::support::api::client;
@@ -92,7 +92,7 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     assert_eq!(value(&text, "level3_queue_age_seconds"), Some(0.0));
     // One that nobody takes up is as old as it is.
     app.stop().await;
-    let store = Database::inside(cluster(), app.database()).prepare(&SystemRandom).await.unwrap();
+    let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let other = store.create_conversation(app.now()).await.unwrap();
     store.accept_message(other, None, "hello", app.now()).await.unwrap();
     let measured = store.measures(app.now() + TimeDelta::seconds(70)).await.unwrap();

@@ -1,8 +1,9 @@
 //! Which model answers a turn: the one that is set, a profile's own, a task's own, and what is done when one is down.
 
 use axum::http::Method;
+use level3::clock::SystemRandom;
 use level3::domain::Usage;
-use level3::store::{NewStep, Rate};
+use level3::store::{NewStep, Rate, Store};
 use serde_json::{Value, json};
 
 use crate::support::api::{ask, level3, level3_with};
@@ -139,10 +140,7 @@ async fn a_task_is_worked_on_with_the_model_it_names_each_model_in_a_turn_of_its
 async fn a_known_price_counts_only_where_the_table_of_rates_has_none() {
     let mut app = TestApp::start().await;
     app.stop().await;
-    let store = level3::store::Database::inside(crate::support::cluster(), app.database())
-        .prepare(&level3::clock::SystemRandom)
-        .await
-        .unwrap();
+    let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let now = app.now();
     let main = store.main_conversation(now).await.unwrap();
     store.accept_message(main, None, "work", now).await.unwrap();

@@ -1,7 +1,8 @@
 //! The ledger of a capability's operations, and its kept values: nothing happens twice.
 
+use level3::clock::SystemRandom;
 use level3::domain::{CallRequest, EffectClass, Event, OperationState, Power, ToolCallId};
-use level3::store::{Database, Earlier, KvOp, Lease, NewOperation, NewStep, Store, StoreError};
+use level3::store::{Earlier, KvOp, Lease, NewOperation, NewStep, Store, StoreError};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::Executor;
@@ -20,7 +21,7 @@ impl Held {
     pub async fn start() -> Self {
         let mut app = TestApp::start().await;
         app.stop().await;
-        let store = Database::inside(cluster(), app.database()).prepare(&level3::clock::SystemRandom).await.unwrap();
+        let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
         let now = app.now();
         let main = store.main_conversation(now).await.unwrap();
         store.accept_message(main, None, "work", now).await.unwrap();

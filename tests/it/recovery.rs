@@ -2,8 +2,9 @@
 
 use chrono::TimeDelta;
 use level3::app::Exit;
+use level3::clock::SystemRandom;
 use level3::domain::TurnState;
-use level3::store::{Look, NewStep, StoreError};
+use level3::store::{Look, NewStep, Store, StoreError};
 use serde_json::json;
 use sqlx::Executor;
 
@@ -107,10 +108,7 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     let mut app = TestApp::start().await;
     app.stop().await;
     // Two servers that share a database, without their runners: only the leases are tried here.
-    let store = level3::store::Database::inside(crate::support::cluster(), app.database())
-        .prepare(&level3::clock::SystemRandom)
-        .await
-        .unwrap();
+    let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let now = app.now();
     let main = store.main_conversation(now).await.unwrap();
     store.accept_message(main, None, "work", now).await.unwrap();
@@ -151,7 +149,6 @@ async fn a_database_of_a_newer_version_is_refused_by_name() {
         .execute("INSERT INTO _sqlx_migrations VALUES (99990101000000, 'from the future', now(), TRUE, '', 0)")
         .await
         .unwrap();
-    let database = level3::store::Database::inside(crate::support::cluster(), app.database());
-    let error = database.prepare(&level3::clock::SystemRandom).await.err().expect("refused");
+    let error = Store::open(&app.database_behind(), &SystemRandom).await.err().expect("refused");
     assert!(error.to_string().contains("newer level3"), "{error}");
 }

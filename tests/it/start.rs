@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use level3::clock::SystemRandom;
-use level3::store::Database;
-use level3::store::embedded::Embedded;
+use level3::postgres::Database;
+use level3::store::Store;
+use level3::postgres::embedded::Embedded;
 use reqwest::Method;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
@@ -81,7 +82,7 @@ async fn served(data: &Path, setting: (&str, &str)) -> Ran {
 async fn a_start_that_would_fail_again_ends_with_78_and_says_what_to_do() {
     let theirs = Theirs::start().await;
     let newer = Database::inside(theirs.postgres.admin(), "newer");
-    newer.prepare(&SystemRandom).await.unwrap().close().await;
+    Store::open(&newer, &SystemRandom).await.unwrap().close().await;
     let mut behind = theirs.postgres.admin().database("newer").connect().await.unwrap();
     let future = "INSERT INTO level3._sqlx_migrations VALUES (99990101000000, 'from the future', now(), TRUE, '', 0)";
     sqlx::raw_sql(future).execute(&mut behind).await.unwrap();

@@ -7,9 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 
 use level3::clock::SystemRandom;
 use level3::domain::{CallRequest, EffectClass, Outcome, Power};
-use level3::store::embedded::Embedded;
-use level3::store::logins::{LoginError, Logins, drop_database, prepare};
-use level3::store::{AgentLogin, AgentSql, CallEnd, Database, NewOperation, NewStep, OpenCall, RowLimits, StoreError};
+use level3::postgres::embedded::Embedded;
+use level3::postgres::logins::{LoginError, Logins, drop_database, prepare};
+use level3::postgres::Database;
+use level3::store::{AgentLogin, AgentSql, CallEnd, NewOperation, NewStep, OpenCall, RowLimits, Store, StoreError};
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
@@ -290,7 +291,7 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     let operator = server.operator("operator", "CREATEROLE SUPERUSER PASSWORD 'secret'").await.password("secret");
     server.demand_passwords().await;
     let now = chrono::DateTime::UNIX_EPOCH;
-    let store = Database::inside(operator, "theirs").prepare(&SystemRandom).await.unwrap();
+    let store = Store::open(&Database::inside(operator, "theirs"), &SystemRandom).await.unwrap();
     let main = store.main_conversation(now).await.unwrap();
     store.accept_message(main, None, "work", now).await.unwrap();
     let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");

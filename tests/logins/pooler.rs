@@ -1,6 +1,6 @@
 //! A pooler between the program and the server: one that does no harm is let be, one that does is named.
 
-use level3::store::logins::{LoginError, prepare};
+use level3::postgres::logins::{LoginError, prepare};
 use sqlx::postgres::PgConnectOptions;
 
 use super::{Server, assert_fenced, run};

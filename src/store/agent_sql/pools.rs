@@ -6,7 +6,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Executor, PgPool};
 
 use super::AgentLogin;
-use crate::store::logins::Logins;
+use crate::postgres::logins::Logins;
 
 /// How long a statement of the agent waits for a connection while others use them all; shorter than the deadline.
 const AGENT_WAIT: Duration = Duration::from_secs(10);

@@ -13,7 +13,7 @@ use super::told::{busy, describe, ended_transaction, is_code, too_much};
 use super::{Failure, Sealed};
 use crate::domain::{Finding, MOST_RESULT, ToolCallId};
 use crate::failpoint::{self, Point};
-use crate::store::logins::session;
+use crate::postgres::logins::session;
 use crate::store::operations::shown;
 use crate::store::{CallEnd, Lease, NewOperation, Store, StoreError};
 

@@ -9,7 +9,7 @@ use level3::config::Config;
 use level3::domain::{CallRequest, ConversationId, TurnId};
 use level3::egress::SystemResolver;
 use level3::model::choice::ModelSource;
-use level3::store::{Database, logins};
+use level3::postgres::{Database, logins};
 use level3::telemetry::Scrubber;
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -14,7 +14,8 @@ use level3::egress::{Resolve, SystemResolver};
 use level3::http::Limits;
 use level3::model::choice::ModelSource;
 use level3::model::client;
-use level3::store::{Database, Store, logins};
+use level3::postgres::{Database, logins};
+use level3::store::Store;
 use level3::telemetry::Scrubber;
 use tempfile::TempDir;
 
@@ -164,6 +165,11 @@ impl TestApp {
 
     pub fn database(&self) -> &str {
         &self.database
+    }
+
+    /// Its database, for a store beside the server's own.
+    pub fn database_behind(&self) -> Database {
+        Database::inside(cluster(), &self.database)
     }
 
     /// Its data folder.

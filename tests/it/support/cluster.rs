@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::mpsc;
 
-use level3::store::embedded::Embedded;
+use level3::postgres::embedded::Embedded;
 use sqlx::postgres::PgConnectOptions;
 
 /// The administrator's way in.

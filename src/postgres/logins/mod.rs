@@ -17,7 +17,7 @@
 mod error;
 mod names;
 mod password;
-pub(super) mod session;
+pub mod session;
 mod setup;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};

@@ -1,30 +1,27 @@
-//! Opens the database: an embedded Postgres or the operator's own, the logins, the migrations, the pools.
+//! Postgres itself: the embedded server or the operator's own, the program's logins, the relay before the agent's connections, dumps.
+//! It knows nothing of what is kept in it.
+
+mod address;
+mod dump;
+pub mod embedded;
+pub mod logins;
+mod relay;
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, PgPool, query, query_scalar};
+use sqlx::postgres::PgConnectOptions;
 
-use super::agent_sql::AgentPools;
-use super::embedded::{self, Embedded, EmbeddedError};
-use super::logins::{self, LoginError, Logins};
-use super::reach::{self, Patience};
-use super::relay::Relay;
-use super::{Signals, Store};
-use crate::clock::Random;
 use crate::config::Config;
-use crate::failpoint::{self, Point};
 use crate::lasting::Lasting;
-use crate::telemetry::Scrubber;
 
-/// A client-side deadline behind the agent login's own statement timeout of 15 s.
-const SQL_DEADLINE: Duration = Duration::from_secs(20);
-/// How long an idle connection is taken to be alive without asking.
-const FRESH: Duration = Duration::from_secs(1);
-const APP_CONNECTIONS: u32 = 16;
+pub use dump::{DumpError, Dumped};
+pub use relay::{Relay, TOO_LONG};
+
+use address::Patience;
+use embedded::{Embedded, EmbeddedError};
+use logins::{LoginError, Logins};
+
 /// The name of the database inside an embedded Postgres.
 const EMBEDDED_NAME: &str = "level3";
 
@@ -33,20 +30,23 @@ pub struct Database {
     embedded: Option<Embedded>,
     /// Where sockets of this process may be.
     home: PathBuf,
-    pub(super) admin: PgConnectOptions,
-    pub(super) name: String,
-    pub(super) create: bool,
+    admin: PgConnectOptions,
+    name: String,
+    create: bool,
 }
 
-/// What it takes to make the agent's login anew while the server runs.
-pub(super) struct Repair {
+/// What it takes to make the agent's logins anew while the server runs.
+pub struct Repair {
     admin: PgConnectOptions,
     name: String,
 }
 
 impl Repair {
     /// Puts all logins back to what they were made as: password, settings, rights.
-    pub(super) async fn run(&self) -> Result<(), LoginError> {
+    ///
+    /// # Errors
+    /// [`LoginError`], which says what to do.
+    pub async fn run(&self) -> Result<(), LoginError> {
         logins::prepare(&self.admin, &self.name, false).await.map(|_| ())
     }
 }
@@ -125,8 +125,8 @@ impl Database {
             let home = config.data_dir.clone();
             return Ok(Self { embedded: Some(embedded), home, admin, name: EMBEDDED_NAME.to_owned(), create: true });
         };
-        let (admin, name) = reach::target(url)?;
-        reach::wait_for(&admin, Patience::default(), |why| {
+        let (admin, name) = address::target(url)?;
+        address::wait_for(&admin, Patience::default(), |why| {
             tracing::warn!(
                 host = admin.get_host(),
                 port = admin.get_port(),
@@ -155,49 +155,25 @@ impl Database {
         Self { embedded: None, home: std::env::temp_dir(), admin, name: name.to_owned(), create: true }
     }
 
-    /// Makes the logins, brings the tables up to date and opens the pools.
+    /// Makes the logins, or puts them back to what they were made as: password, settings, rights.
     ///
     /// # Errors
-    /// When the database cannot be made ready.
-    pub async fn prepare(&self, random: &dyn Random) -> Result<Store, DatabaseError> {
-        let logins = logins::prepare(&self.admin, &self.name, self.create).await?;
-        let app = logins.app.clone().disable_statement_logging();
-        let pool = PgPoolOptions::new()
-            .max_connections(APP_CONNECTIONS)
-            .acquire_timeout(Duration::from_secs(10))
-            // A connection used a moment ago is not asked whether it lives: that question would be a round trip before every query.
-            .test_before_acquire(false)
-            .before_acquire(|connection, used| {
-                Box::pin(async move {
-                    if used.idle_for > FRESH {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_with(app.clone())
-            .await?;
-        end_left_over(&pool, &logins).await?;
-        migrate(&pool).await?;
-        let sql_key = sql_key(&pool, random).await?;
-        let repair = Arc::new(Repair { admin: self.admin.clone(), name: self.name.clone() });
-        let relay = Relay::start(&self.admin, &self.home).map_err(DatabaseError::Relay)?;
-        let agent = AgentPools::new(&logins, |login| relay.through(login));
-        Ok(Store {
-            writing: super::Writing::default(),
-            meters: super::Meters::default(),
-            pool,
-            agent,
-            ears: super::neighbours::ears(app),
-            signals: Signals::new(),
-            sql_key: sql_key.into(),
-            sql_deadline: SQL_DEADLINE,
-            gate: super::Gate::default(),
-            room: Arc::new(super::Room::endless()),
-            repair,
-            _relay: Arc::new(relay),
-            scrubber: Scrubber::default(),
-        })
+    /// [`LoginError`], which says what to do.
+    pub async fn logins(&self) -> Result<Logins, LoginError> {
+        logins::prepare(&self.admin, &self.name, self.create).await
+    }
+
+    /// Starts what stands between the agent's connections and this database.
+    ///
+    /// # Errors
+    /// When no socket can be made for it.
+    pub fn relay(&self) -> Result<Relay, DatabaseError> {
+        Relay::start(&self.admin, &self.home).map_err(DatabaseError::Relay)
+    }
+
+    /// What it takes to make the agent's logins anew while the server runs.
+    pub fn repair(&self) -> Repair {
+        Repair { admin: self.admin.clone(), name: self.name.clone() }
     }
 
     /// Completes, with how, when the embedded Postgres has ended without being told to; never for the operator's own.
@@ -223,46 +199,7 @@ impl Database {
     }
 }
 
-/// Ends what statements of the agent still run from before a crash: one that does not heed its timeout would keep its locks, and the
-/// migrations would wait for it. No statement lives this long under a server that is there; locks that lie in no schema it never needs.
-async fn end_left_over(pool: &PgPool, logins: &Logins) -> Result<(), DatabaseError> {
-    let agents = logins.agents().map(|login| login.get_username().to_owned());
-    query!(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity a
-         WHERE usename = ANY ($1) AND datname = current_database()
-           AND (xact_start < clock_timestamp() - interval '1 minute'
-                OR EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'advisory'))",
-        &agents[..]
-    )
-    .fetch_all(pool)
-    .await?;
-    Ok(())
-}
-
 /// What the database needs to be like, in order.
-pub(super) fn migrations() -> sqlx::migrate::Migrator {
+pub fn migrations() -> sqlx::migrate::Migrator {
     sqlx::migrate!()
-}
-
-async fn migrate(pool: &PgPool) -> Result<(), DatabaseError> {
-    let all = migrations();
-    if failpoint::is_armed(Point::MidMigration) {
-        let half = all.iter().nth(1).map_or(0, |migration| migration.version);
-        all.run_to(half, pool).await.map_err(DatabaseError::Migration)?;
-        failpoint::hit(Point::MidMigration).map_err(sqlx::Error::Io)?;
-    }
-    all.run(pool).await.map_err(|error| match error {
-        MigrateError::VersionMissing(version) => DatabaseError::Newer(version),
-        other => DatabaseError::Migration(other),
-    })
-}
-
-/// The key of the tokens with which the agent's transactions end, made once for each database.
-async fn sql_key(pool: &PgPool, random: &dyn Random) -> Result<Vec<u8>, DatabaseError> {
-    let mut fresh = [0; 32];
-    random.fill(&mut fresh);
-    query!("INSERT INTO server_keys (name, value) VALUES ('sql_token', $1) ON CONFLICT DO NOTHING", &fresh[..])
-        .execute(pool)
-        .await?;
-    Ok(query_scalar!("SELECT value FROM server_keys WHERE name = 'sql_token'").fetch_one(pool).await?)
 }

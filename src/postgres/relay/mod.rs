@@ -25,7 +25,7 @@ use filter::{Filter, Refused};
 use upstream::Upstream;
 
 /// What a client is told with, in the place of what is too long.
-pub(super) const TOO_LONG: &str = "L3010";
+pub const TOO_LONG: &str = "L3010";
 
 /// The longest folder for a socket: the kernel's path of one holds about 100 bytes.
 const LONGEST_FOLDER: usize = 85;
@@ -37,7 +37,7 @@ const ATTEMPTS: u32 = 1000;
 
 /// A relay at work. Dropping it ends its connections.
 #[derive(Debug)]
-pub(super) struct Relay {
+pub struct Relay {
     folder: PathBuf,
     ended: CancellationToken,
 }
@@ -60,7 +60,7 @@ impl Relay {
     }
 
     /// The same login, through the relay.
-    pub(super) fn through(&self, login: PgConnectOptions) -> PgConnectOptions {
+    pub fn through(&self, login: PgConnectOptions) -> PgConnectOptions {
         // What leaves the machine is secured behind the relay.
         login.socket(&self.folder).port(PORT).ssl_mode(PgSslMode::Disable)
     }

@@ -15,7 +15,7 @@ pub(super) fn admin_password(admin: &PgConnectOptions) -> Option<String> {
 }
 
 /// The password that options connect with, as it is.
-pub(in crate::store) fn plain_password(options: &PgConnectOptions) -> Option<String> {
+pub(in crate::postgres) fn plain_password(options: &PgConnectOptions) -> Option<String> {
     let encoded = admin_password(options)?;
     // The one decoder at hand: the value of a query is written the same way, but for `+`.
     let query = format!("p={}", encoded.replace('+', "%2B"));

@@ -11,8 +11,7 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::time::{Instant, interval_at, timeout};
 use url::Url;
 
-use super::DatabaseError;
-use super::logins;
+use super::{DatabaseError, logins};
 use crate::lasting::Lasting;
 
 /// How long a Postgres is waited for, and what is said of it meanwhile.

@@ -27,7 +27,7 @@ pub(super) const FENCES: [(&str, &str, &str); 3] = [
 ];
 
 /// Asks a session what it is like: two columns for [`strange`]. Every name is qualified, for its search path may be anything.
-pub(in crate::store) fn look() -> String {
+pub fn look() -> String {
     let settings: Vec<_> = SETTINGS.iter().map(|(name, ..)| format!("pg_catalog.current_setting('{name}')")).collect();
     format!(
         "pg_catalog.concat_ws(E'\\n', SESSION_USER, CURRENT_USER, {}),
@@ -42,7 +42,7 @@ pub(in crate::store) fn look() -> String {
 }
 
 /// What is not as it must be in a session of `login`; `None`: all is well.
-pub(in crate::store) fn strange(login: &str, session: &str, defaults: &str) -> Option<String> {
+pub fn strange(login: &str, session: &str, defaults: &str) -> Option<String> {
     let mut lines = session.split('\n');
     if lines.next() != Some(login) || lines.next() != Some(login) {
         return Some("it is a session of another login".to_owned());

@@ -12,9 +12,9 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use super::database::{Database, DatabaseError, migrations};
 use super::embedded::programs::{self, Programs};
 use super::logins::{self, LoginError, Logins};
+use super::{Database, DatabaseError, migrations};
 
 /// What was dumped.
 #[derive(Clone, Debug)]
