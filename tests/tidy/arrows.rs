@@ -36,7 +36,7 @@ pub fn count(file: &Source) -> usize {
     arrows(file).len()
 }
 
-/// The module a file is: `src/postgres/embedded/mod.rs` is `store`, `embedded`. `src/lib.rs` is none.
+/// The module a file is: `src/store/embedded/mod.rs` is `store`, `embedded`. `src/lib.rs` is none.
 fn module_path(path: &str) -> Vec<String> {
     let path = path.trim_start_matches("src/").trim_end_matches(".rs");
     let mut path: Vec<String> = path.split('/').map(String::from).collect();
@@ -166,9 +166,9 @@ mod tests {
     #[test]
     fn super_is_followed_to_where_it_leads() {
         let in_depth = "use super::super::agent::Agent;";
-        assert_eq!(findings("src/postgres/embedded/mod.rs", in_depth).len(), 1);
+        assert_eq!(findings("src/store/embedded/mod.rs", in_depth).len(), 1);
         // One level deeper the same words mean `store::agent`.
-        assert_eq!(findings("src/postgres/embedded/cluster.rs", in_depth), Vec::<String>::new());
+        assert_eq!(findings("src/store/embedded/cluster.rs", in_depth), Vec::<String>::new());
     }
 
     #[test]
