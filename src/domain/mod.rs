@@ -9,6 +9,7 @@ mod ids;
 mod image;
 mod mcp;
 mod policy;
+mod profile;
 mod projection;
 mod task;
 mod tool;
@@ -24,6 +25,7 @@ pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId,
 pub use image::{Image, ImageType};
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
+pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Profile, Toolset};
 pub use projection::{Change, Projection};
 pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened};
