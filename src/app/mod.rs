@@ -24,6 +24,7 @@ use crate::model::choice::ModelSource;
 use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
+use crate::postgres::{Database, DatabaseError};
 use crate::store::{Room, Store, StoreError};
 use crate::telemetry::{Metrics, Scrubber};
 use crate::tools::{Hands, Marks, Tools};
@@ -137,7 +138,7 @@ impl App {
             // Where Postgres is the operator's own, its device may be another machine's.
             folder: config.database_url.is_none().then(|| folder.path().to_owned()),
         };
-        let store = Store::open(&database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
+        let store = Store::open(database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
         store.keep_up_to(config.undo_bytes).await?;
         let vault = Vault::open(folder.path(), store.clone(), Arc::clone(&random), scrubber.clone()).await?;
         let limits = mcp::Limits { call: config.mcp_call, ..mcp::Limits::default() };
