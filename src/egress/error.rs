@@ -23,7 +23,7 @@ impl EgressError {
         self.sent
     }
 
-    /// What went wrong.
+    /// The failure itself, without the word on whether the request may have arrived.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -41,7 +41,7 @@ impl std::error::Error for EgressError {
     }
 }
 
-/// What went wrong with a request.
+/// The ways in which a request fails.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The address cannot be used.
@@ -49,7 +49,7 @@ pub enum Problem {
     Url {
         /// As it was given.
         url: String,
-        /// What is wrong with it.
+        /// The reason, as a clause of the sentence.
         why: &'static str,
     },
     /// The method cannot be used.
@@ -60,13 +60,13 @@ pub enum Problem {
     Header {
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// The reason, as a clause of the sentence.
         why: &'static str,
     },
     /// There is too much to send.
     #[error("The request is too large: {what} is {size}, at most {most} can be sent.")]
     RequestTooLarge {
-        /// What there is too much of.
+        /// The part of the request that is too large, as the sentence names it.
         what: &'static str,
         /// Its size.
         size: usize,
@@ -82,7 +82,7 @@ pub enum Problem {
         method: String,
         /// Scheme, host, port and path.
         place: String,
-        /// What to write into `hosts`.
+        /// The entry for `hosts` that would allow this request.
         grant: String,
     },
     /// The host is, or has, an address that is not public.
@@ -94,7 +94,7 @@ pub enum Problem {
         host: String,
         /// The address with its port.
         address: std::net::SocketAddr,
-        /// What the address is reserved for.
+        /// The use this address is reserved for.
         range: &'static str,
     },
     /// The name has no address.
@@ -108,7 +108,7 @@ pub enum Problem {
     Lookup {
         /// The name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         #[source]
         source: io::Error,
     },
@@ -117,7 +117,7 @@ pub enum Problem {
     Connect {
         /// The host.
         host: String,
-        /// What the last address said.
+        /// The error of the last address that was tried.
         #[source]
         source: io::Error,
     },
@@ -126,7 +126,7 @@ pub enum Problem {
     Tls {
         /// The host.
         host: String,
-        /// What is wrong with its certificate, or with the protocol.
+        /// The fault in the host's certificate or in its protocol.
         #[source]
         source: io::Error,
     },
@@ -140,7 +140,7 @@ pub enum Problem {
     Secret {
         /// The secret's name.
         name: String,
-        /// Where it would have gone.
+        /// The host that would have received it.
         host: String,
         /// Why it may not.
         why: &'static str,

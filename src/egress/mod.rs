@@ -1,6 +1,6 @@
-//! The one way out: every HTTP request of a capability or a tool is made here. Where it may go is checked for every hop, on the
-//! addresses that are then connected to; secrets are put in at the last moment, for the hosts they are bound to; what comes back is
-//! limited, and cleaned of the values of secrets.
+//! The one way out: every HTTP request of a capability or a tool is made here. Egress checks every
+//! hop on the addresses it then connects to, puts secrets in at the last moment, for the hosts they
+//! are bound to, bounds the answer, and cleans it of the values of secrets.
 //!
 //! The model's client is not here: its address is the operator's own. See `docs/adr/0013-one-way-out.md`.
 
@@ -82,13 +82,13 @@ pub struct Request {
     pub url: String,
     /// Names and values, in order; a name may stand more than once.
     pub headers: Vec<(String, String)>,
-    /// What is sent along.
+    /// The body to send.
     pub body: Option<Vec<u8>>,
     /// Sent as `Idempotency-Key`, in place of the guest's own.
     pub idempotency_key: Option<String>,
 }
 
-/// What came back, without the values of secrets.
+/// A peer's answer, without the values of secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// 200 and so on. Every status is a response; none is an error.
@@ -132,7 +132,8 @@ impl Egress {
         Self(Arc::new(Inner { resolver, allowed, limits, scrubber, tls: Tls::with(tls) }))
     }
 
-    /// Makes a request and follows its redirects. `grants` says where it may go, and is asked again for every hop.
+    /// Makes a request and follows its redirects. `grants` names the hosts it may reach, and is
+    /// asked again for every hop.
     ///
     /// # Errors
     /// When it was refused, failed, or its response is too long; [`EgressError::may_have_arrived`] tells whether a peer may have acted.
@@ -195,7 +196,7 @@ impl Inner {
                     outgoing = outgoing.redirected(&real, response.status(), location, exchange)?;
                 }
                 _ => {
-                    // What was asked for says nothing of what a peer sends.
+                    // A peer may send a part although the guest asked for the whole.
                     if let Some(part) = part().filter(|_| is_part(&response)) {
                         return Err(part);
                     }
@@ -239,13 +240,13 @@ where
 {
     let (mut sender, connection) =
         http1::Builder::new().max_headers(MOST_HEADERS).max_buf_size(MOST_HEAD_BYTES).handshake(TokioIo::new(stream)).await?;
-    // What breaks the connection is told to the sender as well.
+    // The sender hears of an error that breaks the connection, so this task need not report it.
     let connection = AbortOnDropHandle::new(tokio::spawn(async move { drop(connection.await) }));
     sent.store(true, Ordering::Relaxed);
     Ok((sender.send_request(request).await?, connection))
 }
 
-/// What is asked for must be granted both as the guest wrote it and as it is sent.
+/// Refuses an address unless it is granted both as the guest wrote it and as egress sends it.
 fn granted(outgoing: &Outgoing, real: &Url, grants: &BTreeSet<HttpGrant>) -> Result<(), Problem> {
     let method = outgoing.method.as_str();
     if [outgoing.shown(), real].iter().all(|url| grants.iter().any(|grant| grant.allows(method, url))) {

@@ -1,5 +1,5 @@
-//! What stands for a secret until the request leaves. A guest sees placeholders only; here they are exchanged, for the hosts a secret
-//! is bound to.
+//! Placeholders, which stand for secrets until the request leaves. A guest sees placeholders only;
+//! here they are exchanged, for the hosts a secret is bound to.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -152,7 +152,8 @@ impl Secret {
 }
 
 impl Place {
-    /// Where a body of this type is JSON or a form, a value must not end the text it stands in.
+    /// The form for a body of this type: in JSON and in a form, a value must not end the text it
+    /// stands in.
     pub(super) fn in_body(content_type: &str) -> Self {
         let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match kind.as_str() {
@@ -188,7 +189,7 @@ fn in_address(value: &str) -> String {
         .collect()
 }
 
-/// What `Basic …` carries.
+/// The user and password of `Basic …`, decoded.
 fn basic(value: &str) -> Option<Vec<u8>> {
     let (scheme, encoded) = value.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

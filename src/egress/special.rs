@@ -58,7 +58,7 @@ const V6_OUTSIDE: [V6; 12] = [
     ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, "multicast"),
 ];
 
-/// What the address is reserved for; `None` for a public one.
+/// The use this address is reserved for; `None` if it is public.
 pub(super) fn reserved_for(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => {

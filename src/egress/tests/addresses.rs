@@ -28,7 +28,7 @@ async fn names_of_this_machine_are_refused_by_what_they_lead_to() {
         let sentence = way.refused(get(peer.named("http", host, "/"))).await;
         assert!(sentence.contains("this machine"), "{host}: {sentence}");
     }
-    // Not every machine knows these; where one does, this is what it says.
+    // Not every machine knows these names; a machine that does says this.
     let way = Way { resolver: Arc::new(Table::of(&[("localhost.", &["127.0.0.1"]), ("a.localhost", &["::1"])])), ..way };
     for host in ["localhost.", "a.localhost"] {
         let sentence = way.refused(get(peer.named("http", host, "/"))).await;
@@ -76,7 +76,7 @@ async fn an_allowed_address_still_has_to_be_granted() {
     assert!(sentence.contains(&format!("GET {} is not granted", peer.url("/x"))), "{sentence}");
     let grant = format!(r#"{{"http": {{"hosts": ["http://{}"]}}}}"#, peer.address);
     assert!(sentence.contains(&grant), "{sentence}");
-    // What the sentence tells the model to ask for is what was missing.
+    // The grant that the sentence tells the model to ask for is the one that was missing.
     let asked: Grants = serde_json::from_str(&grant).unwrap();
     assert!(Way { grants: asked.http, ..way }.send(get(peer.url("/x"))).await.is_ok());
 }

@@ -27,7 +27,7 @@ use peer::{Answer, Peer, reply};
 
 /// The value that must never be seen where it does not belong.
 const CANARY: &str = "canary/8f21+ü=token";
-/// What the guest knows of it.
+/// The placeholder, which is all the guest knows of it.
 const PLACEHOLDER: &str = "lv3secret7Qm2Zx9";
 
 fn permit() -> Permit {

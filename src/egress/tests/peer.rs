@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::AbortOnDropHandle;
 
-/// What a peer does with a request.
+/// The ways in which a peer treats a request.
 pub enum Answer {
     /// Writes these bytes and ends.
     Say(Vec<u8>),

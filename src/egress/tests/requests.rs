@@ -1,4 +1,4 @@
-//! What a guest may write into a request.
+//! A guest may write only so much into a request.
 
 use super::*;
 

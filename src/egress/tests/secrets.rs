@@ -46,7 +46,7 @@ async fn no_part_of_a_response_is_read_from_where_a_secret_may_be() {
             let error = way.send(header(request, "Request-Range", "bytes=4-8")).await.expect_err("a part");
             assert!(error.may_have_arrived() && matches!(error.problem(), Problem::Part { .. }), "{error}");
         }
-        // Where no secret may go, a part is a part.
+        // A host that may be sent no secret may answer with a part.
         let elsewhere = header(get(peer.named("https", "other.example", "/big")), "Range", "bytes=4-8");
         assert_eq!(way.send(elsewhere).await.unwrap().body, whole.as_bytes()[4..9]);
     }
