@@ -33,7 +33,7 @@ pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Re
     Ok(module)
 }
 
-/// Differs wherever native code of one program would not fit another.
+/// The file's name, which differs if one program could not run the native code of the other.
 fn key(engine: &Engine, wasm: &[u8]) -> String {
     let mut compatibility = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut compatibility);

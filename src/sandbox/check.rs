@@ -27,7 +27,7 @@ pub struct Checked {
     pub sha256: String,
     /// The engine it was made for; empty for components that bring their own code.
     pub engine: String,
-    /// What the draft's own tests gave, in their order.
+    /// The results of the draft's own tests, in their order.
     pub tests: Vec<TestResult>,
 }
 
@@ -123,7 +123,7 @@ fn test_failed(draft: &Draft, case: usize, test: TestResult) -> CheckError {
         (Some(error), ..) => format!("{call} failed: {error}"),
         (None, result, expected) => {
             let (result, expected) = (result.as_deref().unwrap_or_default(), expected.clone().unwrap_or_default());
-            // What a function gives that takes its arguments one by one.
+            // A function that takes its arguments one by one gives null here.
             let hint = if result == "null" { "; the function takes ONE object: read arguments as params.x" } else { "" };
             explain::clip(&format!("{call} gave {result}, but {expected} was expected; correct the code or the test{hint}"))
         }

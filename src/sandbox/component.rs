@@ -34,7 +34,7 @@ impl Bytes<'_> {
 /// A component ready to be instantiated.
 pub(super) struct Loaded {
     pub(super) component: CapabilityPre<State>,
-    /// What it was granted, and so linked with.
+    /// The grants it was linked with.
     pub(super) grants: Arc<Grants>,
 }
 

@@ -38,7 +38,8 @@ fn ways(limits: &Limits) -> [Reservation; 3] {
     [(4 << 30, true), (smaller, true), (smaller, false)].map(|(bytes, pool)| Reservation { bytes, pool })
 }
 
-/// An engine for these limits. Where the address space of a pool cannot be had, a smaller one, and at last none.
+/// An engine for these limits. If the machine refuses the address space of a pool, a smaller one is
+/// tried, and at last none.
 pub(super) fn make(limits: &Limits) -> Result<Engine, SandboxError> {
     let mut refused = None;
     for way in ways(limits) {

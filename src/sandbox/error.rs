@@ -1,5 +1,5 @@
-//! What can go wrong, in words a model can act on. The JSON of an error has `error` (which one), `message` (what to do),
-//! and where there is one the place: `line` and `offset`, both counted from 1.
+//! Errors, in words a model can act on. The JSON of an error has `error` (which one), `message`
+//! (what to do), and the place if one is known: `line` and `offset`, both counted from 1.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -28,15 +28,15 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize)]
 #[error("{message}")]
 pub struct CheckError {
-    /// What kind of fault, in one word of [`CheckErrorKind`].
+    /// The kind of fault; its JSON is one word of [`CheckErrorKind`].
     #[serde(rename = "error")]
     pub kind: CheckErrorKind,
-    /// What is wrong and how to put it right.
+    /// The fault, and how to put it right.
     pub message: String,
-    /// Where in the source.
+    /// The place of the fault in the source.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// What stands there in the source.
+    /// The text of the source around that place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
     /// The test that failed.
@@ -69,13 +69,13 @@ pub enum CheckErrorKind {
 pub struct FailedTest {
     /// Counts from 1.
     pub case: usize,
-    /// What the author expected; absent when success was enough.
+    /// The result the author expected; absent when success was enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Value>,
     /// The result; absent when the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub got: Option<Value>,
-    /// What it logged until then.
+    /// The lines the capability logged until then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
 }
@@ -109,7 +109,7 @@ pub enum CallError {
         name: String,
         /// Its message.
         message: String,
-        /// Where it was thrown.
+        /// The place in the source that threw it.
         place: Option<Place>,
     },
     /// It ran into one of [`super::Limits`].

@@ -1,4 +1,5 @@
-//! What an engine's short message means here: models write for Node.js and browsers, and this is neither.
+//! Explains an engine's short message for this host: models write for Node.js and browsers, and
+//! this is neither.
 
 use super::error::Place;
 
@@ -31,7 +32,7 @@ const UNKNOWN: &[(&[&str], &str)] = &[
     (&["Intl"], "The engine has no Intl: format numbers and dates in your own code; the time zone is UTC."),
 ];
 
-/// The message, with advice where there is some.
+/// The message, with advice if there is some.
 pub(super) fn with_hint(message: &str) -> String {
     let message = clip(message);
     let Some(name) = message.strip_suffix(" is not defined") else { return message };
@@ -61,7 +62,7 @@ pub(super) fn syntax_hint(source: &str) -> &'static str {
     ""
 }
 
-/// What stands around a place in a source, on its line.
+/// The text around a place in a source, on its line.
 pub(super) fn near(source: &str, place: Place) -> Option<String> {
     let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
     let at = (place.offset.max(1) - 1) as usize;
@@ -69,8 +70,9 @@ pub(super) fn near(source: &str, place: Place) -> Option<String> {
     Some(around.trim().to_owned()).filter(|around| !around.is_empty())
 }
 
-/// The bracket that is still open at a place, where that is a `(` or `[`: what is unexpected there is mostly not what is wrong. Texts and
-/// comments are skipped; a regular expression with a bracket in it misleads this, so it is said as what it is, a count.
+/// The bracket that is still open at a place, if it is a `(` or `[`: the character the engine did
+/// not expect is mostly not the mistake. Texts and comments are skipped; a regular expression with
+/// a bracket in it misleads this, so it is said as what it is, a count.
 pub(super) fn open_bracket(source: &str, place: Place) -> Option<String> {
     let mut lines = source.split_inclusive('\n');
     let line_start: usize = lines.by_ref().take(place.line.checked_sub(1)? as usize).map(str::len).sum();
@@ -105,7 +107,7 @@ pub(super) fn open_bracket(source: &str, place: Place) -> Option<String> {
     (bracket != "{").then(|| format!(" The `{bracket}` in `{shown}` is still open there."))
 }
 
-/// Where a text ends, behind its closing quote.
+/// The end of a text, behind its closing quote.
 fn end_of_text(rest: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     rest.char_indices().find_map(|(at, one)| {

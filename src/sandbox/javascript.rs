@@ -33,8 +33,8 @@ impl Inner {
         Ok(Component { source, bytes, engine: ENGINE_NAME.to_owned() })
     }
 
-    /// The source as the engine calls it: with the function as its default export. What the author wrote stays as it is,
-    /// so that lines in later errors are the author's.
+    /// The source as the engine calls it: with the function as its default export. The author's
+    /// text stays as it is, so that lines in later errors are the author's.
     async fn with_default_export(&self, draft: &Draft, exports: &Exports) -> Result<String, CheckError> {
         let missing = |message: String| CheckError::new(CheckErrorKind::MissingFunction, message);
         let name = &draft.name;

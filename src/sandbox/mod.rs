@@ -50,7 +50,7 @@ pub const DEPTHS: usize = 3;
 /// How many bytes of source a capability may have.
 pub const MAX_SOURCE_BYTES: usize = 200 * 1024;
 
-/// What one call may use.
+/// The bounds of one call.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Linear memory of one instance, in bytes. The engine itself takes about 2 MiB of it.
@@ -110,8 +110,9 @@ struct Inner {
 }
 
 impl Sandbox {
-    /// Makes a sandbox. The JavaScript engine is loaded from `cache_dir`, or compiled and put there, which takes about a
-    /// second; so call it where blocking is allowed. The folder must be this program's own: what lies in it is executed.
+    /// Makes a sandbox. The JavaScript engine is loaded from `cache_dir`, or compiled and put
+    /// there, which takes about a second; so call it only if the caller may block. The folder must
+    /// be this program's own: what lies in it is executed.
     ///
     /// # Errors
     /// When the machine cannot run WebAssembly at all. A cache folder that cannot be used is only warned about.
@@ -139,9 +140,10 @@ impl Sandbox {
         schema::validate(&capability.parameters, params)
     }
 
-    /// Calls a capability: validates the arguments, runs it in a fresh instance, and gives what the model reads. A result
-    /// that is a string is handed on as it is, any other as compact JSON; a failure as JSON of [`CallError`]. What it does outside
-    /// is done by `reach`, and only what it was granted; when the call has ended, nothing of it is under way any more.
+    /// Calls a capability: validates the arguments, runs it in a fresh instance, and gives what the
+    /// model reads. A result that is a string is handed on as it is, any other as compact JSON; a
+    /// failure as JSON of [`CallError`]. `reach` does its work outside, and only what it was
+    /// granted; when the call has ended, no operation of it is under way any more.
     pub async fn call(&self, permit: &Permit, capability: &CapabilityVersion, params: &Value, reach: Arc<dyn Reach>) -> Outcome {
         tracing::debug!(call = %permit.call(), capability = %capability.name, version = capability.version, "capability called");
         let terms = self.0.terms(&capability.grants, reach);

@@ -46,7 +46,8 @@ pub(super) fn take_time(grants: &Grants) -> bool {
     TAKE_TIME.iter().any(|power| grants.has(*power))
 }
 
-/// What was not granted, as the engine reads it: a bit for each power, the first of [`Power::ALL`] lowest.
+/// The powers that were not granted, as the engine reads them: a bit for each power, the first of
+/// [`Power::ALL`] lowest.
 pub(super) fn denied(grants: &Grants) -> u8 {
     let places = Power::ALL.iter().enumerate().filter(|(_, power)| !grants.has(**power));
     places.fold(0, |bits, (place, _)| bits | 1 << place)

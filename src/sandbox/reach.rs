@@ -1,12 +1,13 @@
-//! What a capability reaches outside the sandbox: operations, done for it by whoever calls it. The sandbox has compared each
-//! with the grants before it hands it on; how it is done, recorded and limited is for the caller to know.
+//! The reach of a capability outside the sandbox: operations that its caller does for it. The
+//! sandbox has compared each with the grants before it hands it on; how it is done, recorded and
+//! limited is for the caller to know.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a capability reaches outside the sandbox; done for it by whoever calls it, under the permit of the call.
+/// Does the operations of one call outside the sandbox, under the permit of that call.
 pub trait Reach: Send + Sync {
     /// Does one operation. The answer is JSON text for the guest, in the form that [`Request`] says. The future is polled only
     /// while the call lives, and dropped at the call's deadline.
@@ -30,11 +31,11 @@ pub trait Reach: Send + Sync {
 pub struct Operation {
     /// Counts from 1 in the order in which the call started its operations; the same for the same code and arguments.
     pub ordinal: u32,
-    /// What is to be done.
+    /// The operation itself.
     pub request: Request,
 }
 
-/// What an operation does, and what it answers.
+/// The kinds of operation, and the answer to each.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// `fetch`. Answers [`HttpAnswer::to_json`], whatever the status.
@@ -70,7 +71,7 @@ pub struct HttpRequest {
     pub body: Option<Vec<u8>>,
 }
 
-/// What came back for a [`HttpRequest`].
+/// The answer to a [`HttpRequest`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpAnswer {
     /// The status, for example 200.
@@ -86,8 +87,8 @@ pub struct HttpAnswer {
 }
 
 impl HttpAnswer {
-    /// `{"status": …, "status_text": …, "url": …, "headers": [[name, value], …], "body": …}`; with `body_base64` in place of `body`
-    /// where the bytes are not UTF-8.
+    /// `{"status": …, "status_text": …, "url": …, "headers": [[name, value], …], "body": …}`; with
+    /// `body_base64` in place of `body` if the bytes are not UTF-8.
     pub fn to_json(&self) -> String {
         use base64::Engine as _;
         let Self { status, status_text, url, headers, body } = self;

@@ -17,7 +17,7 @@ use super::host::{Logs, MemoryLimit, Operations, State, TooManyOperations};
 use super::reach::Reach;
 use super::{CallError, DEPTHS, Inner, explain, powers};
 
-/// What came of a call.
+/// The end of a call: its result and its log.
 pub(super) struct Ran {
     pub(super) result: Result<String, CallError>,
     pub(super) logs: Vec<String>,
@@ -29,7 +29,7 @@ impl Ran {
     }
 }
 
-/// What an instance answered, before anything is read into it.
+/// An instance's answer, before anything is read into it.
 pub(super) struct Answered {
     /// JSON text of the result, or of what was thrown.
     pub(super) answer: Result<Result<String, String>, CallError>,
@@ -128,7 +128,7 @@ impl Inner {
         store
     }
 
-    /// What the model reads: a string as it is, anything else as JSON.
+    /// The result as the model reads it: a string as it is, anything else as JSON.
     fn result(&self, json: String) -> Result<String, CallError> {
         let text = if json.starts_with('"') { serde_json::from_str(&json).unwrap_or(json) } else { json };
         let (size, limit) = (text.len(), self.limits.output_bytes);

@@ -61,7 +61,7 @@ fn validator(parameters: &Value) -> Result<Validator, String> {
     })
 }
 
-/// Where the schema refers to another part of itself, or elsewhere.
+/// The path of the first reference in a schema, to another part of itself or elsewhere.
 fn reference(schema: &Value, path: String) -> Option<String> {
     match schema {
         Value::Object(object) => object.iter().find_map(|(key, value)| {

@@ -1,4 +1,5 @@
-//! Versions as they come out of the database. What was made for another engine is made again from its source.
+//! Versions as they come out of the database. A version that was made for another engine is made
+//! again from its source.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What a model is taught about the host: taken from the WIT, so that nothing can be taught that is not there, and no power is added
-//! without a word about it.
+//! The lessons about the host for models: taken from the WIT, so that nothing can be taught that is
+//! not there, and no power is added without a word about it.
 //!
 //! In the doc comment of an interface a line `js: ` has expressions, separated by commas at the top level, and after `: ` what they
 //! give; `grant: ` is how the power is written in `grants`. In that of the world `has: ` and `lacks: ` name globals. A test runs every
@@ -31,7 +31,8 @@ fn said<'t>(wit: &'t str, word: &str) -> impl Iterator<Item = &'t str> {
     wit.lines().filter_map(move |line| line.strip_prefix("/// ")?.strip_prefix(word)?.strip_prefix(": "))
 }
 
-/// What the host offers to JavaScript, a line for each power, for the prompt of a model that writes capabilities.
+/// The powers that the host offers to JavaScript, a line for each, for the prompt of a model that
+/// writes capabilities.
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let names = |word| said(WORLD, word).collect::<Vec<_>>().join(", ");
@@ -66,7 +67,7 @@ pub(super) mod lines {
 
     use super::*;
 
-    /// What is taught of a power: the expressions.
+    /// The expressions that are taught of a power.
     pub(in crate::sandbox) fn expressions(power: Power) -> Vec<&'static str> {
         said(wit(power), "js").flat_map(|line| at_top_level(line.split_once(": ").map_or(line, |(code, _)| code))).collect()
     }

@@ -10,7 +10,7 @@ use crate::domain::Grants;
 use super::ENGINE_NAME;
 use super::powers::{self, Function, INTERFACES, Interface};
 
-/// What the engine does when `run` is called; shim.c has the same numbers.
+/// The work of the engine when the host calls `run`; shim.c has the same numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// Calls the capability with the parameters.

@@ -1,5 +1,5 @@
-//! Calls without effects: the tests of a capability. What they would reach is answered out of the test itself; values of its own it has, in
-//! the memory of this run.
+//! Calls without effects: the tests of a capability. The test itself answers their operations; they
+//! have values of their own, in the memory of this run.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::reach::{KvRequest, Nothing, Operation, Reach, Refused, Request};
 use super::run::Ran;
 use super::{CallError, Inner, schema};
 
-/// What came of one test.
+/// The outcome of one test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TestResult {
     /// The arguments.
@@ -24,7 +24,7 @@ pub struct TestResult {
     /// The result the author expected; absent when success is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Value>,
-    /// What the call gave, as the model would read it; absent when it failed.
+    /// The result as the model would read it; absent when the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// True when the result is the one expected.
@@ -32,7 +32,7 @@ pub struct TestResult {
     /// Why it has no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,
-    /// What it logged.
+    /// The lines the capability logged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
 }
@@ -64,7 +64,8 @@ impl Inner {
 #[derive(Default)]
 pub(super) struct Values(Mutex<BTreeMap<String, Value>>);
 
-/// What the tests of one capability may keep, all together, in bytes of keys and of values as JSON.
+/// The most that the tests of one capability may keep, all together, in bytes of keys and of values
+/// as JSON.
 const KEPT_BYTES: usize = 1 << 20;
 
 impl Values {
@@ -92,7 +93,7 @@ impl Values {
     }
 }
 
-/// What a test without answers reaches: values of its own, and nothing else.
+/// The reach of a test without answers: values of its own, and nothing else.
 struct Rehearsal(Arc<Values>);
 
 impl Reach for Rehearsal {
@@ -109,7 +110,7 @@ impl Reach for Rehearsal {
     }
 }
 
-/// What a call that is only tried reaches: values of its own, kept nowhere.
+/// The reach of a call that is only tried: values of its own, kept nowhere.
 #[derive(Default)]
 pub(super) struct Trial(Values);
 
@@ -130,7 +131,7 @@ fn secret_of_a_test(name: &str) -> String {
     format!("the-secret-{name}-in-a-test")
 }
 
-/// What the operations of a test get, in order.
+/// The answers to the operations of a test, in order.
 struct Answers(Mutex<VecDeque<Value>>);
 
 impl Reach for Answers {
@@ -195,7 +196,8 @@ fn http(written: &Value, url: &str) -> Result<String, Refused> {
     Ok(answer.to_string())
 }
 
-/// True when a caller could not tell the result from the expected one: the same text, or the same JSON, where 1 is 1.0.
+/// True when a caller could not tell the result from the expected one: the same text, or the same
+/// JSON, in which 1 equals 1.0.
 fn same(result: &str, expected: &Value) -> bool {
     expected.as_str() == Some(result) || serde_json::from_str(result).is_ok_and(|result| equal(&result, expected))
 }

@@ -20,7 +20,7 @@ impl log::Host for State {
     }
 }
 
-/// What a call logged, bounded.
+/// The lines a call logged, bounded.
 pub(in crate::sandbox) struct Logs {
     entries: Vec<String>,
     left: usize,

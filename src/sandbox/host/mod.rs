@@ -43,13 +43,14 @@ mod bindings {
 pub(super) use bindings::CapabilityPre;
 use bindings::level3::capability as wit;
 
-/// What one call has: its instance's data on the host side.
+/// The host's side of one call: its instance's data.
 pub(super) struct State {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) random: Arc<dyn Random>,
     pub(super) logs: Logs,
     pub(super) memory: MemoryLimit,
-    /// What it was granted. Compared with each operation, whatever the guest's code believes.
+    /// The grants of this version. The host compares each operation with them, whatever the guest's
+    /// code believes.
     pub(super) grants: Arc<Grants>,
     pub(super) reach: Arc<dyn Reach>,
     /// There when it was granted a power whose operations take time.

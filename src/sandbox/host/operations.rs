@@ -1,5 +1,6 @@
-//! What a call has started outside and not yet heard of. Operations are done side by side, a few at a time, while the guest
-//! computes or waits; they are polled within the call, so none goes on after it.
+//! Operations that a call has started outside and whose end it has not yet heard. The host does
+//! them side by side, a few at a time, while the guest computes or waits; it polls them within the
+//! call, so none goes on after it.
 
 use std::sync::Arc;
 
@@ -108,7 +109,8 @@ fn within(answer: String, most: usize) -> Result<String, Refused> {
 pub(super) type Read = fn(&Grants, &str) -> Result<Request, Refused>;
 
 impl State {
-    /// Starts an operation. What is wrong with it is told as its end, like any other failure.
+    /// Starts an operation. The guest hears of a fault in the request as the operation's end, like
+    /// any other failure.
     pub(super) fn start(&mut self, request: &str, read: Read) -> Result<u32> {
         let grants = Arc::clone(&self.grants);
         let operations =

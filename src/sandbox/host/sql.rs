@@ -1,4 +1,5 @@
-//! `sql`: statements on the agent's tables. What a statement may do is judged by whoever runs it, on its own database login.
+//! `sql`: statements on the agent's tables. The reach that runs a statement judges what it may do,
+//! on its own database login.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a call gives, and what the code finds in its global scope.
+//! The results of calls, and the global scope that the code finds.
 
 use super::*;
 use crate::clock::Clock;

@@ -1,4 +1,5 @@
-//! What was not granted: the sentence that says what to ask for, and that nothing gets around it.
+//! Powers that were not granted: the refusal says which grant to ask for, and nothing gets around
+//! it.
 
 use super::scripted::{Scripted, Shared, all_grants, grants, message_of, reaching};
 use super::*;
@@ -33,7 +34,7 @@ async fn a_power_that_was_not_granted_is_named_with_the_grant_to_ask_for() {
             let outcome = sandbox().call(&permit(), &built(sandbox(), &draft).await, &json!({}), nothing()).await;
             assert_eq!(message_of(&outcome), format!("this capability was not granted {said}"));
         }
-        // What it says can be read as grants.
+        // The refusal can be read as grants.
         let written = said.split_once("with grants ").unwrap().1;
         assert!(grants(serde_json::from_str(written).unwrap()).need_approval(), "{written}");
     }

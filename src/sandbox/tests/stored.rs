@@ -1,4 +1,4 @@
-//! What lies in files and rows between calls: it may be damaged, foreign, or asks for too much.
+//! Files and rows that lie between calls: one may be damaged, foreign, or ask for too much.
 
 use super::*;
 use crate::sandbox::error::CheckErrorKind;

@@ -1,4 +1,5 @@
-//! What models are taught about the host is true: each line of it is run here with the power it is about, and with no other.
+//! The lessons about the host are true: each line of them is run here with the power it is about,
+//! and with no other.
 
 use super::scripted::{Scripted, Shared, grants, message_of};
 use super::*;
@@ -14,7 +15,7 @@ fn taught_grants() -> Value {
     serde_json::from_str(teaching::grants()).unwrap()
 }
 
-/// What one power is given, besides what every capability has.
+/// The grants for one power, besides those that every capability has.
 fn only(power: Power) -> Grants {
     let mut written = json!({"log": {}, "clock": {}, "random": {}});
     if !power.is_harmless() {
