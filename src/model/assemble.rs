@@ -33,10 +33,12 @@ pub(super) struct Assembly {
     wants_call: bool,
 }
 
-/// How much text may come where a call was demanded and none has begun, in bytes. A server that holds its model to a call by forbidding the
-/// end of the answer, and not the text, would let it talk for ever.
+/// How much text may come before the first call if a call was demanded, in bytes. A server that
+/// holds its model to a call by forbidding the end of the answer, and not the text, would let it
+/// talk for ever.
 const TALK: usize = 1024;
-/// Why an answer ended that this side ended, because it was talk where a call was demanded.
+/// The reason recorded for an answer that this side ended, because the model talked although a call
+/// was demanded.
 pub(super) const NO_CALL: &str = "no_call";
 /// Why an answer ended that this side ended, because it only repeated itself.
 pub const REPETITION: &str = "repetition";
@@ -110,7 +112,7 @@ impl Assembly {
         }
     }
 
-    /// The same where a call was demanded.
+    /// The same for an answer from which a call was demanded.
     pub(super) fn wanting_call(self, wants_call: bool) -> Self {
         Self { wants_call, ..self }
     }
@@ -135,7 +137,7 @@ impl Assembly {
         self.bytes + self.thought
     }
 
-    /// What it cost, as far as the provider has said.
+    /// The tokens it cost, as far as the provider has said.
     pub(super) fn usage(&self) -> Option<Usage> {
         self.usage
     }
@@ -160,7 +162,7 @@ impl Assembly {
             self.started = true;
             self.content.push_str(text);
             if let Some(kept) = repetition::blank_end(&self.content) {
-                // What it had to say is said.
+                // The model has said all it had to say.
                 self.content.truncate(kept);
                 self.cut_short_as("stop");
             } else if let Some(kept) = self.repetition.look(&self.content) {
@@ -240,8 +242,8 @@ impl Assembly {
     /// Which call a piece belongs to: by index, else by id, else the last one. `None` begins a new call.
     fn place(&self, index: Option<u64>, id: &str, name: &str, arguments: &Value) -> Option<usize> {
         let begins = |piece: &Piece| {
-            // Some servers give every call the index 0, or the same id: a name after complete arguments is another call where the
-            // id is another one, or where arguments begin again.
+            // Some servers give every call the index 0, or the same id: a name after complete
+            // arguments is another call if the id is another one, or if arguments begin again.
             let other = !id.is_empty() && !piece.id.is_empty() && piece.id != id;
             let again = arguments.is_object() || arguments.as_str().is_some_and(|text| text.trim_start().starts_with('{'));
             let none = !piece.balance.began;
@@ -275,7 +277,7 @@ impl Assembly {
         self.finish_as(reason);
     }
 
-    /// Marks the end where a complete reply does not name one.
+    /// Marks the end of a complete reply that names no reason of its own.
     pub(super) fn finish_as(&mut self, reason: &str) {
         self.finish_reason = Some(reason.to_owned());
     }

@@ -1,4 +1,5 @@
-//! What is sent: a request in the OpenAI form, mended where a stored conversation would make a provider refuse it for good.
+//! Builds the body of a request in the OpenAI form, and mends it if a stored conversation would
+//! make a provider refuse it for good.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,14 +10,15 @@ use super::providers::{CallIds, LimitField, Quirks, SystemPlace, Turns};
 use super::{Entry, Picture, Request, schema};
 use crate::domain::CallRequest;
 
-/// Who is asked.
+/// The server and model that a request goes to.
 #[derive(Clone, Copy)]
 pub(super) struct Peer {
-    /// What it demands.
+    /// The demands of its provider.
     pub(super) quirks: Quirks,
     /// True for a model on this machine.
     pub(super) local: bool,
-    /// True where calls of the past are to be written into the text, see [`super::tells::Told::escapes_calls`].
+    /// True if calls of the past are to be written into the text, see
+    /// [`super::tells::Told::escapes_calls`].
     pub(super) tagged_calls: bool,
 }
 
@@ -24,9 +26,10 @@ pub(super) struct Peer {
 /// those refuse the setting.
 const LOCAL_TEMPERATURE: f64 = 0.2;
 
-/// Stands where a provider wants text and there is none.
+/// Stands for a missing text if a provider wants every message to have one.
 const NO_TEXT: &str = "(no text)";
-/// Stands between a tool's result and what the user says next, where a provider wants the assistant to have spoken.
+/// Stands between a tool's result and the user's next words, if a provider wants the assistant to
+/// have spoken.
 const SEEN: &str = "I have seen the result.";
 /// Its provider's word for a call whose signature is not there.
 const UNSIGNED: &str = "skip_thought_signature_validator";
@@ -38,7 +41,7 @@ pub(super) struct Manner {
     pub(super) streamed: bool,
     /// With its tokens counted, which some old servers refuse.
     pub(super) counted: bool,
-    /// With a call demanded where the request says so, which some servers refuse.
+    /// With a call demanded if the request says so, which some servers refuse.
     pub(super) demanding: bool,
 }
 
@@ -80,7 +83,7 @@ pub(super) fn chat(request: &Request, model: &str, peer: Peer, manner: Manner) -
     body
 }
 
-/// Messages in an order, and with text where, their provider wants them.
+/// Messages in the order their provider wants, and with text wherever it wants some.
 fn mended(messages: Vec<Value>, quirks: Quirks) -> Vec<Value> {
     let messages = match quirks.system {
         SystemPlace::Anywhere => messages,
@@ -115,7 +118,7 @@ fn mended(messages: Vec<Value>, quirks: Quirks) -> Vec<Value> {
     mended
 }
 
-/// Two contents as one; `None` where both must stay what they are.
+/// Two contents as one; `None` if both must stay as they are.
 fn joined(first: &Value, second: &Value) -> Option<Value> {
     match (first, second) {
         (Value::String(first), Value::String(second)) => Some(format!("{first}\n\n{second}").into()),
@@ -222,8 +225,8 @@ fn id_of(id: &str, form: CallIds) -> String {
     }
 }
 
-/// `id`, or something near it where an earlier call has it already: servers that give no ids get the same ones in every step,
-/// and some providers refuse an id they have seen.
+/// `id`, or something near it if an earlier call has it already: servers that give no ids get the
+/// same ones in every step, and some providers refuse an id they have seen.
 fn unused(id: &str, used: &mut HashSet<String>, form: CallIds) -> String {
     let spare = (2..).map(|number| id_of(&format!("{id}_{number}"), form));
     let id = std::iter::once(id.to_owned()).chain(spare).find(|id| !used.contains(id)).unwrap_or_default();
@@ -242,7 +245,8 @@ fn name(name: &str) -> String {
     if name.is_empty() { "unknown".into() } else { name }
 }
 
-/// Arguments as JSON text of an object. What a model garbled is kept as text inside one, since servers parse this again.
+/// Arguments as JSON text of an object. Arguments that a model garbled are kept as text inside one,
+/// since servers parse this again.
 fn arguments(text: &str) -> String {
     match serde_json::from_str::<Map<String, Value>>(text) {
         Ok(_) => text.to_owned(),

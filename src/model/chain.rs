@@ -14,7 +14,7 @@ use crate::wire::ModelInfo;
 /// How long a model that was down is passed over.
 const PASSED_OVER: TimeDelta = TimeDelta::seconds(30);
 
-/// What is known of whether a model answers. Chains that have the same model share it.
+/// Remembers whether a model answers. Chains that have the same model share it.
 #[derive(Default)]
 pub(super) struct Health(Mutex<Option<Down>>);
 
@@ -25,7 +25,7 @@ struct Down {
 }
 
 impl Health {
-    /// Why it is passed over, where it is.
+    /// The reason to pass it over now; `None` if it is to be asked.
     fn down(&self, now: DateTime<Utc>) -> Option<String> {
         let down = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back does not keep a model down.
@@ -67,7 +67,8 @@ impl Chain {
         Self { members, clock }
     }
 
-    /// The one that is asked first now: the first that is not passed over, or the first of all where all are.
+    /// The one that is asked first now: the first that is not passed over, or the first of all if
+    /// all are.
     fn first(&self) -> Option<&Member> {
         let now = self.clock.now();
         self.members.iter().find(|member| member.health.down(now).is_none()).or_else(|| self.members.first())
@@ -88,7 +89,8 @@ impl Chain {
                 said.store(true, Ordering::Relaxed);
                 on_delta(piece);
             };
-            // What it is shown was chosen for the first of them.
+            // The pictures in the request were chosen for the first of them, and this one may not
+            // see.
             let sees = member.model.abilities().images;
             let request = if sees { request.clone() } else { request.clone().without_images() };
             let error = match member.model.answer(request, &hears).await {
@@ -167,7 +169,7 @@ mod tests {
     use crate::clock::ManualClock;
     use std::collections::VecDeque;
 
-    /// Says these things in order, each after a piece of text where there is one.
+    /// Says these things in order, each after a piece of text if there is one.
     struct Scripted(&'static str, Mutex<VecDeque<(&'static str, Option<ModelErrorKind>)>>);
 
     impl Model for Scripted {

@@ -32,11 +32,11 @@ pub enum State {
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What.
+    /// The thing that was looked at, in one or two words.
     pub what: &'static str,
     /// How it came out.
     pub state: State,
-    /// What was seen; where it failed, what to do, in one line.
+    /// The finding; if it failed, the thing to do, in one line.
     pub said: String,
 }
 
@@ -70,7 +70,7 @@ pub struct Listed {
     pub provider: &'static str,
     /// `ready`, `unreachable` (nobody answers), `refused` (somebody answers, without a list) or `not configured`.
     pub state: &'static str,
-    /// Where it was asked; empty when it was not.
+    /// The address that was asked; empty when none was.
     pub address: String,
     /// Why it is not ready, in one line that says what to do; empty when it is.
     pub why: String,
@@ -82,7 +82,7 @@ pub struct Listed {
     pub fallbacks: Vec<String>,
 }
 
-/// What looks need from outside.
+/// The things from outside that looks need.
 pub struct Looking {
     /// The settings.
     pub settings: ModelSettings,
@@ -113,7 +113,8 @@ impl Looking {
         ChatClient::new(target, self.limits, clock, random).map_err(|error| error.to_string())
     }
 
-    /// The models that are set, the one in use first. Where none is set, the first local one that answers.
+    /// The models that are set, the one in use first. If none is set, the first local one that
+    /// answers.
     ///
     /// # Errors
     /// The setting that is wrong.

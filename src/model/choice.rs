@@ -24,9 +24,9 @@ const MOST_KEPT: usize = 64;
 /// Gives the model for a turn.
 pub struct ModelSource {
     current: RwLock<Arc<dyn Model>>,
-    /// `None` where a model was set, which then stays.
+    /// `None` if a model was set, which then stays.
     search: Option<Search>,
-    /// `None` where there is but one model, as in tests.
+    /// `None` if there is but one model, as in tests.
     catalogue: Option<Catalogue>,
 }
 
@@ -70,7 +70,8 @@ impl ModelSource {
         Self { current: RwLock::new(model), search: None, catalogue: None }
     }
 
-    /// This model, where neither a task nor a profile names another; those are looked for in `settings`.
+    /// This model, if neither a task nor a profile names another; those are looked for in
+    /// `settings`.
     pub fn with_default(
         model: Arc<dyn Model>,
         settings: &ModelSettings,
@@ -96,8 +97,9 @@ impl ModelSource {
         self.known()
     }
 
-    /// The model for a turn: what its task names, then what its profile names, then, where the profile names none, what was set.
-    /// A name that is of no use any more is one that is down. It has been asked how much it can take.
+    /// The models for a turn, as one chain: the one its task names, then those its profile names,
+    /// then, if the profile names none, the one that was set. A name that is of no use any more is
+    /// one that is down. It has been asked how much it can take.
     pub async fn chosen(&self, task: Option<&str>, profile: &[String]) -> Arc<dyn Model> {
         let model = self.named(task, profile).await;
         model.prepare().await;
@@ -127,7 +129,7 @@ impl ModelSource {
         Ok(reference.to_string())
     }
 
-    /// What is known of the model now, without looking.
+    /// The model's name and abilities as known now, without looking.
     pub fn info(&self) -> ModelInfo {
         self.known().info()
     }
@@ -204,7 +206,7 @@ impl Catalogue {
     }
 
     fn client(&self, reference: &Reference, another_behind: bool) -> Arc<dyn Model> {
-        // Whoever has another model to ask does not wait long for this one.
+        // If another model stands behind this one, a turn does not wait long for this one.
         let limits = if another_behind {
             let first_token = self.limits.first_token.min(Duration::from_secs(60));
             Limits { retries: self.limits.retries.min(1), longest_pause: Duration::from_secs(2), first_token, ..self.limits }

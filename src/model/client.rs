@@ -1,4 +1,5 @@
-//! A model behind an OpenAI-compatible address: asks, waits, tries again where that may help, and reads the answer as it streams.
+//! A model behind an OpenAI-compatible address: asks, waits, tries again if that may help, and
+//! reads the answer as it streams.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,9 +54,9 @@ pub struct Limits {
     pub answer_bytes: usize,
     /// The most that is read for one answer with everything around it, in bytes.
     pub wire_bytes: usize,
-    /// How much the model can take, in tokens, where a person says so.
+    /// How much the model can take, in tokens, if a person says so.
     pub context_tokens: Option<u32>,
-    /// The longest answer in tokens, where it is to be shorter than the provider's usual.
+    /// The longest answer in tokens, if it is to be shorter than the provider's usual.
     pub answer_tokens: Option<u32>,
 }
 
@@ -83,7 +84,7 @@ impl Default for Limits {
 /// Which model to ask, and how to call it on the page.
 #[derive(Clone)]
 pub struct Target {
-    /// Where.
+    /// The address, with the key for it.
     pub endpoint: Endpoint,
     /// Its name; when `None`, the first one the server lists.
     pub model: Option<String>,
@@ -102,7 +103,7 @@ pub struct ChatClient {
     random: Arc<dyn Random>,
     provider: &'static Provider,
     model: OnceCell<String>,
-    /// What the server told of its model.
+    /// The server's own words about its model; empty until it was asked.
     told: OnceCell<Told>,
     /// Cleared when the server refuses to count tokens in streams.
     asks_usage: AtomicBool,
@@ -150,7 +151,7 @@ impl ChatClient {
         if self.provider.tells == Tells::Nothing
             && let Some(told) = Told::listed(&list, &name)
         {
-            // Whoever was first has the same.
+            // If another request was first, it has set the same.
             let _ = self.told.set(told);
         }
         Ok(name)
@@ -168,8 +169,9 @@ impl ChatClient {
         Ok(serde_json::from_slice(&bytes).unwrap_or_default())
     }
 
-    /// Asks the server how much its model can take, where it is one that says so; once it has answered, no more, unless it has the model
-    /// not loaded yet. One try: the request that follows has its own.
+    /// Asks the server how much its model can take, if it is one that says so; once it has
+    /// answered, no more, unless it has the model not loaded yet. One try: the request that follows
+    /// has its own.
     async fn learn(&self) {
         if self.told.get().is_some_and(|told| told.context_tokens.is_some() || self.provider.tells != Tells::Running) {
             return;
@@ -212,8 +214,8 @@ impl ChatClient {
         Ok(answer)
     }
 
-    /// One attempt. Where the server could not read a tool call that the model wrote, perhaps this side can; where it broke down in the
-    /// middle of a stream, perhaps it can give the whole.
+    /// One attempt. If the server could not read a tool call that the model wrote, perhaps this
+    /// side can; if it broke down in the middle of a stream, perhaps it can give the whole.
     async fn attempt_or_rescue(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
         let mut failure = match self.attempt(request, model, on_delta, true).await {
             Ok(answer) if answer.finish_reason == NO_CALL => {
@@ -224,7 +226,8 @@ impl ChatClient {
                     "the server broke off its stream, asking for a whole reply: {}",
                     self.scrub(&failure.error.message)
                 );
-                // What was shown already must not be shown twice: nothing of this, and no further attempt.
+                // A person has seen the first part already and must not see it twice: nothing of
+                // this is shown, and there is no further attempt.
                 let whole = self.attempt(request, model, &|_| {}, false).await;
                 return whole.map_err(|failure| Failure { again: Again::Never, ..failure });
             }
@@ -273,7 +276,7 @@ impl ChatClient {
             attempt: &attempt,
             limits: &self.limits,
             assembly: Assembly::new(self.limits.answer_bytes).wanting_call(demanded && streamed),
-            // Talk where a call is demanded may be thrown away.
+            // If a call is demanded, talk may be thrown away, so nobody hears it before the end.
             on_delta: if demanded { &|_| {} } else { on_delta },
             watch,
         };
@@ -324,7 +327,7 @@ impl ChatClient {
         Err(peer.refused(status, &headers, &bytes, self.clock.now()))
     }
 
-    /// What a body begins with, as far as it comes.
+    /// The first `most` bytes of a body, as far as they come before the deadline.
     async fn start_of(&self, mut response: Response, most: usize, deadline: Instant) -> Vec<u8> {
         let mut bytes = Vec::new();
         while let Ok(Ok(Some(chunk))) = timeout_at(deadline, response.chunk()).await {
@@ -343,7 +346,7 @@ impl ChatClient {
         Peer { address: self.address(), model, has_key: endpoint.has_key(), key_variable, address_variable }
     }
 
-    /// Where the key comes from.
+    /// The variable that holds the key, or words for none.
     pub(super) fn key_in_words(&self) -> String {
         let endpoint = &self.target.endpoint;
         if endpoint.has_key() { endpoint.key_variable().to_owned() } else { "none needed, none set".to_owned() }

@@ -19,13 +19,13 @@ const LONGEST_LIST: usize = 1 << 20;
 /// A place to look at.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Whose usual place it is.
+    /// The provider whose usual place it is.
     pub provider: &'static str,
     /// Its address.
     pub base_url: String,
 }
 
-/// Where Ollama, LM Studio and llama.cpp are when they run on this machine.
+/// The addresses of Ollama, LM Studio and llama.cpp when they run on this machine.
 pub fn usual_places() -> Vec<Place> {
     let place = |name: &str| {
         let provider = Provider::named(name)?;

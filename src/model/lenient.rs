@@ -1,12 +1,13 @@
-//! Reads JSON as servers really write it: `NaN` and `Infinity` where no number was at hand, numbers no machine can hold, and halves of
-//! surrogate pairs where a character was split between two pieces. What is only cut off is not mended.
+//! Reads JSON as servers really write it: `NaN` and `Infinity` for a number they did not have,
+//! numbers no machine can hold, and halves of surrogate pairs when a character was split between
+//! two pieces. JSON that is only cut off is not mended.
 
 use serde_json::Value;
 
 /// Reads `text`; what JSON does not know is `null`, and half a character is U+FFFD.
 ///
 /// # Errors
-/// What serde_json says of the text as it came.
+/// The error of serde_json on the text as it came.
 pub(super) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text)
         .or_else(|error| if error.is_eof() { Err(error) } else { serde_json::from_str(&mended(text)).map_err(|_| error) })
@@ -37,7 +38,7 @@ fn of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_')
 }
 
-/// Where the string that `text` begins with is over.
+/// The end of the string that `text` begins with.
 fn string_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;

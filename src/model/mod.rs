@@ -39,25 +39,25 @@ pub use rescue::written_call;
 /// One entry of what a model is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    /// Who the assistant is and what holds.
+    /// The system text: the assistant's role and the rules that hold.
     System(String),
-    /// What a person, or the heartbeat, said.
+    /// Words of a person or of the heartbeat.
     User(String),
     /// The same with images, for a model that sees.
     UserWithImages {
-        /// What was said; may be empty.
+        /// The person's words; may be empty.
         content: String,
-        /// What came with it.
+        /// The pictures sent with them.
         images: Vec<Picture>,
     },
-    /// What the model said before.
+    /// An earlier answer of the model, with its calls.
     Assistant {
         /// The text; may be empty beside tool calls.
         content: String,
         /// The tools it asked for.
         calls: Vec<CallRequest>,
     },
-    /// What came of a tool call.
+    /// The outcome of a tool call.
     Tool {
         /// The model's own id of the call.
         call_id: String,
@@ -69,7 +69,7 @@ pub enum Entry {
 /// An image as a model is shown it.
 #[derive(Clone, PartialEq)]
 pub struct Picture {
-    /// What it is.
+    /// The picture's name, form and size.
     pub image: Image,
     /// Its bytes as a `data:` address; shared, since requests are made more than once.
     pub url: Arc<str>,
@@ -86,13 +86,13 @@ impl std::fmt::Debug for Picture {
 pub struct Request {
     /// System entry first, then the conversation, oldest first.
     pub entries: Vec<Entry>,
-    /// What may be called; empty forbids calls.
+    /// The tools the model may call; empty forbids calls.
     pub tools: Vec<ToolSpec>,
-    /// The most tokens of the answer, where it is to have fewer than the model may write.
+    /// The most tokens of the answer, if it is to have fewer than the model may write.
     pub answer_tokens: Option<u32>,
     /// A call is wanted and no talk. Only a model on this machine is held to it; the big ones know when to talk.
     pub must_call: bool,
-    /// Where answers count that break off.
+    /// Counts answers that break off, whose cost nobody else would record.
     pub meter: Meter,
 }
 
@@ -148,7 +148,7 @@ pub trait Model: Send + Sync {
     /// Which model this is, for the page.
     fn info(&self) -> ModelInfo;
 
-    /// What it can take.
+    /// The size of a request this model can take, and whether it sees.
     fn abilities(&self) -> Abilities {
         Abilities::default()
     }
@@ -158,25 +158,26 @@ pub trait Model: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
-    /// What a model that answered here costs, by the name in its answer, where the makers' price is known.
+    /// The price of a model that answered here, by the name in its answer, if the makers' price is
+    /// known.
     fn rate(&self, _answered: &str) -> Option<Rate> {
         None
     }
 }
 
-/// What a model can take.
+/// The abilities of a model: the size of a request, pictures, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// Tokens that fit into one request together with its answer.
     pub context_tokens: u32,
     /// Whether it can see images.
     pub images: bool,
-    /// Whether it answers on this machine, where another request costs time and no money.
+    /// Whether it answers on this machine: there another request costs time and no money.
     pub local: bool,
 }
 
 impl Default for Abilities {
-    /// What a model of today has at least, where nothing is known of it.
+    /// The least that a model of today has, for one of which nothing is known.
     fn default() -> Self {
         Self { context_tokens: 32 * 1024, images: false, local: false }
     }
@@ -186,11 +187,11 @@ impl Default for Abilities {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
-    /// What kind of failure.
+    /// The kind of failure.
     pub kind: ModelErrorKind,
-    /// What happened and what to do.
+    /// The event, and the thing to do about it.
     pub message: String,
-    /// How long the server asks to wait, where it does.
+    /// How long the server asks to wait, if it does.
     pub wait: Option<Duration>,
 }
 

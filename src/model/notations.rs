@@ -1,15 +1,16 @@
-//! The notations in which models were trained to write tool calls, for those whose server does not know them. Reading is strict: what is
-//! not wholly one of these is text. What stands in a code block or between backticks is an example, unless it is the whole message.
+//! The notations in which models were trained to write tool calls, for those whose server does not
+//! know them. Reading is strict: what is not wholly one of these is text. A call in a code block or
+//! between backticks is an example, unless it is the whole message.
 
 use serde_json::{Map, Value};
 
 use super::python;
 
-/// What looks like a call: an object with a name and arguments.
+/// A piece of text that looks like a call: an object with a name and arguments.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) call: Value,
-    /// True where all arguments are texts, whatever they are to be.
+    /// True if the notation makes all arguments texts, whatever they are to be.
     pub(super) texts: bool,
 }
 
@@ -21,7 +22,7 @@ impl From<Value> for Written {
 
 type Found = Option<(Vec<Written>, String)>;
 
-/// What looks like calls, and the text around it.
+/// The pieces that look like calls, and the text around them.
 pub(super) fn written_calls(content: &str) -> Found {
     let (thinking, text) = thought(content.trim());
     let (calls, around) = one_of(text)?;
@@ -29,7 +30,7 @@ pub(super) fn written_calls(content: &str) -> Found {
     Some((calls, around))
 }
 
-/// What a model thought first, with its tags, and what it said.
+/// The model's first thoughts, with their tags, and its words after them.
 fn thought(text: &str) -> (&str, &str) {
     const END: &str = "</think>";
     match text.find(END).filter(|_| text.starts_with("<think>")) {

@@ -1,4 +1,5 @@
-//! Providers as data: where each is, whose key it wants, what it demands of a request, what its models can take and cost.
+//! Providers as data: the address and the key of each, its demands of a request, and the sizes and
+//! prices of its models.
 //!
 //! Facts marked (m) are from memory, the others were looked up in the provider's documents or in reports of its users, in November 2026.
 //! A provider changes without notice; what is wrong here is mended here, or by a setting (`LLM_CONTEXT_TOKENS`, the table of rates).
@@ -13,24 +14,24 @@ pub struct Provider {
     pub name: &'static str,
     /// Another word for it.
     pub also: Option<&'static str>,
-    /// Where it is; empty for `custom`, which has no place of its own.
+    /// Its address; empty for `custom`, which has no place of its own.
     pub base_url: &'static str,
     /// The variable with its key; `None` for one that is asked without.
     pub key_variable: Option<&'static str>,
-    /// The variable that says where it is instead, for what people run themselves.
+    /// The variable with another address for it, for servers that people run themselves.
     pub address_variable: Option<&'static str>,
     /// The model to use when none is named; `None` takes the first one the server lists.
     pub model: Option<&'static str>,
-    /// What its models can take, where nothing nearer is known.
+    /// The abilities of its models, if nothing nearer is known.
     pub abilities: Abilities,
-    /// What it demands.
+    /// Its demands of a request.
     pub quirks: Quirks,
-    /// Where it says how much its model can take.
+    /// The place in which it says how much its model can take.
     pub tells: Tells,
 }
 
-/// What a provider demands of a request. [`super::body`] obeys every field. `response_format` is sent to nobody, so that none can refuse it;
-/// thinking is read from `reasoning` and `reasoning_content` whoever sends it.
+/// The demands of a provider on a request. `response_format` is sent to nobody, so that none can
+/// refuse it; thinking is read from `reasoning` and `reasoning_content` whoever sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quirks {
     /// The name of the field that bounds the answer.
@@ -39,15 +40,16 @@ pub struct Quirks {
     pub answer_tokens: u32,
     /// Whether it is to be told to call one tool at a time.
     pub one_call: bool,
-    /// Whether it counts tokens of a stream only when asked; false where it refuses to be asked, and counts anyway.
+    /// Whether it counts tokens of a stream only when asked; false if it refuses to be asked, and
+    /// counts anyway.
     pub asks_usage: bool,
-    /// Where system text may stand.
+    /// The places for system text.
     pub system: SystemPlace,
     /// Whether messages of one role may follow each other.
     pub turns: Turns,
     /// Whether a message of the user may follow a tool's result directly.
     pub user_after_result: bool,
-    /// Whether every message must have text; where true, no text is said as such.
+    /// Whether every message must have text; if so, words stand for a text that is missing.
     pub text_needed: bool,
     /// The form of ids of tool calls.
     pub call_ids: CallIds,
@@ -68,7 +70,7 @@ pub enum LimitField {
     MaxCompletionTokens,
 }
 
-/// Where system text may stand.
+/// The places in which a provider accepts system text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemPlace {
     /// Anywhere, any number of times.
@@ -104,12 +106,13 @@ pub enum SchemaForm {
     Plain,
 }
 
-/// Where a server says how much its model can take.
+/// The places in which a server says how much its model can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
     /// Nowhere.
     Nothing,
-    /// In its list of models, or where llama.cpp says it: who it is is not known.
+    /// In its list of models, or at llama.cpp's address for it: nobody knows which program serves
+    /// there.
     Somewhere,
     /// `/props`: llama.cpp.
     Props,
@@ -218,7 +221,7 @@ pub static PROVIDERS: [Provider; 10] = [
         name: "ollama",
         base_url: "http://127.0.0.1:11434/v1",
         address_variable: Some("OLLAMA_BASE_URL"),
-        // What it gives a model unless told otherwise, whatever the model could take.
+        // Ollama gives a model so much unless told otherwise, whatever the model could take.
         abilities: takes(4096, false),
         quirks: TEMPLATE,
         tells: Tells::Running,
@@ -246,8 +249,8 @@ pub static PROVIDERS: [Provider; 10] = [
     Provider { name: "custom", address_variable: Some("LLM_BASE_URL"), quirks: TEMPLATE, tells: Tells::Somewhere, ..REMOTE },
 ];
 
-/// What Mistral's interface refuses: fields it does not know, ids of other forms, system text in the middle, two messages of the user in a
-/// row, and one directly after a tool's result.
+/// Mistral's interface refuses fields it does not know, ids of other forms, system text in the
+/// middle, two messages of the user in a row, and one directly after a tool's result.
 const MISTRAL: Quirks = Quirks {
     asks_usage: false,
     system: SystemPlace::OneFirst,
@@ -258,7 +261,8 @@ const MISTRAL: Quirks = Quirks {
     ..FREE
 };
 
-/// What is known of models by the beginning of their names, without the owner before the last `/`.
+/// A family of models, known by the beginning of their names, without the owner before the last
+/// `/`.
 struct Family {
     prefix: &'static str,
     abilities: Abilities,
@@ -270,11 +274,11 @@ const fn family(prefix: &'static str, context_tokens: u32, images: bool) -> Fami
     Family { prefix, abilities: takes(context_tokens, images), differs: |_, quirks| quirks }
 }
 
-/// The first that fits counts. Sizes are (m), and the smaller one where a family has several.
+/// The first that fits counts. Sizes are (m), and the smaller one if a family has several.
 static FAMILIES: [Family; 40] = [
     family("claude-", 200_000, true),
     Family {
-        // Its maker warns that it calls the same tool twice where it may call several.
+        // Its maker warns that it calls the same tool twice if it may call several.
         differs: |_, quirks| Quirks { one_call: true, ..quirks },
         ..family("gpt-4.1-nano", 1_047_576, true)
     },
@@ -335,8 +339,9 @@ fn plain_at_router(provider: &'static str, quirks: Quirks) -> Quirks {
     if provider == "openrouter" { Quirks { schema: SchemaForm::Plain, ..quirks } } else { quirks }
 }
 
-/// What a model costs where the table of rates has none: provider, model, and dollars for a million tokens in and out, times 100. From the
-/// makers' price lists (m). Names that mean another model tomorrow (`-latest`) have no rate that could be known.
+/// The prices of models for which the table of rates has none: provider, model, and dollars for a
+/// million tokens in and out, times 100. From the makers' price lists (m). Names that mean another
+/// model tomorrow (`-latest`) have no rate that could be known.
 const RATES: [(&str, &str, u64, u64); 6] = [
     ("anthropic", "claude-sonnet-4-5", 300, 1500),
     ("openai", "gpt-4.1-mini", 40, 160),
@@ -354,7 +359,7 @@ impl Provider {
             .find(|one| one.name.eq_ignore_ascii_case(name) || one.also.is_some_and(|also| also.eq_ignore_ascii_case(name)))
     }
 
-    /// The one that is wherever a person says.
+    /// The provider with any address that a person sets.
     pub fn custom() -> &'static Self {
         &PROVIDERS[PROVIDERS.len() - 1]
     }
@@ -364,7 +369,7 @@ impl Provider {
         self.key_variable.is_none()
     }
 
-    /// What it demands of requests to one of its models.
+    /// The demands on requests to one of its models.
     pub fn quirks(&self, model: &str) -> Quirks {
         match family_of(model) {
             Some(family) => (family.differs)(self.name, self.quirks),
@@ -372,7 +377,7 @@ impl Provider {
         }
     }
 
-    /// What one of its models can take, as far as its name tells.
+    /// The abilities of one of its models, as far as its name tells.
     pub fn abilities(&self, model: &str) -> Abilities {
         match family_of(model) {
             Some(family) if self.is_local() => Abilities { images: family.abilities.images, ..self.abilities },
@@ -381,7 +386,8 @@ impl Provider {
         }
     }
 
-    /// What one of its models costs, where that is known. A date at the end of the name does not change it.
+    /// The price of one of its models, if it is known. A date at the end of the name does not
+    /// change it.
     pub fn rate(&self, model: &str) -> Option<Rate> {
         let dated = |known: &str| {
             let rest = model.strip_prefix(known);

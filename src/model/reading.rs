@@ -41,7 +41,7 @@ impl Watch {
 /// One attempt that has got a response.
 pub(super) struct Reading<'a> {
     pub(super) peer: Peer<'a>,
-    /// Where it counts what comes.
+    /// Counts what comes.
     pub(super) attempt: &'a Attempt,
     pub(super) limits: &'a Limits,
     pub(super) assembly: Assembly,
@@ -49,7 +49,7 @@ pub(super) struct Reading<'a> {
     pub(super) watch: Watch,
 }
 
-/// What a body turned out to be.
+/// The forms a body can turn out to have.
 enum Form {
     Unknown,
     Events(EventReader),
@@ -60,7 +60,7 @@ impl Reading<'_> {
     /// Reads to the end of the answer.
     pub(super) async fn read(mut self, mut response: Response) -> Result<Answer, Failure> {
         let mut form = Form::Unknown;
-        // What came before the form was known, or all of a whole reply.
+        // The bytes that came before the form was known, or all of a whole reply.
         let mut kept = Vec::new();
         let mut total = 0;
         loop {
@@ -252,7 +252,8 @@ impl Peer<'_> {
     }
 }
 
-/// Told by the first visible byte: a server's content type is not to be trusted. What is not visible goes.
+/// Told by the first visible byte: a server's content type is not to be trusted. Bytes before it
+/// that are not visible go.
 fn form_of(bytes: &mut Vec<u8>, max_line: usize) -> Form {
     const MARK: &[u8] = b"\xef\xbb\xbf";
     let marked = bytes.strip_prefix(MARK).unwrap_or(bytes);

@@ -104,7 +104,7 @@ pub fn fallbacks(settings: &ModelSettings) -> Result<Vec<Reference>, SettingErro
 }
 
 impl Reference {
-    /// Whose model it is.
+    /// The provider whose model it is.
     pub fn provider(&self) -> &'static Provider {
         self.provider
     }
@@ -114,8 +114,8 @@ impl Reference {
         Self { provider, model: None }
     }
 
-    /// Where to ask, with which key. `LLM_API_KEY` and `LLM_BASE_URL` are the chosen provider's alone; a provider's own key goes only to the
-    /// provider's own address.
+    /// The address to ask, with the key for it. `LLM_API_KEY` and `LLM_BASE_URL` are the chosen
+    /// provider's alone; a provider's own key goes only to the provider's own address.
     ///
     /// # Errors
     /// The variable that is wrong or missing.
@@ -160,7 +160,8 @@ impl Reference {
     }
 }
 
-/// Whose key this is. A key is never sent to a provider that might not be its maker.
+/// The maker of this key, told by its form. A key is never sent to a provider that might not be its
+/// maker.
 fn maker_of(key: &str) -> Result<&'static Provider, SettingError> {
     const FORMS: [(&str, &str); 6] = [
         ("sk-ant-", "anthropic"),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::ModelErrorKind as Kind;
 use super::retry::{Again, Failure, asked_pause};
 
-/// Whom a refusal came from, for the sentence.
+/// The server a refusal came from, for the sentence.
 pub(super) struct Peer<'a> {
     /// Its address.
     pub(super) address: &'a str,
@@ -24,13 +24,13 @@ pub(super) struct Peer<'a> {
     pub(super) address_variable: &'a str,
 }
 
-/// What a refusal's body says.
+/// The words of a refusal's body.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     message: String,
     code: String,
     status: Option<u16>,
-    /// What the model wrote, where the server could not make a call of it.
+    /// The model's text, if the server could not make a call of it.
     wrote: Option<String>,
 }
 
@@ -223,7 +223,7 @@ fn strip_tags(text: &str) -> String {
         return text.to_owned();
     }
     let mut plain = String::new();
-    // What stands inside these is not for reading.
+    // Code and styles inside these tags are not for reading.
     let mut rest = text;
     while let Some(open) = rest.find('<') {
         plain.push_str(&rest[..open]);

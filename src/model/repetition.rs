@@ -13,7 +13,7 @@ const STRIDE: usize = 256;
 /// How much white space a text can end in before nothing is expected to follow, in bytes.
 const BLANK: usize = 256;
 
-/// Where a text ended that goes on with nothing but white space.
+/// The end of the words in a text that goes on with nothing but white space.
 pub(super) fn blank_end(text: &str) -> Option<usize> {
     let end = text.trim_end().len();
     (text.len() - end >= BLANK).then_some(end)
@@ -37,8 +37,8 @@ impl Repetition {
         Self { span: IN_ARGUMENTS, looked_at: 0 }
     }
 
-    /// Looks at the text as it is now. Where it ends in nothing but one piece over and over: how much of it there is before, and with the
-    /// piece once, in bytes.
+    /// Looks at the text as it is now. If it ends in nothing but one piece over and over: how much
+    /// of it there is before, and with the piece once, in bytes.
     pub(super) fn look(&mut self, text: &str) -> Option<usize> {
         if text.len() < self.span || text.len() < self.looked_at + STRIDE {
             return None;
@@ -47,7 +47,7 @@ impl Repetition {
         let bytes = text.as_bytes();
         let tail = &bytes[bytes.len() - self.span..];
         let period = (1..=self.span / TIMES).find(|period| tail[*period..] == tail[..tail.len() - period])?;
-        // It began before the span, where the span was not looked at in time.
+        // The repetition may begin before the span, if the text grew by more than a stride at once.
         let repeats = (period..bytes.len()).rev().take_while(|at| bytes[*at] == bytes[at - period]).count();
         Some(text.floor_char_boundary(bytes.len() - repeats))
     }

@@ -1,8 +1,9 @@
 //! Tool calls that a model wrote as text, as small local models do when their server does not know their notation.
 //!
-//! Text becomes a call only when nothing else can be meant: the notation is one that models are trained on, the tool named was offered,
-//! and the arguments fit its schema. Otherwise the text stays text. Where later calls name a tool that is yet to be made, those before
-//! them are made, and the model goes on from their results.
+//! Text becomes a call only when nothing else can be meant: the notation is one that models are
+//! trained on, the tool named was offered, and the arguments fit its schema. Otherwise the text
+//! stays text. If later calls name a tool that is yet to be made, those before them are made, and
+//! the model goes on from their results.
 
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::domain::{CallRequest, ToolSpec};
 /// Text longer than this is no tool call, in bytes.
 const LONGEST: usize = 256 << 10;
 
-/// Turns the text of an answer into tool calls where it is some; what was said around them stays.
+/// Turns the text of an answer into tool calls if it is some; the words around them stay.
 pub(super) fn rescue(answer: &mut Answer, tools: &[ToolSpec]) {
     if !answer.calls.is_empty() || tools.is_empty() || answer.content.len() > LONGEST {
         return;

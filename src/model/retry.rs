@@ -1,5 +1,6 @@
-//! When a failed request is sent again, and after how long. An own loop and not a library's, since a server's `Retry-After`
-//! decides the pause where it is given, and ends the trying where it is too long.
+//! When a failed request is sent again, and after how long. The loop is our own and not a
+//! library's, since a server's `Retry-After` decides the pause if it is given, and ends the trying
+//! if it is too long.
 
 use std::time::Duration;
 
@@ -16,20 +17,20 @@ pub(super) enum Again {
     Never,
     /// It may, once: what failed took long already.
     Once,
-    /// It may; after this pause where the server named one.
+    /// It may; after this pause if the server named one.
     Later(Option<Duration>),
 }
 
 /// A failed attempt.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// What to tell when there is no further attempt.
+    /// The error to tell when there is no further attempt.
     pub(super) error: ModelError,
     /// Whether there may be one.
     pub(super) again: Again,
-    /// What the model wrote, where only the server could not read it.
+    /// The model's text, if only the server could not read it.
     pub(super) wrote: Option<String>,
-    /// True where the server had begun to answer in pieces and then told of trouble of its own.
+    /// True if the server had begun to answer in pieces and then told of trouble of its own.
     pub(super) within_stream: bool,
 }
 

@@ -7,7 +7,7 @@ use super::providers::SchemaForm;
 /// How deep a schema is followed; what lies deeper is left out.
 const DEEPEST: usize = 32;
 
-/// The schema as it is sent; `None` where the provider wants none because there is nothing in it.
+/// The schema as it is sent; `None` if the provider wants none because there is nothing in it.
 pub(super) fn parameters(schema: &Value, form: SchemaForm) -> Option<Value> {
     let mut object = schema.as_object().cloned().unwrap_or_default();
     object.remove("$schema");
@@ -24,7 +24,7 @@ pub(super) fn parameters(schema: &Value, form: SchemaForm) -> Option<Value> {
     }
 }
 
-/// What every dialect of JSON Schema has.
+/// The words that every dialect of JSON Schema has.
 const KEPT: [&str; 12] = [
     "type",
     "description",

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::lenient;
 
-/// What a reader found.
+/// The things a reader finds in a stream.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
     /// One JSON object.
@@ -13,7 +13,7 @@ pub(super) enum Found {
     Done,
 }
 
-/// What no reader can make sense of.
+/// The faults of a stream that no reader can make sense of.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub(super) enum StreamError {
     /// A line that does not end.
@@ -64,7 +64,8 @@ impl EventReader {
     /// Tells that there is no more: a last line may lack its end.
     pub(super) fn end(&mut self, found: &mut Vec<Found>) -> Result<(), StreamError> {
         self.end_line(found)?;
-        // Whatever is still open was cut in the middle, which the missing finish_reason tells better.
+        // An object that is still open was cut in the middle, which the missing finish_reason tells
+        // better.
         let _whole = self.try_object(found);
         self.data.clear();
         Ok(())

@@ -1,4 +1,5 @@
-//! What a server on one's own machine says of its model: how much it can take as it was started, and whether it sees.
+//! Reads what a server on one's own machine says of its model: how much it can take as it was
+//! started, and whether it sees.
 
 use serde_json::{Value, json};
 
@@ -9,15 +10,16 @@ use super::transport::Transport;
 /// The most that is read of such a reply, in bytes. Ollama's holds the whole licence of a model.
 const LONGEST: usize = 2 << 20;
 
-/// What a server said; what it left open is `None`.
+/// A server's words about its model; a question it left open is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Told {
     /// Tokens of one request with its answer.
     pub(super) context_tokens: Option<u32>,
     /// Whether it sees.
     pub(super) images: Option<bool>,
-    /// True where it shows a model the arguments of its past calls as a text within JSON, every quotation mark escaped, between the tags of
-    /// a Hermes template. Older servers of llama.cpp do. A small model then writes its next calls so.
+    /// True if it shows a model the arguments of its past calls as a text within JSON, every
+    /// quotation mark escaped, between the tags of a Hermes template. Older servers of llama.cpp
+    /// do. A small model then writes its next calls so.
     pub(super) escapes_calls: bool,
 }
 
@@ -43,7 +45,7 @@ pub(super) async fn ask(transport: &Transport, place: Tells, model: &str) -> Opt
     })
 }
 
-/// What is said at a place; `null` where there is no such place, or what is there is no JSON.
+/// The JSON at a path; `null` if the server has no such path, or no JSON there.
 async fn read(transport: &Transport, path: &str, body: Option<&Value>) -> Option<Value> {
     let mut response = transport.beside(path, body).await?;
     let mut bytes = Vec::new();
@@ -58,7 +60,8 @@ async fn read(transport: &Transport, path: &str, body: Option<&Value>) -> Option
     if status.is_server_error() { None } else { Some(serde_json::from_slice(&bytes).unwrap_or_default()) }
 }
 
-/// What llama.cpp's server is asked to show as its model would read it.
+/// A conversation with a call, which llama.cpp's server is asked to show as its model would read
+/// it.
 fn conversation_with_a_call() -> Value {
     let call = json!({ "id": "a", "type": "function", "function": { "name": "look", "arguments": "{\"at\":\"sky\"}" } });
     let parameters = json!({ "type": "object", "properties": { "at": { "type": "string" } } });
@@ -80,7 +83,7 @@ fn escapes_calls(shown: &Value) -> bool {
 }
 
 impl Told {
-    /// What a list of models says of `model`: llama.cpp and vLLM say it there.
+    /// The words of a list of models about `model`: llama.cpp and vLLM say it there.
     pub(super) fn listed(list: &Value, model: &str) -> Option<Self> {
         let entry = names::entries(list).iter().find(|entry| names::name(entry) == Some(model))?;
         // `n_ctx_train` is what the model could take, not what it was given.
@@ -97,7 +100,7 @@ fn tokens(value: &Value) -> Option<u32> {
     u32::try_from(value.as_u64()?).ok().filter(|tokens| *tokens >= 256)
 }
 
-/// Whether a list has the word; `None` where there is no list.
+/// Whether a list has the word; `None` if there is no list.
 fn has(list: &Value, word: &str) -> Option<bool> {
     list.as_array().map(|list| list.iter().any(|one| one == word))
 }

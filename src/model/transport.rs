@@ -1,8 +1,9 @@
 //! Sends requests. async-openai builds and authorises them; the response is handed to us untouched.
 //!
-//! async-openai's own reader of responses is not used: it retries by its own rules, loses the status where an error has an
-//! integer code or an HTML body, ends a stream at the first bad byte, and sees a cut stream as a finished one. Its middleware
-//! boundary lets a service stand in for the HTTP client; ours returns every response along the error path, where nothing reads it.
+//! async-openai's own reader of responses is not used: it retries by its own rules, loses the
+//! status if an error has an integer code or an HTML body, ends a stream at the first bad byte, and
+//! sees a cut stream as a finished one. Its middleware boundary lets a service stand in for the
+//! HTTP client; ours returns every response along the error path, on which nothing reads it.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, Once, PoisonError};
@@ -28,7 +29,7 @@ pub struct SettingError(pub(super) String);
 
 impl Lasting for SettingError {}
 
-/// Where a model is served, with the key that opens it.
+/// The address of a server with models, with the key that opens it.
 #[derive(Clone)]
 pub struct Endpoint {
     base: String,
@@ -181,7 +182,7 @@ impl Transport {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(connect)
             .tcp_nodelay(true)
-            // A key must not follow to where a server points.
+            // A key must not follow a server's redirect.
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("level3/", env!("CARGO_PKG_VERSION")));
         if endpoint.plain {
@@ -207,7 +208,8 @@ impl Transport {
         handed_over(self.0.models().list_byot::<IgnoredAny>().await)
     }
 
-    /// Asks for something beside the OpenAI interface, at a path from the server's root; posts `body` where there is one.
+    /// Asks for something beside the OpenAI interface, at a path from the server's root; posts
+    /// `body` if there is one.
     pub(super) async fn beside(&self, path: &str, body: Option<&Value>) -> Option<reqwest::Response> {
         let endpoint = self.0.config();
         let root = endpoint.base.strip_suffix("/v1").unwrap_or(&endpoint.base);

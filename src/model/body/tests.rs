@@ -1,4 +1,4 @@
-//! What a request looks like to a provider.
+//! Requests as a provider reads them.
 
 use super::*;
 use crate::domain::ToolSpec;

@@ -1,4 +1,4 @@
-//! What is known of the providers.
+//! The facts about providers and their models.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! What the tour reads out of a request: who said what, what was called in this turn, what came of it, and the time.
+//! Reads out of a request all that the tour needs: the speakers, the calls of this turn and their
+//! results, and the time.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -16,7 +17,7 @@ pub(super) struct Done<'a> {
 /// A request as the tour sees it.
 pub(super) struct Scene<'a> {
     request: &'a Request,
-    /// What this turn reacts to.
+    /// The words this turn reacts to.
     pub(super) input: &'a str,
     /// The calls of this turn, oldest first.
     pub(super) done: Vec<Done<'a>>,

@@ -34,7 +34,7 @@ impl Model for Tour {
     }
 }
 
-/// What the tour answers.
+/// The answer of the tour to a request.
 pub fn reply(request: &Request) -> Answer {
     let said = script::say(&look::Scene::of(request));
     Answer {

@@ -1,4 +1,5 @@
-//! What the tour says and asks for: a plan made from the input, followed step by step along what is recorded.
+//! The tour's words and calls: a plan made from the input, followed step by step along what is
+//! recorded.
 
 use serde_json::{Value, json};
 
@@ -51,7 +52,7 @@ pub(super) fn say(scene: &Scene) -> Said {
     follow(scene, &plan)
 }
 
-/// What to show for an input. It stays the same through all steps of a turn.
+/// The stages to show for an input. It stays the same through all steps of a turn.
 fn plan(scene: &Scene) -> Vec<Stage> {
     let built = scene.done.iter().any(|done| done.call.name == Stage::Build.tool());
     let build = if scene.offers(CAPABILITY) && !built && !scene.says(&["again", "new"]) { vec![] } else { vec![Stage::Build] };

@@ -63,7 +63,7 @@ impl Stage {
         }
     }
 
-    /// What is said beside the call.
+    /// The tour's words beside the call.
     pub(super) fn announcement(self, scene: &Scene) -> String {
         match self {
             Self::Build => format!(
@@ -89,7 +89,7 @@ impl Stage {
         scene.call(0, self.tool(), &arguments)
     }
 
-    /// What came of it, in words, and whether the next thing can follow.
+    /// The tour's words about the outcome, and whether the next thing can follow.
     pub(super) fn report(self, done: &Done, scene: &Scene) -> (String, bool) {
         let tool = self.tool();
         let Some(result) = done.result else {
@@ -187,7 +187,7 @@ fn task(scene: &Scene) -> Value {
     arguments
 }
 
-/// What a person wants to be reminded of, or something friendly.
+/// The thing a person wants to be reminded of, or something friendly.
 fn title(input: &str) -> String {
     let lower = input.to_ascii_lowercase();
     let wish = ["remind me to ", "remind me of ", "remind me about "]
