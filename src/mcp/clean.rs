@@ -1,5 +1,6 @@
-//! What strangers write, made fit to be read: bounded, and without what cannot be seen. Instructions hidden in characters that a person
-//! does not see would be read by a model all the same.
+//! Cleans what strangers write: bounds it, and takes out characters that cannot be seen.
+//! Instructions hidden in characters that a person does not see would be read by a model all the
+//! same.
 
 /// True for characters that a reader does not see, or that turn the direction of what they read.
 pub(super) fn invisible(c: char) -> bool {

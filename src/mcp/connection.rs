@@ -58,7 +58,7 @@ impl Connection {
         Ok(Self { filled, service, peer, program, used: Mutex::new(Instant::now()) })
     }
 
-    /// What requests are made with.
+    /// The handle to send requests with; asking for it counts as use.
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
         self.used();
         &self.peer
@@ -191,7 +191,8 @@ impl Program {
     /// Why it did not greet, with what it wrote to its standard error.
     async fn complaint(&mut self, error: &str) -> String {
         let ended = timeout(Duration::from_millis(500), self.child.get_mut().wait()).await;
-        // What it wrote may still be on its way when it has ended. What it started may hold the other end open.
+        // A program that has ended may have words on their way still. A program that it started may
+        // hold the other end open, so the wait is short.
         if let (Ok(Ok(_)), Some(listening)) = (&ended, &mut self.listening) {
             let _ = timeout(Duration::from_millis(500), listening).await;
         }

@@ -50,7 +50,7 @@ impl Default for Limits {
     }
 }
 
-/// What a server lists.
+/// The tools a server lists, and those that were left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
     /// Tools a model can be offered.
@@ -59,12 +59,12 @@ pub struct Listed {
     pub left_out: BTreeMap<String, String>,
 }
 
-/// What came of a call.
+/// The answer of a server to a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// False when the tool says that it failed.
     pub ok: bool,
-    /// What it says, bounded.
+    /// The text of the answer, bounded.
     pub text: String,
 }
 
@@ -76,12 +76,13 @@ struct Inner {
     vault: Vault,
     scrubber: Scrubber,
     limits: Limits,
-    /// What every program that is started finds in its environment.
+    /// The environment of every program that the server starts.
     environment: BTreeMap<String, String>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
 }
 
-/// One server's connection, while there is one. Whoever connects holds it, so that others wait for this server and for no other.
+/// One server's connection, while there is one. A task that connects holds it, so that others wait
+/// for this server and for no other.
 type Slot = Mutex<Option<Arc<Connection>>>;
 
 impl Mcp {

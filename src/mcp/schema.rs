@@ -97,7 +97,7 @@ const HIDDEN: &str = "its schema holds characters that nobody sees";
 /// Says whether arguments fit a schema that a server's tool was listed with.
 ///
 /// # Errors
-/// What is wrong, for the model to correct.
+/// The faults of the arguments, for the model to correct.
 pub fn fits(parameters: &Value, arguments: &Value) -> Result<(), String> {
     let validator = validator(parameters)?;
     let mut problems = validator.iter_errors(arguments).map(|error| {
