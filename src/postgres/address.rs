@@ -31,7 +31,8 @@ impl Default for Patience {
     }
 }
 
-/// Where `DATABASE_URL` leads, and the name of the database. Nothing is filled in by guessing: the database that is named is taken over.
+/// The options of `DATABASE_URL`, and the name of the database. Nothing is filled in by guessing:
+/// the database that is named is taken over.
 pub(super) fn target(url: &str) -> Result<(PgConnectOptions, String), DatabaseError> {
     let wrong = |error: sqlx::Error| DatabaseError::Url(error);
     let parsed = Url::parse(url).map_err(|error| wrong(sqlx::Error::Configuration(error.into())))?;

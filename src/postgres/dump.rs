@@ -1,8 +1,9 @@
 //! The database as one file, with Postgres' own `pg_dump`, and back.
 //!
-//! On the way back the tables and functions of the program come from its migrations and never from the file: only their rows do. What
-//! the agent made is made again by a login of the agent's. So no file can bring in a function that runs with the program's rights, and
-//! owners and rights come out as the place it is restored to wants them, whatever the database was called before.
+//! On the way back the tables and functions of the program come from its migrations and never from
+//! the file: only their rows do. A login of the agent's makes again what the agent made. So no file
+//! can bring in a function that runs with the program's rights, and owners and rights come out as
+//! the place it is restored to wants them, whatever the database was called before.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -16,7 +17,7 @@ use super::embedded::programs::{self, Programs};
 use super::logins::{self, LoginError, Logins};
 use super::{Database, DatabaseError, migrations};
 
-/// What was dumped.
+/// The origin of a dump: a server and the state of its database.
 #[derive(Clone, Debug)]
 pub struct Dumped {
     /// The server's version, like `15.18`.
@@ -41,7 +42,7 @@ pub enum DumpError {
     Failed {
         /// Which.
         program: &'static str,
-        /// What it said.
+        /// The program's own words.
         said: String,
     },
     /// One of them cannot be run.
@@ -84,8 +85,8 @@ pub enum DumpError {
 }
 
 impl Database {
-    /// Writes everything of the program and of the agent to a file, as it was at one moment; a server may run meanwhile. `bin` is where
-    /// to look for `pg_dump`.
+    /// Writes everything of the program and of the agent to a file, as it was at one moment; a
+    /// server may run meanwhile. `bin` is the folder in which to look for `pg_dump`, if one is set.
     ///
     /// # Errors
     /// [`DumpError`]; the file may be there in part.
@@ -114,7 +115,8 @@ impl Database {
     /// Fills an empty database from such a file.
     ///
     /// # Errors
-    /// [`DumpError`]. Where the database was not empty, or the file is too new for it, nothing was changed; else it may be filled in part.
+    /// [`DumpError`]. If the database was not empty, or the file is too new for it, nothing was
+    /// changed; else it may be filled in part.
     pub async fn restore(&self, bin: Option<&Path>, from: &Path, dumped: &Dumped) -> Result<(), DumpError> {
         let all = migrations();
         if !all.version_exists(dumped.migration) {

@@ -28,14 +28,14 @@ const EMBEDDED_NAME: &str = "level3";
 /// A Postgres that answers, not yet prepared for this program.
 pub struct Database {
     embedded: Option<Embedded>,
-    /// Where sockets of this process may be.
+    /// The folder for sockets of this process.
     home: PathBuf,
     admin: PgConnectOptions,
     name: String,
     create: bool,
 }
 
-/// What it takes to make the agent's logins anew while the server runs.
+/// Makes the agent's logins anew while the server runs.
 pub struct Repair {
     admin: PgConnectOptions,
     name: String,
@@ -76,7 +76,7 @@ pub enum DatabaseError {
     Unreachable {
         /// How long it was waited for.
         seconds: u64,
-        /// What the last attempt came to.
+        /// The outcome of the last attempt.
         said: String,
     },
     /// The Postgres at `DATABASE_URL` does not let us in.
@@ -171,7 +171,7 @@ impl Database {
         Relay::start(&self.admin, &self.home).map_err(DatabaseError::Relay)
     }
 
-    /// What it takes to make the agent's logins anew while the server runs.
+    /// A way to make the agent's logins anew while the server runs.
     pub fn repair(&self) -> Repair {
         Repair { admin: self.admin.clone(), name: self.name.clone() }
     }
@@ -199,7 +199,7 @@ impl Database {
     }
 }
 
-/// What the database needs to be like, in order.
+/// The changes that bring a database to the form this program needs, in order.
 pub fn migrations() -> sqlx::migrate::Migrator {
     sqlx::migrate!()
 }

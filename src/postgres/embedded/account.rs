@@ -1,4 +1,5 @@
-//! Whom Postgres runs as. It refuses root, so under root another account is taken, or root in disguise.
+//! The account that Postgres runs as. It refuses root, so under root another account is taken, or
+//! root in disguise.
 
 use std::ffi::CString;
 use std::io;

@@ -31,7 +31,7 @@ impl Binaries {
         self.folder.join(name)
     }
 
-    /// Its version, or the major one where it was not asked.
+    /// Its version, or the major one if it was not asked.
     pub(super) fn version(&self) -> &str {
         &self.version
     }

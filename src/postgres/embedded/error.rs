@@ -1,4 +1,4 @@
-//! What can go wrong with the embedded Postgres, and what to do about it.
+//! The failures of the embedded Postgres, and what to do about each.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ pub enum EmbeddedError {
     /// A file or folder under the data folder cannot be used.
     #[error("cannot {what} `{}`; the embedded Postgres needs this part of LEVEL3_DATA_DIR", path.display())]
     Folder {
-        /// What was tried, as a verb.
+        /// The act that failed, as a verb.
         what: &'static str,
         /// On what.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum EmbeddedError {
         given.display()
     )]
     NotBinaries {
-        /// What was named.
+        /// The folder that was named.
         given: PathBuf,
     },
 
@@ -58,7 +58,7 @@ pub enum EmbeddedError {
     TooOld {
         /// The version found.
         found: String,
-        /// Where.
+        /// The folder of that version.
         folder: PathBuf,
         /// The oldest major version that will do.
         floor: u32,
@@ -153,7 +153,7 @@ pub enum EmbeddedError {
     /// The server answers with a refusal.
     #[error("the embedded Postgres refuses the program; was its configuration in the data folder changed?")]
     Refused {
-        /// What it answered.
+        /// The server's answer.
         source: sqlx::Error,
     },
 
@@ -186,7 +186,7 @@ impl Lasting for EmbeddedError {
     }
 }
 
-/// Puts what was tried and where beside an [`io::Error`].
+/// Puts the act and the path beside an [`io::Error`].
 pub(super) trait During<T> {
     /// `what` is a verb that fits "cannot … `path`".
     fn during(self, what: &'static str, path: &std::path::Path) -> Result<T, EmbeddedError>;

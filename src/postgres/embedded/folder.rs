@@ -37,7 +37,8 @@ pub(super) fn take_lock(data_dir: &Path) -> Result<File, EmbeddedError> {
     }
 }
 
-/// Where the socket of the cluster in `data_dir` belongs: `run/` below it, or a folder in `short` when that path is too long.
+/// The folder for the socket of the cluster in `data_dir`: `run/` below it, or a folder in `short`
+/// when that path is too long.
 pub(super) fn socket(data_dir: &Path, short: &[PathBuf]) -> Result<PathBuf, EmbeddedError> {
     let near = data_dir.join("run");
     if near.as_os_str().len() <= LONGEST_SOCKET_FOLDER {

@@ -37,8 +37,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// The log is put aside at a start when it has grown beyond this many bytes.
 const LOG_LIMIT: u64 = 4 << 20;
 
-/// Settings on the command line, where nothing in the data folder can change them. They keep it small and quiet: one program with
-/// a few dozen connections, queries of milliseconds. `listen_addresses` is what keeps it off the network.
+/// Settings on the command line, so that nothing in the data folder can change them. They keep it
+/// small and quiet: one program with a few dozen connections, queries of milliseconds.
+/// `listen_addresses` is what keeps it off the network.
 const SETTINGS: [&str; 11] = [
     "listen_addresses=",
     "port=5432",

@@ -1,9 +1,10 @@
 //! Ends what a killed program left running, and clears what a killed Postgres left lying.
 //!
-//! Whoever calls this holds the lock of the data folder, so a server found on the cluster belongs to a program that is dead. It is
-//! stopped and started anew, not adopted: its connections may still be at work for the dead program, it may run with other
-//! settings or older binaries, nobody would be told when it ends, and on Linux the kernel has asked it to end already. A fast
-//! shutdown and a warm start cost about a tenth of a second.
+//! The caller holds the lock of the data folder, so a server found on the cluster belongs to a
+//! program that is dead. It is stopped and started anew, not adopted: its connections may still be
+//! at work for the dead program, it may run with other settings or older binaries, nobody would be
+//! told when it ends, and on Linux the kernel has asked it to end already. A fast shutdown and a
+//! warm start cost about a tenth of a second.
 
 use std::fs;
 use std::path::Path;

@@ -7,13 +7,14 @@ use super::binaries::{PACKAGES, ask_program, packaged, path_folders};
 /// `pg_dump` and `pg_restore` of one version.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// Where they are.
+    /// The folder they are in.
     pub folder: PathBuf,
     /// Their major version.
     pub major: u32,
 }
 
-/// Finds programs of a major version from `least` up: in `given` where it is given, else of packaged versions and in PATH.
+/// Finds programs of a major version from `least` up: in `given` if it is given, else of packaged
+/// versions and in PATH.
 pub fn find(given: Option<&Path>, least: u32) -> Option<Programs> {
     let candidates = match given {
         Some(given) => vec![given.to_owned()],

@@ -1,4 +1,4 @@
-//! What can go wrong with the logins, and what to do about it.
+//! The failures of the logins, and what to do about each.
 
 use crate::lasting::Lasting;
 
@@ -25,7 +25,7 @@ pub enum LoginError {
         place: String,
         /// The database.
         database: String,
-        /// What happened.
+        /// The driver's error.
         source: sqlx::Error,
     },
     /// The server lets the administrator in but not a login just made.
@@ -40,7 +40,7 @@ pub enum LoginError {
         place: String,
         /// Which kind of password it was given.
         password: &'static str,
-        /// What happened.
+        /// The driver's error.
         source: sqlx::Error,
     },
     /// The server is too old.
@@ -70,7 +70,7 @@ pub enum LoginError {
         user: String,
         /// The database.
         database: String,
-        /// What the server said.
+        /// The server's words.
         source: sqlx::Error,
     },
     /// The administrator does not own the database, so it cannot close it.
@@ -94,7 +94,7 @@ pub enum LoginError {
         schema: String,
         /// The database.
         database: String,
-        /// Who owns it.
+        /// The login that owns it.
         owner: String,
     },
     /// After all was set up the agent's login can still do what it must not.
@@ -104,7 +104,7 @@ pub enum LoginError {
     Excess {
         /// The agent's login.
         role: String,
-        /// What it can do.
+        /// The right it has too much, as a clause of the sentence.
         excess: String,
     },
     /// Something stands between us and the server.
@@ -117,7 +117,7 @@ pub enum LoginError {
         user: String,
         /// Host and port, or the socket's folder.
         place: String,
-        /// What is not as it must be.
+        /// The difference from what a session must be.
         strange: String,
     },
     /// Anything else the server refused.
@@ -126,16 +126,16 @@ pub enum LoginError {
          in DATABASE_URL"
     )]
     Refused {
-        /// What was being done.
+        /// The act that was refused, as a verb.
         doing: &'static str,
         /// The administrator.
         user: String,
-        /// What the server said.
+        /// The server's words.
         source: sqlx::Error,
     },
 }
 
-/// Each says what a person has to do; where the server said something of its own, that decides.
+/// Each says what a person has to do; if the server said something of its own, that decides.
 impl Lasting for LoginError {
     fn lasts(&self) -> bool {
         match self {

@@ -1,8 +1,9 @@
 -- Made anew at each start, by the login of the program: whose things in schema `agent` are whose. The names of the logins follow from that
 -- of the database.
 
--- Hands what a login made to those that own such things: routines to `code`, which may do nothing but own them, the rest to `tables`.
--- Approved routines may then be called; others only by what a person approves. What an approval replaced counts as approved.
+-- Hands what a login made to those that own such things: routines to `code`, which may do nothing
+-- but own them, the rest to `tables`. Approved routines may then be called; others only by what a
+-- person approves. A routine that an approval replaced counts as approved.
 CREATE OR REPLACE FUNCTION level3.adopt(p_from TEXT, p_approved BOOLEAN) RETURNS VOID
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -11,8 +11,8 @@
 //! | `…_agent_code` | functions | nothing: it cannot log in, and has no right on any table |
 //! | `…_agent_full` | nothing | what `tables` and `code` may, and `TRUNCATE`: it runs what the law let pass for that |
 //!
-//! No login of the agent owns the schema it works in: an owner could drop it and not make it again. What `full` makes is handed to `tables`
-//! and `code` before it commits (`fence.sql`).
+//! No login of the agent owns the schema it works in: an owner could drop it and not make it again.
+//! The server hands what `full` makes to `tables` and `code` before it commits (`fence.sql`).
 
 mod error;
 mod names;
@@ -50,7 +50,7 @@ pub struct Logins {
 }
 
 impl Logins {
-    /// What statements of the agent run on.
+    /// The logins that statements of the agent run on.
     pub fn agents(&self) -> [&PgConnectOptions; 4] {
         [&self.reader, &self.writer, &self.tables, &self.full]
     }

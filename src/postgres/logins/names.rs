@@ -7,7 +7,8 @@ pub(super) struct Names {
     pub(super) database: String,
     /// The program.
     pub(super) app: String,
-    /// What all logins of the agent share: the views and functions of `shared`. It owned everything once, and cannot log in.
+    /// The role whose rights all logins of the agent share: the views and functions of `shared`. It
+    /// owned everything once, and cannot log in.
     pub(super) agent: String,
     pub(super) reader: String,
     pub(super) writer: String,
@@ -35,7 +36,7 @@ impl Names {
         if fits { Ok(names) } else { Err(LoginError::Name { database: database.escape_debug().to_string() }) }
     }
 
-    /// What statements of the agent run on.
+    /// The logins that statements of the agent run on.
     pub(super) fn logins(&self) -> [&str; 4] {
         [&self.reader, &self.writer, &self.tables, &self.full]
     }

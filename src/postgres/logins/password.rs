@@ -33,7 +33,8 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// What Postgres stores of a password (RFC 5803). The salt is derived, so that the same password gives the same text.
+/// The verifier of a password that Postgres stores (RFC 5803). The salt is derived, so that the
+/// same password gives the same text.
 pub(super) fn verifier(password: &str) -> String {
     const ITERATIONS: usize = 4096;
     let salt = &mac(password.as_bytes(), &[b"salt"])[..16];

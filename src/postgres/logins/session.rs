@@ -1,4 +1,5 @@
-//! What a session of the agent must be like when it begins: its login, its settings, and no default that the agent gave itself.
+//! Checks a session of the agent when it begins: its login, its settings, and that the agent gave
+//! itself no default.
 //!
 //! The settings belong to the logins. A login may change its own defaults, and a pooler may serve a session of somebody else: so this is
 //! looked at, and not believed.
@@ -41,7 +42,7 @@ pub fn look() -> String {
     )
 }
 
-/// What is not as it must be in a session of `login`; `None`: all is well.
+/// The first difference of a session of `login` from what it must be; `None`: all is well.
 pub fn strange(login: &str, session: &str, defaults: &str) -> Option<String> {
     let mut lines = session.split('\n');
     if lines.next() != Some(login) || lines.next() != Some(login) {

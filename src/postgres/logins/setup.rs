@@ -27,7 +27,8 @@ const OPEN_FUNCTIONS: &str = "SELECT format('pg_catalog.%I(%s)', proname, pg_get
       AND (proname ~ '^(pg_(try_)?advisory_|lo_|loread$|lowrite$|pg_logical_emit_message$)'
            OR proname IN ('pg_terminate_backend', 'pg_cancel_backend', 'pg_export_snapshot'))";
 
-/// Who belongs to whom. The program may cancel what the agent runs, and hand on what it made: both need membership.
+/// The members of each role. The program may cancel what the agent runs, and hand on what it made:
+/// both need membership.
 const MEMBERS: &str = "GRANT {agent} TO {reader}, {writer}, {tables}, {full};
     GRANT {tables}, {code} TO {full};
     GRANT {agent}, {reader}, {writer}, {tables}, {code}, {full} TO {app};";
@@ -134,7 +135,7 @@ impl Setup<'_> {
                 sql += &format!("CREATE ROLE {};", quote(role));
             }
             let enters = role != self.names.agent && role != self.names.code;
-            // What reaches the server, and perhaps its log, is the verifier and not the password.
+            // The server, and perhaps its log, gets the verifier and not the password.
             let password = match self.secret.filter(|_| enters) {
                 Some(secret) => format!("'{}'", verifier(&password(secret, role))),
                 None => "NULL".to_owned(),
@@ -162,7 +163,8 @@ impl Setup<'_> {
         Ok(self.names.fill(&format!("{take}{SCHEMAS}")))
     }
 
-    /// What the one login of earlier versions made. Its functions were never shown to a person: only what one approves may call them.
+    /// Hands over the things that the one login of earlier versions made. Its functions were never
+    /// shown to a person: only what one approves may call them.
     fn adoption(&self) -> String {
         let Names { app, agent, .. } = self.names;
         let agent = agent.replace('\'', "''");

@@ -1,4 +1,4 @@
-//! What the server sends to a client, bounded: each message as it passes, without holding any whole.
+//! Bounds what the server sends to a client: each message as it passes, without holding any whole.
 //!
 //! The Postgres manual has the form of messages in "Message Formats": a letter, a length that counts itself, and the body.
 
@@ -6,7 +6,7 @@ use std::mem;
 
 /// The longest message that passes. A row is one message, so no value of it is longer either.
 pub(super) const MESSAGE: usize = 4 << 20;
-/// What passes in answer to one statement, all messages together.
+/// The most that passes in answer to one statement, all messages together.
 pub(super) const ANSWER: usize = 256 << 20;
 /// The longest field of an error or a notice; the rest of it is left out.
 const FIELD: usize = 8 << 10;
@@ -28,7 +28,7 @@ pub(super) enum Refused {
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     state: State,
-    /// What passed since the server last said that it waits for a statement.
+    /// The bytes that passed since the server last said that it waits for a statement.
     spent: usize,
 }
 
@@ -55,7 +55,8 @@ impl Filter {
     /// Takes what the server sent, and puts what passes into `out`.
     ///
     /// # Errors
-    /// What does not pass; what came before it is in `out`, and nothing after it may be taken.
+    /// The message that does not pass; what came before it is in `out`, and nothing after it may be
+    /// taken.
     pub(super) fn take(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
         while !input.is_empty() {
             self.state = match mem::take(&mut self.state) {
@@ -154,14 +155,14 @@ impl Cut {
         }
     }
 
-    /// Ends a text: where some of it was left out, after its last whole character, and it says so.
+    /// Ends a text: if some of it was left out, after its last whole character, and it says so.
     fn close(&mut self, from: usize, length: usize) {
         let kept = self.fields.len() - from;
         if kept < length {
             let whole = match std::str::from_utf8(&self.fields[from..]) {
                 Ok(_) => kept,
                 Err(error) if error.error_len().is_none() => error.valid_up_to(),
-                // Another encoding, where every byte may stand for itself.
+                // Another encoding, in which every byte may stand for itself.
                 Err(_) => kept,
             };
             self.fields.truncate(from + whole);

@@ -1,9 +1,10 @@
 //! Stands between the agent's connections and the server, and lets through what this process can hold.
 //!
-//! The driver reads each message whole, however long it is, and a statement decides how long: one value may have a gigabyte. So the
-//! agent's connections go to a socket of this process, in a folder that nobody else can enter; behind it everything is passed on, and
-//! what the server sends is bounded as it passes. What is too long is answered with an error of ours, and both sides are closed, which
-//! ends the statement at the server as well.
+//! The driver reads each message whole, however long it is, and a statement decides how long: one
+//! value may have a gigabyte. So the agent's connections go to a socket of this process, in a
+//! folder that nobody else can enter; behind it everything is passed on, and what the server sends
+//! is bounded as it passes. If a message is too long, the relay answers with an error of its own
+//! and closes both sides, which ends the statement at the server as well.
 
 mod filter;
 mod upstream;
@@ -24,13 +25,13 @@ use tokio_util::sync::CancellationToken;
 use filter::{Filter, Refused};
 use upstream::Upstream;
 
-/// What a client is told with, in the place of what is too long.
+/// The error code that a client reads in place of a message that is too long.
 pub const TOO_LONG: &str = "L3010";
 
 /// The longest folder for a socket: the kernel's path of one holds about 100 bytes.
 const LONGEST_FOLDER: usize = 85;
 const PORT: u16 = 5432;
-/// What is read at a time; each connection has as much.
+/// The most that is read at a time; each connection has as much.
 const PIECE: usize = 16 << 10;
 /// How often a folder's name is tried: processes in other containers may share the place, and the numbers.
 const ATTEMPTS: u32 = 1000;
@@ -43,7 +44,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Begins to relay to the server of these options. `home` is where the socket is to be, unless its path is too long.
+    /// Begins to relay to the server of these options. `home` is the folder for the socket, unless
+    /// its path is too long.
     ///
     /// # Errors
     /// No socket can be made, at `home` or in the folder for temporary files.
@@ -61,7 +63,7 @@ impl Relay {
 
     /// The same login, through the relay.
     pub fn through(&self, login: PgConnectOptions) -> PgConnectOptions {
-        // What leaves the machine is secured behind the relay.
+        // The relay itself secures what leaves the machine.
         login.socket(&self.folder).port(PORT).ssl_mode(PgSslMode::Disable)
     }
 
@@ -73,7 +75,7 @@ impl Relay {
 impl Drop for Relay {
     fn drop(&mut self) {
         self.ended.cancel();
-        // What cannot be removed now is removed by the next one.
+        // A folder that cannot be removed now is removed by the next relay.
         drop(fs::remove_file(self.socket()));
         drop(fs::remove_dir(&self.folder));
     }

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// "I would like to speak TLS", as a client may begin; the server answers `S` or `N`.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F];
 
-/// Where a server is, and how to speak to it.
+/// The address of a server, and how to speak to it.
 #[derive(Clone, Debug)]
 pub(super) struct Upstream {
     socket: Option<PathBuf>,
@@ -57,7 +57,7 @@ impl Upstream {
         secured.map(Stream)
     }
 
-    /// What `sslmode` says, as the driver reads it.
+    /// Secures a connection as `sslmode` says, read as the driver reads it.
     async fn secure<S: Socket>(&self, mut socket: S) -> Result<Box<dyn Socket>, Error> {
         let must = match self.mode {
             PgSslMode::Allow | PgSslMode::Disable => return Ok(Box::new(socket)),
@@ -150,8 +150,8 @@ mod tests {
 
     use super::*;
 
-    /// A server of `localhost` that says back what it hears, over TLS where that is asked for and it has a certificate. Its address, and
-    /// the certificate.
+    /// A server of `localhost` that says back what it hears, over TLS if that is asked for and it
+    /// has a certificate. Its address, and the certificate.
     async fn server(speaks_tls: bool) -> (u16, String) {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
