@@ -1,4 +1,5 @@
-//! What `/api` says and is told, as the server writes it and the command line reads it. `docs/api.md` describes it.
+//! The JSON of `/api`, as the server writes it and the command line reads it. `docs/api.md`
+//! describes it.
 
 mod capabilities;
 mod law;
@@ -41,15 +42,15 @@ pub struct Approvals {
 pub struct Approval {
     /// Its number.
     pub id: ApprovalId,
-    /// Where it was asked.
+    /// The conversation in which it was asked.
     pub conversation: ConversationId,
     /// The turn that waits.
     pub turn: TurnId,
     /// The call.
     pub call: ToolCallId,
-    /// Where it stands.
+    /// Its state.
     pub state: ApprovalState,
-    /// What the person who decides is shown.
+    /// The proposal, as it is shown to the person who decides.
     pub shown: Shown,
     /// The person's reason.
     pub reason: Option<String>,
@@ -121,9 +122,9 @@ pub struct Turn {
     pub turn: TurnId,
     /// Its conversation.
     pub conversation: ConversationId,
-    /// Where it stands.
+    /// Its state.
     pub state: TurnState,
-    /// Why it ended, where it did not simply complete.
+    /// The reason for its end, if it did not simply complete.
     pub reason: Option<String>,
     /// The approval it waits for.
     pub approval: Option<ApprovalId>,
@@ -140,6 +141,6 @@ pub struct CallResult {
     pub tool: String,
     /// False when it was refused or failed.
     pub ok: bool,
-    /// What came of it, as a model reads it.
+    /// The outcome, as a model reads it.
     pub result: String,
 }

@@ -29,13 +29,13 @@ pub struct SentImage {
     pub data: String,
 }
 
-/// What a client sends.
+/// A frame from a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ClientFrame {
     /// Something to react to.
     Message {
-        /// What the person wrote.
+        /// The person's words.
         content: String,
         /// Any text the client chooses; sent again, the message is not accepted twice.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,11 +43,11 @@ pub enum ClientFrame {
         /// The main conversation when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<ConversationId>,
-        /// True to show it to the turn that runs, at its next step, and not to let it wait its turn. Where none runs, it is a message
-        /// like any other.
+        /// True to show it to the turn that runs, at its next step, and not to let it wait its
+        /// turn. If none runs, it is a message like any other.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         steer: bool,
-        /// What comes with it.
+        /// The pictures that come with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<SentImage>,
     },
@@ -94,7 +94,8 @@ pub struct ModelInfo {
     pub name: String,
 }
 
-/// What a server sends. Frames that stand for a recorded event carry `conversation` and `seq`, see [`Sequenced`].
+/// A frame from a server. Frames that stand for a recorded event carry `conversation` and `seq`,
+/// see [`Sequenced`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ServerFrame {
@@ -122,10 +123,10 @@ pub enum ServerFrame {
         /// The client's own id of the message; with `queued` and with `message` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// What the turn reacts to; with `queued` only.
+        /// The origin of the turn's input; with `queued` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         origin: Option<Origin>,
-        /// What was said; with `queued` and with `message` only.
+        /// The words that were said; with `queued` and with `message` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
         /// The number of a message that was said into this turn while it ran; `state` is then what it was and is.
@@ -134,14 +135,14 @@ pub enum ServerFrame {
         /// The message this one was while it belonged to a turn that ended without having seen it; with the first `queued` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         moved: Option<MessageId>,
-        /// What came with it; where `content` is.
+        /// The pictures that came with it; only beside `content`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
-        /// Why it ended, where it did not simply complete.
+        /// The reason for its end, if it did not simply complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// What was said into a turn is shown to the model from a step on.
+    /// From this step on the model is shown words that a person said into the turn.
     Shown {
         /// The turn.
         turn: TurnId,
@@ -152,7 +153,7 @@ pub enum ServerFrame {
     },
     /// A piece of an answer that is being written; never recorded.
     Delta {
-        /// Where.
+        /// The conversation of the step.
         conversation: ConversationId,
         /// Which turn.
         turn: TurnId,
@@ -174,10 +175,11 @@ pub enum ServerFrame {
         /// False for what was said beside tool calls.
         #[serde(rename = "final")]
         last: bool,
-        /// True where a person stopped it here, in the middle.
+        /// True if a person stopped it here, in the middle.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stopped: bool,
-        /// True when it claims something that nothing recorded in its turn shows; taken back where it is not final.
+        /// True when it claims something that nothing recorded in its turn shows; taken back if it
+        /// is not final.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unproven: bool,
     },
@@ -185,7 +187,7 @@ pub enum ServerFrame {
     ToolCall {
         /// The tool.
         name: String,
-        /// Its arguments; a string where the model sent no valid JSON.
+        /// Its arguments; a string if the model sent no valid JSON.
         arguments: Value,
         /// The call.
         call: ToolCallId,
@@ -196,11 +198,11 @@ pub enum ServerFrame {
     ToolResult {
         /// The tool.
         name: String,
-        /// What the model reads.
+        /// The outcome, as the model reads it.
         result: String,
         /// False when the tool refused or failed.
         ok: bool,
-        /// What a capability logged.
+        /// The lines a capability logged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         logs: Vec<String>,
         /// How many rows that it deleted or overwrote can be put back.
@@ -230,7 +232,7 @@ pub enum ServerFrame {
         call: ToolCallId,
         /// The turn.
         turn: TurnId,
-        /// What is shown; with `pending` only.
+        /// The proposal, as it is shown; with `pending` only.
         #[serde(flatten)]
         shown: Option<Box<Shown>>,
         /// When it becomes a refusal by itself, RFC 3339; with `pending` only.
@@ -246,7 +248,8 @@ pub enum ServerFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decided_at: Option<chrono::DateTime<chrono::Utc>>,
     },
-    /// What waits for a person in conversations that this client does not follow. Comes again when it changes; never recorded.
+    /// The approvals that wait for a person in conversations that this client does not follow.
+    /// Comes again when it changes; never recorded.
     Waiting {
         /// The approvals, the oldest first.
         approvals: Vec<ApprovalId>,
@@ -257,7 +260,7 @@ pub enum ServerFrame {
         call: ToolCallId,
         /// The turn.
         turn: TurnId,
-        /// What it said.
+        /// The classifier's words.
         #[serde(flatten)]
         classification: Classification,
     },
@@ -271,19 +274,19 @@ pub enum ServerFrame {
         ordinal: i32,
         /// The power used.
         power: Power,
-        /// What was asked for, without secrets.
+        /// The request, without secrets.
         request: Value,
-        /// Where it stands.
+        /// Its state.
         state: OperationState,
     },
     /// Something went wrong; says what to do.
     Error {
-        /// What, in words.
+        /// The error, in words.
         content: String,
         /// The turn that failed; absent when a frame was refused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<TurnId>,
-        /// What kept that turn from its answer.
+        /// The cause that kept that turn from its answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
         /// The client's own id of the message that was refused.
@@ -301,7 +304,7 @@ pub enum ServerFrame {
     Held {
         /// Which tasks.
         tasks: Vec<TaskId>,
-        /// When the next one may begin, RFC 3339; absent where none may as things are set.
+        /// When the next one may begin, RFC 3339; absent if none may as things are set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<chrono::DateTime<chrono::Utc>>,
         /// The same in words.
@@ -324,7 +327,7 @@ pub struct Sequenced {
     /// The frame.
     #[serde(flatten)]
     pub frame: ServerFrame,
-    /// Whose stream.
+    /// The conversation whose stream it is.
     pub conversation: ConversationId,
     /// The event's sequence number.
     pub seq: i64,

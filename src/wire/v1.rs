@@ -1,5 +1,6 @@
-//! What `/v1` is told and says: as much of OpenAI's interface for chat completions as an agent can keep. `docs/openai.md` describes it.
-//! Fields of our own stand under `level3`, which other clients let pass.
+//! The JSON of `/v1`: as much of OpenAI's interface for chat completions as an agent can keep.
+//! `docs/openai.md` describes it. Fields of our own stand under `level3`, which other clients let
+//! pass.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,7 +20,7 @@ pub struct CompletionRequest {
     /// Answer in pieces.
     #[serde(default)]
     pub stream: Option<bool>,
-    /// What the stream has besides.
+    /// The options for a stream.
     #[serde(default)]
     pub stream_options: Option<StreamOptions>,
     /// Of it, only `conversation` counts here.
@@ -40,7 +41,7 @@ pub struct GivenMessage {
     pub content: Value,
 }
 
-/// What a stream has besides.
+/// The options for a stream.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub struct StreamOptions {
     /// A last chunk with the usage.
@@ -61,9 +62,9 @@ pub struct Completion {
     pub model: &'static str,
     /// One.
     pub choices: [Choice; 1],
-    /// Of the steps made for this answer; `null` where no provider said.
+    /// Of the steps made for this answer; `null` if no provider said.
     pub usage: Option<Usage>,
-    /// What OpenAI has no field for.
+    /// The facts that OpenAI has no field for.
     pub level3: Progress,
 }
 
@@ -72,15 +73,15 @@ pub struct Completion {
 pub struct Choice {
     /// 0.
     pub index: u32,
-    /// What was said.
+    /// The answer.
     pub message: Said,
     /// Always `null`.
     pub logprobs: Option<()>,
-    /// `stop`, or `length` where a limit of tokens cut it.
+    /// `stop`, or `length` if a limit of tokens cut it.
     pub finish_reason: &'static str,
 }
 
-/// What was said.
+/// The words of the assistant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Said {
     /// `assistant`.
@@ -104,10 +105,10 @@ pub struct Chunk {
     pub model: &'static str,
     /// One; none in the chunk that has the usage.
     pub choices: Vec<ChunkChoice>,
-    /// There where it was asked for; `null` but in the last chunk.
+    /// There if it was asked for; `null` but in the last chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Option<Usage>>,
-    /// What OpenAI has no field for.
+    /// The facts that OpenAI has no field for.
     pub level3: Progress,
 }
 
@@ -116,7 +117,7 @@ pub struct Chunk {
 pub struct ChunkChoice {
     /// 0.
     pub index: u32,
-    /// What is new.
+    /// The words that are new.
     pub delta: Delta,
     /// Always `null`.
     pub logprobs: Option<()>,
@@ -124,7 +125,7 @@ pub struct ChunkChoice {
     pub finish_reason: Option<&'static str>,
 }
 
-/// What is new.
+/// The piece of an answer that is new.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Delta {
     /// In the first one only.
@@ -135,7 +136,7 @@ pub struct Delta {
     pub content: Option<String>,
 }
 
-/// What the answer took.
+/// The tokens that the answer took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Tokens read.
@@ -146,10 +147,10 @@ pub struct Usage {
     pub total_tokens: u64,
 }
 
-/// What OpenAI has no field for.
+/// The facts that OpenAI has no field for: how to go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// Where to go on.
+    /// The conversation to go on in.
     pub conversation: ConversationId,
     /// The turn that answers.
     pub turn: TurnId,
@@ -215,6 +216,6 @@ pub struct Fault {
     pub kind: &'static str,
     /// The field that is wrong.
     pub param: Option<String>,
-    /// What exactly.
+    /// The exact fault, as OpenAI's code for it.
     pub code: Option<&'static str>,
 }

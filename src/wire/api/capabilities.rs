@@ -1,4 +1,4 @@
-//! What `/api/capabilities` and `/api/shipped` say and are told.
+//! The JSON of `/api/capabilities` and `/api/shipped`.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct CapabilityEntry {
     pub version: i32,
     /// `installed` or `disabled`.
     pub state: String,
-    /// What it does.
+    /// Its purpose, in its author's words.
     pub description: String,
     /// The powers of the live version, as written.
     pub grants: Value,
@@ -45,9 +45,9 @@ pub struct Capability {
     pub live: i32,
     /// `installed` or `disabled`.
     pub state: String,
-    /// What it does.
+    /// Its purpose, in its author's words.
     pub description: String,
-    /// What it is written in.
+    /// The language of its source.
     pub language: String,
     /// Its source; base64 for `wasm`.
     pub source: String,
@@ -87,7 +87,8 @@ pub struct Difference {
     pub from: i32,
     /// The version looked at.
     pub to: i32,
-    /// Of the source, then of grants, parameters and description where they differ, as one unified diff; empty when nothing differs.
+    /// Of the source, then of grants, parameters and description if they differ, as one unified
+    /// diff; empty when nothing differs.
     pub diff: String,
 }
 
@@ -103,7 +104,7 @@ pub struct RollBack {
     pub confirm_grants: bool,
 }
 
-/// What is live after `rollback`, `disable` and `enable`.
+/// The live version after `rollback`, `disable` and `enable`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     /// The capability.
@@ -144,9 +145,9 @@ pub struct Shipped {
 pub struct ShippedEntry {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its purpose, in its author's words.
     pub description: String,
-    /// What it would be allowed.
+    /// The powers it would be granted, in words for a person.
     pub grants_in_words: Vec<String>,
     /// The live version of this name, if there is one.
     pub installed: Option<i32>,

@@ -1,4 +1,4 @@
-//! What `/api/policy`, `/api/rates` and `/api/usage` say and are told.
+//! The JSON of `/api/policy`, `/api/rates` and `/api/usage`.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Policy {
     pub governor: bool,
     /// How much may be used up.
     pub budgets: Budgets,
-    /// What was set for single tools.
+    /// The rules for single tools.
     pub rules: BTreeMap<String, Rule>,
     /// The models that work for it, as `provider/model`, in the order they are asked; none means those set for all.
     #[serde(default)]
@@ -55,11 +55,11 @@ pub struct RuleChange {
 /// `GET /api/rates`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
-    /// Model → what it costs. What is not here costs an unknown amount.
+    /// Model → its price. A model that is not here costs an unknown amount.
     pub rates: BTreeMap<String, Rate>,
 }
 
-/// What a model costs, in millionths of a dollar for a million tokens.
+/// The price of a model, in millionths of a dollar for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
@@ -82,7 +82,7 @@ pub struct Usage {
     pub total: Span,
 }
 
-/// What was used up in one span of time.
+/// The use in one span of time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// Of models.
@@ -92,7 +92,7 @@ pub struct Span {
     pub tool_calls: CallCounts,
 }
 
-/// What was asked of models.
+/// The requests to models, and their cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     /// How often.
@@ -101,7 +101,7 @@ pub struct Requests {
     pub input_tokens: u64,
     /// Tokens written, likewise.
     pub output_tokens: u64,
-    /// Millionths of a dollar; `None` where the price of a request is not known.
+    /// Millionths of a dollar; `None` if the price of a request is not known.
     pub cost_micros: Option<u64>,
 }
 
@@ -121,7 +121,7 @@ pub struct CallCounts {
 pub struct Day {
     /// The day, UTC.
     pub day: NaiveDate,
-    /// What was used on it.
+    /// The use of it.
     #[serde(flatten)]
     pub usage: Span,
 }
@@ -131,7 +131,7 @@ pub struct Day {
 pub struct ModelUsage {
     /// Its name.
     pub model: String,
-    /// What was asked of it.
+    /// The requests to it.
     #[serde(flatten)]
     pub usage: Requests,
 }

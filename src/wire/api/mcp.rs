@@ -1,4 +1,4 @@
-//! What `/api/mcp` says and is told: external MCP servers and their tools.
+//! The JSON of `/api/mcp`: external MCP servers and their tools.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct McpServerEntry {
 pub struct McpTools {
     /// The server.
     pub name: String,
-    /// What a model is offered of it.
+    /// The tools of it that a model is offered.
     pub tools: Vec<McpToolEntry>,
     /// Tools that changed since they were listed before; rules that let them be called without asking are gone.
     #[serde(default)]
@@ -50,7 +50,7 @@ pub struct McpToolEntry {
     pub tool: String,
     /// As the server calls it.
     pub name: String,
-    /// What the server says of it.
+    /// The server's words about it.
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,

@@ -1,4 +1,4 @@
-//! What `/api/replay` says.
+//! The JSON of `/api/replay`.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ pub struct ReplayCheck {
     pub clean: bool,
     /// How many events were replayed.
     pub events: u64,
-    /// Where a stream is not what was written, in order.
+    /// The places in which a stream is not what was written, in order.
     pub broken: Vec<BrokenLink>,
-    /// Where a table is not what events say.
+    /// The rows that are not what the events say.
     pub differences: Vec<RowDifference>,
     /// True when there are more differences than are named.
     pub more: bool,
@@ -23,11 +23,11 @@ pub struct ReplayCheck {
 /// An event that is not what was written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BrokenLink {
-    /// Whose stream.
+    /// The conversation whose stream it is.
     pub conversation: ConversationId,
     /// Which event.
     pub sequence: i64,
-    /// What is wrong with it, the end of a sentence that begins with the event.
+    /// The fault, as the end of a sentence that begins with the event.
     pub what: String,
 }
 
@@ -40,9 +40,9 @@ pub struct RowDifference {
     pub row: String,
     /// The column; `None` when the whole row is on one side only.
     pub column: Option<String>,
-    /// What the table says, shortened; `None` for nothing.
+    /// The table's words, shortened; `None` for nothing.
     pub live: Option<String>,
-    /// What events say, likewise.
+    /// The events' words, likewise.
     pub events: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub struct ReplayedEvent {
     pub sequence: i64,
     /// When it happened.
     pub at: DateTime<Utc>,
-    /// What happened.
+    /// The event itself.
     #[serde(flatten)]
     pub event: Event,
 }

@@ -1,4 +1,4 @@
-//! What can be put back.
+//! The JSON of `/api/undo`: changes that can be put back.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Kept {
 pub struct KeptCall {
     /// The call.
     pub call: ToolCallId,
-    /// Where it was made.
+    /// The conversation in which it was made.
     pub conversation: ConversationId,
     /// Its tool.
     pub tool: String,
