@@ -10,7 +10,7 @@ use super::{CliError, Screen};
 use crate::domain::{ApprovalId, ApprovalState};
 use crate::wire::api::{self, Approval, Approve, Deny};
 
-/// What can be done about approvals.
+/// The commands on approvals.
 #[derive(Debug, Subcommand)]
 pub enum Approvals {
     /// List what waits for you

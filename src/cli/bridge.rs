@@ -45,7 +45,7 @@ where
 {
     let mut agent = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(MAX_LINE_BYTES);
     let mut sending = FuturesUnordered::new();
-    // What was asked and not answered.
+    // The requests that the server has not answered yet.
     let mut open = HashSet::new();
     // Set once the input has ended.
     let mut until: Option<Instant> = None;

@@ -14,7 +14,7 @@ use crate::wire::api::{
     self, Capabilities, CapabilityEntry, Changed, Difference, Folder, Queued, RollBack, Shipped, ShippedEntry, Tested,
 };
 
-/// What can be done with capabilities.
+/// The commands on capabilities.
 #[derive(Debug, Subcommand)]
 pub enum Capability {
     /// List them
@@ -61,7 +61,7 @@ pub enum Capability {
         /// The version; else the one before the live one
         #[arg(long, value_name = "N")]
         to: Option<i32>,
-        /// Even where that version may do more than the live one
+        /// Even if that version may do more than the live one
         #[arg(long)]
         confirm_grants: bool,
     },
@@ -90,7 +90,7 @@ pub enum Capability {
     Import {
         /// A folder as `export` writes it, or a .wasm file
         path: PathBuf,
-        /// What is said of a .wasm file.
+        /// The options that describe a .wasm file.
         #[command(flatten)]
         said: Said,
     },
@@ -233,7 +233,7 @@ fn changed(done: &Changed, screen: &mut Screen<'_>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Names the flag where a rollback was refused for its grants.
+/// Names the flag if a rollback was refused for its grants.
 fn with_flag(error: CliError) -> CliError {
     match error {
         CliError::Refused(mut refused) if !refused.grants_in_words.is_empty() => {
@@ -267,7 +267,7 @@ async fn outcome(client: &Client, screen: &mut Screen<'_>, queued: Queued) -> Re
     }
 }
 
-/// What a call says, for a person: results are written for models.
+/// A call's result in words for a person: results are written for models.
 fn told(result: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(result) else { return result.to_owned() };
     match (value["installed"].as_str(), value["version"].as_i64(), value["message"].as_str()) {

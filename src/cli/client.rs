@@ -36,12 +36,12 @@ impl Client {
         Ok(Self { http, url, token })
     }
 
-    /// Where the server is.
+    /// The server's address.
     pub(super) fn server(&self) -> &Url {
         &self.url
     }
 
-    /// What the server asks to be shown.
+    /// The token to show, if the server asks for one.
     pub(super) fn token(&self) -> Option<&SecretString> {
         self.token.as_ref()
     }
@@ -128,7 +128,7 @@ impl Client {
     }
 }
 
-/// What speaks to a server for as long as it takes.
+/// A client that waits for a server as long as it takes.
 pub(super) fn patient(server: &Url) -> Result<reqwest::Client, CliError> {
     http(server, None)
 }

@@ -16,7 +16,7 @@ pub enum CliError {
     /// Nobody is there.
     #[error("no level3 answers at {url}; start it with ./run.sh, or name another address with --url or LEVEL3_LISTEN")]
     Unreachable {
-        /// Where it was looked for.
+        /// The address that was tried.
         url: Url,
         /// Why.
         source: reqwest::Error,
@@ -30,10 +30,10 @@ pub enum CliError {
     /// The server refused.
     #[error("{}", refused(.0))]
     Refused(Refused),
-    /// What answered is no level3 of this version.
+    /// A server answered that is no level3 of this version.
     #[error("what answered at {url} is no level3 of this version ({status}): {said}")]
     Strange {
-        /// Where.
+        /// The address that answered.
         url: Url,
         /// The status of its answer.
         status: u16,

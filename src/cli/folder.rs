@@ -15,7 +15,7 @@ const DESCRIPTION: &str = "capability.json";
 const WASM: &str = "source.wasm";
 const WASM_BASE64: &str = "source.wasm.base64";
 
-/// What is said at the command line of a `.wasm` file.
+/// The options that describe a `.wasm` file at the command line.
 #[derive(Debug, Default, clap::Args)]
 pub struct Said {
     /// For a .wasm file: its name
@@ -84,7 +84,8 @@ fn folder(path: &Path) -> Result<Folder, CliError> {
     Ok(folder)
 }
 
-/// Writes a capability as files into a folder, made where there is none. Nothing is overwritten.
+/// Writes a capability as files into a folder, which it makes if there is none. Nothing is
+/// overwritten.
 pub(super) fn write(folder: &Folder, into: &Path) -> Result<Vec<PathBuf>, CliError> {
     fs::create_dir_all(into).map_err(|source| unusable(into, source))?;
     let mut written = Vec::new();

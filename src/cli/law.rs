@@ -10,10 +10,10 @@ use super::{CliError, Screen};
 use crate::domain::{Mode, Rule};
 use crate::wire::api::{Policy as Answer, PolicyChange, Rate, Rates as AllRates, Requests, RuleChange, Span, Usage};
 
-/// What can be done about policy.
+/// The commands on policy.
 #[derive(Debug, clap::Args)]
 pub struct Policy {
-    /// Whose policy
+    /// The profile whose policy it is
     #[arg(long, global = true, default_value = "builder")]
     profile: String,
     #[command(subcommand)]
@@ -53,7 +53,7 @@ enum PolicyAsk {
         /// turn, conversation, day or tasks
         #[arg(value_parser = ["turn", "conversation", "day", "tasks"])]
         span: String,
-        /// What is limited
+        /// The measure to limit
         #[arg(value_parser = ["steps", "wall_seconds", "input_tokens", "output_tokens", "money_micros", "tool_calls", "turns_per_hour", "percent_of_day"])]
         kind: String,
         /// The limit, or none; money in millionths of a dollar
@@ -81,7 +81,7 @@ fn or_none<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<O
     }
 }
 
-/// What can be done about what models cost.
+/// The commands on the prices of models.
 #[derive(Debug, Subcommand)]
 pub enum Rates {
     /// List what models cost

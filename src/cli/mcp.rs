@@ -10,14 +10,14 @@ use super::{CliError, Screen, bridge};
 use crate::domain::McpTransport;
 use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 
-/// What can be done about MCP.
+/// The commands on MCP.
 #[derive(Debug, Args)]
 pub struct Mcp {
     #[command(subcommand)]
     ask: Option<McpAsk>,
 }
 
-/// What can be done about external MCP servers, whose tools the agent can call.
+/// The commands on external MCP servers, whose tools the agent can call.
 #[derive(Debug, Subcommand)]
 enum McpAsk {
     /// Add a server whose tools the agent may ask to call; each call is asked about until a rule says otherwise
@@ -26,9 +26,9 @@ enum McpAsk {
                             Secrets stand in headers and variables by name: --header \"Authorization: Bearer {{API_KEY}}\"."
     )]
     Add {
-        /// What to call it: snake_case
+        /// Its name: snake_case
         name: String,
-        /// Where it is, like https://example.com/mcp
+        /// Its address, like https://example.com/mcp
         #[arg(required_unless_present = "command", conflicts_with = "command")]
         at: Option<Url>,
         /// A header to send with every request, like "X-Team: blue"

@@ -33,7 +33,7 @@ pub struct Cli {
     /// How the server is reached and spoken of.
     #[command(flatten)]
     pub manner: Manner,
-    /// What to do.
+    /// The command itself.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -41,7 +41,7 @@ pub struct Cli {
 /// How the server is reached and spoken of.
 #[derive(Debug, Clone, Args)]
 pub struct Manner {
-    /// Where the server is; else it is LEVEL3_LISTEN
+    /// The server's address; else it is LEVEL3_LISTEN
     #[arg(long, global = true, value_name = "URL")]
     pub url: Option<Url>,
     /// Print JSON, for machines
@@ -49,7 +49,7 @@ pub struct Manner {
     pub json: bool,
 }
 
-/// What the program can be told to do.
+/// The commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve the page and work on turns, without the supervisor of run.sh
@@ -71,12 +71,12 @@ pub enum Command {
     Models,
     /// Check the model in use and its fallbacks, and what the server needs; exit code 1 when something is to be mended
     Doctor,
-    /// What the running server is asked.
+    /// A command for the running server.
     #[command(flatten)]
     Ask(Ask),
 }
 
-/// What the running server can be asked.
+/// The commands that the running server carries out.
 #[derive(Debug, Subcommand)]
 pub enum Ask {
     /// See what waits for you, and decide
@@ -123,7 +123,7 @@ pub async fn run(ask: Ask, manner: Manner, config: &Config, screen: &mut Screen<
     }
 }
 
-/// Where a server with these settings is reached from this machine.
+/// The address of a server with these settings, as this machine reaches it.
 fn address(config: &Config) -> Url {
     let mut address = config.listen;
     if address.ip().is_unspecified() {

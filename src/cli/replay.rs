@@ -10,7 +10,7 @@ use super::{CliError, Screen};
 use crate::domain::{CallRequest, Event, Image, Outcome};
 use crate::wire::api::{ReplayCheck, ReplayedEvent, ReplayedTurn};
 
-/// What can be replayed.
+/// The ways to replay.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct Replay {

@@ -1,13 +1,14 @@
-//! What is printed. Texts of models and capabilities are shown so that they cannot move the cursor, hide a line or turn its direction.
+//! Prints answers. Texts of models and capabilities are shown so that they cannot move the cursor,
+//! hide a line or turn its direction.
 
 use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-/// Where answers are printed.
+/// The screen, file or pipe that answers are printed to.
 pub struct Screen<'a> {
-    /// Where to.
+    /// The output.
     pub out: &'a mut dyn Write,
     /// True for JSON.
     pub json: bool,

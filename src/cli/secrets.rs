@@ -15,7 +15,7 @@ use crate::wire::api;
 /// More than any secret has; what is longer is cut and then refused for its length.
 const MAX_READ: u64 = 64 * 1024;
 
-/// What can be done with secrets.
+/// The commands on secrets.
 #[derive(Debug, Subcommand)]
 pub enum Secret {
     /// Set one; its value is asked for, or read from standard input
