@@ -31,7 +31,7 @@ pub enum Point {
     AfterIntent,
     /// It was sent and answered, and nothing was recorded.
     AfterSend,
-    /// What came of it is recorded, and the call is not over.
+    /// The outcome of the operation is recorded, and the call is not over.
     AfterOperation,
     /// A tool call's outcome is committed, and nobody was told.
     AfterDone,
@@ -124,7 +124,7 @@ mod armed {
         ("mid-initdb", Point::MidInitdb),
     ];
 
-    /// What an armed point does.
+    /// The act of an armed point.
     #[derive(Clone, Debug, PartialEq, Eq)]
     enum Action {
         Abort,

@@ -1,4 +1,5 @@
-//! Whether a failure to start lasts. What lasts is told to a person and not tried again; the rest passes, so it is.
+//! Whether a failure to start lasts. A person is told of one that lasts, and the program does not
+//! try again; any other may pass, so the program does.
 
 use std::io::{self, ErrorKind};
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct HostName {
     /// In small letters; an IPv6 address in brackets.
     pub name: String,
-    /// The port, where one is written.
+    /// The port, if one is written.
     pub port: Option<u16>,
 }
 
@@ -16,7 +16,7 @@ impl FromStr for HostName {
     type Err = &'static str;
 
     /// # Errors
-    /// What was expected.
+    /// The form that was expected.
     fn from_str(written: &str) -> Result<Self, Self::Err> {
         const EXPECTED: &str =
             "expected names or addresses, each with a port or without one, comma separated, like box.lan,[fe80::1]:8443";

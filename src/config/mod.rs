@@ -15,7 +15,7 @@ pub use host::HostName;
 /// Everything that can be set from outside.
 #[derive(Clone)]
 pub struct Config {
-    /// `LEVEL3_LISTEN`: where the server listens.
+    /// `LEVEL3_LISTEN`: the address the server listens on.
     pub listen: SocketAddr,
     /// `LEVEL3_DATA_DIR`: the folder for everything the server keeps in files.
     pub data_dir: PathBuf,
@@ -47,12 +47,13 @@ pub struct Config {
     pub shutdown: Duration,
     /// `LEVEL3_TURN_LOG`: whether each turn is logged to a file of the data folder.
     pub turn_log: bool,
-    /// `LEVEL3_MCP_COMMANDS`: whether MCP servers that are programs may be added over the HTTP interface; where a token is asked for they
-    /// may in any case.
+    /// `LEVEL3_MCP_COMMANDS`: whether MCP servers that are programs may be added over the HTTP
+    /// interface; if a token is asked for they may in any case.
     pub mcp_commands: bool,
     /// `LEVEL3_MCP_SECONDS`: how long an external MCP server gets to answer a call.
     pub mcp_call: Duration,
-    /// What programs that the server starts for others find in their environment: nothing else of its own.
+    /// The environment of programs that the server starts for others: nothing else of its own
+    /// reaches them.
     pub programs: BTreeMap<String, String>,
     /// `LEVEL3_UNDO_QUOTA`: how many bytes all that is kept to be put back may take.
     pub undo_bytes: u64,
@@ -64,14 +65,16 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
-    /// `LEVEL3_FAILPOINT`: where a test makes this process die, fail or stand still; see [`crate::failpoint`].
+    /// `LEVEL3_FAILPOINT`: the place in which a test makes this process die, fail or stand still;
+    /// see [`crate::failpoint`].
     #[cfg(debug_assertions)]
     pub failpoint: Option<crate::failpoint::Armed>,
     /// A sentence for each name that looks like a setting and is none.
     pub unknown: Vec<String>,
 }
 
-/// The variables that programs are passed on: where things are, and in which language. Keys and passwords are not among them.
+/// The variables that programs are passed on: places of files and programs, and languages. Keys and
+/// passwords are not among them.
 const PROGRAMS: [&str; 11] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"];
 
@@ -88,18 +91,18 @@ pub struct ModelSettings {
     pub base_url: Option<String>,
     /// `LLM_FALLBACK`: models that answer when the first is down, as `provider/model`, comma separated.
     pub fallback: Option<String>,
-    /// `LLM_CONTEXT_TOKENS`: how much the model can take, where that is not known or known wrongly.
+    /// `LLM_CONTEXT_TOKENS`: how much the model can take, if that is not known or known wrongly.
     pub context_tokens: Option<u32>,
     /// The keys of providers, by the variables of [`PROVIDER_KEYS`].
     pub keys: BTreeMap<String, String>,
-    /// Where servers of one's own are, by the variables of [`PROVIDER_ADDRESSES`].
+    /// The addresses of servers of one's own, by the variables of [`PROVIDER_ADDRESSES`].
     pub addresses: BTreeMap<String, String>,
 }
 
 /// The variables with the keys of providers.
 pub const PROVIDER_KEYS: [&str; 6] =
     ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY", "MISTRAL_API_KEY", "GEMINI_API_KEY"];
-/// The variables that say where a provider is that people run themselves.
+/// The variables with the addresses of providers that people run themselves.
 pub const PROVIDER_ADDRESSES: [&str; 3] = ["OLLAMA_BASE_URL", "LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL"];
 
 /// A setting that cannot be used.

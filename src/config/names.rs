@@ -40,7 +40,8 @@ const SETTINGS: [&str; 31] = [
     // For tests, in debug builds.
     "LEVEL3_FAILPOINT",
 ];
-/// What all settings of this program's own begin with; others may stand in the environment for other programs.
+/// The beginnings of all settings of this program's own; others may stand in the environment for
+/// other programs.
 const OURS: [&str; 2] = ["LEVEL3_", "LLM_"];
 
 fn known() -> impl Iterator<Item = &'static str> {

@@ -72,7 +72,8 @@ pub(super) fn read(path: &Path) -> Result<Option<Key>, KeyError> {
     Ok(Some(Key(bytes)))
 }
 
-/// Makes a key where there is none, all at once or not at all; one that somebody else made in the meantime is used instead.
+/// Makes a key if there is none, all at once or not at all; one that somebody else made in the
+/// meantime is used instead.
 pub(super) fn make(path: &Path, random: &dyn Random) -> Result<Key, KeyError> {
     let failed = |source| KeyError::Io { path: path.to_owned(), source };
     let mut bytes = Zeroizing::new([0; BYTES]);

@@ -79,7 +79,7 @@ pub enum SecretError {
     Unreadable {
         /// Its name.
         name: String,
-        /// Where the key lies, or should.
+        /// The place of the key, or the place it should have.
         file: PathBuf,
     },
     /// Another key is in use; two would each open a part of the secrets.

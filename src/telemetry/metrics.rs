@@ -1,5 +1,6 @@
-//! What the server counts of itself, for Prometheus. A registry for each server, so that several can live in one process; what the
-//! database or the sockets know better is asked for when somebody looks: see [`Seen`].
+//! The server's counts of itself, for Prometheus. Each server has a registry, so that several can
+//! live in one process; numbers that the database or the sockets know better are read when somebody
+//! looks: see [`Seen`].
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ type Label = [(&'static str, String); 1];
 type Histograms = Family<Label, Histogram, fn() -> Histogram>;
 type Gauges = Family<Label, Gauge<f64, AtomicU64>>;
 
-/// Where one sort of waiting becomes another, in seconds: a model that streams from memory, one that thinks.
+/// The borders between sorts of waiting, in seconds: a model that streams from memory, one that
+/// thinks.
 const STEP_SECONDS: [f64; 12] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
 /// The same for tools, which answer in milliseconds.
 const TOOL_SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
@@ -46,10 +48,10 @@ struct Inner {
     pool: Family<[(&'static str, &'static str); 2], Gauge>,
 }
 
-/// What is looked up at the moment of asking.
+/// The numbers that are looked up at the moment of asking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// What the database said; `None` when it did not answer.
+    /// The database's numbers; `None` when it did not answer.
     pub stored: Option<Stored>,
     /// Open sockets of `/chat`.
     pub sockets: usize,
@@ -57,7 +59,7 @@ pub struct Seen {
     pub pools: Vec<(&'static str, u32, u32)>,
 }
 
-/// What the database knows of the moment.
+/// The database's numbers of the moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stored {
     /// Open turns by state.
@@ -177,7 +179,7 @@ impl Metrics {
     fn take(&self, seen: &Seen) {
         let inner = &*self.0;
         for family in [&inner.turns, &inner.day_tokens, &inner.day_calls, &inner.budget_used] {
-            // What is not known is not there: an old number would look like a fresh one.
+            // A number that is not known is left out: an old one would look fresh.
             family.clear();
         }
         inner.queue_age.set(seen.stored.as_ref().map_or(f64::NAN, |stored| stored.queue_age_seconds));

@@ -14,10 +14,11 @@ pub use line::Scrubbed;
 pub use metrics::{Metrics, Seen, Stored};
 pub use scrub::Scrubber;
 
-/// What is shown when `RUST_LOG` is unset.
+/// The filter for log lines when `RUST_LOG` is unset.
 const DEFAULT: &str = "info,sqlx=warn,wasmtime=warn,cranelift=warn";
 
-/// Turns the log on, once for the process. What `scrubber` knows is hidden in every line, those of panics included.
+/// Turns the log on, once for the process. The values that `scrubber` knows are hidden in every
+/// line, those of panics included.
 pub fn init(scrubber: Scrubber) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
     let colours = std::io::stderr().is_terminal();

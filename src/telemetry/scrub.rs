@@ -20,7 +20,7 @@ pub struct Scrubber(Arc<RwLock<Option<Arc<Known>>>>);
 
 struct Known {
     finder: AhoCorasick,
-    /// What stands in for each pattern of `finder`.
+    /// The text that stands in for each pattern of `finder`.
     labels: Vec<Arc<str>>,
 }
 
@@ -122,7 +122,8 @@ impl Known {
         Cow::Owned(clean)
     }
 
-    /// What is to be replaced, in order and apart from each other. Matches that overlap are one; the longest gives its name.
+    /// The places to replace, in order and apart from each other. Matches that overlap are one; the
+    /// longest gives its name.
     fn spans(&self, bytes: &[u8]) -> Vec<(Range<usize>, &str)> {
         let mut found: Vec<_> =
             self.finder.find_overlapping_iter(bytes).map(|found| (found.range(), found.pattern().as_usize())).collect();
@@ -204,7 +205,8 @@ mod tests {
                 for engine in [&BASE64_STANDARD, &BASE64_STANDARD_NO_PAD, &BASE64_URL_SAFE, &BASE64_URL_SAFE_NO_PAD] {
                     let clean = scrubber.clean(&engine.encode(&text)).into_owned();
                     let rest = clean.split_once("[secret TOKEN]").unwrap_or_else(|| panic!("{text}: {clean}"));
-                    // What is left decides none of the value's bytes: at each side at most the one character it shares.
+                    // The rest decides none of the value's bytes: at each side at most the one
+                    // character it shares.
                     let most = |other: &str| (other.len() * 8).div_ceil(6) + 1;
                     assert!(rest.0.len() <= most(before), "{text}: {clean}");
                     assert!(rest.1.trim_end_matches('=').len() <= most(after), "{text}: {clean}");
