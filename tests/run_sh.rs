@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// What a server does when it is ready.
+/// The act of a server that is ready.
 const READY: &str = "echo ready >\"$LEVEL3_READY_FILE\"";
 /// How long anything here may take before the test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,7 +56,8 @@ impl Bench {
         running
     }
 
-    /// `run.sh` where only the programs named here, those of `fakes`, and a few harmless ones exist.
+    /// `run.sh` on a machine with only the programs named here, those of `fakes`, and a few
+    /// harmless ones.
     fn bare(&self, fakes: &[(&str, &str)]) -> Command {
         self.bare_of("run.sh", fakes)
     }

@@ -19,7 +19,7 @@ const CANARY: &str = "canary-9f2C41d7E8b6/+=&\"q~8B60e3a5C914";
 const CONTROL: &str = "pomegranate";
 
 const UNFOLD: &str = "document.querySelectorAll('details').forEach(e => e.open = true)";
-/// What the page holds: markup, text, fields, storage.
+/// Reads all that the page holds: markup, text, fields, storage.
 const HELD: &str = "return document.documentElement.outerHTML + document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value) \
      + JSON.stringify({...sessionStorage}) + JSON.stringify({...localStorage}) + document.cookie";
 
@@ -123,7 +123,7 @@ async fn a_secret_set_on_the_page_reaches_its_peer_and_is_found_nowhere_else() {
     sees_what_is_there(&seen, &data);
 }
 
-/// What the peer got, and what the model was told of it.
+/// The peer got the secret, and the model was told of it by its name only.
 fn was_used_and_sent(told: &[(bool, String)], peer: &Peer) {
     assert_eq!(told.iter().map(|(ok, _)| *ok).collect::<Vec<_>>(), [true, true, false, true, false, true], "{told:#?}");
     assert!(told[1].1.contains("/echo/plain") && told[1].1.contains("Bearer [secret CANARY_KEY]"), "{}", told[1].1);

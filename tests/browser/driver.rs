@@ -28,7 +28,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Opens the page; `None` where there is no Chromium and this is not CI.
+    /// Opens the page; `None` if there is no Chromium and this is not CI.
     pub async fn open(app: &TestApp) -> Option<Self> {
         let page = Self::open_at(app.address()).await;
         if page.is_none() {
@@ -124,7 +124,8 @@ impl Page {
         self.client.execute(script, Vec::new()).await.unwrap()
     }
 
-    /// Keeps a picture of the page for a person to look at, where `LEVEL3_TEST_PICTURES` names a folder.
+    /// Keeps a picture of the page for a person to look at, if `LEVEL3_TEST_PICTURES` names a
+    /// folder.
     pub async fn picture(&self, name: &str) {
         if let Ok(folder) = std::env::var("LEVEL3_TEST_PICTURES") {
             let picture = self.client.screenshot().await.unwrap();

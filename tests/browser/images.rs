@@ -34,7 +34,7 @@ async fn images_are_pasted_dropped_removed_sent_and_seen_again_after_a_reload() 
     page.find("[data-testid=images] [data-testid=thumbnail]:nth-child(2)").await;
     page.picture("images").await;
     page.click("[data-testid=images] [data-testid=thumbnail]:nth-child(1) button").await;
-    // What was put in and not sent survives a reload.
+    // An image that was put in and not sent survives a reload.
     page.reload().await;
     page.find("[data-testid=images] [data-testid=thumbnail]:only-child").await;
     page.say("which colour?").await;
@@ -66,7 +66,7 @@ async fn a_model_that_cannot_see_is_named_before_an_image_is_sent_and_may_be_sen
     page.see("[data-testid=message-assistant][data-final=true]", "I cannot see it.").await;
     assert_eq!(page.run(NOTE).await[1], true);
 
-    // Whoever comes back is told of the model that is there then.
+    // A page that comes back is told of the model that is there then.
     app.script.sees();
     page.reload().await;
     page.find("[data-testid=add-image][title='Add images']").await;

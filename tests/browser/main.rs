@@ -1,4 +1,5 @@
-//! The page in a real Chromium, against the real server. Skipped, loudly, where there is no Chromium; never under CI.
+//! The page in a real Chromium, against the real server. Skipped, loudly, if there is no Chromium;
+//! never under CI.
 
 #![allow(clippy::disallowed_methods, reason = "tests read CI and PATH themselves")]
 
@@ -97,7 +98,7 @@ async fn errors_are_shown_and_the_page_comes_back_by_itself() {
     page.see("[data-testid=banner][data-banner=model]", "LLM_PROVIDER").await;
     app.stop().await;
     page.find("[data-testid=connection]:not([data-state=connected])").await;
-    // What is written while the server is away is sent when it is back.
+    // A message that a person writes while the server is away is sent when it is back.
     page.say("are you there?").await;
     app.script([text("Back again.")]);
     app.start_again().await;

@@ -1,4 +1,4 @@
-//! What a person does in the side panel: secrets, and the life of capabilities.
+//! The side panel in a person's hands: secrets, and the life of capabilities.
 
 use serde_json::json;
 

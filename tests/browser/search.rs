@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, query_as, query_scalar};
 
 use crate::support::administrator;
 
-/// What was found, each piece under the name of its place.
+/// The bytes that were found, each piece under the name of its place.
 #[derive(Default)]
 pub struct Seen {
     places: Vec<(String, Vec<u8>)>,

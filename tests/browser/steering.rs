@@ -1,4 +1,5 @@
-//! What a person says while a turn runs, what a stop leaves, and that no draft is lost.
+//! A person who speaks while a turn runs is heard, a stop leaves what was written, and no draft is
+//! lost.
 
 use std::sync::Arc;
 

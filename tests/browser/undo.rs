@@ -29,7 +29,7 @@ async fn a_button_beside_the_call_puts_back_what_it_deleted() {
     page.see("[data-testid=tool-undo]", "Undone: 2 rows put back.").await;
     assert_eq!(app.count("SELECT count(*) FROM agent.notes").await, 5);
 
-    // What has changed meanwhile stays, and the card says why; a reload shows the same.
+    // A row that has changed meanwhile stays, and the card says why; a reload shows the same.
     app.behind().await.execute("UPDATE agent.notes SET body = 'by hand' WHERE id = 4").await.unwrap();
     page.click("[data-testid=tool-undo-button]").await;
     page.see("[data-testid=tool-undo] .problem:not([hidden])", "is not as the call left it").await;

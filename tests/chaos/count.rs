@@ -1,4 +1,5 @@
-//! What is counted after every run: the database, the peer's file and what the clients were told have to agree.
+//! Counts after every run: the database, the peer's file and the frames of the clients have to
+//! agree.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +23,7 @@ pub struct Table {
     pub unknown: i64,
     /// From the start of a process to the first turn that was taken up again, in milliseconds, in order.
     pub recoveries: Vec<i64>,
-    /// What should not be.
+    /// Everything that should not be.
     pub wrong: Vec<String>,
 }
 
@@ -156,7 +157,8 @@ pub async fn count(rig: &Rig) -> Table {
     at_the_peer(&mut table, rig, &mut behind).await;
     clients(&mut table, rig, &mut behind).await;
     table.recoveries = recoveries(&rig.starts, &mut behind).await;
-    // What `level3 replay --check` asks: the tables are what the events say, and no event was changed.
+    // The tables are what the events say, and no event was changed: `level3 replay --check` asks
+    // the same.
     let (status, replayed) = rig.api(reqwest::Method::GET, "replay/check").await;
     if status != 200 || replayed["clean"] != json!(true) {
         table.wrong.push(format!("replay: {replayed}"));
@@ -229,7 +231,8 @@ async fn clients(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
                 table.wrong.push(format!("the accepted message {id} is there {kept} times"));
             }
         }
-        // What the client was shown over all its connections is what the stream holds: every frame once, up to the last it has.
+        // The client was shown over all its connections what the stream holds: every frame once, up
+        // to the last it has.
         let last = frames.last().and_then(|frame| frame["seq"].as_i64()).unwrap_or(0);
         let shown: Vec<i64> = frames.iter().filter_map(|frame| frame["seq"].as_i64()).collect();
         let whole: Vec<i64> = sqlx::query_scalar(

@@ -12,7 +12,7 @@ use crate::rig::Rig;
 struct Small(CString);
 
 impl Small {
-    /// `None` where we may not mount.
+    /// `None` if the test may not mount.
     fn mount(place: &Path, bytes: usize) -> Option<Self> {
         let place = CString::new(place.as_os_str().as_encoded_bytes()).unwrap();
         let options = CString::new(format!("size={bytes},mode=0711")).unwrap();

@@ -11,7 +11,8 @@ use crate::process::Process;
 use crate::rig::Rig;
 use crate::support::share_engine;
 
-/// Where the first one stands when it is frozen: which point, which hit. See `points` for the hits.
+/// The places in which the first server is frozen: the point and the hit. See `points` for the
+/// hits.
 const PLACES: [(&str, u32); 7] = [
     ("after-claim", 1),
     ("after-step", 1),

@@ -11,8 +11,8 @@ use crate::process::Process;
 use crate::rig::Rig;
 use crate::support::share_engine;
 
-/// Where to die, at which hit, and what brings it there. The first request of `act` that is intended goes to the peer that honours keys,
-/// the second to the one that does not.
+/// The point to die at, the hit, and the input that brings a server there. The first request of
+/// `act` that is intended goes to the peer that honours keys, the second to the one that does not.
 const DEATHS: [(&str, u32, &str); 20] = [
     ("after-accept", 1, "work"),
     ("after-claim", 1, "work"),
@@ -115,8 +115,8 @@ fn every_point_there_is_is_tried() {
     }
 }
 
-/// What `cargo build --release` compiles of it. The whole program is held to the same by `the_program_under_test_…` when it is run with
-/// `--release`.
+/// Looks at the code that `cargo build --release` makes of the failpoints. The whole program is
+/// held to the same by `the_program_under_test_…` when it is run with `--release`.
 #[test]
 fn a_release_build_knows_no_failpoint() {
     let folder = tempfile::tempdir().unwrap();

@@ -54,7 +54,7 @@ impl Process {
         Self { child, pid, spawned, log, lines: counted, address }
     }
 
-    /// Where it listens, once it is ready; `None` when it ended first.
+    /// The address it listens on, once it is ready; `None` when it ended first.
     pub async fn ready(&mut self) -> Option<SocketAddr> {
         let ready = async { self.address.wait_for(Option::is_some).await.ok().and_then(|address| *address) };
         let Ok(address) = tokio::time::timeout(PATIENCE, ready).await else { panic!("neither ready nor ended:\n{}", self.log()) };

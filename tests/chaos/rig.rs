@@ -108,7 +108,7 @@ impl Rig {
 
     /// Starts the server, without waiting for it.
     pub fn spawn(&mut self, more: &[(&str, &str)]) {
-        // What the model was asked is not needed, and would be much in a long run.
+        // Nobody needs the model's earlier requests, and in a long run they would be many.
         self.model.requests.lock().unwrap().clear();
         let process = Process::spawn(&self.data, &self.settings(more));
         self.starts.push(process.spawned);
@@ -339,7 +339,7 @@ impl Rig {
         options.options([("search_path", "level3")]).connect().await.unwrap()
     }
 
-    /// What `level3 replay --check` asks, on the database as the dead left it; no server runs.
+    /// Checks the database as the dead left it, as `level3 replay --check` does; no server runs.
     pub async fn check_replay(&self) {
         let url = &self.elsewhere.as_ref().expect("a database that outlives the server").url;
         let settings = [("DATABASE_URL".to_owned(), url.clone())].into();

@@ -1,4 +1,5 @@
-//! What the scripted model does. It decides by what it reads alone, so that it goes on after any crash as a real one would.
+//! The script of the model. The model decides by what it reads alone, so that it goes on after any
+//! crash as a real one would.
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ pub async fn model(peer: &Peer) -> ModelServer {
         let messages = body["messages"].as_array().expect("messages");
         let said = messages.iter().rposition(|message| message["role"] == "user").expect("a request");
         let results = messages[said..].iter().filter(|message| message["role"] == "tool").count();
-        // What was said comes after the time at which it was said.
+        // The words come after the time at which they were said.
         let content =
             messages[said]["content"].as_str().and_then(|content| content.split_once("] ")).expect("a time, and text").1;
         let (word, rest) = content.split_once(' ').unwrap_or((content, ""));

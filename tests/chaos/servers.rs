@@ -107,7 +107,7 @@ impl Beside {
     }
 }
 
-/// What a dead server had in hand, and when it died.
+/// The moment a server died, and the turns it had in hand.
 type Left = (DateTime<Utc>, Vec<i64>);
 
 #[tokio::test(flavor = "multi_thread")]

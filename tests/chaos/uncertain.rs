@@ -1,5 +1,6 @@
-//! What nobody knows is said to the model, also where the capability keeps it to itself. Found by the long run: a call that its deadline
-//! ended while the database stood still left an unknown effect of which the model heard nothing.
+//! The model is told of an effect that nobody is sure of, also if the capability keeps it to
+//! itself. Found by the long run: a call that its deadline ended while the database stood still
+//! left an unknown effect of which the model heard nothing.
 
 use serde_json::json;
 

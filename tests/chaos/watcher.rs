@@ -15,12 +15,12 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// The pause before a client that was turned away knocks again, where no new address comes earlier.
+/// The pause before a client that was turned away knocks again, if no new address comes earlier.
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long nothing at all may happen in a conversation that waits for something.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What a client was told, over all its connections.
+/// The frames that a client was told, over all its connections.
 #[derive(Default)]
 pub struct Told {
     /// Every recorded frame, as it came.

@@ -72,10 +72,10 @@ async fn a_chunked_response_that_ends_at_any_byte_gives_the_whole_answer_or_none
     cut_everywhere(&chunked([text]), &whole(text).await, None).await;
 }
 
-/// Runs `case` on many of what `strategy` makes. Where one fails, the smallest that does is shown.
+/// Runs `case` on many of what `strategy` makes. If one fails, it shows the smallest that does.
 fn many<S: Strategy>(cases: u32, strategy: S, case: impl Fn(&Runtime, S::Value)) {
     let runtime = Runtime::new().unwrap();
-    // What was found is told by the panic; nothing is written beside the sources.
+    // The panic tells what failed; nothing is written beside the sources.
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let run = |value| {
         case(&runtime, value);

@@ -1,4 +1,5 @@
-//! What each provider sends: answers in the shapes of its own, made by hand after its documents and after reports of what it really sends.
+//! Answers in the shape of each provider, made by hand after its documents and after reports of
+//! what it really sends.
 
 use level3::domain::Usage;
 use level3::model::{Answer, ModelErrorKind};

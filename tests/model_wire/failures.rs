@@ -1,4 +1,4 @@
-//! What goes wrong, what is tried again, and what a person is told.
+//! Failures of a request: which of them the client tries again, and its words for a person.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -76,7 +76,7 @@ async fn an_integer_error_code_keeps_status_and_message() {
 
 #[tokio::test]
 async fn a_conversation_too_long_is_told_apart_from_other_refusals() {
-    // What llama.cpp really sends.
+    // The body that llama.cpp really sends.
     let body = r#"{"error":{"code":400,"message":"request (40030 tokens) exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":40030,"n_ctx":8192}}"#;
     let (kind, message, requests) = failure_of(vec![refusal("400 Bad Request", "", body)], limits()).await;
     assert_eq!((kind, requests), (Kind::ContextOverflow, 1));
@@ -224,7 +224,8 @@ async fn a_server_that_does_not_know_the_usage_option_is_asked_without_it() {
     assert_eq!(asked, [true, false, false]);
 }
 
-/// What llama.cpp's server sends when it loses the thread of a tool call that it is passing on in pieces.
+/// The error that llama.cpp's server sends when it loses the thread of a tool call that it is
+/// passing on in pieces.
 const LOST: &str = r#"{"error":{"code":500,"message":"Invalid diff: now finding less tool calls!","type":"server_error"}}"#;
 
 #[tokio::test]

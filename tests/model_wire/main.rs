@@ -25,7 +25,7 @@ use serde_json::json;
 /// A key that must never be seen in a message.
 pub const KEY: &str = "sk-very-secret-0123456789";
 
-/// Limits under which nothing takes long. Whoever tests a deadline makes that one small.
+/// Limits under which nothing takes long. A test of a deadline makes that one small.
 pub fn limits() -> Limits {
     Limits { retry_base: Duration::from_millis(1), look: Duration::from_secs(10), ..Limits::default() }
 }

@@ -252,7 +252,8 @@ async fn very_deep_json_is_refused_and_nothing_overflows() {
         let error = outcome(body).await.unwrap_err();
         assert!(matches!(error.kind, Kind::Malformed | Kind::Cut), "{error}");
     }
-    // Inside the text of arguments it is the tool's to refuse, also where it is looked for in written text.
+    // Inside the text of arguments it is the tool's to refuse, also if the client looks for a call
+    // in written text.
     let nested = deep("{\"a\":", "}");
     let body = tool_call(json!({ "index": 0, "id": "a", "function": { "name": "x", "arguments": nested } }));
     assert_eq!(outcome(body + &finish()).await.unwrap().calls[0].arguments, nested);

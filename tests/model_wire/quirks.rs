@@ -1,4 +1,4 @@
-//! What each provider is sent: the same conversation, in the form that provider takes.
+//! The request as each provider gets it: the same conversation, in the form that provider takes.
 
 use level3::domain::{CallRequest, ToolSpec};
 use level3::model::client::Limits;

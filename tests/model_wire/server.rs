@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-/// What is done with a connection, in order. At the end it is closed.
+/// The acts on a connection, in order. At the end it is closed.
 #[derive(Clone)]
 pub enum Do {
     Send(Vec<u8>),
@@ -35,7 +35,8 @@ pub type Beside = Arc<Mutex<HashMap<&'static str, (String, usize)>>>;
 pub struct Server {
     pub address: SocketAddr,
     pub asked: Arc<Mutex<Vec<String>>>,
-    /// What is answered at paths beside the OpenAI interface, with the number of times each was asked; 404 for all others.
+    /// The answers at paths beside the OpenAI interface, with the number of times each was asked;
+    /// 404 for all others.
     pub beside: Beside,
     /// Gets a permit each time a client goes away during [`Do::Hang`].
     left: Arc<Semaphore>,
@@ -91,7 +92,7 @@ impl Drop for Server {
     }
 }
 
-/// What a server plays from.
+/// The script that a server plays from.
 struct Stage {
     replies: Vec<Reply>,
     number: AtomicUsize,

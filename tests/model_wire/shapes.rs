@@ -1,4 +1,4 @@
-//! What a good answer may look like on the wire.
+//! The shapes that a good answer may have on the wire.
 
 use std::time::{Duration, Instant};
 

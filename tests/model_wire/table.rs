@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Where the tests it names may stand.
+/// The folders in which the tests it names may stand.
 const FOLDERS: [&str; 4] = ["tests/model_wire", "tests/it", "src/model", "src/agent"];
 
 /// The names in backticks in the last column of each row, with the fault in the first.

@@ -5,10 +5,11 @@ use super::files::{Finding, Source};
 /// The fewest rows there may be.
 const FEWEST: usize = 60;
 
-/// What the headings begin with, one for each kind of attack.
+/// The beginnings of the headings, one for each kind of attack.
 const KINDS: [&str; 6] = ["Guest", "SQL", "Egress", "Localhost", "Approval", "Secrets"];
 
-/// What is wrong with the table: too few rows, a kind without one, a row without a test, a test that is not there.
+/// The faults of the table: too few rows, a kind without one, a row without a test, a test that is
+/// not there.
 pub fn check(document: &Source, project: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (mut kind, mut rows, mut of_kind) = ("", 0, [0; KINDS.len()]);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-/// Where files are looked for, besides the files at the top.
+/// The folders that are searched, besides the files at the top.
 const FOLDERS: [&str; 10] =
     ["src", "tests", "benches", "static", "capabilities", "migrations", "scripts", "docs", "examples", ".ci"];
 
@@ -21,7 +21,7 @@ const SCRIPTS: [&str; 4] = [".ci/run", "Justfile", "scripts/peers", "scripts/pre
 pub struct Source {
     /// The path inside the project, with `/`.
     pub path: String,
-    /// What it holds.
+    /// Its content.
     pub text: String,
 }
 

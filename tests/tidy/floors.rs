@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-/// Where a module stands.
+/// The place of a module.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Place {
     floor: usize,

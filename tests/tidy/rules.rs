@@ -10,8 +10,8 @@ use super::tokens;
 /// The longest a file may be.
 const LONGEST: usize = 500;
 
-/// Where SQL may stand as text that is shown to a model and never run by the program: the tools' descriptions, and what the tour
-/// says. Neither may name `sqlx`, so neither can run it.
+/// The places in which SQL may stand as text that is shown to a model and never run by the program:
+/// the tools' descriptions, and the tour's words. Neither may name `sqlx`, so neither can run it.
 const SQL_AS_TEXT: [&str; 2] = ["src/tools/", "src/model/tour"];
 
 /// Files of more than 500 lines.
