@@ -8,13 +8,14 @@ mod tidy {
     pub mod attacks;
     pub mod files;
     pub mod floors;
+    pub mod prose;
     pub mod rules;
     pub mod tokens;
 }
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, attacks, rules};
+use tidy::{arrows, attacks, prose, rules};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
@@ -88,6 +89,16 @@ fn only_main_ends_the_process() {
 #[test]
 fn nothing_is_put_off_in_a_comment() {
     check(&project(), |_| true, rules::put_off);
+}
+
+#[test]
+fn sentences_in_comments_begin_with_their_subject() {
+    let project = project();
+    for place in prose::DONE {
+        let is_there = project.iter().any(|file| prose::is_done(file) && file.path.starts_with(place));
+        assert!(is_there, "no file is at {place}");
+    }
+    check(&project, prose::is_done, prose::openings);
 }
 
 #[test]

@@ -1,0 +1,124 @@
+//! Plain English in comments, as `docs/style.md` asks for it: no sentence hides its actor behind `What`, `Who` or `Where`.
+
+use super::files::{Finding, Source};
+
+/// The folders and files that keep the rule. The list grows until it is `src` and `tests`.
+pub const DONE: [&str; 20] = [
+    "src/cli/",
+    "src/clock/",
+    "src/config/",
+    "src/egress/",
+    "src/failpoint.rs",
+    "src/lasting.rs",
+    "src/mcp/",
+    "src/memory.rs",
+    "src/model/",
+    "src/postgres/",
+    "src/sandbox/",
+    "src/secrets/",
+    "src/telemetry/",
+    "src/wire/",
+    "tests/browser/",
+    "tests/chaos/",
+    "tests/model_wire/",
+    "tests/run_sh.rs",
+    "tests/tidy.rs",
+    "tests/tidy/",
+];
+
+/// The words that no sentence begins with.
+const REFUSED: [&str; 5] = ["What", "Whoever", "Who", "Whatever", "Where"];
+
+/// True for a Rust file that keeps the rule already.
+pub fn is_done(file: &Source) -> bool {
+    file.is_rust() && DONE.iter().any(|place| file.path.starts_with(place))
+}
+
+/// Sentences in comments that begin with one of the refused words.
+pub fn openings(file: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // True while the next word begins a sentence; a comment goes on over lines.
+    let mut begins = true;
+    let mut is_code = false;
+    for (number, line) in file.text.lines().enumerate() {
+        let Some(comment) = comment(line) else {
+            (begins, is_code) = (true, false);
+            continue;
+        };
+        let is_fence = comment.starts_with("```");
+        is_code ^= is_fence;
+        begins |= is_fence || comment.is_empty() || is_item(comment);
+        if is_fence || is_code {
+            continue;
+        }
+        for word in comment.split_whitespace() {
+            let bare = word.trim_start_matches(['*', '(', '"', '“']);
+            let letters = bare.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+            if begins && REFUSED.contains(&letters) {
+                findings.push(file.finding(number + 1, format!("a sentence begins with `{letters}`; see docs/style.md")));
+            }
+            // The mark of an item is not yet a word of it.
+            begins = begins && letters.is_empty() && !bare.starts_with('`') || ends_a_sentence(word);
+        }
+    }
+    findings
+}
+
+/// The text of a line's comment; `None` if the line has none.
+fn comment(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("//")?;
+    // Behind code a comment has a blank before it, and stands in no text.
+    let is_alone = before.trim().is_empty();
+    let is_behind = before.ends_with(' ') && before.matches('"').count() % 2 == 0;
+    (is_alone || is_behind).then(|| after.trim_start_matches(['/', '!']).trim())
+}
+
+/// True for a line that begins an item of a list.
+fn is_item(comment: &str) -> bool {
+    let mark = comment.split(' ').next().unwrap_or_default();
+    ["*", "-", "|"].contains(&mark) || mark.strip_suffix('.').is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+fn ends_a_sentence(word: &str) -> bool {
+    word.trim_end_matches(['*', ')', '"', '”', '`']).ends_with(['.', '!', '?'])
+}
+
+#[test]
+fn a_sentence_that_begins_with_a_refused_word_is_found_at_its_line() {
+    let lines = |text: &str| -> Vec<String> {
+        let findings = openings(&Source::sample("src/a.rs", text));
+        findings.iter().map(|finding| finding.to_string().split(':').nth(1).unwrap_or_default().to_owned()).collect()
+    };
+    for (text, found) in [
+        ("//! What it is.", "1"),
+        ("/// Whoever asks.\nfn a() {}", "1"),
+        ("fn a() {\n    // Where it is.\n}", "2"),
+        ("fn a() {} // Whatever it is.", "1"),
+        ("/// One sentence. Who asks is told.", "1"),
+        ("/// A sentence that goes\n/// on. What follows is another.", "2"),
+        ("/// A sentence.\n/// Where is another.", "2"),
+        ("/// A list:\n/// * What is an item.\n/// 2. Who is one, too.", "2 3"),
+        ("/// (In brackets.) What follows.", "1"),
+        ("/// **Where** it is.", "1"),
+        ("/// A paragraph without an end\n///\n/// What begins another.", "3"),
+        ("/// A comment\nfn a() {}\n/// What begins another.", "3"),
+        ("/// ```\n/// let a = 1;\n/// ```\n/// What comes after code.", "4"),
+    ] {
+        assert_eq!(lines(text).join(" "), found, "{text}");
+    }
+}
+
+#[test]
+fn the_words_elsewhere_are_no_finding() {
+    for text in [
+        "/// The place where it is, and what it does.",
+        "/// A sentence that goes on with\n/// What in capitals.",
+        "/// `What` is a name. Whole sentences pass, and so does Whose.",
+        "fn a() { say(\"What now?\") }",
+        "const A: &str = \"https://example.com // What\";",
+        "/// ```\n/// What a text shows.\n/// ```",
+        "struct What;\nimpl Who for What {}",
+    ] {
+        assert_eq!(openings(&Source::sample("src/a.rs", text)), [], "{text}");
+    }
+}
