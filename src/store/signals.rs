@@ -100,6 +100,12 @@ impl Signals {
         let _ = self.events.send(record);
     }
 
+    /// Something may have been committed that nobody announced, or nobody will: everybody reads on, here and elsewhere.
+    pub(super) fn doubt(&self) {
+        self.outbox.say_missed();
+        self.missed();
+    }
+
     pub(super) fn outbox(&self) -> &Outbox {
         &self.outbox
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{PgExecutor, PgTransaction, query_scalar};
+use tracing::Instrument;
 
 use super::undo::kept_of;
 use super::{Lease, Signals, Store, StoreError};
@@ -176,13 +177,48 @@ impl Unit {
     /// # Errors
     /// When the database refuses; then nothing happened, unless the connection broke in the very moment of the commit.
     pub async fn commit(self) -> Result<(), StoreError> {
-        self.tx.commit().await?;
-        if self.records.iter().any(|record| matches!(record.event, Event::ToolCallEnded { .. })) {
+        // A caller may be dropped in this moment: a turn that is over by this very commit is let go of by the runner, a request ends with
+        // its client. The commit goes on at the server, so its announcement must go on here.
+        let committed = tokio::spawn(self.commit_and_tell().in_current_span()).await;
+        committed.unwrap_or_else(|broken| match broken.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(StoreError::Database(sqlx::Error::WorkerCrashed)), // the runtime ends
+        })
+    }
+
+    async fn commit_and_tell(self) -> Result<(), StoreError> {
+        let Self { tx, signals, records, .. } = self;
+        let doubt = Doubt::of(&signals);
+        tx.commit().await?;
+        if records.iter().any(|record| matches!(record.event, Event::ToolCallEnded { .. })) {
             failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
         }
-        for record in self.records {
-            self.signals.announce(record);
+        for record in records {
+            signals.announce(record);
         }
+        doubt.dispelled();
         Ok(())
+    }
+}
+
+/// Held while a commit is under way. Dropped before it is dispelled, somebody else may have to look at what was committed: the database
+/// may have done it and its answer was lost, or nobody was left to announce it.
+pub(super) struct Doubt(Option<Signals>);
+
+impl Doubt {
+    pub(super) fn of(signals: &Signals) -> Self {
+        Self(Some(signals.clone()))
+    }
+
+    pub(super) fn dispelled(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Doubt {
+    fn drop(&mut self) {
+        if let Some(signals) = self.0.take() {
+            signals.doubt();
+        }
     }
 }

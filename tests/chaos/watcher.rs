@@ -10,6 +10,7 @@ use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
@@ -126,9 +127,11 @@ impl Watcher {
 
     /// Reads until the message is answered (true) or the connection breaks.
     async fn read(&mut self, socket: &mut Socket, id: &str) -> bool {
+        // Pings are no news.
+        let mut until = Instant::now() + PATIENCE;
         loop {
             let frame = tokio::select! {
-                frame = tokio::time::timeout(PATIENCE, socket.next()) => frame,
+                frame = tokio::time::timeout_at(until, socket.next()) => frame,
                 // A server that is frozen says nothing; the next one stands elsewhere.
                 Ok(()) = self.address.changed() => return false,
             };
@@ -137,6 +140,7 @@ impl Watcher {
             };
             match frame {
                 Some(Ok(Message::Text(text))) => {
+                    until = Instant::now() + PATIENCE;
                     let frame: Value = serde_json::from_str(&text).expect("frames are JSON");
                     let mut told = self.told.lock().unwrap();
                     if let (Some(seq), Some(last)) = (frame["seq"].as_i64(), told.last()) {

@@ -8,6 +8,7 @@ mod suite;
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
+mod announced;
 mod api;
 mod approvals;
 mod attacks;

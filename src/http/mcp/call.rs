@@ -82,6 +82,7 @@ impl Door {
         let mut events = doors.store.signals().events();
         let mut elsewhere = doors.store.signals().elsewhere();
         let until = Instant::now() + PATIENCE;
+        let began = doors.clock.now();
         let mut decision = None;
         loop {
             let report = doors.store.turn_report(turn).await?;
@@ -99,7 +100,11 @@ impl Door {
                 let now = doors.clock.now();
                 let asked_until = match decision {
                     Some(until) => until,
-                    None if self.tells_of(approval, tool, context).await => now + DECISION,
+                    // A person's time begins with the question, or with the call that finds it asked, not with our look at it.
+                    None if self.tells_of(approval, tool, context).await => {
+                        let asked = doors.store.approval(approval).await?.map_or(now, |approval| approval.created_at);
+                        asked.max(began) + DECISION
+                    }
                     None => now,
                 };
                 decision = Some(asked_until);

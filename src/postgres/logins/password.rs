@@ -27,8 +27,12 @@ pub(super) fn password(secret: &str, role: &str) -> String {
     hex::encode(mac(secret.as_bytes(), &[role.as_bytes()]))
 }
 
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
+}
+
 fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+    let mut mac = keyed(key);
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()
 }
@@ -40,8 +44,9 @@ pub(super) fn verifier(password: &str) -> String {
     let salt = &mac(password.as_bytes(), &[b"salt"])[..16];
     let mut round = mac(password.as_bytes(), &[salt, &1_u32.to_be_bytes()]);
     let mut salted = round;
+    let keyed = keyed(password.as_bytes());
     for _ in 1..ITERATIONS {
-        round = mac(password.as_bytes(), &[&round]);
+        round = keyed.clone().chain_update(round).finalize().into_bytes().into();
         salted.iter_mut().zip(round).for_each(|(sum, byte)| *sum ^= byte);
     }
     let stored = Sha256::digest(mac(&salted, &[b"Client Key"]));

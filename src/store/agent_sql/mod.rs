@@ -20,9 +20,9 @@ pub(super) use self::told::is_code;
 use self::told::{busy, cannot_ask, cut, timed_out, told_of};
 use self::transaction::Seal;
 use super::undo::kept_of;
-use super::unit::used_approval;
+use super::unit::{Doubt, used_approval};
 use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError};
-use crate::domain::{Event, EventRecord, Finding, OperationState, Outcome, ToolCallId};
+use crate::domain::{EventRecord, Finding, OperationState, Outcome, ToolCallId};
 
 /// What a capability's statement may give it.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
@@ -60,13 +60,21 @@ impl<E: Into<StoreError>> From<E> for Failure {
     }
 }
 
-/// What came of a statement: its result, and the number of the event by which it was recorded.
-type Sealed = (String, Option<i64>);
+/// What came of a statement: its result, and the event by which it was recorded.
+type Sealed = (String, Option<Committed>);
+
+/// A recorded event that is still to be announced.
+struct Committed {
+    /// Its number.
+    sequence: i64,
+    /// Until it is announced.
+    doubt: Doubt,
+}
 
 /// How statements ended.
 enum Ran {
-    /// With their result, and the number of the event by which it was recorded.
-    Done(String, Option<i64>),
+    /// With their result, and the event by which it was recorded.
+    Done(String, Option<Committed>),
     /// With nothing; what their author is told.
     Failed(Value),
     /// With nothing; what they would do.
@@ -92,7 +100,7 @@ impl Store {
             Ok(statements) => {
                 match self.run_sealed(lease, &statements, (Seal::Call(&end), sql.login, sql.promised), now).await? {
                     Ran::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
-                    Ran::Done(result, sequence) => {
+                    Ran::Done(result, committed) => {
                         let outcome = Outcome::ok(result);
                         let approval = match end.verdict {
                             // It is committed: an announcement that cannot name the approval is better than none.
@@ -100,7 +108,11 @@ impl Store {
                             _ => None,
                         };
                         let kept = kept_of(&self.pool, end.call).await.unwrap_or(None);
-                        self.announce(lease, sequence, now, end.recorded(lease, outcome.clone(), approval, kept));
+                        if let Some(Committed { sequence, doubt }) = committed {
+                            let event = end.recorded(lease, outcome.clone(), approval, kept);
+                            self.signals.announce(EventRecord { conversation: lease.conversation, sequence, at: now, event });
+                            doubt.dispelled();
+                        }
                         return Ok(SqlEnd::Outcome(outcome));
                     }
                     Ran::Failed(error) => error,
@@ -203,9 +215,10 @@ impl Store {
         let failed = match Statement::new(text, params, Room::Whole(WHOLE)) {
             Err(refusal) => refusal,
             Ok(statement) => match self.run_sealed(lease, &[statement], (seal, login, false), now).await? {
-                Ran::Done(answer, sequence) => {
-                    if let Some(sequence) = sequence {
+                Ran::Done(answer, committed) => {
+                    if let Some(Committed { sequence, doubt }) = committed {
                         self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
+                        doubt.dispelled();
                     }
                     return Ok(Ok(answer));
                 }
@@ -257,7 +270,7 @@ impl Store {
             told = outgrown => return Ok(Ran::Failed(told)),
         };
         match ran {
-            Ok(Ok((result, sequence))) => Ok(Ran::Done(result, sequence)),
+            Ok(Ok((result, committed))) => Ok(Ran::Done(result, committed)),
             Ok(Err(Failure::Statement(error))) => {
                 let text = statements.iter().map(|statement| statement.text).collect::<Vec<_>>().join("\n");
                 Ok(Ran::Failed(self.with_tables(error, &text).await?))
@@ -294,12 +307,6 @@ impl Store {
         tracing::warn!(%error, "the agent's login does not let us in; it is made anew");
         self.repair.run().await.map_err(|error| StoreError::AgentLogin(Box::new(error)))?;
         Ok(pool.acquire().await?)
-    }
-
-    fn announce(&self, lease: &Lease, sequence: Option<i64>, at: DateTime<Utc>, event: Event) {
-        if let Some(sequence) = sequence {
-            self.signals.announce(EventRecord { conversation: lease.conversation, sequence, at, event });
-        }
     }
 }
 

@@ -10,12 +10,13 @@ use super::pools::AgentPool;
 use super::seam::AgentLogin;
 use super::statement::Statement;
 use super::told::{busy, describe, ended_transaction, is_code, too_much};
-use super::{Failure, Sealed};
+use super::{Committed, Failure, Sealed};
 use crate::domain::{Finding, MOST_RESULT, ToolCallId};
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::session;
 use crate::store::operations::shown;
-use crate::store::{CallEnd, Lease, NewOperation, Store, StoreError};
+use crate::store::unit::Doubt;
+use crate::store::{CallEnd, Lease, NewOperation, Signals, Store, StoreError};
 
 /// What is recorded in the transaction of the statement.
 pub(super) enum Seal<'a> {
@@ -92,14 +93,18 @@ impl Store {
             }
         };
         // Constraints that were deferred are checked here, and a violated one is the statement's fault as well.
-        let end = if sequence.is_some() { "COMMIT" } else { "ROLLBACK" };
-        sqlx::raw_sql(end).execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
+        let Some(sequence) = sequence else {
+            sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
+            running.backend = None;
+            return Ok((result, None));
+        };
+        let doubt = Doubt::of(&self.signals);
+        running.commits = Some(self.signals.clone());
+        sqlx::raw_sql("COMMIT").execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
         running.backend = None;
-        if sequence.is_some() {
-            // As if the connection had broken in the very moment of the commit.
-            failpoint::hit(Point::AfterStatement).map_err(|_| Failure::Cut)?;
-        }
-        Ok((result, sequence))
+        // As if the connection had broken in the very moment of the commit.
+        failpoint::hit(Point::AfterStatement).map_err(|_| Failure::Cut)?;
+        Ok((result, Some(Committed { sequence, doubt })))
     }
 
     /// What the statements turned out to do, which nobody let them do.
@@ -136,7 +141,12 @@ impl Store {
             })?;
             let column = |number: usize| begun.try_get_unchecked::<Option<String>, _>(number).map(Option::unwrap_or_default);
             let Some(strange) = session::strange(name, &column(3)?, &column(4)?) else {
-                let running = Running { connection: Some(connection), backend: column(1)?.parse().ok(), pool: self.pool.clone() };
+                let running = Running {
+                    connection: Some(connection),
+                    backend: column(1)?.parse().ok(),
+                    pool: self.pool.clone(),
+                    commits: None,
+                };
                 return Ok(Begun { running, transaction: column(0)?, before: column(2)?, rows: column(5)? });
             };
             drop(connection.close().await);
@@ -281,6 +291,9 @@ impl Seal<'_> {
     }
 }
 
+/// How long a commit that nobody waits for is given to end, in milliseconds.
+const COMMITS_WITHIN_MS: i64 = 5000;
+
 /// A transaction that has begun.
 struct Begun {
     running: Running,
@@ -298,18 +311,25 @@ struct Running {
     connection: Option<PoolConnection<Postgres>>,
     backend: Option<i32>,
     pool: PgPool,
+    /// Its commit is under way; whom to tell that it may have happened.
+    commits: Option<Signals>,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         let (Some(backend), Some(mut connection)) = (self.backend, self.connection.take()) else { return };
         connection.close_on_drop();
-        let pool = self.pool.clone();
+        let (pool, commits) = (self.pool.clone(), self.commits.take());
+        // Waited for: while it commits, it does not heed this, and what it commits is there to be seen only when it has ended.
+        let patience = if commits.is_some() { COMMITS_WITHIN_MS } else { 0 };
         tokio::spawn(async move {
-            if let Err(error) = sqlx::query!("SELECT pg_terminate_backend($1)", backend).fetch_one(&pool).await {
+            if let Err(error) = sqlx::query!("SELECT pg_terminate_backend($1, $2)", backend, patience).fetch_one(&pool).await {
                 tracing::warn!(%error, "could not end a statement of the agent at the server; its own timeout will");
             }
             drop(connection);
+            if let Some(signals) = commits {
+                signals.doubt();
+            }
         });
     }
 }

@@ -121,6 +121,11 @@ impl Outbox {
         }
     }
 
+    /// Lets the others read on.
+    pub(in crate::store) fn say_missed(&self) {
+        self.say(Word::Missed);
+    }
+
     pub(super) fn say(&self, word: Word) {
         let mut kept = self.lock();
         if !kept.company {

@@ -10,6 +10,7 @@ use sqlx::{Connection, PgExecutor, query, query_scalar};
 
 pub(super) use text::loses;
 
+use super::unit::Doubt;
 use super::{Store, StoreError};
 use crate::domain::{ConversationId, Event, EventRecord, ToolCallId, TurnId};
 
@@ -142,9 +143,11 @@ impl Store {
             }
             sequence => sequence?,
         };
+        let doubt = Doubt::of(&self.signals);
         tx.commit().await?;
         let event = Event::CallUndone { turn: TurnId(row.turn_id), call, rows };
         self.signals.announce(EventRecord { conversation: ConversationId(row.conversation_id), sequence, at: now, event });
+        doubt.dispelled();
         Ok(rows)
     }
 

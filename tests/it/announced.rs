@@ -1,0 +1,57 @@
+//! A commit is announced, whoever is left to wait for it: a caller that is dropped in that very moment keeps no page in the dark.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures::FutureExt;
+use level3::domain::{Event, Outcome, Power};
+use level3::store::{AgentLogin, CallEnd};
+use serde_json::json;
+
+use crate::operations::Held;
+use crate::support::TestApp;
+
+/// Polls `caller` until `query` counts what it commits, and drops it without another poll.
+async fn dropped_as_it_commits(app: &TestApp, caller: impl Future, query: &'static str) {
+    let mut caller = pin!(caller);
+    loop {
+        assert!(caller.as_mut().now_or_never().is_none(), "it was not seen to commit before it heard of it");
+        // Postgres gets all the time it needs for what it was sent last.
+        for _ in 0..10 {
+            if app.count(query).await > 0 {
+                return;
+            }
+        }
+    }
+}
+
+async fn in_time<T>(waiting: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("somebody is told")
+}
+
+#[tokio::test]
+async fn the_end_of_a_turn_is_told_although_the_runner_let_go_of_it_in_that_moment() {
+    let held = Held::start().await;
+    let (now, mut events) = (held.app.now(), held.store.signals().events());
+    let end = CallEnd { call: held.call, tool: "mine", outcome: Outcome::ok("1"), proposal_sha256: &[0; 32], verdict: "allow" };
+    let ending = held.store.end_call(&held.lease, end, now);
+    dropped_as_it_commits(&held.app, ending, "SELECT count(*) FROM tool_calls WHERE state = 'done'").await;
+    assert!(matches!(in_time(events.recv()).await.unwrap().event, Event::ToolCallEnded { call, .. } if call == held.call));
+    let failing = held.store.fail_turn(&held.lease, level3::domain::Failure::Server, "over", now);
+    dropped_as_it_commits(&held.app, failing, "SELECT count(*) FROM turns WHERE state = 'failed'").await;
+    let ended = async { while !matches!(events.recv().await.unwrap().event, Event::TurnEnded { .. }) {} };
+    in_time(ended).await;
+    assert!(level3::replay::check(&held.store).await.unwrap().clean);
+}
+
+#[tokio::test]
+async fn a_statement_that_commits_without_its_caller_makes_everybody_read_on() {
+    let held = Held::start().await;
+    let (now, mut elsewhere) = (held.app.now(), held.store.signals().elsewhere());
+    let text = "CREATE TABLE t (id int)";
+    let request = json!({ "sql": text });
+    let operation = held.operation(1, Power::Sql, &request);
+    let running = held.store.run_operation_sql(&held.lease, operation, text, &[], AgentLogin::Tables, now);
+    dropped_as_it_commits(&held.app, running, "SELECT count(*) FROM operations WHERE state = 'done'").await;
+    assert_eq!(in_time(elsewhere.next()).await, None, "anything may have happened");
+}
