@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use super::{Lease, NewStep, Store, StoreError, Unit, word};
-use crate::domain::{ApprovalId, CallRequest, ConversationId, Origin, ToolCallId, TurnId, TurnState};
+use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
 
 /// How far a turn has come, for who waits for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl Store {
         for row in rows {
             if let (Some(call), Some(tool), Some(state), Some(result)) = (row.tool_call_id, row.name, row.call_state, row.content)
             {
-                report.results.push(CallReport { call: ToolCallId(call), tool, ok: state == "done", result });
+                report.results.push(CallReport { call: ToolCallId(call), tool, ok: word::<CallState>(&state)? == CallState::Done, result });
             }
         }
         Ok(Some(report))

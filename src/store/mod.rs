@@ -113,6 +113,9 @@ pub enum StoreError {
     /// A capability was replaced, rolled back or disabled in the very moment another version of it was installed.
     #[error("the capability {0} was changed by somebody else just now; this is tried again")]
     Changed(String),
+    /// A state was given an input that it does not take; nothing was written.
+    #[error(transparent)]
+    Transition(#[from] crate::domain::InvalidTransition),
     /// A stored value is not what this version writes.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),
