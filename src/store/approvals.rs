@@ -1,7 +1,6 @@
 //! Approvals: asked for in the transaction that lets the turn wait, decided once by a person, used up by the call's outcome.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
@@ -27,7 +26,7 @@ pub struct NewApproval<'a> {
 }
 
 /// An approval as it stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
     /// Its number.
     pub id: ApprovalId,
@@ -42,7 +41,6 @@ pub struct Approval {
     /// What the person was shown.
     pub shown: Shown,
     /// Fingerprint of the proposal.
-    #[serde(skip)]
     pub proposal_sha256: Vec<u8>,
     /// The person's reason.
     pub reason: Option<String>,

@@ -106,11 +106,8 @@ impl Unit {
             number: 1,
             model: "level3",
             finish_reason: "tool_calls",
-            usage: None,
-            content: "",
             calls: &[request],
-            last: false,
-            unproven: false,
+            ..NewStep::default()
         };
         self.insert_step(&lease, &step, None).await?;
         Ok(turn)

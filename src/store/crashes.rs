@@ -76,11 +76,9 @@ impl Store {
                 number: 1,
                 model: "level3",
                 finish_reason: "quarantine",
-                usage: None,
                 content: &content,
-                calls: &[],
                 last: true,
-                unproven: false,
+                ..NewStep::default()
             };
             unit.insert_step(&lease, &step, None).await?;
             let held = Held { conversation: main, turn, state: TurnState::FIRST };

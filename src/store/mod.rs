@@ -76,11 +76,12 @@ pub use steps::{NewStep, OpenCall, Progress, StoredStep};
 pub use summaries::{NewSummary, Summaries, Summary};
 pub use tasks::{Fired, NewTask, TaskChange};
 pub use turns::{Accepted, Lease, NewMessage};
-pub use undo::{KeptCall, UndoError};
+pub use undo::UndoError;
 pub use unit::{CallEnd, Unit};
-pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
 pub use v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use writing::{Pen, Writing};
+
+pub use crate::wire::api::Rate;
 
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]

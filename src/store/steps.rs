@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::failpoint::{self, Point};
 
 /// An answer to store.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewStep<'a> {
     /// Counts from 1 inside the turn.
     pub number: i32,
@@ -195,11 +195,8 @@ impl Unit {
             number: *number,
             model,
             finish_reason: STOPPED,
-            usage: None,
             content: text,
-            calls: &[],
-            last: false,
-            unproven: false,
+            ..NewStep::default()
         };
         self.insert_step(lease, &step, None).await.map(drop)
     }

@@ -180,7 +180,7 @@ impl Store {
         let in_hand: Vec<_> = in_hand.iter().map(|turn| turn.0).collect();
         let done = query!(
             "UPDATE turns SET lease_owner = NULL, lease_until = $2
-             WHERE state = ANY($4) AND lease_owner = $1 AND turn_id <> ALL($3)",
+             WHERE ended_at IS NULL AND state = ANY($4) AND lease_owner = $1 AND turn_id <> ALL($3)",
             owner,
             now,
             &in_hand,

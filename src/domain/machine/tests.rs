@@ -8,6 +8,7 @@ fn drawn<M: Machine>() -> String {
         for input in M::INPUTS {
             let Ok((next, actions)) = state.next(*input) else { continue };
             let actions: Vec<_> = actions.iter().map(ToString::to_string).collect();
+            let [state, input, next] = [state.to_string(), input.to_string(), next.to_string()];
             let line = format!("  {state:<17} {input:<8} → {next:<17} {}", actions.join(", "));
             text += line.trim_end();
             text += "\n";

@@ -83,7 +83,7 @@ pub struct Usage {
 }
 
 /// What was used up in one span of time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// Of models.
     #[serde(flatten)]
@@ -92,8 +92,9 @@ pub struct Span {
     pub tool_calls: CallCounts,
 }
 
-/// What was asked of models.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What was asked of models, summed up. What the governor's model was asked, what summaries cost and answers that broke off are among it; the
+/// controller's own words are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     /// How often.
     pub requests: u64,
@@ -105,8 +106,8 @@ pub struct Requests {
     pub cost_micros: Option<u64>,
 }
 
-/// Tool calls by what became of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Tool calls by what became of them, on the day they were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallCounts {
     /// Those that succeeded.
     pub done: u64,
