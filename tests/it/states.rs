@@ -32,7 +32,7 @@ async fn each_guard_knows_the_ways_of_its_machine() {
 #[tokio::test]
 async fn no_statement_takes_a_turn_a_way_that_there_is_not() {
     let app = TestApp::start().await;
-    app.script([text("done")]);
+    app.script([text("Hello.")]);
     app.connect().await.ask("hello").await;
     for (to, also) in [("queued", ""), ("running", ", lease_until = now()"), ("aborted", ""), ("failed", "")] {
         let back = format!("UPDATE turns SET state = '{to}'{also} WHERE turn_id = 1");

@@ -1,3 +1,5 @@
+//! The drawings of the machines, and what they have in common.
+
 use super::*;
 use crate::domain::{ApprovalState, OperationState, TurnState};
 
