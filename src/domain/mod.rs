@@ -25,7 +25,8 @@ pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme,
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
 pub use image::{Image, ImageType};
 pub use machine::{
-    ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TurnAction, TurnInput,
+    ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TurnAction,
+    TurnInput,
 };
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};

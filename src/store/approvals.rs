@@ -7,8 +7,8 @@ use sqlx::{query, query_scalar};
 use super::turns::Held;
 use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
 use crate::domain::{
-    ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Event, Machine, Shown, ToolCallId,
-    TurnId, TurnInput, Words, asks,
+    ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Event, Machine, Shown,
+    ToolCallId, TurnId, TurnInput, Words, asks,
 };
 use crate::failpoint::{self, Point};
 
@@ -403,11 +403,7 @@ impl Store {
 
 impl Unit {
     /// Ends an approval whose row the caller has locked, and says what goes with that.
-    async fn end_approval(
-        &mut self,
-        asking: Asking,
-        decided: &Decided<'_>,
-    ) -> Result<Vec<ApprovalAction>, StoreError> {
+    async fn end_approval(&mut self, asking: Asking, decided: &Decided<'_>) -> Result<Vec<ApprovalAction>, StoreError> {
         let Asking { conversation, turn, call, approval, state: from } = asking;
         let (state, actions) = from.next(decided.input)?;
         let reason = decided.reason.map(|reason| self.clean(reason).into_owned());

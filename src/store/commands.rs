@@ -83,7 +83,12 @@ impl Store {
         for row in rows {
             if let (Some(call), Some(tool), Some(state), Some(result)) = (row.tool_call_id, row.name, row.call_state, row.content)
             {
-                report.results.push(CallReport { call: ToolCallId(call), tool, ok: word::<CallState>(&state)? == CallState::Done, result });
+                report.results.push(CallReport {
+                    call: ToolCallId(call),
+                    tool,
+                    ok: word::<CallState>(&state)? == CallState::Done,
+                    result,
+                });
             }
         }
         Ok(Some(report))
@@ -102,13 +107,7 @@ impl Unit {
         let turn = self.queue_turn(conversation, Origin::Command, None, content).await?;
         // Nobody has taken the turn up yet, so it has the fence it began with.
         let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command, takes: 0 };
-        let step = NewStep {
-            number: 1,
-            model: "level3",
-            finish_reason: "tool_calls",
-            calls: &[request],
-            ..NewStep::default()
-        };
+        let step = NewStep { number: 1, model: "level3", finish_reason: "tool_calls", calls: &[request], ..NewStep::default() };
         self.insert_step(&lease, &step, None).await?;
         Ok(turn)
     }

@@ -71,14 +71,10 @@ struct Compared {
 fn compared(of: Projection) -> Compared {
     let all = |key| Compared { key, unsaid: &[], instead: &[], rows: "TRUE" };
     match of {
-        Projection::Conversations => Compared {
-            unsaid: &["profile", "is_main", "created_at"],
-            rows: "last_sequence > 0",
-            ..all("conversation_id::text")
-        },
-        Projection::Turns => {
-            Compared { unsaid: &["lease_owner", "lease_until", "takes", "taken_at"], ..all("turn_id::text") }
+        Projection::Conversations => {
+            Compared { unsaid: &["profile", "is_main", "created_at"], rows: "last_sequence > 0", ..all("conversation_id::text") }
         }
+        Projection::Turns => Compared { unsaid: &["lease_owner", "lease_until", "takes", "taken_at"], ..all("turn_id::text") },
         Projection::Steps => all("step_id::text"),
         Projection::BrokenAnswers => all("broken_answer_id::text"),
         Projection::ToolCalls => all("tool_call_id::text"),
@@ -98,10 +94,7 @@ fn compared(of: Projection) -> Compared {
         }
         Projection::Operations => Compared {
             unsaid: &["answer"],
-            instead: &[
-                ("request_sha256", "encode(request_sha256, 'hex')"),
-                ("answer_sha256", "text_fingerprint(answer)"),
-            ],
+            instead: &[("request_sha256", "encode(request_sha256, 'hex')"), ("answer_sha256", "text_fingerprint(answer)")],
             ..all("concat_ws('/', tool_call_id, ordinal)")
         },
         Projection::Tasks => all("task_id::text"),

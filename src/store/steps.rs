@@ -8,7 +8,8 @@ use super::undo::kept_of;
 use super::writing::Unfinished;
 use super::{BrokenAnswer, Lease, Rate, Store, StoreError, Unit};
 use crate::domain::{
-    CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, STOPPED, StepId, ToolCallId, TurnId, Usage,
+    CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, STOPPED, StepId, ToolCallId, TurnId,
+    Usage,
 };
 use crate::failpoint::{self, Point};
 
@@ -191,13 +192,7 @@ impl Unit {
         if stored.fetch_one(&mut *self.tx).await? > 0 {
             return Ok(());
         }
-        let step = NewStep {
-            number: *number,
-            model,
-            finish_reason: STOPPED,
-            content: text,
-            ..NewStep::default()
-        };
+        let step = NewStep { number: *number, model, finish_reason: STOPPED, content: text, ..NewStep::default() };
         self.insert_step(lease, &step, None).await.map(drop)
     }
 

@@ -22,9 +22,7 @@ use self::transaction::Seal;
 use super::undo::kept_of;
 use super::unit::used_approval;
 use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError, word};
-use crate::domain::{
-    CallState, Event, EventRecord, Finding, Machine, OperationState, Outcome, ToolCallId, TurnInput, TurnState,
-};
+use crate::domain::{CallState, Event, EventRecord, Finding, Machine, OperationState, Outcome, ToolCallId, TurnInput, TurnState};
 
 /// What a capability's statement may give it.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
