@@ -354,7 +354,7 @@ impl Agent {
 
 /// A step that ends a turn with words of the controller's own.
 fn own_words<'a>(number: i32, why: &'a str, content: &'a str) -> NewStep<'a> {
-    NewStep { number, model: "level3", finish_reason: why, usage: None, content, calls: &[], last: true, unproven: false }
+    NewStep { number, model: "level3", finish_reason: why, content, last: true, ..NewStep::default() }
 }
 
 /// What is said of the call in whose middle the time was over.

@@ -39,6 +39,16 @@ text_enum! {
     }
 }
 
+impl Channel {
+    /// Who decides through it.
+    pub fn decider(self) -> &'static str {
+        match self {
+            Self::Page | Self::Api | Self::Words => "user",
+            Self::Clock => "clock",
+        }
+    }
+}
+
 /// What a person decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]

@@ -7,6 +7,7 @@ mod event;
 mod grants;
 mod ids;
 mod image;
+mod machine;
 mod mcp;
 mod policy;
 mod profile;
@@ -23,6 +24,10 @@ pub use event::{Event, EventRecord, STOPPED};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
 pub use image::{Image, ImageType};
+pub use machine::{
+    ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TurnAction,
+    TurnInput,
+};
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
 pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Profile, Toolset};

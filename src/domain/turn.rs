@@ -1,5 +1,7 @@
 //! A turn's states and where turns come from.
 
+use super::Machine;
+
 /// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in Rust.
 macro_rules! text_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
@@ -42,7 +44,7 @@ macro_rules! text_enum {
 pub(super) use text_enum;
 
 text_enum! {
-    /// The life of a turn: `queued → running → awaiting_approval → completed / aborted / failed`.
+    /// Where a turn stands; the `Machine` of turns says how it gets there.
     TurnState {
         /// Accepted, nobody works on it yet.
         Queued = "queued",
@@ -62,10 +64,7 @@ text_enum! {
 impl TurnState {
     /// True when nothing will happen to the turn any more.
     pub fn is_final(self) -> bool {
-        match self {
-            Self::Queued | Self::Running | Self::AwaitingApproval => false,
-            Self::Completed | Self::Aborted | Self::Failed => true,
-        }
+        self.is_over()
     }
 }
 

@@ -4,8 +4,8 @@ use chrono::{DateTime, SubsecRound, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::domain::{
-    Change, Channel, Event, EventRecord, Image, MessageId, OperationState, Outcome, Projection, Role, Task, ToolCallId, TurnId,
-    TurnState,
+    ApprovalState, CallState, Change, Event, EventRecord, Image, Machine, MessageId, Outcome, Projection, Role, Task, ToolCallId,
+    TurnId, TurnInput, TurnState,
 };
 
 /// The rows that an event changes, and how.
@@ -30,10 +30,10 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
             let shown = |message: &MessageId| set(Projection::Messages, steered(*message), json!({ "from_step": step }));
             messages.iter().map(shown).collect()
         }
-        Event::TurnStarted { turn, fence } => vec![turn_is(*turn, TurnState::Running, json!({ "fence": fence }))],
-        Event::TurnResumed { turn, .. } => vec![turn_is(*turn, TurnState::Queued, json!({}))],
+        Event::TurnStarted { turn, fence } => vec![turn_is(*turn, TurnState::after(TurnInput::Claim), json!({ "fence": fence }))],
+        Event::TurnResumed { turn, .. } => vec![turn_is(*turn, TurnState::after(TurnInput::Resume), json!({}))],
         Event::TurnEnded { turn, state, reason, failure: _, retry_after: _ } => {
-            vec![turn_is(*turn, *state, json!({ "reason": reason, "ended_at": at }))]
+            vec![turn_is(*turn, Some(*state), json!({ "reason": reason, "ended_at": at }))]
         }
         Event::StepAnswered { .. } => answered(record),
         Event::AnswerBrokenOff { turn, answer, model, usage, counted, cost_micros } => {
@@ -46,7 +46,7 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
         Event::ToolCallProposed { turn, step, call, request, position } => {
             let row = json!({
                 "tool_call_id": call, "turn_id": turn, "step_id": step, "position": position, "request_id": request.id,
-                "name": request.name, "arguments": request.arguments, "state": "proposed", "logs": [], "created_at": at,
+                "name": request.name, "arguments": request.arguments, "state": CallState::FIRST, "logs": [], "created_at": at,
             });
             vec![set(Projection::ToolCalls, call, row)]
         }
@@ -61,9 +61,8 @@ fn changes_of(record: &EventRecord) -> Vec<Change> {
         Event::CallUndone { call, .. } => vec![set(Projection::ToolCalls, call, json!({ "undone_at": at }))],
         Event::ApprovalRequested { .. } => asked(record),
         Event::ApprovalDecided { approval, state, channel, reason, client_id, .. } => {
-            let by = if *channel == Channel::Clock { "clock" } else { "user" };
             let row = json!({
-                "state": state, "decided_by": by, "channel": channel, "reason": reason, "client_id": client_id, "decided_at": at,
+                "state": state, "decided_by": channel.decider(), "channel": channel, "reason": reason, "client_id": client_id, "decided_at": at,
             });
             vec![set(Projection::Approvals, approval, row)]
         }
@@ -98,7 +97,7 @@ fn queued(record: &EventRecord) -> Vec<Change> {
         "turn_id": turn, "conversation_id": conversation, "origin": origin, "client_id": client_id, "fence": 0, "created_at": at,
     });
     let message = set(Projection::Messages, format!("user/{turn}"), Value::Object(said(record, *turn, content, images)));
-    let mut changes = vec![set(Projection::Turns, turn, row), turn_is(*turn, TurnState::Queued, json!({})), message];
+    let mut changes = vec![set(Projection::Turns, turn, row), turn_is(*turn, Some(TurnState::FIRST), json!({})), message];
     changes.extend(kept(images));
     changes.extend(moved.map(|gone| Change { of: Projection::Messages, key: steered(gone), row: None }));
     changes
@@ -126,9 +125,9 @@ fn steered(message: MessageId) -> String {
 }
 
 /// A turn in a state, with what else is true of it then.
-fn turn_is(turn: TurnId, state: TurnState, also: Value) -> Change {
+fn turn_is(turn: TurnId, state: Option<TurnState>, also: Value) -> Change {
     let mut row = fields(also);
-    row.insert("state".to_owned(), json!(state));
+    row.extend(state.map(|state| ("state".to_owned(), json!(state))));
     Change { of: Projection::Turns, key: turn.to_string(), row: Some(row) }
 }
 
@@ -154,12 +153,11 @@ fn answered(record: &EventRecord) -> Vec<Change> {
 
 fn ended(record: &EventRecord, turn: TurnId, call: ToolCallId, outcome: &Outcome) -> Vec<Change> {
     let at = time(record.at);
-    let state = if outcome.ok { "done" } else { "failed" };
     let said = json!({
         "conversation_id": record.conversation, "turn_id": turn, "role": Role::Tool, "content": outcome.result,
         "tool_call_id": call, "steered": false, "images": [], "created_at": at,
     });
-    let row = json!({ "state": state, "logs": outcome.logs, "ended_at": at });
+    let row = json!({ "state": CallState::after(outcome.input()), "logs": outcome.logs, "ended_at": at });
     vec![set(Projection::ToolCalls, call, row), set(Projection::Messages, format!("tool/{call}"), said)]
 }
 
@@ -169,10 +167,10 @@ fn asked(record: &EventRecord) -> Vec<Change> {
     };
     let row = json!({
         "approval_id": approval, "conversation_id": record.conversation, "turn_id": turn, "tool_call_id": call,
-        "proposal_sha256": proposal_sha256, "shown": shown, "state": "pending", "expires_at": time(*expires_at),
+        "proposal_sha256": proposal_sha256, "shown": shown, "state": ApprovalState::FIRST, "expires_at": time(*expires_at),
         "created_at": time(record.at),
     });
-    vec![set(Projection::Approvals, approval, row), turn_is(*turn, TurnState::AwaitingApproval, json!({}))]
+    vec![set(Projection::Approvals, approval, row), turn_is(*turn, TurnState::after(TurnInput::Ask), json!({}))]
 }
 
 fn operated(record: &EventRecord) -> Vec<Change> {
@@ -182,7 +180,7 @@ fn operated(record: &EventRecord) -> Vec<Change> {
         return Vec::new();
     };
     let at = time(record.at);
-    let ended_at = (*state != OperationState::Intended).then_some(at);
+    let ended_at = state.is_over().then_some(at);
     let row = json!({
         "tool_call_id": call, "ordinal": ordinal, "power": power, "class": class, "request_sha256": request_sha256,
         "request": request, "state": state, "answer_sha256": answer_sha256, "created_at": at, "ended_at": ended_at,

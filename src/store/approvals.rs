@@ -1,13 +1,14 @@
 //! Approvals: asked for in the transaction that lets the turn wait, decided once by a person, used up by the call's outcome.
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
+use super::turns::Held;
 use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, ConversationId, Decision, Event, Shown, ToolCallId, TurnId, TurnState, Words, asks,
+    ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Event, Machine, Shown,
+    ToolCallId, TurnId, TurnInput, Words, asks,
 };
 use crate::failpoint::{self, Point};
 
@@ -25,7 +26,7 @@ pub struct NewApproval<'a> {
 }
 
 /// An approval as it stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
     /// Its number.
     pub id: ApprovalId,
@@ -40,7 +41,6 @@ pub struct Approval {
     /// What the person was shown.
     pub shown: Shown,
     /// Fingerprint of the proposal.
-    #[serde(skip)]
     pub proposal_sha256: Vec<u8>,
     /// The person's reason.
     pub reason: Option<String>,
@@ -78,7 +78,7 @@ impl From<sqlx::Error> for DecideError {
 
 /// A decision on its way into the database.
 struct Decided<'a> {
-    state: ApprovalState,
+    input: ApprovalInput,
     channel: Channel,
     reason: Option<&'a str>,
     client_id: Option<&'a str>,
@@ -87,9 +87,18 @@ struct Decided<'a> {
 }
 
 impl Decided<'_> {
-    fn by_nobody(state: ApprovalState) -> Self {
-        Self { state, channel: Channel::Clock, reason: None, client_id: None, content: None, always: false }
+    fn by_nobody(input: ApprovalInput) -> Self {
+        Self { input, channel: Channel::Clock, reason: None, client_id: None, content: None, always: false }
     }
+}
+
+/// An approval whose row the transaction has locked, and where it stands.
+struct Asking {
+    conversation: ConversationId,
+    turn: TurnId,
+    call: ToolCallId,
+    approval: ApprovalId,
+    state: ApprovalState,
 }
 
 /// A row of `approvals`, as the macros read it.
@@ -194,9 +203,8 @@ impl Store {
     /// [`StoreError::LostLease`], or when the database is not there.
     pub async fn ask(&self, lease: &Lease, asked: NewApproval<'_>, now: DateTime<Utc>) -> Result<ApprovalId, StoreError> {
         let mut unit = self.begin(now).await?;
-        unit.hold(lease).await?;
-        // An earlier one, about other circumstances, counts for nothing any more.
-        unit.void_approvals(lease.conversation, lease.turn).await?;
+        let held = unit.hold(lease).await?;
+        unit.advance(held, TurnInput::Ask, None).await?;
         let id = query_scalar!(
             "INSERT INTO approvals (conversation_id, turn_id, tool_call_id, proposal_sha256, shown, expires_at, created_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING approval_id",
@@ -209,12 +217,6 @@ impl Store {
             now
         )
         .fetch_one(&mut *unit.tx)
-        .await?;
-        query!(
-            "UPDATE turns SET state = 'awaiting_approval', lease_owner = NULL, lease_until = NULL WHERE turn_id = $1",
-            lease.turn.0
-        )
-        .execute(&mut *unit.tx)
         .await?;
         let event = Event::ApprovalRequested {
             turn: lease.turn,
@@ -241,11 +243,11 @@ impl Store {
         channel: Channel,
         now: DateTime<Utc>,
     ) -> Result<(), DecideError> {
-        let (state, reason, always) = match &decision {
-            Decision::Approve { always } => (ApprovalState::Approved, None, *always),
-            Decision::Deny { reason } => (ApprovalState::Denied, reason.as_deref(), false),
+        let (input, reason, always) = match &decision {
+            Decision::Approve { always } => (ApprovalInput::Approve, None, *always),
+            Decision::Deny { reason } => (ApprovalInput::Deny, reason.as_deref(), false),
         };
-        let decided = Decided { state, channel, reason, client_id: None, content: None, always };
+        let decided = Decided { input, channel, reason, client_id: None, content: None, always };
         self.take_decision(id, decided, now).await.map(drop)
     }
 
@@ -300,9 +302,9 @@ impl Store {
         let Ok([waits]) = <[_; 1]>::try_from(waiting.fetch_all(&self.pool).await?) else { return Ok(None) };
         let Some(approve) = value::<Shown>(waits.shown)?.words.decision(content) else { return Ok(None) };
         let id = waits.approval_id;
-        let state = if approve { ApprovalState::Approved } else { ApprovalState::Denied };
+        let input = if approve { ApprovalInput::Approve } else { ApprovalInput::Deny };
         let content = self.clean(content);
-        let decided = Decided { state, channel: Channel::Words, reason: None, client_id, content: Some(&content), always: false };
+        let decided = Decided { input, channel: Channel::Words, reason: None, client_id, content: Some(&content), always: false };
         match self.take_decision(ApprovalId(id), decided, now).await {
             Ok(turn) => Ok(Some(accepted(turn, false))),
             // Somebody else was faster.
@@ -329,18 +331,20 @@ impl Store {
         .fetch_one(&mut *unit.tx)
         .await?;
         let state: ApprovalState = word(&asked.state)?;
-        if state != ApprovalState::Pending {
+        if state.next(decided.input).is_err() {
             // Who looked for turns in this moment passed over the one that was held here.
             unit.tx.rollback().await.map_err(StoreError::from)?;
             self.signals.queue().notify_one();
             return Err(DecideError::Decided(id, state));
         }
         let late = asked.expires_at <= now && decided.channel != Channel::Clock;
-        let decided = if late { Decided::by_nobody(ApprovalState::Expired) } else { decided };
-        let conversation = ConversationId(turn.conversation_id);
+        let decided = if late { Decided::by_nobody(ApprovalInput::Expire) } else { decided };
+        let (conversation, waits) = (ConversationId(turn.conversation_id), TurnId(turn.turn_id));
         let shown: Shown = value(asked.shown)?;
-        unit.end_approval(conversation, TurnId(turn.turn_id), ToolCallId(asked.tool_call_id), id, &decided).await?;
-        if decided.always && shown.can_always && decided.state == ApprovalState::Approved {
+        let call = ToolCallId(asked.tool_call_id);
+        let asking = Asking { conversation, turn: waits, call, approval: id, state };
+        let actions = unit.end_approval(asking, &decided).await?;
+        if decided.always && shown.can_always && decided.input == ApprovalInput::Approve {
             // An external tool whose definition changed since it was asked about is not what “always” was said of.
             query!(
                 "INSERT INTO tool_rules (profile, tool, rule, updated_at)
@@ -355,14 +359,19 @@ impl Store {
             .execute(&mut *unit.tx)
             .await?;
         }
-        if word::<TurnState>(&turn.state)? == TurnState::AwaitingApproval {
-            query!("UPDATE turns SET state = 'queued' WHERE turn_id = $1", turn.turn_id).execute(&mut *unit.tx).await?;
-            let (client_id, content) = (decided.client_id.map(str::to_owned), decided.content.map(str::to_owned));
-            unit.append(conversation, Event::TurnResumed { turn: TurnId(turn.turn_id), client_id, content }).await?;
+        for action in actions {
+            match action {
+                ApprovalAction::ResumeTurn => {
+                    let held = Held { conversation, turn: waits, state: word(&turn.state)? };
+                    unit.advance(held, TurnInput::Resume, None).await?;
+                    let (client_id, content) = (decided.client_id.map(str::to_owned), decided.content.map(str::to_owned));
+                    unit.append(conversation, Event::TurnResumed { turn: waits, client_id, content }).await?;
+                }
+            }
         }
         failpoint::hit(Point::MidDecision).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
-        if late { Err(DecideError::Decided(id, ApprovalState::Expired)) } else { Ok(TurnId(turn.turn_id)) }
+        if late { Err(DecideError::Decided(id, ApprovalState::Expired)) } else { Ok(waits) }
     }
 
     /// Makes refusals of approvals that nobody decided in time.
@@ -375,7 +384,7 @@ impl Store {
             now
         );
         for id in due.fetch_all(&self.pool).await? {
-            match self.take_decision(ApprovalId(id), Decided::by_nobody(ApprovalState::Expired), now).await {
+            match self.take_decision(ApprovalId(id), Decided::by_nobody(ApprovalInput::Expire), now).await {
                 Ok(_) | Err(DecideError::Unknown(_) | DecideError::Decided(..)) => {}
                 Err(DecideError::Store(error)) => return Err(error),
             }
@@ -393,44 +402,44 @@ impl Store {
 }
 
 impl Unit {
-    async fn end_approval(
-        &mut self,
-        conversation: ConversationId,
-        turn: TurnId,
-        call: ToolCallId,
-        approval: ApprovalId,
-        decided: &Decided<'_>,
-    ) -> Result<(), StoreError> {
+    /// Ends an approval whose row the caller has locked, and says what goes with that.
+    async fn end_approval(&mut self, asking: Asking, decided: &Decided<'_>) -> Result<Vec<ApprovalAction>, StoreError> {
+        let Asking { conversation, turn, call, approval, state: from } = asking;
+        let (state, actions) = from.next(decided.input)?;
         let reason = decided.reason.map(|reason| self.clean(reason).into_owned());
         query!(
             "UPDATE approvals SET state = $2, decided_by = $3, channel = $4, reason = $5, client_id = $6, decided_at = $7
-             WHERE approval_id = $1",
+             WHERE approval_id = $1 AND state = $8",
             approval.0,
-            decided.state.as_str(),
-            if decided.channel == Channel::Clock { "clock" } else { "user" },
+            state.as_str(),
+            decided.channel.decider(),
             decided.channel.as_str(),
             reason,
             decided.client_id,
-            self.now
+            self.now,
+            from.as_str()
         )
         .execute(&mut *self.tx)
         .await?;
         let client_id = decided.client_id.map(str::to_owned);
-        let (state, channel) = (decided.state, decided.channel);
+        let channel = decided.channel;
         let event = Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
         self.append(conversation, event).await?;
-        Ok(())
+        Ok(actions)
     }
 
     /// Voids what waits for a person in a turn whose row the caller has locked.
     pub(super) async fn void_approvals(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
-        let waiting =
-            query!("SELECT approval_id, tool_call_id FROM approvals WHERE turn_id = $1 AND state = 'pending' FOR UPDATE", turn.0)
-                .fetch_all(&mut *self.tx)
-                .await?;
-        for row in waiting {
-            let decided = Decided::by_nobody(ApprovalState::Void);
-            self.end_approval(conversation, turn, ToolCallId(row.tool_call_id), ApprovalId(row.approval_id), &decided).await?;
+        let waiting = query!(
+            "SELECT approval_id, tool_call_id, state FROM approvals WHERE turn_id = $1 AND state = ANY($2) FOR UPDATE",
+            turn.0,
+            &ApprovalState::before(ApprovalInput::Void)
+        );
+        for row in waiting.fetch_all(&mut *self.tx).await? {
+            let (call, approval) = (ToolCallId(row.tool_call_id), ApprovalId(row.approval_id));
+            let asking = Asking { conversation, turn, call, approval, state: word(&row.state)? };
+            // The turn that does this is on its way elsewhere, so nothing goes with it.
+            self.end_approval(asking, &Decided::by_nobody(ApprovalInput::Void)).await?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use super::{Lease, NewStep, Store, StoreError, Unit, word};
-use crate::domain::{ApprovalId, CallRequest, ConversationId, Origin, ToolCallId, TurnId, TurnState};
+use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
 
 /// How far a turn has come, for who waits for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +83,12 @@ impl Store {
         for row in rows {
             if let (Some(call), Some(tool), Some(state), Some(result)) = (row.tool_call_id, row.name, row.call_state, row.content)
             {
-                report.results.push(CallReport { call: ToolCallId(call), tool, ok: state == "done", result });
+                report.results.push(CallReport {
+                    call: ToolCallId(call),
+                    tool,
+                    ok: word::<CallState>(&state)? == CallState::Done,
+                    result,
+                });
             }
         }
         Ok(Some(report))
@@ -102,16 +107,7 @@ impl Unit {
         let turn = self.queue_turn(conversation, Origin::Command, None, content).await?;
         // Nobody has taken the turn up yet, so it has the fence it began with.
         let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command, takes: 0 };
-        let step = NewStep {
-            number: 1,
-            model: "level3",
-            finish_reason: "tool_calls",
-            usage: None,
-            content: "",
-            calls: &[request],
-            last: false,
-            unproven: false,
-        };
+        let step = NewStep { number: 1, model: "level3", finish_reason: "tool_calls", calls: &[request], ..NewStep::default() };
         self.insert_step(&lease, &step, None).await?;
         Ok(turn)
     }

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::End;
+use super::turns::{End, Held};
 use super::{Lease, NewStep, Store, StoreError};
-use crate::domain::{Event, Origin, ToolCallId};
+use crate::domain::{Event, Machine, Origin, ToolCallId, TurnState};
 
 /// A call in whose middle the process ended.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -76,14 +76,13 @@ impl Store {
                 number: 1,
                 model: "level3",
                 finish_reason: "quarantine",
-                usage: None,
                 content: &content,
-                calls: &[],
                 last: true,
-                unproven: false,
+                ..NewStep::default()
             };
             unit.insert_step(&lease, &step, None).await?;
-            unit.end_turn(main, turn, End::Answered).await?;
+            let held = Held { conversation: main, turn, state: TurnState::FIRST };
+            unit.end_turn(held, End::Announced).await?;
         }
         unit.commit().await?;
         Ok(disabled)

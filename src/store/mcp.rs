@@ -4,9 +4,9 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::End;
-use super::{Store, StoreError};
-use crate::domain::{CallRequest, ConversationId, TurnId};
+use super::turns::{End, Held};
+use super::{Store, StoreError, word};
+use crate::domain::{CallRequest, ConversationId, Machine, TurnId, TurnInput, TurnState};
 
 /// The profile of conversations with MCP clients.
 pub const MCP_PROFILE: &str = "mcp";
@@ -117,13 +117,14 @@ impl Store {
     /// When the database is not there.
     pub async fn stop_turn(&self, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
-        let open = query_scalar!(
-            "SELECT conversation_id FROM turns
-             WHERE turn_id = $1 AND state IN ('queued', 'running', 'awaiting_approval') FOR UPDATE",
-            turn.0
+        let open = query!(
+            "SELECT conversation_id, state FROM turns WHERE turn_id = $1 AND state = ANY($2) FOR UPDATE",
+            turn.0,
+            &TurnState::before(TurnInput::Stop)
         );
-        if let Some(conversation) = open.fetch_optional(&mut *unit.tx).await? {
-            unit.end_turn(ConversationId(conversation), turn, End::Stopped).await?;
+        if let Some(open) = open.fetch_optional(&mut *unit.tx).await? {
+            let held = Held { conversation: ConversationId(open.conversation_id), turn, state: word(&open.state)? };
+            unit.end_turn(held, End::Stopped).await?;
             unit.commit().await?;
         }
         Ok(())

@@ -42,8 +42,8 @@ impl Store {
                       FILTER (WHERE state = 'queued' AND NOT EXISTS (
                           SELECT FROM turns earlier
                           WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id
-                            AND earlier.state IN ('queued', 'running', 'awaiting_approval'))))::float8 AS age
-               FROM turns t WHERE state IN ('queued', 'running', 'awaiting_approval')"#,
+                            AND earlier.ended_at IS NULL)))::float8 AS age
+               FROM turns t WHERE ended_at IS NULL"#,
             now
         )
         .fetch_one(&self.pool);

@@ -76,11 +76,12 @@ pub use steps::{NewStep, OpenCall, Progress, StoredStep};
 pub use summaries::{NewSummary, Summaries, Summary};
 pub use tasks::{Fired, NewTask, TaskChange};
 pub use turns::{Accepted, Lease, NewMessage};
-pub use undo::{KeptCall, UndoError};
+pub use undo::UndoError;
 pub use unit::{CallEnd, Unit};
-pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
 pub use v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use writing::{Pen, Writing};
+
+pub use crate::wire::api::Rate;
 
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]
@@ -113,6 +114,9 @@ pub enum StoreError {
     /// A capability was replaced, rolled back or disabled in the very moment another version of it was installed.
     #[error("the capability {0} was changed by somebody else just now; this is tried again")]
     Changed(String),
+    /// A state was given an input that it does not take; nothing was written.
+    #[error(transparent)]
+    Transition(#[from] crate::domain::InvalidTransition),
     /// A stored value is not what this version writes.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),

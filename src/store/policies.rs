@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
@@ -11,7 +10,7 @@ use super::{Store, StoreError, value, word};
 use crate::domain::{Budgets, ConversationId, Mode, Rule};
 
 /// What a profile may do. The default is that of a profile nobody set anything for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProfilePolicy {
     /// How much happens without a person.
     pub mode: Mode,

@@ -56,67 +56,66 @@ pub struct Difference {
     pub rebuilt: Option<Map<String, Value>>,
 }
 
-/// What of a projection is compared. Left out is what no event says: who holds a lease and until when, how a conversation was made,
-/// the numbers of messages.
-fn compared(of: Projection) -> &'static str {
+/// What is compared of a projection: every column of its table but those that no event says. A column that is new is compared as well.
+struct Compared {
+    /// Names a row, as the keys of changes do.
+    key: &'static str,
+    /// Columns that no event says: who holds a lease and until when, how a conversation was made, the numbers of messages.
+    unsaid: &'static [&'static str],
+    /// What is compared in place of columns, by its name: fingerprints where an event has no more than those.
+    instead: &'static [(&'static str, &'static str)],
+    /// The rows that events say anything of.
+    rows: &'static str,
+}
+
+fn compared(of: Projection) -> Compared {
+    let all = |key| Compared { key, unsaid: &[], instead: &[], rows: "TRUE" };
     match of {
         Projection::Conversations => {
-            "SELECT conversation_id::text AS row_key, conversation_id, last_sequence, tasks_held_at FROM conversations WHERE last_sequence > 0"
+            Compared { unsaid: &["profile", "is_main", "created_at"], rows: "last_sequence > 0", ..all("conversation_id::text") }
         }
-        Projection::Turns => {
-            "SELECT turn_id::text AS row_key, turn_id, conversation_id, origin, client_id, state, fence, reason, created_at, ended_at,
-                    task_model
-             FROM turns"
-        }
-        Projection::Steps => {
-            "SELECT step_id::text AS row_key, step_id, turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros,
-                    unproven, created_at
-             FROM steps"
-        }
-        Projection::BrokenAnswers => {
-            "SELECT broken_answer_id::text AS row_key, broken_answer_id, turn_id, model, input_tokens, output_tokens, counted,
-                    cost_micros, created_at
-             FROM broken_answers"
-        }
-        Projection::ToolCalls => {
-            "SELECT tool_call_id::text AS row_key, tool_call_id, turn_id, step_id, position, request_id, name, arguments, state, logs,
-                    classification, created_at, ended_at, undone_at
-             FROM tool_calls"
-        }
-        Projection::Messages => {
-            "SELECT CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END
-                        AS row_key, conversation_id, turn_id, role, content, step_id, tool_call_id, steered, client_id, from_step, images, created_at
-             FROM messages"
-        }
-        Projection::Attachments => {
-            "SELECT sha256 AS row_key, sha256, media_type, octet_length(bytes) AS size, encode(sha256(bytes), 'hex') AS bytes_sha256
-             FROM attachments"
-        }
+        Projection::Turns => Compared { unsaid: &["lease_owner", "lease_until", "takes", "taken_at"], ..all("turn_id::text") },
+        Projection::Steps => all("step_id::text"),
+        Projection::BrokenAnswers => all("broken_answer_id::text"),
+        Projection::ToolCalls => all("tool_call_id::text"),
+        Projection::Messages => Compared {
+            unsaid: &["message_id"],
+            ..all(
+                "CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END",
+            )
+        },
+        Projection::Attachments => Compared {
+            unsaid: &["bytes", "created_at"],
+            instead: &[("size", "octet_length(bytes)"), ("bytes_sha256", "encode(sha256(bytes), 'hex')")],
+            ..all("sha256")
+        },
         Projection::Approvals => {
-            "SELECT approval_id::text AS row_key, approval_id, conversation_id, turn_id, tool_call_id,
-                    encode(proposal_sha256, 'hex') AS proposal_sha256, shown, state, decided_by, channel, reason, client_id, expires_at,
-                    created_at, decided_at, used_at
-             FROM approvals"
+            Compared { instead: &[("proposal_sha256", "encode(proposal_sha256, 'hex')")], ..all("approval_id::text") }
         }
-        Projection::Operations => {
-            "SELECT concat_ws('/', tool_call_id, ordinal) AS row_key, tool_call_id, ordinal, power, class,
-                    encode(request_sha256, 'hex') AS request_sha256, request, state, text_fingerprint(answer) AS answer_sha256,
-                    created_at, ended_at
-             FROM operations"
-        }
-        Projection::Tasks => {
-            "SELECT task_id::text AS row_key, task_id, conversation_id, title, details, status, due_at, fired_due_at, created_at,
-                    updated_at, model
-             FROM tasks"
-        }
-        Projection::CapabilityVersions => {
-            "SELECT concat_ws('/', name, version) AS row_key, name, version, sha256, grants, capability_fingerprint(v) AS fingerprint,
-                    created_at
-             FROM capability_versions v"
-        }
-        Projection::Capabilities => {
-            "SELECT name AS row_key, name, version, state, created_at, updated_at FROM capabilities"
-        }
+        Projection::Operations => Compared {
+            unsaid: &["answer"],
+            instead: &[("request_sha256", "encode(request_sha256, 'hex')"), ("answer_sha256", "text_fingerprint(answer)")],
+            ..all("concat_ws('/', tool_call_id, ordinal)")
+        },
+        Projection::Tasks => all("task_id::text"),
+        Projection::CapabilityVersions => Compared {
+            // The fingerprint is of all of these.
+            unsaid: &["description", "language", "source", "parameters", "tests", "component", "engine"],
+            instead: &[("fingerprint", "capability_fingerprint(capability_versions)")],
+            ..all("concat_ws('/', name, version)")
+        },
+        Projection::Capabilities => all("name"),
+    }
+}
+
+impl Compared {
+    /// The rows as they are compared, where the table has these columns.
+    fn seen(&self, of: Projection, columns: &[String]) -> String {
+        let Self { key, unsaid, instead, rows } = self;
+        let is_left = |column: &&String| !unsaid.contains(&column.as_str()) && instead.iter().all(|(name, _)| name != column);
+        let plain = columns.iter().filter(is_left).map(|column| format!("\"{column}\""));
+        let shown: Vec<_> = plain.chain(instead.iter().map(|(name, what)| format!("{what} AS {name}"))).collect();
+        format!("SELECT {key} AS row_key, {} FROM {of} WHERE {rows}", shown.join(", "))
     }
 }
 
@@ -130,9 +129,16 @@ impl Store {
         query!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut *tx).await?;
         // Nobody else can have this name at the same time, and none is left over: it never commits.
         let schema = query_scalar!(r#"SELECT 'replay_' || pg_backend_pid() AS "schema!""#).fetch_one(&mut *tx).await?;
+        let columns = query_as::<_, (String, Vec<String>)>(
+            "SELECT c.relname::text, array_agg(a.attname::text ORDER BY a.attnum)
+             FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+             WHERE c.relnamespace = 'level3'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+             GROUP BY c.relname",
+        );
+        let columns: HashMap<_, _> = columns.fetch_all(&mut *tx).await?.into_iter().collect();
         let mut make = format!("CREATE SCHEMA {schema};");
         for of in Projection::ALL {
-            let seen = compared(*of);
+            let seen = compared(*of).seen(*of, columns.get(of.as_str()).map(Vec::as_slice).unwrap_or_default());
             make += &format!(
                 "CREATE VIEW {schema}.live_{of} AS {seen};
                  CREATE TABLE {schema}.{of} (row_key TEXT PRIMARY KEY, row JSONB NOT NULL);"

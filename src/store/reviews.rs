@@ -5,7 +5,7 @@ use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use super::{Lease, Rate, Store, StoreError, storable, value};
-use crate::domain::{Classification, Event, ToolCallId, TurnId, Usage};
+use crate::domain::{CallInput, CallState, Classification, Event, Machine, ToolCallId, TurnId, Usage};
 
 /// One request to the governor's model.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,10 +45,11 @@ impl Store {
         unit.hold(lease).await?;
         let done = query!(
             "UPDATE tool_calls SET classification = $3
-             WHERE tool_call_id = $1 AND turn_id = $2 AND state = 'proposed' AND classification IS NULL",
+             WHERE tool_call_id = $1 AND turn_id = $2 AND state = ANY($4) AND classification IS NULL",
             call.0,
             lease.turn.0,
-            json!(review.classification)
+            json!(review.classification),
+            &CallState::before(CallInput::Classify)
         )
         .execute(&mut *unit.tx)
         .await?;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use super::{Store, StoreError};
-use crate::domain::TurnId;
+use crate::domain::{Machine, TurnId, TurnInput, TurnState};
 
 /// What a look at the turns found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,9 +26,10 @@ impl Store {
         let held = query!(
             "WITH given AS (
                  INSERT INTO servers (owner, signs) VALUES ($1, 1) ON CONFLICT (owner) DO UPDATE SET signs = servers.signs + 1)
-             SELECT turn_id, fence FROM turns WHERE turn_id = ANY($2) AND state = 'running' AND lease_owner = $1",
+             SELECT turn_id, fence FROM turns WHERE turn_id = ANY($2) AND state = ANY($3) AND lease_owner = $1",
             owner,
-            &turns
+            &turns,
+            &TurnState::before(TurnInput::Write)
         )
         .fetch_all(&self.pool)
         .await?;
@@ -43,10 +44,11 @@ impl Store {
         let rows = query!(
             r#"SELECT DISTINCT t.lease_owner, coalesce(s.signs, 0) AS "signs!"
                FROM turns t LEFT JOIN servers s ON s.owner = t.lease_owner
-               WHERE t.state IN ('queued', 'running') AND t.lease_owner IS DISTINCT FROM $1
+               WHERE t.ended_at IS NULL AND t.state = ANY($3) AND t.lease_owner IS DISTINCT FROM $1
                  AND (t.lease_owner IS NOT NULL OR coalesce(t.lease_until, '-infinity') <= $2)"#,
             owner,
-            now
+            now,
+            &TurnState::before(TurnInput::Claim)
         )
         .fetch_all(&self.pool)
         .await?;

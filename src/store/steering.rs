@@ -6,7 +6,7 @@ use sqlx::query;
 
 use super::turns::{Known, NewMessage};
 use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
-use crate::domain::{ConversationId, Event, MessageId, Origin, TurnId};
+use crate::domain::{ConversationId, Event, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
 use crate::failpoint::{self, Point};
 
 impl Store {
@@ -26,10 +26,10 @@ impl Store {
         // an order asks no model, so nobody would see the message there.
         let turn = query!(
             "SELECT turn_id, state FROM turns
-             WHERE conversation_id = $1 AND origin <> 'command'
-               AND (state IN ('running', 'awaiting_approval') OR (state = 'queued' AND fence > 0))
+             WHERE conversation_id = $1 AND origin <> 'command' AND ended_at IS NULL AND state = ANY($2) AND fence > 0
              ORDER BY turn_id LIMIT 1 FOR UPDATE",
-            conversation.0
+            conversation.0,
+            &TurnState::before(TurnInput::Steer)
         )
         .fetch_optional(&mut *unit.tx)
         .await?;

@@ -7,11 +7,14 @@ use super::turns::End;
 use super::undo::kept_of;
 use super::writing::Unfinished;
 use super::{BrokenAnswer, Lease, Rate, Store, StoreError, Unit};
-use crate::domain::{CallRequest, ConversationId, Event, Outcome, STOPPED, StepId, ToolCallId, TurnId, Usage};
+use crate::domain::{
+    CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, STOPPED, StepId, ToolCallId, TurnId,
+    Usage,
+};
 use crate::failpoint::{self, Point};
 
 /// An answer to store.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewStep<'a> {
     /// Counts from 1 inside the turn.
     pub number: i32,
@@ -125,11 +128,11 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<StoredStep, StoreError> {
         let mut unit = self.begin(now).await?;
-        unit.hold(lease).await?;
+        let held = unit.hold(lease).await?;
         let over = step.last && !unit.steering_waits(lease.turn).await?;
         let calls = unit.insert_step(lease, &NewStep { last: over, ..step }, rate).await?;
         if over {
-            unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
+            unit.end_turn(held, End::Answered).await?;
         }
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
@@ -142,10 +145,10 @@ impl Store {
     /// [`StoreError::LostLease`], or when the database is not there.
     pub async fn close_turn(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
-        unit.hold(lease).await?;
+        let held = unit.hold(lease).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
         unit.insert_step(lease, &NewStep { last: true, ..step }, None).await?;
-        unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
+        unit.end_turn(held, End::Answered).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
         Ok(())
@@ -168,13 +171,13 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         // What was about to commit has, or never will.
-        unit.hold(lease).await?;
+        let held = unit.hold(lease).await?;
         unit.count_broken(lease.conversation, lease.turn, broken).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
         let number = unit.next_step(lease.turn).await?;
-        unit.close_calls(lease.conversation, lease.turn, Some(cut)).await?;
+        unit.cut_calls(lease.conversation, lease.turn, Some(cut)).await?;
         unit.insert_step(lease, &NewStep { number, last: true, ..step }, None).await?;
-        unit.end_turn(lease.conversation, lease.turn, End::Answered).await?;
+        unit.end_turn(held, End::Answered).await?;
         unit.commit().await
     }
 }
@@ -189,16 +192,7 @@ impl Unit {
         if stored.fetch_one(&mut *self.tx).await? > 0 {
             return Ok(());
         }
-        let step = NewStep {
-            number: *number,
-            model,
-            finish_reason: STOPPED,
-            usage: None,
-            content: text,
-            calls: &[],
-            last: false,
-            unproven: false,
-        };
+        let step = NewStep { number: *number, model, finish_reason: STOPPED, content: text, ..NewStep::default() };
         self.insert_step(lease, &step, None).await.map(drop)
     }
 
@@ -293,30 +287,39 @@ impl Unit {
 
     /// Gives every call without an outcome one: it was not run, or was cut off in the middle. What a call does in this database cannot have
     /// happened, since effect and outcome commit together; what a capability did elsewhere is in the list of its operations.
-    pub(super) async fn close_open_calls(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
-        self.close_calls(conversation, turn, None).await
-    }
-
-    /// The same; `first` is said of the first of them, where something is known of it.
-    async fn close_calls(&mut self, conversation: ConversationId, turn: TurnId, first: Option<&str>) -> Result<(), StoreError> {
-        self.void_approvals(conversation, turn).await?;
+    /// `first` is said of the first of them, where something is known of it.
+    pub(super) async fn cut_calls(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        first: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let (cut, actions) = CallState::FIRST.next(CallInput::Cut)?;
         const NOT_RUN: &str = "Not run: the turn ended first.";
         const CUT: &str =
             "Cut off in the middle: the turn ended first. What it had done until then is in the list of its operations.";
         let mut open = query!(
-            r#"UPDATE tool_calls SET state = 'failed', ended_at = $2 WHERE turn_id = $1 AND state = 'proposed'
+            r#"UPDATE tool_calls SET state = $3, ended_at = $2 WHERE turn_id = $1 AND state = ANY($4)
                RETURNING tool_call_id, name,
                          EXISTS (SELECT FROM operations o WHERE o.tool_call_id = tool_calls.tool_call_id) AS "begun!""#,
             turn.0,
-            self.now
+            self.now,
+            cut.as_str(),
+            &CallState::before(CallInput::Cut)
         )
         .fetch_all(&mut *self.tx)
         .await?;
         open.sort_by_key(|row| row.tool_call_id);
         for (place, row) in open.into_iter().enumerate() {
-            query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, row.tool_call_id, self.now)
-                .fetch_one(&mut *self.tx)
-                .await?;
+            for action in &actions {
+                match action {
+                    CallAction::LoseOperations => {
+                        query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, row.tool_call_id, self.now)
+                            .fetch_one(&mut *self.tx)
+                            .await?;
+                    }
+                }
+            }
             let told = first.filter(|_| place == 0).unwrap_or(if row.begun { CUT } else { NOT_RUN });
             query!(
                 "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)

@@ -5,7 +5,9 @@ use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use super::{NewImage, Store, StoreError, Unit, word};
-use crate::domain::{ConversationId, Event, Failure, Image, MessageId, Origin, TurnId, TurnState};
+use crate::domain::{
+    ConversationId, Event, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState,
+};
 use crate::failpoint::{self, Point};
 
 /// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
@@ -63,11 +65,21 @@ pub struct Accepted {
     pub again: bool,
 }
 
+/// A turn whose row the transaction has locked, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) conversation: ConversationId,
+    pub(super) turn: TurnId,
+    pub(super) state: TurnState,
+}
+
 /// The ways a turn ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End<'a> {
     /// With an answer.
     Answered,
+    /// With words of the controller's own, and nobody took it up.
+    Announced,
     /// A person stopped it.
     Stopped,
     /// Without an answer; why, in words for a person.
@@ -132,21 +144,22 @@ impl Store {
         let row = query!(
             "WITH next AS (
                  SELECT turn_id FROM turns t
-                 WHERE (state = 'queued' OR (state = 'running'
-                           AND (lease_owner = ANY($3) OR (lease_owner IS NULL AND lease_until <= $2))))
+                 WHERE ended_at IS NULL AND state = ANY($4)
+                   AND (lease_owner = ANY($3) OR (lease_owner IS NULL AND coalesce(lease_until, '-infinity') <= $2))
                    AND NOT EXISTS (
                        SELECT FROM turns earlier
-                       WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id
-                         AND earlier.state IN ('queued', 'running', 'awaiting_approval'))
+                       WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id AND earlier.ended_at IS NULL)
                  ORDER BY turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
-             UPDATE turns SET state = 'running', fence = fence + 1, lease_owner = $1, lease_until = $2,
+             UPDATE turns SET state = $5, fence = fence + 1, lease_owner = $1, lease_until = $2,
                     takes = CASE WHEN taken_at = turn_place(turns.turn_id) THEN takes + 1 ELSE 1 END,
                     taken_at = turn_place(turns.turn_id)
              FROM next WHERE turns.turn_id = next.turn_id
              RETURNING turns.turn_id, turns.conversation_id, turns.fence, turns.origin, turns.takes",
             owner,
             now,
-            gone
+            gone,
+            &TurnState::before(TurnInput::Claim),
+            TurnState::after(TurnInput::Claim).map(TurnState::as_str)
         )
         .fetch_optional(&mut *unit.tx)
         .await?;
@@ -167,10 +180,11 @@ impl Store {
         let in_hand: Vec<_> = in_hand.iter().map(|turn| turn.0).collect();
         let done = query!(
             "UPDATE turns SET lease_owner = NULL, lease_until = $2
-             WHERE state = 'running' AND lease_owner = $1 AND turn_id <> ALL($3)",
+             WHERE ended_at IS NULL AND state = ANY($4) AND lease_owner = $1 AND turn_id <> ALL($3)",
             owner,
             now,
-            &in_hand
+            &in_hand,
+            &TurnState::before(TurnInput::Write)
         )
         .execute(&self.pool)
         .await?;
@@ -183,10 +197,11 @@ impl Store {
     /// [`StoreError::LostLease`], or when the database is not there.
     pub async fn give_back(&self, lease: &Lease, at: DateTime<Utc>) -> Result<(), StoreError> {
         let done = query!(
-            "UPDATE turns SET lease_owner = NULL, lease_until = $3 WHERE turn_id = $1 AND fence = $2 AND state = 'running'",
+            "UPDATE turns SET lease_owner = NULL, lease_until = $3 WHERE turn_id = $1 AND fence = $2 AND state = ANY($4)",
             lease.turn.0,
             lease.fence,
-            at
+            at,
+            &TurnState::before(TurnInput::Write)
         )
         .execute(&self.pool)
         .await?;
@@ -215,10 +230,11 @@ impl Store {
         let (turns, fences): (Vec<_>, Vec<_>) = held.iter().map(|(turn, fence)| (turn.0, *fence)).unzip();
         query!(
             "UPDATE turns SET lease_owner = NULL, lease_until = $3, takes = greatest(takes - 1, 0)
-             WHERE state = 'running' AND (turn_id, fence) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[]))",
+             WHERE state = ANY($4) AND (turn_id, fence) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[]))",
             &turns,
             &fences,
-            now
+            now,
+            &TurnState::before(TurnInput::Write)
         )
         .execute(&self.pool)
         .await?;
@@ -243,8 +259,8 @@ impl Store {
 
     async fn end_without_answer(&self, lease: &Lease, end: End<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
-        unit.hold(lease).await?;
-        unit.end_turn(lease.conversation, lease.turn, end).await?;
+        let held = unit.hold(lease).await?;
+        unit.end_turn(held, end).await?;
         unit.commit().await
     }
 
@@ -258,21 +274,22 @@ impl Store {
         let mut unit = self.begin(now).await?;
         let open = query!(
             "SELECT turn_id, state, fence, origin FROM turns
-             WHERE conversation_id = $1 AND state IN ('queued', 'running', 'awaiting_approval') ORDER BY turn_id FOR UPDATE",
-            conversation.0
+             WHERE conversation_id = $1 AND ended_at IS NULL AND state = ANY($2) ORDER BY turn_id FOR UPDATE",
+            conversation.0,
+            &TurnState::before(TurnInput::Stop)
         )
         .fetch_all(&mut *unit.tx)
         .await?;
         let mut turns = Vec::with_capacity(open.len());
         for row in open {
-            let turn = TurnId(row.turn_id);
+            let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
             // Read while the turn is held: no answer of this step can be stored any more.
-            if let Some(said) = self.writing.of(turn, row.fence).filter(|_| row.state == TurnState::Running.as_str()) {
+            if let Some(said) = self.writing.of(turn, row.fence).filter(|_| state == TurnState::Running) {
                 let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)?, takes: 0 };
                 unit.keep_unfinished(&lease, &said).await?;
             }
             unit.count_broken(conversation, turn, &self.meters.take(turn, row.fence)).await?;
-            unit.end_turn(conversation, turn, End::Stopped).await?;
+            unit.end_turn(Held { conversation, turn, state }, End::Stopped).await?;
             turns.push(turn);
         }
         unit.commit().await?;
@@ -292,8 +309,7 @@ impl Store {
     /// # Errors
     /// When the database is not there.
     pub async fn open_turns(&self) -> Result<i64, StoreError> {
-        let count =
-            query_scalar!(r#"SELECT count(*) AS "count!" FROM turns WHERE state IN ('queued', 'running', 'awaiting_approval')"#);
+        let count = query_scalar!(r#"SELECT count(*) AS "count!" FROM turns WHERE ended_at IS NULL"#);
         Ok(count.fetch_one(&self.pool).await?)
     }
 }
@@ -347,11 +363,12 @@ impl Unit {
     ) -> Result<TurnId, StoreError> {
         let (content, client_id) = (self.clean(message.content).into_owned(), message.client_id);
         let turn = query_scalar!(
-            "INSERT INTO turns (conversation_id, origin, client_id, state, created_at) VALUES ($1, $2, $3, 'queued', $4)
+            "INSERT INTO turns (conversation_id, origin, client_id, state, created_at) VALUES ($1, $2, $3, $4, $5)
              RETURNING turn_id",
             conversation.0,
             origin.as_str(),
             client_id,
+            TurnState::FIRST.as_str(),
             self.now
         )
         .fetch_one(&mut *self.tx)
@@ -373,30 +390,43 @@ impl Unit {
     }
 
     /// Ends a turn whose row the caller has locked. Tool calls left open are recorded as not done.
-    pub(super) async fn end_turn(&mut self, conversation: ConversationId, turn: TurnId, end: End<'_>) -> Result<(), StoreError> {
-        let (state, reason, failure, retry_after) = match end {
-            End::Answered => (TurnState::Completed, None, None, None),
-            End::Stopped => (TurnState::Aborted, Some("Stopped."), None, None),
-            End::Failed(failure, reason) => (TurnState::Failed, Some(reason), Some(failure), None),
-            End::Busy(wait, reason) => (TurnState::Failed, Some(reason), Some(Failure::Model), Some(wait)),
+    pub(super) async fn end_turn(&mut self, held: Held, end: End<'_>) -> Result<(), StoreError> {
+        let (input, reason, failure, retry_after) = match end {
+            End::Answered => (TurnInput::Answer, None, None, None),
+            End::Announced => (TurnInput::Announce, None, None, None),
+            End::Stopped => (TurnInput::Stop, Some("Stopped."), None, None),
+            End::Failed(failure, reason) => (TurnInput::Fail, Some(reason), Some(failure), None),
+            End::Busy(wait, reason) => (TurnInput::Fail, Some(reason), Some(Failure::Model), Some(wait)),
         };
-        let reason = reason.map(|reason| self.clean(reason));
-        let reason = reason.as_deref();
-        if failure.is_some() {
-            self.move_unseen(conversation, turn).await?;
+        let reason = reason.map(|reason| self.clean(reason).into_owned());
+        let state = self.advance(held, input, reason.as_deref()).await?;
+        let ended = Event::TurnEnded { turn: held.turn, state, reason, failure, retry_after };
+        self.append(held.conversation, ended).await?;
+        Ok(())
+    }
+
+    /// Gives a turn whose row the caller has locked an input that ends its lease: first what goes with that, then the new state.
+    pub(super) async fn advance(&mut self, held: Held, input: TurnInput, reason: Option<&str>) -> Result<TurnState, StoreError> {
+        let Held { conversation, turn, state: from } = held;
+        let (state, actions) = from.next(input)?;
+        for action in actions {
+            match action {
+                TurnAction::MoveUnseen => self.move_unseen(conversation, turn).await?,
+                TurnAction::VoidApprovals => self.void_approvals(conversation, turn).await?,
+                TurnAction::CutCalls => self.cut_calls(conversation, turn, None).await?,
+            }
         }
-        self.close_open_calls(conversation, turn).await?;
         query!(
-            "UPDATE turns SET state = $2, reason = $3, lease_owner = NULL, lease_until = NULL, ended_at = $4 WHERE turn_id = $1",
+            "UPDATE turns SET state = $2, reason = $3, lease_owner = NULL, lease_until = NULL, ended_at = $4
+             WHERE turn_id = $1 AND state = $5",
             turn.0,
             state.as_str(),
             reason,
-            self.now
+            state.is_over().then_some(self.now),
+            from.as_str()
         )
         .execute(&mut *self.tx)
         .await?;
-        let reason = reason.map(str::to_owned);
-        self.append(conversation, Event::TurnEnded { turn, state, reason, failure, retry_after }).await?;
-        Ok(())
+        Ok(state)
     }
 }

@@ -7,9 +7,10 @@ use serde_json::json;
 use sqlx::{PgExecutor, PgTransaction, query_scalar};
 use tracing::Instrument;
 
+use super::turns::Held;
 use super::undo::kept_of;
-use super::{Lease, Signals, Store, StoreError};
-use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Outcome, ToolCallId};
+use super::{Lease, Signals, Store, StoreError, word};
+use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Machine, Outcome, ToolCallId, TurnInput, TurnState};
 use crate::failpoint::{self, Point};
 use crate::telemetry::Scrubber;
 
@@ -122,16 +123,17 @@ impl Unit {
     ///
     /// # Errors
     /// [`StoreError::LostLease`] when it is not.
-    pub(super) async fn hold(&mut self, lease: &Lease) -> Result<(), StoreError> {
-        query_scalar!(
-            "SELECT turn_id FROM turns WHERE turn_id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",
+    pub(super) async fn hold(&mut self, lease: &Lease) -> Result<Held, StoreError> {
+        let state = query_scalar!(
+            "SELECT state FROM turns WHERE turn_id = $1 AND fence = $2 AND state = ANY($3) FOR UPDATE",
             lease.turn.0,
-            lease.fence
+            lease.fence,
+            &TurnState::before(TurnInput::Write)
         )
         .fetch_optional(&mut *self.tx)
         .await?
         .ok_or(StoreError::LostLease)?;
-        Ok(())
+        Ok(Held { conversation: lease.conversation, turn: lease.turn, state: word(&state)? })
     }
 
     /// Records how a tool call ended: outcome, message, audit entry, event.

@@ -3,91 +3,14 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
-use serde::{Deserialize, Serialize};
 use sqlx::query;
 
 use super::{Lease, Store, StoreError};
 use crate::domain::{Budget, Budgets, Origin, Spent, Used};
+use crate::wire::api::{CallCounts, Day, ModelUsage, Rate, Requests, Span, Usage};
 
 /// Days that a report shows one by one, today among them.
 const REPORT_DAYS: i64 = 30;
-
-/// What a model costs, in millionths of a dollar for a million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rate {
-    /// For tokens it reads.
-    pub input_micros: u64,
-    /// For tokens it writes.
-    pub output_micros: u64,
-}
-
-/// Model requests, summed up. What the governor's model was asked, what summaries cost and answers that broke off are among them; the controller's own words are not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Requests {
-    /// How many.
-    pub requests: u64,
-    /// Tokens read, as the providers counted.
-    pub input_tokens: u64,
-    /// Tokens written, likewise.
-    pub output_tokens: u64,
-    /// Millionths of a dollar; `None` when the price of one of them is not known.
-    pub cost_micros: Option<u64>,
-}
-
-/// Tool calls by what came of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CallCounts {
-    /// They did what was asked.
-    pub done: u64,
-    /// They did not, or were refused.
-    pub failed: u64,
-    /// They have no outcome yet.
-    pub open: u64,
-}
-
-/// One span of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Span {
-    /// Model requests.
-    #[serde(flatten)]
-    pub model: Requests,
-    /// Tool calls, by the day they were asked for.
-    pub tool_calls: CallCounts,
-}
-
-/// One day of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct DayUsage {
-    /// The day, UTC.
-    pub day: NaiveDate,
-    /// What was used on it.
-    #[serde(flatten)]
-    pub usage: Span,
-}
-
-/// One model of a report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ModelUsage {
-    /// The model, as its provider names it.
-    pub model: String,
-    /// What was asked of it.
-    #[serde(flatten)]
-    pub usage: Requests,
-}
-
-/// What was used up, for a person.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct UsageReport {
-    /// Since midnight, UTC.
-    pub today: Span,
-    /// Each of the last 30 days on which anything was used, the newest first.
-    pub days: Vec<DayUsage>,
-    /// Each model of the last 30 days, the most asked first.
-    pub models: Vec<ModelUsage>,
-    /// Since the beginning.
-    pub total: Span,
-}
 
 /// Midnight before `now`, UTC; where a day of budgets begins.
 pub(super) fn midnight(now: DateTime<Utc>) -> DateTime<Utc> {
@@ -214,7 +137,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn usage_report(&self, now: DateTime<Utc>) -> Result<UsageReport, StoreError> {
+    pub async fn usage_report(&self, now: DateTime<Utc>) -> Result<Usage, StoreError> {
         let today = midnight(now);
         let since = today - TimeDelta::days(REPORT_DAYS - 1);
         let (asked, called, models) =
@@ -226,11 +149,11 @@ impl Store {
         for (day, counts) in called {
             days.entry(day).or_insert_with(unused).tool_calls = counts;
         }
-        let total = days.values().fold(unused(), |sum, day| sum.plus(day));
+        let total = days.values().fold(unused(), plus);
         let shown = days.iter().rev().filter(|(day, _)| **day >= since.date_naive());
-        Ok(UsageReport {
+        Ok(Usage {
             today: days.get(&today.date_naive()).copied().unwrap_or_else(unused),
-            days: shown.map(|(day, usage)| DayUsage { day: *day, usage: *usage }).collect(),
+            days: shown.map(|(day, usage)| Day { day: *day, usage: *usage }).collect(),
             models,
             total,
         })
@@ -284,21 +207,20 @@ fn unused() -> Span {
     Span { model: Requests { cost_micros: Some(0), ..Requests::default() }, tool_calls: CallCounts::default() }
 }
 
-impl Span {
-    fn plus(self, other: &Self) -> Self {
-        let (model, calls) = (other.model, other.tool_calls);
-        Self {
-            model: Requests {
-                requests: self.model.requests + model.requests,
-                input_tokens: self.model.input_tokens.saturating_add(model.input_tokens),
-                output_tokens: self.model.output_tokens.saturating_add(model.output_tokens),
-                cost_micros: self.model.cost_micros.zip(model.cost_micros).map(|(a, b)| a.saturating_add(b)),
-            },
-            tool_calls: CallCounts {
-                done: self.tool_calls.done + calls.done,
-                failed: self.tool_calls.failed + calls.failed,
-                open: self.tool_calls.open + calls.open,
-            },
-        }
+/// What was used up in both.
+fn plus(one: Span, other: &Span) -> Span {
+    let (model, calls) = (other.model, other.tool_calls);
+    Span {
+        model: Requests {
+            requests: one.model.requests + model.requests,
+            input_tokens: one.model.input_tokens.saturating_add(model.input_tokens),
+            output_tokens: one.model.output_tokens.saturating_add(model.output_tokens),
+            cost_micros: one.model.cost_micros.zip(model.cost_micros).map(|(a, b)| a.saturating_add(b)),
+        },
+        tool_calls: CallCounts {
+            done: one.tool_calls.done + calls.done,
+            failed: one.tool_calls.failed + calls.failed,
+            open: one.tool_calls.open + calls.open,
+        },
     }
 }

@@ -49,6 +49,7 @@ mod sql;
 mod sql_guard;
 mod sql_left_behind;
 mod start;
+mod states;
 mod steering;
 mod stop;
 mod tasks;

@@ -1,16 +1,14 @@
 //! What a profile may do, what models cost, and what was used up.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::extract::State;
 
 use super::reply::{At, Body, Refusal, Reply};
 use crate::domain::{NAME_RULE, valid_name};
 use crate::http::Doors;
-use crate::store::{self, UsageReport};
+use crate::store;
 use crate::tools::BUILT_IN;
-use crate::wire::api::{Policy, PolicyChange, Rate, Rates, RuleChange};
+use crate::wire::api::{Policy, PolicyChange, Rate, Rates, RuleChange, Usage};
 
 /// The most models a profile has.
 const MAX_MODELS: usize = 8;
@@ -55,21 +53,18 @@ pub(super) async fn set_rule(
 }
 
 pub(super) async fn rates(State(doors): State<Doors>) -> Reply<Rates> {
-    let rate = |rate: store::Rate| Rate { input_micros: rate.input_micros, output_micros: rate.output_micros };
-    let rates: BTreeMap<_, _> = doors.store.rates().await?.into_iter().map(|(model, of)| (model, rate(of))).collect();
-    Ok(Json(Rates { rates }))
+    Ok(Json(Rates { rates: doors.store.rates().await? }))
 }
 
 pub(super) async fn set_rate(State(doors): State<Doors>, At(model): At<String>, Body(given): Body<Option<Rate>>) -> Reply<Rates> {
     if model.is_empty() || model.len() > MAX_MODEL_BYTES || model.contains(char::is_control) {
         return Err(Refusal::bad(format!("a model's name has 1 to {MAX_MODEL_BYTES} bytes and no control characters")));
     }
-    let rate = given.map(|given| store::Rate { input_micros: given.input_micros, output_micros: given.output_micros });
-    doors.store.set_rate(&model, rate, doors.clock.now()).await?;
+    doors.store.set_rate(&model, given, doors.clock.now()).await?;
     rates(State(doors)).await
 }
 
-pub(super) async fn usage(State(doors): State<Doors>) -> Reply<UsageReport> {
+pub(super) async fn usage(State(doors): State<Doors>) -> Reply<Usage> {
     Ok(Json(doors.store.usage_report(doors.clock.now()).await?))
 }
 

@@ -6,20 +6,10 @@ use axum::extract::State;
 use super::reply::{At, Refusal, Reply};
 use crate::domain::ToolCallId;
 use crate::http::Doors;
-use crate::store;
-use crate::wire::api::{Kept, KeptCall, Undone};
+use crate::wire::api::{Kept, Undone};
 
 pub(super) async fn list(State(doors): State<Doors>) -> Reply<Kept> {
-    let entry = |kept: store::KeptCall| KeptCall {
-        call: kept.call,
-        conversation: kept.conversation,
-        tool: kept.tool,
-        at: kept.at,
-        rows: kept.rows,
-        bytes: kept.bytes,
-        tables: kept.tables,
-    };
-    Ok(Json(Kept { kept: doors.store.kept_calls().await?.into_iter().map(entry).collect() }))
+    Ok(Json(Kept { kept: doors.store.kept_calls().await? }))
 }
 
 /// It goes on to its end although the client may go away.

@@ -21,8 +21,8 @@ use self::told::{busy, cannot_ask, cut, timed_out, told_of};
 use self::transaction::Seal;
 use super::undo::kept_of;
 use super::unit::{Doubt, used_approval};
-use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError};
-use crate::domain::{EventRecord, Finding, OperationState, Outcome, ToolCallId};
+use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError, word};
+use crate::domain::{CallState, EventRecord, Finding, Machine, OperationState, Outcome, ToolCallId, TurnInput, TurnState};
 
 /// What a capability's statement may give it.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
@@ -182,14 +182,20 @@ impl Store {
     async fn recorded_outcome(&self, lease: &Lease, call: ToolCallId) -> Result<Option<Outcome>, StoreError> {
         let row = sqlx::query!(
             "SELECT c.state, m.content FROM tool_calls c JOIN messages m USING (tool_call_id) JOIN turns t ON t.turn_id = c.turn_id
-             WHERE c.tool_call_id = $1 AND t.turn_id = $2 AND t.fence = $3 AND t.state = 'running'",
+             WHERE c.tool_call_id = $1 AND t.turn_id = $2 AND t.fence = $3 AND t.state = ANY($4)",
             call.0,
             lease.turn.0,
-            lease.fence
+            lease.fence,
+            &TurnState::before(TurnInput::Write)
         )
         .fetch_optional(&self.pool)
         .await?;
-        Ok(row.map(|row| if row.state == "done" { Outcome::ok(row.content) } else { Outcome::failed(row.content) }))
+        let Some(row) = row else { return Ok(None) };
+        Ok(match word(&row.state)? {
+            CallState::Proposed => None,
+            CallState::Done => Some(Outcome::ok(row.content)),
+            CallState::Failed => Some(Outcome::failed(row.content)),
+        })
     }
 
     /// Runs one statement for a capability. `params` stand in for `$1`, `$2`, …

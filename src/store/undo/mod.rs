@@ -13,28 +13,10 @@ pub(super) use text::loses;
 use super::unit::Doubt;
 use super::{Store, StoreError};
 use crate::domain::{ConversationId, Event, EventRecord, ToolCallId, TurnId};
+use crate::wire::api::KeptCall;
 
 /// How long what a call lost is kept.
 pub const KEPT: TimeDelta = TimeDelta::days(30);
-
-/// A call that lost something that is kept.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KeptCall {
-    /// The call.
-    pub call: ToolCallId,
-    /// Where it was made.
-    pub conversation: ConversationId,
-    /// Its tool.
-    pub tool: String,
-    /// When.
-    pub at: DateTime<Utc>,
-    /// How many rows.
-    pub rows: i64,
-    /// How many bytes they take.
-    pub bytes: i64,
-    /// Of which tables.
-    pub tables: Vec<String>,
-}
 
 /// Why a call was not undone. Nothing was changed.
 #[derive(Debug, thiserror::Error)]

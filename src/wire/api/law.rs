@@ -83,7 +83,7 @@ pub struct Usage {
 }
 
 /// The use in one span of time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// Of models.
     #[serde(flatten)]
@@ -92,8 +92,9 @@ pub struct Span {
     pub tool_calls: CallCounts,
 }
 
-/// The requests to models, and their cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The requests to models, summed up, and their cost. Requests of the governor and of summaries count, and answers that broke off; words of
+/// the controller's own do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     /// How often.
     pub requests: u64,
@@ -105,8 +106,8 @@ pub struct Requests {
     pub cost_micros: Option<u64>,
 }
 
-/// Tool calls by what became of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Tool calls by what became of them, on the day they were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallCounts {
     /// Those that succeeded.
     pub done: u64,

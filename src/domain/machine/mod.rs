@@ -1,0 +1,72 @@
+//! The one pattern of state machines: a state takes an input, becomes another, and says what goes with that. No I/O: the store asks the
+//! machine and carries out what it says. `docs/states.md` draws each of them.
+
+mod approvals;
+mod calls;
+mod operations;
+mod turns;
+
+use std::fmt::Display;
+
+pub use approvals::{ApprovalAction, ApprovalInput};
+pub use calls::{CallAction, CallInput, CallState};
+pub use operations::OperationInput;
+pub use turns::{TurnAction, TurnInput};
+
+/// A state of some machine.
+pub trait Machine: Copy + Eq + Display + 'static {
+    /// What can happen to it.
+    type Input: Copy + Display + 'static;
+    /// What has to happen in the transaction of a transition.
+    type Action: Display;
+
+    /// The table whose column `state` holds it.
+    const TABLE: &'static str;
+    /// Every state, in the order of a life.
+    const STATES: &'static [Self];
+    /// Every input.
+    const INPUTS: &'static [Self::Input];
+    /// The state everything begins in.
+    const FIRST: Self;
+
+    /// The state after an input, and what goes with it, in that order.
+    ///
+    /// # Errors
+    /// If the state does not take the input.
+    fn next(self, input: Self::Input) -> Result<(Self, Vec<Self::Action>), InvalidTransition>;
+
+    /// The states that take an input, as the database says them: for `state = ANY($n)`.
+    fn before(input: Self::Input) -> Vec<String> {
+        Self::STATES.iter().filter(|state| state.next(input).is_ok()).map(ToString::to_string).collect()
+    }
+
+    /// The state that an input leads to from everywhere; `None` if it leaves states as they are.
+    fn after(input: Self::Input) -> Option<Self> {
+        let mut reached = Self::STATES.iter().filter_map(|state| Some((*state, state.next(input).ok()?.0)));
+        let (_, first) = reached.clone().find(|(from, to)| from != to)?;
+        reached.all(|(_, to)| to == first).then_some(first)
+    }
+
+    /// True if the state takes no input: nothing will happen any more.
+    fn is_over(self) -> bool {
+        Self::INPUTS.iter().all(|input| self.next(*input).is_err())
+    }
+}
+
+/// A state was given an input that it does not take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{table}: what is {state} does not take `{input}`")]
+pub struct InvalidTransition {
+    table: &'static str,
+    state: String,
+    input: String,
+}
+
+impl InvalidTransition {
+    fn of<M: Machine>(state: M, input: M::Input) -> Self {
+        Self { table: M::TABLE, state: state.to_string(), input: input.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests;
