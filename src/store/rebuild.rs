@@ -99,7 +99,7 @@ fn compared(of: Projection) -> &'static str {
              FROM approvals"
         }
         Projection::Operations => {
-            "SELECT concat_ws('/', tool_call_id, ordinal) AS row_key, tool_call_id, ordinal, power, class,
+            "SELECT concat_ws('/', tool_call_id, ordinal) AS row_key, tool_call_id, ordinal, kind, class,
                     encode(request_sha256, 'hex') AS request_sha256, request, state, text_fingerprint(answer) AS answer_sha256,
                     created_at, ended_at
              FROM operations"

@@ -123,7 +123,8 @@ impl Store {
         Ok(Accepted { turn, conversation, again: false })
     }
 
-    /// Takes up the oldest turn that nobody holds, or that one of the servers `gone` holds, and that is first in its conversation.
+    /// Takes up the oldest turn that nobody holds, or that one of the servers `gone` holds, and that is first in its conversation. What a
+    /// person said goes before what tasks began, however many fell due.
     ///
     /// # Errors
     /// When the database is not there.
@@ -138,7 +139,7 @@ impl Store {
                        SELECT FROM turns earlier
                        WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id
                          AND earlier.state IN ('queued', 'running', 'awaiting_approval'))
-                 ORDER BY turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+                 ORDER BY origin = 'task', turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
              UPDATE turns SET state = 'running', fence = fence + 1, lease_owner = $1, lease_until = $2,
                     takes = CASE WHEN taken_at = turn_place(turns.turn_id) THEN takes + 1 ELSE 1 END,
                     taken_at = turn_place(turns.turn_id)

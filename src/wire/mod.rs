@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{
     ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId,
-    OperationState, Origin, Outcome, Power, STOPPED, Shown, TaskId, ToolCallId, TurnId, TurnState,
+    OperationKind, OperationState, Origin, Outcome, STOPPED, Shown, TaskId, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
@@ -269,8 +269,8 @@ pub enum ServerFrame {
         turn: TurnId,
         /// Its place among the operations of the call, from 1.
         ordinal: i32,
-        /// The power used.
-        power: Power,
+        /// What it works on.
+        power: OperationKind,
         /// What was asked for, without secrets.
         request: Value,
         /// Where it stands.

@@ -368,12 +368,14 @@ async fn what_is_kept_goes_after_thirty_days() {
     let mut client = app.connect().await;
     made(&app, &["CREATE TABLE t (id int)", "INSERT INTO t VALUES (1), (2)"]).await;
     let result = ran(&app, &mut client, "DELETE FROM t WHERE id = 1").await;
+    assert_eq!(app.count("SELECT count(*) FROM wake_ups WHERE kind = 'kept'").await, 1);
     app.advance(29 * 86_400);
     app.store().forget_kept(app.now()).await.unwrap();
     assert_eq!(app.count("SELECT count(*) FROM kept_rows").await, 1);
     app.advance(2 * 86_400);
     app.store().forget_kept(app.now()).await.unwrap();
     assert_eq!(app.count("SELECT count(*) FROM kept_rows").await, 0);
+    assert_eq!(app.count("SELECT count(*) FROM wake_ups").await, 0, "it is settled");
     let (status, told) = undo(&app, &result["call"]).await;
     assert!(status == 409 && told["error"].as_str().unwrap().contains("more than 30 days ago"), "{told}");
 }
