@@ -59,7 +59,9 @@ impl Words {
 /// Whether a plain yes is enough for this effect.
 fn plain(effect: Effect) -> bool {
     match effect {
-        Effect::Read | Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart | Effect::Confirm => true,
+        Effect::Read | Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart | Effect::Confirm => {
+            true
+        }
         Effect::Delete | Effect::Opaque | Effect::Grant | Effect::External | Effect::Send => false,
     }
 }

@@ -61,7 +61,9 @@ impl Store {
             let (conversation, limit) = (ConversationId(row.conversation_id), budgets.tasks.turns_per_hour);
             let group = Group { conversation, model: row.model, limit };
             // However many wait: where the person knows it, nothing is to be done.
-            if !to_tell(row.tasks_held_at, now) && let Some((_, until)) = group.held(&begun) {
+            if !to_tell(row.tasks_held_at, now)
+                && let Some((_, until)) = group.held(&begun)
+            {
                 fired.held_until = [fired.held_until, until].into_iter().flatten().min();
                 continue;
             }
@@ -123,7 +125,9 @@ impl Unit {
         query!("UPDATE tasks SET fired_due_at = due_at WHERE task_id = ANY($1)", &ids).execute(&mut *self.tx).await?;
         let turn = self.queue_turn(*conversation, Origin::Task, None, &describe(&due)).await?;
         if model.is_some() {
-            query!("UPDATE turns SET task_model = $2 WHERE turn_id = $1", turn.0, model.as_deref()).execute(&mut *self.tx).await?;
+            query!("UPDATE turns SET task_model = $2 WHERE turn_id = $1", turn.0, model.as_deref())
+                .execute(&mut *self.tx)
+                .await?;
         }
         let event = Event::TasksFired { tasks, turn, due_at, model: model.clone() };
         self.append(*conversation, event).await?;

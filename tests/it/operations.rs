@@ -49,7 +49,9 @@ impl Held {
 
     async fn kv(&self, ordinal: i32, capability: &str, request: KvOp) -> Result<Result<String, String>, StoreError> {
         let shown = json!(format!("{request:?}"));
-        self.store.run_kv(&self.lease, self.operation(ordinal, OperationKind::Kv, &shown), capability, request, self.app.now()).await
+        self.store
+            .run_kv(&self.lease, self.operation(ordinal, OperationKind::Kv, &shown), capability, request, self.app.now())
+            .await
     }
 
     /// Lets another take the turn.

@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use level3::clock::SystemRandom;
 use level3::domain::{CallRequest, EffectClass, OperationKind, Outcome};
+use level3::postgres::Database;
 use level3::postgres::embedded::Embedded;
 use level3::postgres::logins::{LoginError, Logins, drop_database, prepare};
-use level3::postgres::Database;
 use level3::store::{AgentLogin, AgentSql, CallEnd, NewOperation, NewStep, OpenCall, RowLimits, Store, StoreError};
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;

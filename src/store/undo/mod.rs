@@ -171,7 +171,8 @@ impl Store {
     /// # Errors
     /// When the database is not there.
     pub async fn forget_kept(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
-        let old = query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'kept' AND at <= $1", now).fetch_all(&self.pool).await?;
+        let old =
+            query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'kept' AND at <= $1", now).fetch_all(&self.pool).await?;
         if !old.is_empty() {
             tracing::info!(calls = old.len(), "what they lost was kept for 30 days, and goes");
             query!("SELECT forget_kept($1)", &old).execute(&self.pool).await?;
