@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use level3::domain::{Effect, Outcome, Power};
+use level3::domain::{Effect, OperationKind, Outcome};
 use level3::store::{AgentLogin, AgentSql, CallEnd, RowLimits, SqlEnd, UndoError};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -386,7 +386,7 @@ async fn what_a_capability_deletes_is_kept_and_what_would_be_asked_about_is_refu
     let now = held.app.now();
     let write = async |ordinal: i32, text: &str| {
         let request = json!({ "sql": text });
-        let operation = held.operation(ordinal, Power::Sql, &request);
+        let operation = held.operation(ordinal, OperationKind::Sql, &request);
         held.store.run_operation_sql(&held.lease, operation, text, &[], AgentLogin::Tables, now).await.unwrap()
     };
     write(1, "CREATE TABLE t (id int PRIMARY KEY, body text)").await.unwrap();
@@ -428,7 +428,7 @@ async fn triggers_that_are_switched_off_and_on_again_hide_nothing() {
     };
     let set_up = async |ordinal: i32, text: &str| {
         let request = json!({ "sql": text });
-        let operation = held.operation(ordinal, Power::Sql, &request);
+        let operation = held.operation(ordinal, OperationKind::Sql, &request);
         held.store.run_operation_sql(&held.lease, operation, text, &[], AgentLogin::Tables, now).await.unwrap().unwrap();
     };
     set_up(1, "CREATE TABLE t (id int PRIMARY KEY, body text)").await;
