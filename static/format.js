@@ -219,6 +219,8 @@ export function operationLine({ power, request }) {
       );
     case "tools":
       return oneLine([asked.tool, JSON.stringify(asked.arguments ?? {})].filter(Boolean).join(" "), 200);
+    case "mcp":
+      return oneLine([asked.server, asked.tool].filter(Boolean).join(" "), 200);
     case "kv":
       if (typeof asked.do === "string") return oneLine(`${asked.do} ${asked.key ?? asked.prefix ?? ""}`, 200);
     // falls through

@@ -43,8 +43,9 @@ enum { RUN = 1, INSPECT = 2 };
 
 struct {
     uint8_t kind;         // RUN, or INSPECT: then the source comes with the parameters
-    uint8_t denied;
-    uint16_t reserved;
+    uint8_t denied;         // of the first eight powers
+    uint8_t denied_further; // of the next eight, 0 in components from before there were sixteen bits; read it with the ninth power
+    uint8_t reserved;
     uint32_t length;
     char source[SOURCE_MAX + 1]; // never written to its last byte: quickjs wants a NUL behind the source
 } source_slot = { 0 };

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     ApprovalId, ApprovalState, CallRequest, Channel, Classification, ConversationId, EffectClass, Failure, Image, MessageId,
-    OperationState, Origin, Outcome, Power, Shown, StepId, Task, ToolCallId, TurnId, TurnState, Usage,
+    OperationKind, OperationState, Origin, Outcome, Shown, StepId, Task, ToolCallId, TurnId, TurnState, Usage,
 };
 
 /// Why a step says no more, where a person stopped it in the middle.
@@ -211,8 +211,8 @@ pub enum Event {
         call: ToolCallId,
         /// Its place among the operations of the call, from 1.
         ordinal: i32,
-        /// The power used.
-        power: Power,
+        /// What it works on; the field is named after the powers, which were all there was.
+        power: OperationKind,
         /// How often it can have happened after a crash.
         class: EffectClass,
         /// What was asked for, without secrets.

@@ -9,12 +9,14 @@ mod ids;
 mod image;
 mod machine;
 mod mcp;
+mod operation;
 mod policy;
 mod profile;
 mod projection;
 mod task;
 mod tool;
 mod turn;
+mod wake_up;
 mod words;
 
 pub use approval::{ApprovalState, Channel, Decision, Finding, Shown, ShownCapability};
@@ -29,10 +31,12 @@ pub use machine::{
     TurnInput,
 };
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
+pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
 pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Profile, Toolset};
 pub use projection::{Change, Projection};
 pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened};
 pub use turn::{Failure, Origin, Role, TurnState};
+pub use wake_up::WakeUpKind;
 pub use words::{Words, asks};

@@ -53,6 +53,29 @@ text_enum! {
         Restart = "restart",
         /// Calls a tool of somebody else's server, which may do anything there.
         External = "external",
+        /// Says something to somebody, who cannot be made to forget it.
+        Send = "send",
+        /// Does what a person confirms each time, whatever else was set.
+        Confirm = "confirm",
+    }
+}
+
+impl Effect {
+    /// True if only a person's decision about this very proposal allows it: no mode does, and no rule.
+    pub fn needs_decision(self) -> bool {
+        match self {
+            Self::Grant | Self::Confirm => true,
+            Self::Read
+            | Self::Write
+            | Self::Define
+            | Self::Delete
+            | Self::Opaque
+            | Self::Install
+            | Self::Call
+            | Self::Restart
+            | Self::External
+            | Self::Send => false,
+        }
     }
 }
 

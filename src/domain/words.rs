@@ -59,8 +59,10 @@ impl Words {
 /// Whether a plain yes is enough for this effect.
 fn plain(effect: Effect) -> bool {
     match effect {
-        Effect::Read | Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart => true,
-        Effect::Delete | Effect::Opaque | Effect::Grant | Effect::External => false,
+        Effect::Read | Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart | Effect::Confirm => {
+            true
+        }
+        Effect::Delete | Effect::Opaque | Effect::Grant | Effect::External | Effect::Send => false,
     }
 }
 
@@ -98,7 +100,7 @@ mod tests {
     #[test]
     fn a_plain_yes_is_enough_only_for_less_and_never_beside_a_question() {
         for effect in Effect::ALL {
-            let plain = !matches!(effect, Effect::Delete | Effect::Opaque | Effect::Grant | Effect::External);
+            let plain = !matches!(effect, Effect::Delete | Effect::Opaque | Effect::Grant | Effect::External | Effect::Send);
             assert_eq!(about(&[*effect], false).decision("yes"), plain.then_some(true), "{effect:?}");
             assert_eq!(about(&[*effect, Effect::Grant], false).decision("sí"), None, "{effect:?}");
             assert_eq!(about(&[*effect], true).decision("yes"), None, "{effect:?}");

@@ -30,8 +30,12 @@ pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option
         Some(Rule::Ask) if strictest == Judged::Allow => {
             Judged::Ask(format!("The tool `{tool}` is set to ask each time (rule `ask`)."))
         }
-        // A rule never stands for a person's look at new powers.
-        Some(Rule::Always) if !proposal.effects.contains(&Effect::Grant) && matches!(strictest, Judged::Ask(_)) => Judged::Allow,
+        // A rule never stands for a decision that has to be about this very proposal.
+        Some(Rule::Always)
+            if matches!(strictest, Judged::Ask(_)) && !proposal.effects.iter().any(|effect| effect.needs_decision()) =>
+        {
+            Judged::Allow
+        }
         _ => strictest,
     };
     match (ruled, classification) {
@@ -57,6 +61,7 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> Judged {
              user do it or change the mode in the settings."
         )),
         (_, Effect::Grant) => Judged::Ask("It asks for powers that nobody has approved yet.".to_owned()),
+        (_, Effect::Confirm) => Judged::Ask(format!("A person confirms each call of `{tool}` that does this.")),
         (Mode::Ask, Effect::External) => ask("This profile asks before everything but reading."),
         (_, Effect::External) => {
             ask("It is a tool of an external server, and no rule says that it may be called without asking.")
@@ -65,6 +70,7 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> Judged {
         (Mode::Ask, _) => ask("This profile asks before everything but reading."),
         (Mode::Smart, Effect::Delete) => ask("It deletes something that cannot be brought back."),
         (Mode::Smart, Effect::Opaque) => ask("What this does cannot be told beforehand."),
+        (Mode::Smart, Effect::Send) => ask("It says something to somebody, which cannot be taken back."),
         (Mode::Smart, Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart) => Judged::Allow,
     }
 }
@@ -104,6 +110,8 @@ mod tests {
         call    | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
         restart | allow ask allow   | allow ask allow   | ask ask allow     | deny deny deny
         external | ask ask allow    | ask ask allow     | ask ask allow     | deny deny deny
+        send    | allow ask allow   | ask ask allow     | ask ask allow     | deny deny deny
+        confirm | ask ask ask       | ask ask ask       | ask ask ask       | deny deny deny
     ";
 
     fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> Judged {
@@ -159,12 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn new_powers_are_never_given_without_a_person() {
+    fn new_powers_and_what_is_confirmed_each_time_are_never_allowed_without_a_person() {
+        let decided: Vec<_> = Effect::ALL.iter().copied().filter(|effect| effect.needs_decision()).collect();
+        assert_eq!(decided, [Effect::Grant, Effect::Confirm]);
         for mode in Mode::ALL {
             for rule in [None, Some(Rule::Always), Some(Rule::Ask), Some(Rule::Never)] {
                 for beside in Effect::ALL {
-                    let judged = judged(*mode, &[Effect::Grant, *beside], rule, None);
-                    assert_ne!(judged, Judged::Allow, "{mode} {rule:?} {beside}");
+                    for effect in &decided {
+                        let judged = judged(*mode, &[*effect, *beside], rule, None);
+                        assert_ne!(judged, Judged::Allow, "{mode} {rule:?} {effect} {beside}");
+                    }
                 }
             }
         }
@@ -227,7 +239,12 @@ mod tests {
             "The tool `the_tool` is switched off for this profile (rule `never`). Do without it, or tell the user that they can change the \
              rule in the settings."
         );
-        for (mode, effect) in [(Mode::Smart, Effect::Delete), (Mode::Smart, Effect::Opaque), (Mode::Ask, Effect::Write)] {
+        for (mode, effect) in [
+            (Mode::Smart, Effect::Delete),
+            (Mode::Smart, Effect::Opaque),
+            (Mode::Smart, Effect::Send),
+            (Mode::Ask, Effect::Write),
+        ] {
             let reason = reason(mode, effect, None);
             assert!(reason.contains("`the_tool`") && reason.contains(&format!("`{mode}`")), "{reason}");
         }

@@ -182,7 +182,7 @@ fn operated(record: &EventRecord) -> Vec<Change> {
     let at = time(record.at);
     let ended_at = state.is_over().then_some(at);
     let row = json!({
-        "tool_call_id": call, "ordinal": ordinal, "power": power, "class": class, "request_sha256": request_sha256,
+        "tool_call_id": call, "ordinal": ordinal, "kind": power, "class": class, "request_sha256": request_sha256,
         "request": request, "state": state, "answer_sha256": answer_sha256, "created_at": at, "ended_at": ended_at,
     });
     vec![set(Projection::Operations, format!("{call}/{ordinal}"), row)]

@@ -1,5 +1,5 @@
-//! The heartbeat: at fixed intervals, and at the very moment a task falls due, due tasks become turns; approvals that nobody decided
-//! in time become refusals. Nothing due, nothing done.
+//! The heartbeat: at fixed intervals, and at the very moment something is due, wake-ups are settled: due tasks become turns, approvals that
+//! nobody decided in time become refusals, what was kept long enough is forgotten. Nothing due, nothing done.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::Task;
+use crate::domain::{Task, WakeUpKind};
 use crate::store::{Fired, Store, StoreError};
 
 /// How soon to look again after the database was not there.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
 
-/// Turns due tasks into turns.
+/// Settles wake-ups.
 pub struct Heartbeat {
     store: Store,
     clock: Arc<dyn Clock>,
@@ -32,7 +32,7 @@ impl Heartbeat {
             let next = match self.beat().await {
                 Ok(next) => next,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for due tasks");
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for what is due");
                     self.clock.now() + RETRY_AFTER
                 }
             };
@@ -44,21 +44,38 @@ impl Heartbeat {
         }
     }
 
-    /// Looks once; returns when to look again.
+    /// Settles what is due; returns when to look again.
     async fn beat(&self) -> Result<DateTime<Utc>, StoreError> {
         let now = self.clock.now();
-        self.store.expire_approvals(now).await?;
-        self.store.forget_kept(now).await?;
-        let Fired { turns, held_until } = self.store.fire_due_tasks(now, describe).await?;
-        if let Some(until) = held_until {
-            tracing::warn!(%until, "tasks are due and wait: tasks began as many turns as they may in an hour");
+        let mut next = now + self.interval;
+        for kind in self.store.kinds_due(now).await? {
+            // What cannot be settled keeps nothing else from it.
+            let again = self.settle(kind, now).await.unwrap_or_else(|error| {
+                tracing::warn!(error = &error as &dyn std::error::Error, %kind, "what is due could not be settled; trying again soon");
+                Some(now + RETRY_AFTER)
+            });
+            next = again.map_or(next, |again| next.min(again));
         }
-        if !turns.is_empty() {
-            tracing::info!(?turns, "tasks fell due");
+        Ok(self.store.next_wake_up(now).await?.map_or(next, |due| next.min(due)))
+    }
+
+    /// Settles what is due of one kind; returns when what has to wait may go on, if something has to.
+    async fn settle(&self, kind: WakeUpKind, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError> {
+        match kind {
+            WakeUpKind::Approval => self.store.expire_approvals(now).await?,
+            WakeUpKind::Kept => self.store.forget_kept(now).await?,
+            WakeUpKind::Task => {
+                let Fired { turns, held_until } = self.store.fire_due_tasks(now, describe).await?;
+                if let Some(until) = held_until {
+                    tracing::warn!(%until, "tasks are due and wait: tasks began as many turns as they may in an hour");
+                }
+                if turns > 0 {
+                    tracing::info!(turns, "tasks fell due");
+                }
+                return Ok(held_until);
+            }
         }
-        let tick = now + self.interval;
-        let (due, expiry) = tokio::try_join!(self.store.next_due(now), self.store.next_expiry())?;
-        Ok([due, expiry, held_until].into_iter().flatten().fold(tick, DateTime::min))
+        Ok(None)
     }
 }
 

@@ -48,9 +48,17 @@ pub(super) fn take_time(grants: &Grants) -> bool {
 
 /// The powers that were not granted, as the engine reads them: a bit for each power, the first of
 /// [`Power::ALL`] lowest.
-pub(super) fn denied(grants: &Grants) -> u8 {
-    let places = Power::ALL.iter().enumerate().filter(|(_, power)| !grants.has(**power));
-    places.fold(0, |bits, (place, _)| bits | 1 << place)
+pub(super) fn denied(grants: &Grants) -> u16 {
+    bits(Power::ALL.iter().map(|power| !grants.has(*power)))
+}
+
+/// So many powers have a bit in a component. One more needs another form of component.
+const PLACES: usize = 16;
+const _: () = assert!(Power::ALL.len() <= PLACES);
+
+/// A bit for each place that is true, the first lowest.
+fn bits(places: impl Iterator<Item = bool>) -> u16 {
+    places.take(PLACES).enumerate().fold(0, |bits, (place, set)| bits | u16::from(set) << place)
 }
 
 const START: &[Function] = &[Function {
@@ -119,3 +127,15 @@ pub(super) const INTERFACES: &[Interface] = &[
         }],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_sixteen_powers_has_a_bit_of_its_own() {
+        let alone = |place| bits((0..PLACES).map(|other| other == place));
+        assert_eq!((alone(0), alone(7), alone(8), alone(15)), (1, 0x80, 0x100, 0x8000));
+        assert_eq!((0..PLACES).map(alone).fold(0, |all, bit| all | bit), u16::MAX);
+    }
+}

@@ -39,7 +39,7 @@ impl Templates {
 pub(super) struct Template {
     before: Vec<u8>,
     after: Vec<u8>,
-    denied: u8,
+    denied: u16,
 }
 
 const MARKER: &str = "@@SOURCE@@";
@@ -63,7 +63,7 @@ impl Template {
 }
 
 /// The core module that only writes the engine's `source_slot` (see shim.c): no code, one active data segment.
-fn source_module(kind: Kind, denied: u8, source: &str) -> Vec<u8> {
+fn source_module(kind: Kind, denied: u16, source: &str) -> Vec<u8> {
     let mut imports = vec![2];
     for (name, description) in [("memory", &[0x02, 0x00, 0x01][..]), ("source_slot", &[0x03, 0x7f, 0x00])] {
         imports.extend_from_slice(&[1, b'e', u8::try_from(name.len()).unwrap_or_default()]);
@@ -72,7 +72,8 @@ fn source_module(kind: Kind, denied: u8, source: &str) -> Vec<u8> {
     }
     let mut data = vec![1, 0x00, 0x23, 0, 0x0b]; // one active segment at the value of global 0
     push_leb(&mut data, source.len() + 8);
-    data.extend_from_slice(&[kind as u8, denied, 0, 0]);
+    let [first, second] = denied.to_le_bytes();
+    data.extend_from_slice(&[kind as u8, first, second, 0]);
     data.extend_from_slice(&segment(source));
     let mut module = b"\0asm\x01\0\0\0".to_vec();
     push_section(&mut module, 2, &imports);
@@ -231,6 +232,12 @@ mod tests {
         assert!(short.len() < 3000, "{}", short.len());
         assert!((100_000..100_010).contains(&(long.len() - short.len())));
         assert_eq!(template.denied, 0b1111_1000);
+    }
+
+    #[test]
+    fn the_bits_of_what_was_denied_are_two_bytes_behind_the_kind() {
+        let module = source_module(Kind::Run, 0x0180, "x");
+        assert!(module.ends_with(&[1, 0x80, 0x01, 0, 1, 0, 0, 0, b'x']), "{module:?}");
     }
 
     #[test]

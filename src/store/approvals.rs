@@ -379,10 +379,7 @@ impl Store {
     /// # Errors
     /// When the database is not there.
     pub async fn expire_approvals(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
-        let due = query_scalar!(
-            "SELECT approval_id FROM approvals WHERE state = 'pending' AND expires_at <= $1 ORDER BY approval_id",
-            now
-        );
+        let due = query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'approval' AND at <= $1 ORDER BY at, subject", now);
         for id in due.fetch_all(&self.pool).await? {
             match self.take_decision(ApprovalId(id), Decided::by_nobody(ApprovalInput::Expire), now).await {
                 Ok(_) | Err(DecideError::Unknown(_) | DecideError::Decided(..)) => {}
@@ -390,14 +387,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    /// When the next approval becomes a refusal.
-    ///
-    /// # Errors
-    /// When the database is not there.
-    pub async fn next_expiry(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
-        Ok(query_scalar!("SELECT min(expires_at) FROM approvals WHERE state = 'pending'").fetch_one(&self.pool).await?)
     }
 }
 

@@ -1,5 +1,5 @@
-//! The ledger of what a capability's call did outside its sandbox. A call that is run again after a crash finds here what happened
-//! already, in the order in which it was begun: nothing happens twice.
+//! The ledger of what a call did outside: a capability outside its sandbox, level3 at an external server. A call that is run again after a
+//! crash finds here what happened already, in the order in which it was begun: nothing happens twice.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -7,17 +7,17 @@ use sha2::{Digest, Sha256};
 use sqlx::{query, query_scalar};
 
 use super::{Lease, Store, StoreError, Unit, storable, word};
-use crate::domain::{EffectClass, Event, EventRecord, OperationState, Power, ToolCallId};
+use crate::domain::{EffectClass, Event, EventRecord, OperationKind, OperationState, ToolCallId};
 
-/// One operation of a capability's call, before it is begun.
+/// One operation of a call, before it is begun.
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
-    /// The capability's call.
+    /// The call.
     pub call: ToolCallId,
     /// Its place among the operations of the call, from 1, in the order in which they were begun.
     pub ordinal: i32,
-    /// The power it uses.
-    pub power: Power,
+    /// What it works on.
+    pub kind: OperationKind,
     /// How often it can have happened after a crash.
     pub class: EffectClass,
     /// What is asked for, as it may be shown: with placeholders, never with a secret's value.
@@ -46,14 +46,14 @@ impl Store {
     /// When the database is not there.
     pub async fn earlier_operation(&self, operation: &NewOperation<'_>) -> Result<Earlier, StoreError> {
         let row = query!(
-            "SELECT power, request_sha256, state, answer FROM operations WHERE tool_call_id = $1 AND ordinal = $2",
+            "SELECT kind, request_sha256, state, answer FROM operations WHERE tool_call_id = $1 AND ordinal = $2",
             operation.call.0,
             operation.ordinal
         )
         .fetch_optional(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(Earlier::New) };
-        if row.power != operation.power.as_str() || row.request_sha256 != operation.request_sha256 {
+        if row.kind != operation.kind.as_str() || row.request_sha256 != operation.request_sha256 {
             return Ok(Earlier::Different);
         }
         let answer = row.answer.unwrap_or_default();
@@ -128,7 +128,7 @@ impl Unit {
             lease.fence,
             operation.call.0,
             operation.ordinal,
-            operation.power.as_str(),
+            operation.kind.as_str(),
             operation.class.as_str(),
             &operation.request_sha256[..],
             request,
@@ -157,7 +157,7 @@ impl NewOperation<'_> {
             turn: lease.turn,
             call: self.call,
             ordinal: self.ordinal,
-            power: self.power,
+            power: self.kind,
             class: self.class,
             request: shown(self.request),
             request_sha256: hex::encode(self.request_sha256),

@@ -1,13 +1,10 @@
-//! Tasks, and the moment they fall due.
+//! Tasks: made, read, changed and deleted. [`super::due_tasks`] is what happens when they fall due.
 
-use std::collections::{BTreeMap, HashMap};
+use chrono::{DateTime, Utc};
+use sqlx::{query_as, query_scalar};
 
-use chrono::{DateTime, TimeDelta, Utc};
-use sqlx::{query, query_as, query_scalar};
-
-use super::{Store, StoreError, Unit, value, word};
-use crate::domain::{Budgets, ConversationId, Event, Origin, Task, TaskId, TaskStatus, TurnId};
-use crate::failpoint::{self, Point};
+use super::{Store, StoreError, Unit, word};
+use crate::domain::{ConversationId, Event, Task, TaskId, TaskStatus, TurnId};
 
 /// A task to make.
 #[derive(Clone, Debug)]
@@ -37,35 +34,17 @@ pub struct TaskChange {
     pub model: Option<Option<String>>,
 }
 
-/// What came of a look for due tasks.
-#[derive(Debug, Default)]
-pub struct Fired {
-    /// The turns that they began.
-    pub turns: Vec<TurnId>,
-    /// When the next of those that wait may begin one, where some wait.
-    pub held_until: Option<DateTime<Utc>>,
-}
-
-/// Tasks of a conversation that have to wait.
-struct Held {
-    tasks: Vec<TaskId>,
-    limit: u64,
-    until: Option<DateTime<Utc>>,
-}
-
-/// For how long begun turns count.
-const HOUR: TimeDelta = TimeDelta::hours(1);
-
-struct Row {
-    task_id: i64,
-    conversation_id: i64,
-    title: String,
-    details: String,
-    status: String,
-    due_at: Option<DateTime<Utc>>,
-    created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
-    model: Option<String>,
+/// A row of `tasks`, as the macros read it.
+pub(super) struct Row {
+    pub(super) task_id: i64,
+    pub(super) conversation_id: i64,
+    pub(super) title: String,
+    pub(super) details: String,
+    pub(super) status: String,
+    pub(super) due_at: Option<DateTime<Utc>>,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) updated_at: DateTime<Utc>,
+    pub(super) model: Option<String>,
 }
 
 impl TryFrom<Row> for Task {
@@ -192,45 +171,11 @@ impl Unit {
         }
     }
 
-    /// Makes the turn of tasks that fell due together and name the same model.
-    async fn fire(&mut self, conversation: ConversationId, due: &[Task], input: &str) -> Result<TurnId, StoreError> {
-        let turn = self.queue_turn(conversation, Origin::Task, None, input).await?;
-        let model = due.first().and_then(|task| task.model.clone());
-        if model.is_some() {
-            query!("UPDATE turns SET task_model = $2 WHERE turn_id = $1", turn.0, model).execute(&mut *self.tx).await?;
-        }
-        let (tasks, due_at) = due.iter().filter_map(|task| Some((task.id, task.due_at?))).unzip();
-        self.append(conversation, Event::TasksFired { tasks, turn, due_at, model }).await?;
-        Ok(turn)
-    }
-
-    /// Tells the person that tasks of a conversation wait.
-    async fn hold_tasks(&mut self, conversation: ConversationId, held: Held) -> Result<(), StoreError> {
-        query!("UPDATE conversations SET tasks_held_at = $2 WHERE conversation_id = $1", conversation.0, self.now)
-            .execute(&mut *self.tx)
-            .await?;
-        let Held { tasks, limit, until } = held;
-        self.append(conversation, Event::TasksHeld { tasks, limit, until }).await?;
-        Ok(())
-    }
-
     async fn changed(&mut self, conversation: ConversationId, row: Row, deleted: bool) -> Result<Task, StoreError> {
         let task = Task::try_from(row)?;
         self.append(conversation, Event::TaskChanged { task: task.clone(), deleted }).await?;
         Ok(task)
     }
-}
-
-/// The tasks in groups of one conversation that name the same model, the group with the soonest first.
-fn together(due: Vec<Task>) -> Vec<Vec<Task>> {
-    let mut groups: Vec<Vec<Task>> = Vec::new();
-    for task in due {
-        match groups.iter_mut().find(|group| group[0].conversation == task.conversation && group[0].model == task.model) {
-            Some(group) => group.push(task),
-            None => groups.push(vec![task]),
-        }
-    }
-    groups
 }
 
 impl Store {
@@ -258,106 +203,4 @@ impl Store {
         .await?;
         rows.into_iter().map(Task::try_from).collect()
     }
-
-    /// The next due date after `now` that has not woken the agent yet.
-    ///
-    /// # Errors
-    /// When the database is not there.
-    pub async fn next_due(&self, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError> {
-        let next = query_scalar!(
-            "SELECT min(due_at) FROM tasks
-             WHERE status IN ('pending', 'in_progress') AND due_at > $1 AND due_at IS DISTINCT FROM fired_due_at",
-            now
-        );
-        Ok(next.fetch_one(&self.pool).await?)
-    }
-
-    /// Hands every task that is due and has not been handed out yet to a turn: one turn for each conversation concerned, and in it for each
-    /// model that tasks name; the soonest first, and no more of them within an hour than the profile allows. `describe` writes the turn's
-    /// input.
-    ///
-    /// # Errors
-    /// When the database is not there; then nothing was handed out.
-    pub async fn fire_due_tasks(&self, now: DateTime<Utc>, describe: impl Fn(&[Task]) -> String) -> Result<Fired, StoreError> {
-        let mut unit = self.begin(now).await?;
-        // Locking the conversations first, in order, keeps to the one lock order there is: conversation, then its turns and tasks.
-        let conversations = query!(
-            r#"SELECT c.conversation_id, c.tasks_held_at, p.budgets AS "budgets?"
-               FROM conversations c LEFT JOIN profile_policies p ON p.profile = c.profile
-               WHERE EXISTS (
-                   SELECT FROM tasks WHERE tasks.conversation_id = c.conversation_id AND status IN ('pending', 'in_progress')
-                       AND due_at <= $1 AND due_at IS DISTINCT FROM fired_due_at)
-               ORDER BY c.conversation_id FOR UPDATE OF c"#,
-            now
-        )
-        .fetch_all(&mut *unit.tx)
-        .await?;
-        if conversations.is_empty() {
-            return Ok(Fired::default());
-        }
-        let mut known = HashMap::new();
-        for row in conversations {
-            let budgets: Budgets = row.budgets.map(value).transpose()?.unwrap_or_default();
-            known.insert(ConversationId(row.conversation_id), (budgets.tasks.turns_per_hour, row.tasks_held_at));
-        }
-        let ids: Vec<_> = known.keys().map(|conversation| conversation.0).collect();
-        let due = query_as!(
-            Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
-             WHERE conversation_id = ANY($1) AND status IN ('pending', 'in_progress')
-                 AND due_at <= $2 AND due_at IS DISTINCT FROM fired_due_at
-             ORDER BY due_at, task_id FOR UPDATE",
-            &ids,
-            now
-        )
-        .fetch_all(&mut *unit.tx)
-        .await?;
-        let mut begun = query_scalar!(
-            "SELECT created_at FROM turns WHERE origin = 'task' AND created_at > $1 AND created_at <= $2 ORDER BY created_at",
-            now - HOUR,
-            now
-        )
-        .fetch_all(&mut *unit.tx)
-        .await?;
-        let (mut fired, mut held) = (Fired::default(), BTreeMap::<ConversationId, Held>::new());
-        for due in together(due.into_iter().map(Task::try_from).collect::<Result<Vec<_>, _>>()?) {
-            let conversation = due[0].conversation;
-            let tasks = due.iter().map(|task| task.id);
-            match known.get(&conversation).and_then(|(limit, _)| *limit) {
-                Some(limit) if count(begun.len()) >= limit => {
-                    let until = free_again(&begun, limit);
-                    fired.held_until = [fired.held_until, until].into_iter().flatten().min();
-                    held.entry(conversation).or_insert(Held { tasks: Vec::new(), limit, until }).tasks.extend(tasks);
-                }
-                _ => {
-                    let tasks: Vec<_> = tasks.map(|task| task.0).collect();
-                    query!("UPDATE tasks SET fired_due_at = due_at WHERE task_id = ANY($1)", &tasks)
-                        .execute(&mut *unit.tx)
-                        .await?;
-                    fired.turns.push(unit.fire(conversation, &due, &describe(&due)).await?);
-                    begun.push(now);
-                }
-            }
-        }
-        for (conversation, held) in held {
-            if known.get(&conversation).is_some_and(|(_, told)| told.is_none_or(|told| told <= now - HOUR)) {
-                unit.hold_tasks(conversation, held).await?;
-            }
-        }
-        if !fired.turns.is_empty() {
-            failpoint::hit(Point::MidDue).map_err(sqlx::Error::Io)?;
-        }
-        unit.commit().await?;
-        Ok(fired)
-    }
-}
-
-/// When tasks may begin a turn again, after so many began in the hour before.
-fn free_again(begun: &[DateTime<Utc>], limit: u64) -> Option<DateTime<Utc>> {
-    let leaves = begun.len().checked_sub(usize::try_from(limit).ok()?)?;
-    begun.get(leaves).map(|begun| *begun + HOUR)
-}
-
-fn count(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
 }

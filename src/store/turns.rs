@@ -135,7 +135,8 @@ impl Store {
         Ok(Accepted { turn, conversation, again: false })
     }
 
-    /// Takes up the oldest turn that nobody holds, or that one of the servers `gone` holds, and that is first in its conversation.
+    /// Takes up the oldest turn that nobody holds, or that one of the servers `gone` holds, and that is first in its conversation. What a
+    /// person said goes before what tasks began, however many fell due.
     ///
     /// # Errors
     /// When the database is not there.
@@ -149,7 +150,7 @@ impl Store {
                    AND NOT EXISTS (
                        SELECT FROM turns earlier
                        WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id AND earlier.ended_at IS NULL)
-                 ORDER BY turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+                 ORDER BY origin = 'task', turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
              UPDATE turns SET state = $5, fence = fence + 1, lease_owner = $1, lease_until = $2,
                     takes = CASE WHEN taken_at = turn_place(turns.turn_id) THEN takes + 1 ELSE 1 END,
                     taken_at = turn_place(turns.turn_id)

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::Tools;
 use super::prepare::{Action, Prepared, Unprepared};
-use crate::domain::{Effect, EffectClass, MCP_SEPARATOR, OperationState, Outcome, Power, ToolSpec};
+use crate::domain::{Effect, EffectClass, MCP_SEPARATOR, OperationKind, OperationState, Outcome, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::governor::{Permit, Proposal};
 use crate::mcp;
@@ -85,7 +85,7 @@ impl Tools {
         let operation = NewOperation {
             call: permit.call(),
             ordinal: 1,
-            power: Power::Tools,
+            kind: OperationKind::Mcp,
             class: EffectClass::Neither,
             request: &request,
             request_sha256: Sha256::digest(json!([request, content]).to_string()).into(),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::Tools;
-use crate::domain::{CapabilityVersion, EffectClass, Outcome, Power, SqlAccess, ToolCallId};
+use crate::domain::{CapabilityVersion, EffectClass, OperationKind, Outcome, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};
 use crate::sandbox::{KvRequest, Operation, Reach, Refused, Request};
@@ -47,7 +47,7 @@ struct Secrets {
 /// An operation with its place in the ledger.
 struct Entry {
     ordinal: i32,
-    power: Power,
+    kind: OperationKind,
     class: EffectClass,
     /// As it may be shown.
     request: Value,
@@ -55,14 +55,14 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(ordinal: i32, power: Power, class: EffectClass, request: Value) -> Self {
+    fn new(ordinal: i32, kind: OperationKind, class: EffectClass, request: Value) -> Self {
         let sha256 = Sha256::digest(request.to_string()).into();
-        Self { ordinal, power, class, request, sha256 }
+        Self { ordinal, kind, class, request, sha256 }
     }
 
     fn of(&self, call: ToolCallId) -> NewOperation<'_> {
-        let Self { ordinal, power, class, request, sha256 } = self;
-        NewOperation { call, ordinal: *ordinal, power: *power, class: *class, request, request_sha256: *sha256 }
+        let Self { ordinal, kind, class, request, sha256 } = self;
+        NewOperation { call, ordinal: *ordinal, kind: *kind, class: *class, request, request_sha256: *sha256 }
     }
 }
 
@@ -183,7 +183,7 @@ impl Reaching {
 
     /// Runs a statement on the login it needs, and on none that may do more than `most`.
     async fn sql(&self, ordinal: i32, text: &str, params: &[Value], most: AgentLogin) -> Result<String, Failed> {
-        let entry = Entry::new(ordinal, Power::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
+        let entry = Entry::new(ordinal, OperationKind::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
         // What only reads needs no place in the ledger.
         let login = AgentLogin::of(&sql::classify(text).effects).min(most);
         if login != AgentLogin::Reader
@@ -204,7 +204,7 @@ impl Reaching {
             }
             other => json!(other),
         };
-        let entry = Entry::new(ordinal, Power::Kv, EffectClass::Transactional, shown);
+        let entry = Entry::new(ordinal, OperationKind::Kv, EffectClass::Transactional, shown);
         let request = match request {
             KvRequest::Get { key } => KvOp::Get(key),
             KvRequest::Set { key, value } => KvOp::Set(key, value),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{
     ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId,
-    OperationState, Origin, Outcome, Power, STOPPED, Shown, TaskId, ToolCallId, TurnId, TurnState,
+    OperationKind, OperationState, Origin, Outcome, STOPPED, Shown, TaskId, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
@@ -272,8 +272,8 @@ pub enum ServerFrame {
         turn: TurnId,
         /// Its place among the operations of the call, from 1.
         ordinal: i32,
-        /// The power used.
-        power: Power,
+        /// The kind of thing it works on.
+        power: OperationKind,
         /// The request, without secrets.
         request: Value,
         /// Its state.

@@ -1,7 +1,7 @@
 //! `host.sql`: what a capability writes happens once, parameters are values, and who may only read changes nothing.
 
 use futures::future::join_all;
-use level3::domain::{Effect, Outcome, Power};
+use level3::domain::{Effect, OperationKind, Outcome};
 use level3::store::{AgentLogin, AgentSql, CallEnd, Earlier, RowLimits, SqlEnd, StoreError};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ impl Held {
         login: AgentLogin,
     ) -> Result<Result<String, String>, StoreError> {
         let request = json!({ "text": text, "params": params });
-        let operation = self.operation(ordinal, Power::Sql, &request);
+        let operation = self.operation(ordinal, OperationKind::Sql, &request);
         self.store.run_operation_sql(&self.lease, operation, text, params.as_array().unwrap(), login, self.app.now()).await
     }
 
@@ -47,21 +47,21 @@ async fn a_statement_of_a_capability_happens_once_and_its_answer_is_kept() {
     assert_eq!(held.write(2, insert, json!([1, "one"])).await.unwrap(), r#"{"row_count":1}"#);
 
     let request = json!({ "text": insert, "params": [1, "one"] });
-    let earlier = held.store.earlier_operation(&held.operation(2, Power::Sql, &request)).await.unwrap();
+    let earlier = held.store.earlier_operation(&held.operation(2, OperationKind::Sql, &request)).await.unwrap();
     assert_eq!(earlier, Earlier::Done(Ok(r#"{"row_count":1}"#.into())));
     let twice = held.sql(2, insert, json!([1, "one"]), AgentLogin::Tables).await;
     assert!(matches!(twice, Err(StoreError::LostLease)), "{twice:?}");
     assert_eq!(held.read("SELECT count(*) FROM notes", json!([])).await.unwrap(), r#"[{"count":1}]"#);
 
     let request = json!({ "text": insert, "params": [1, "one"] });
-    let operation = held.operation(2, Power::Sql, &request);
+    let operation = held.operation(2, OperationKind::Sql, &request);
     let failing = held.store.run_operation_sql(&held.lease, operation, "SELEC", &[], AgentLogin::Tables, held.app.now()).await;
     assert_eq!(failing.unwrap().unwrap(), r#"{"row_count":1}"#, "what was recorded is what happened");
 
     let wrong = "INSERT INTO notes VALUES ($1, 'two')";
     assert_eq!(told(held.write(3, wrong, json!(["two"])).await)["code"], "22P02");
     let request = json!({ "text": wrong, "params": ["two"] });
-    let earlier = held.store.earlier_operation(&held.operation(3, Power::Sql, &request)).await.unwrap();
+    let earlier = held.store.earlier_operation(&held.operation(3, OperationKind::Sql, &request)).await.unwrap();
     assert!(matches!(earlier, Earlier::Done(Err(_))), "{earlier:?}");
 
     held.lose_lease().await;

@@ -61,3 +61,4 @@ mod undo;
 mod undo_crash;
 mod v1;
 mod v1_images;
+mod wake_ups;

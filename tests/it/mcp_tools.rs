@@ -61,7 +61,7 @@ async fn a_tool_of_a_stranger_is_offered_as_such_and_every_call_is_asked_about()
     let offered = request.tools.iter().find(|tool| tool.name == "far__add").expect("offered");
     assert!(offered.description.starts_with("[tool of the external MCP server `far`"), "{}", offered.description);
     assert_eq!(offered.parameters["required"], json!(["a", "b"]));
-    let recorded = "SELECT count(*) FROM operations WHERE power = 'tools' AND class = 'N' AND state = 'done'";
+    let recorded = "SELECT count(*) FROM operations WHERE kind = 'mcp' AND class = 'N' AND state = 'done'";
     assert_eq!(app.count(recorded).await, 1);
     // Asked about in every mode: a mode is about what level3 can see.
     app.store().set_profile_policy("builder", Mode::Auto, false, &Default::default(), app.now()).await.unwrap();

@@ -1,13 +1,13 @@
 //! The ledger of a capability's operations, and its kept values: nothing happens twice.
 
 use level3::clock::SystemRandom;
-use level3::domain::{CallRequest, EffectClass, Event, OperationState, Power, ToolCallId};
+use level3::domain::{CallRequest, EffectClass, Event, OperationKind, OperationState, ToolCallId};
 use level3::store::{Earlier, KvOp, Lease, NewOperation, NewStep, Store, StoreError};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::Executor;
 
-use crate::support::{TestApp, cluster};
+use crate::support::TestApp;
 
 /// A turn in hand with one call without an outcome, on a store of its own; the server behind is stopped.
 pub struct Held {
@@ -41,15 +41,17 @@ impl Held {
         Self { app, store, lease, call }
     }
 
-    pub fn operation<'a>(&self, ordinal: i32, power: Power, request: &'a Value) -> NewOperation<'a> {
+    pub fn operation<'a>(&self, ordinal: i32, kind: OperationKind, request: &'a Value) -> NewOperation<'a> {
         let class = EffectClass::Transactional;
         let request_sha256 = Sha256::digest(request.to_string()).into();
-        NewOperation { call: self.call, ordinal, power, class, request, request_sha256 }
+        NewOperation { call: self.call, ordinal, kind, class, request, request_sha256 }
     }
 
     async fn kv(&self, ordinal: i32, capability: &str, request: KvOp) -> Result<Result<String, String>, StoreError> {
         let shown = json!(format!("{request:?}"));
-        self.store.run_kv(&self.lease, self.operation(ordinal, Power::Kv, &shown), capability, request, self.app.now()).await
+        self.store
+            .run_kv(&self.lease, self.operation(ordinal, OperationKind::Kv, &shown), capability, request, self.app.now())
+            .await
     }
 
     /// Lets another take the turn.
@@ -70,18 +72,18 @@ async fn the_ledger_knows_what_was_begun_and_what_came_of_it() {
     let held = Held::start().await;
     let (store, lease, now) = (&held.store, &held.lease, held.app.now());
     let (request, other) = (json!({"url": "https://a.example/\0"}), json!({"url": "https://b.example/"}));
-    let one = held.operation(1, Power::Http, &request);
+    let one = held.operation(1, OperationKind::Http, &request);
     assert_eq!(store.earlier_operation(&one).await.unwrap(), Earlier::New);
 
     let mut events = store.signals().events();
     store.intend_operation(lease, &one, now).await.unwrap();
     assert_eq!(store.earlier_operation(&one).await.unwrap(), Earlier::Intended);
-    assert_eq!(store.earlier_operation(&held.operation(1, Power::Http, &other)).await.unwrap(), Earlier::Different);
-    assert_eq!(store.earlier_operation(&held.operation(1, Power::Kv, &request)).await.unwrap(), Earlier::Different);
+    assert_eq!(store.earlier_operation(&held.operation(1, OperationKind::Http, &other)).await.unwrap(), Earlier::Different);
+    assert_eq!(store.earlier_operation(&held.operation(1, OperationKind::Kv, &request)).await.unwrap(), Earlier::Different);
     let again = store.intend_operation(lease, &one, now).await;
     assert!(matches!(again, Err(StoreError::LostLease)), "{again:?}");
     let replaced =
-        store.end_operation(lease, &held.operation(1, Power::Http, &other), OperationState::Done, Some("x"), now).await;
+        store.end_operation(lease, &held.operation(1, OperationKind::Http, &other), OperationState::Done, Some("x"), now).await;
     assert!(matches!(replaced, Err(StoreError::LostLease)), "{replaced:?}");
 
     store.end_operation(lease, &one, OperationState::Done, Some("200"), now).await.unwrap();
@@ -89,10 +91,10 @@ async fn the_ledger_knows_what_was_begun_and_what_came_of_it() {
     let twice = store.end_operation(lease, &one, OperationState::Done, Some("201"), now).await;
     assert!(matches!(twice, Err(StoreError::LostLease)), "{twice:?}");
 
-    let two = held.operation(2, Power::Http, &other);
+    let two = held.operation(2, OperationKind::Http, &other);
     store.end_operation(lease, &two, OperationState::Failed, Some("refused"), now).await.unwrap();
     assert_eq!(store.earlier_operation(&two).await.unwrap(), Earlier::Done(Err("refused".into())));
-    let three = held.operation(3, Power::Http, &other);
+    let three = held.operation(3, OperationKind::Http, &other);
     store.intend_operation(lease, &three, now).await.unwrap();
     store.end_operation(lease, &three, OperationState::Unknown, None, now).await.unwrap();
     assert_eq!(store.earlier_operation(&three).await.unwrap(), Earlier::Intended);
@@ -108,7 +110,7 @@ async fn the_ledger_knows_what_was_begun_and_what_came_of_it() {
     assert_eq!(states.collect::<Vec<_>>(), [(1, Intended), (1, Done), (2, Failed), (3, Intended), (3, Unknown)]);
 
     held.lose_lease().await;
-    let four = held.operation(4, Power::Http, &other);
+    let four = held.operation(4, OperationKind::Http, &other);
     for lost in [
         store.intend_operation(lease, &four, now).await,
         store.end_operation(lease, &four, OperationState::Done, None, now).await,
@@ -135,7 +137,7 @@ async fn values_are_kept_for_each_capability_alone() {
     assert_eq!(held.kv(4, "other", KvOp::Delete("a".into())).await.unwrap().unwrap(), "false");
     assert_eq!(held.kv(5, "mine", KvOp::Delete("a".into())).await.unwrap().unwrap(), "true");
     assert_eq!(held.kv(6, "mine", KvOp::Get("a".into())).await.unwrap().unwrap(), "null");
-    assert_eq!(held.app.count("SELECT count(*) FROM operations WHERE power = 'kv' AND state = 'done'").await, 5, "changes only");
+    assert_eq!(held.app.count("SELECT count(*) FROM operations WHERE kind = 'kv' AND state = 'done'").await, 5, "changes only");
 
     let twice = held.kv(5, "mine", set("a", json!(1))).await;
     assert!(matches!(twice, Err(StoreError::LostLease)), "{twice:?}");

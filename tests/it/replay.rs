@@ -137,7 +137,7 @@ async fn operations(app: &mut TestApp, peer: &Peer, client: &mut Client) {
 }
 
 /// A server to which everything has happened.
-async fn with_a_past() -> TestApp {
+pub async fn with_a_past() -> TestApp {
     let peer = Peer::start().await;
     let mut app = TestApp::with(&[("LEVEL3_EGRESS_ALLOW", &peer.address.to_string())]).await;
     let mut client = app.connect().await;

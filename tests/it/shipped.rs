@@ -273,7 +273,7 @@ async fn a_mail_has_its_key_and_its_idempotency_key_and_survives_a_crash_in_the_
     nowhere(&app, "re_canary_4kQ7").await;
 
     // Killed after the mail has left and before its answer has come: it is asked for again under the same key.
-    let hanging = app.count("SELECT count(*) FROM operations WHERE class = 'K' AND power = 'http'").await;
+    let hanging = app.count("SELECT count(*) FROM operations WHERE class = 'K' AND kind = 'http'").await;
     assert_eq!(hanging, 2, "both requests may be repeated");
     peer.hang_next();
     app.script([call("send_email", json!({"to": ["b@example.com"], "subject": "once", "text": "t"}))]);

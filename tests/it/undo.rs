@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use level3::domain::{Effect, Outcome, Power};
+use level3::domain::{Effect, OperationKind, Outcome};
 use level3::store::{AgentLogin, AgentSql, CallEnd, RowLimits, SqlEnd, UndoError};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -368,12 +368,14 @@ async fn what_is_kept_goes_after_thirty_days() {
     let mut client = app.connect().await;
     made(&app, &["CREATE TABLE t (id int)", "INSERT INTO t VALUES (1), (2)"]).await;
     let result = ran(&app, &mut client, "DELETE FROM t WHERE id = 1").await;
+    assert_eq!(app.count("SELECT count(*) FROM wake_ups WHERE kind = 'kept'").await, 1);
     app.advance(29 * 86_400);
     app.store().forget_kept(app.now()).await.unwrap();
     assert_eq!(app.count("SELECT count(*) FROM kept_rows").await, 1);
     app.advance(2 * 86_400);
     app.store().forget_kept(app.now()).await.unwrap();
     assert_eq!(app.count("SELECT count(*) FROM kept_rows").await, 0);
+    assert_eq!(app.count("SELECT count(*) FROM wake_ups").await, 0, "it is settled");
     let (status, told) = undo(&app, &result["call"]).await;
     assert!(status == 409 && told["error"].as_str().unwrap().contains("more than 30 days ago"), "{told}");
 }
@@ -384,7 +386,7 @@ async fn what_a_capability_deletes_is_kept_and_what_would_be_asked_about_is_refu
     let now = held.app.now();
     let write = async |ordinal: i32, text: &str| {
         let request = json!({ "sql": text });
-        let operation = held.operation(ordinal, Power::Sql, &request);
+        let operation = held.operation(ordinal, OperationKind::Sql, &request);
         held.store.run_operation_sql(&held.lease, operation, text, &[], AgentLogin::Tables, now).await.unwrap()
     };
     write(1, "CREATE TABLE t (id int PRIMARY KEY, body text)").await.unwrap();
@@ -426,7 +428,7 @@ async fn triggers_that_are_switched_off_and_on_again_hide_nothing() {
     };
     let set_up = async |ordinal: i32, text: &str| {
         let request = json!({ "sql": text });
-        let operation = held.operation(ordinal, Power::Sql, &request);
+        let operation = held.operation(ordinal, OperationKind::Sql, &request);
         held.store.run_operation_sql(&held.lease, operation, text, &[], AgentLogin::Tables, now).await.unwrap().unwrap();
     };
     set_up(1, "CREATE TABLE t (id int PRIMARY KEY, body text)").await;

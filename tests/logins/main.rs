@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use level3::clock::SystemRandom;
-use level3::domain::{CallRequest, EffectClass, Outcome, Power};
+use level3::domain::{CallRequest, EffectClass, OperationKind, Outcome};
+use level3::postgres::Database;
 use level3::postgres::embedded::Embedded;
 use level3::postgres::logins::{LoginError, Logins, drop_database, prepare};
-use level3::postgres::Database;
 use level3::store::{AgentLogin, AgentSql, CallEnd, NewOperation, NewStep, OpenCall, RowLimits, Store, StoreError};
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
@@ -347,7 +347,7 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     let operation = NewOperation {
         call: open[2].call,
         ordinal: 1,
-        power: Power::Sql,
+        kind: OperationKind::Sql,
         class: EffectClass::Transactional,
         request: &read,
         request_sha256: [0; 32],

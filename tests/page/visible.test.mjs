@@ -181,11 +181,12 @@ test("an_operation_is_one_line", () => {
     line("tools", { tool: "manage_tasks", arguments: { action: "list" } }),
     'manage_tasks {"action":"list"}',
   );
+  assert.equal(line("mcp", { server: "far", tool: "add", definition: 1, sha256: "ab" }), "far add");
   assert.equal(line("kv", { set: "last", sha256: "ab" }), "set last");
   assert.equal(line("kv", { do: "delete", key: "k" }), "delete k");
   assert.ok(line("kv", { set: "x".repeat(10_000) }).length <= 200);
   for (const request of [null, undefined, "text", 7, [], {}])
-    for (const power of ["http", "sql", "kv", "tools", "new"]) assert.equal(typeof line(power, request), "string");
+    for (const power of ["http", "sql", "kv", "tools", "mcp", "new"]) assert.equal(typeof line(power, request), "string");
 });
 
 test("time_left_and_time_over_are_said_and_only_the_server_decides", () => {

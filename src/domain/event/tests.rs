@@ -93,7 +93,7 @@ fn every_kind_of_event_reads_back_as_it_was_written() {
             turn,
             call,
             ordinal: 1,
-            power: Power::Http,
+            power: OperationKind::Http,
             class: EffectClass::Keyed,
             request: Value::Null,
             request_sha256: "ab".into(),

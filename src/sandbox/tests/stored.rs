@@ -198,3 +198,25 @@ async fn compiled_components_are_kept_up_to_a_number() {
     assert_eq!(sandbox.0.components.count(), 64);
     assert_eq!(sandbox.call(&permit(), &first, &json!({}), nothing()).await.result, "0");
 }
+
+/// The component of [`ASKS_FOR_HTTP`], as it was kept when eight bits stood for the powers.
+const OF_EIGHT_BITS: &[u8] = include_bytes!("of_eight_bits.wasm");
+const ASKS_FOR_HTTP: &str = "export default async (p) => {
+  try { await fetch('https://a.example/'); } catch (error) { return `${p.n}: ${error.message}`; }
+}
+";
+
+#[tokio::test]
+async fn a_component_with_eight_bits_for_powers_runs_and_still_says_what_it_was_not_granted() {
+    let grants: Grants = serde_json::from_value(json!({"clock": {}, "kv": {}})).unwrap();
+    let new = built(sandbox(), &Draft { grants, ..draft(ASKS_FOR_HTTP) }).await;
+    let component = OF_EIGHT_BITS.to_vec();
+    let sha256 = crate::sandbox::check::sha256(&component);
+    let old = CapabilityVersion { component, sha256, engine: "level3-js-engine-v2".into(), ..new.clone() };
+    // A sandbox that has not seen the new one.
+    let fresh = open(Limits::default());
+    for version in [old, new] {
+        let outcome = fresh.call(&permit(), &version, &json!({"n": 7}), nothing()).await;
+        assert!(outcome.ok && outcome.result.starts_with("7: this capability was not granted `http`; to "), "{}", outcome.result);
+    }
+}

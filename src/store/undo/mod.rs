@@ -4,7 +4,7 @@
 mod back;
 mod text;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use sqlx::{Connection, PgExecutor, query, query_scalar};
 
@@ -15,8 +15,6 @@ use super::{Store, StoreError};
 use crate::domain::{ConversationId, Event, EventRecord, ToolCallId, TurnId};
 use crate::wire::api::KeptCall;
 
-/// How long what a call lost is kept.
-pub const KEPT: TimeDelta = TimeDelta::days(30);
 
 /// Why a call was not undone. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -154,12 +152,13 @@ impl Store {
         .await
     }
 
-    /// Forgets what was kept longer than [`KEPT`].
+    /// Forgets what was kept for its 30 days.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn forget_kept(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
-        let old = query_scalar!("SELECT kept_id FROM kept_calls WHERE created_at < $1", now - KEPT).fetch_all(&self.pool).await?;
+        let old =
+            query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'kept' AND at <= $1", now).fetch_all(&self.pool).await?;
         if !old.is_empty() {
             tracing::info!(calls = old.len(), "what they lost was kept for 30 days, and goes");
             query!("SELECT forget_kept($1)", &old).execute(&self.pool).await?;

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::{ANOTHER_WAY, Entry, Failed, Inner, Reaching};
-use crate::domain::{EffectClass, OperationState, Power};
+use crate::domain::{EffectClass, OperationKind, OperationState};
 use crate::egress;
 use crate::failpoint::{self, Point};
 use crate::sandbox::{HttpAnswer, HttpRequest};
@@ -89,7 +89,7 @@ impl Reaching {
             "bytes": body.as_ref().map_or(0, Vec::len),
             "sha256": hex::encode(&content[..8]),
         });
-        (Entry::new(ordinal, Power::Http, class, shown), safe)
+        (Entry::new(ordinal, OperationKind::Http, class, shown), safe)
     }
 
     /// An address with names where placeholders stand.

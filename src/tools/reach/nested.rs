@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::manage_tasks;
 use super::super::prepare::{Action, Found, Prepared, Unprepared};
 use super::{Entry, Failed, Inner, Reaching};
-use crate::domain::{CapabilityVersion, Effect, EffectClass, Power};
+use crate::domain::{CapabilityVersion, Effect, EffectClass, OperationKind};
 use crate::governor::{self, Known, Permit, Proposal, Verdict};
 use crate::sandbox::DEPTHS;
 use crate::store::AgentLogin;
@@ -71,7 +71,7 @@ impl Reaching {
     ) -> Result<String, Failed> {
         let Inner { tools, lease, permit, .. } = &*self.0;
         let shown = json!({ "tool": "manage_tasks", "arguments": arguments });
-        let entry = Entry::new(ordinal, Power::Tools, EffectClass::Transactional, shown);
+        let entry = Entry::new(ordinal, OperationKind::Tools, EffectClass::Transactional, shown);
         if !only_reads && let Some(answer) = self.earlier(&entry).await? {
             return answer;
         }

@@ -239,6 +239,9 @@ impl TestApp {
     pub async fn check_replay(&self) {
         let found = level3::replay::check(self.store()).await.unwrap();
         assert!(found.clean && found.events > 0, "what was recorded is not what there is: {found:#?}");
+        let astray = "SELECT count(*) FROM (SELECT kind, subject, at FROM wake_ups) w FULL JOIN to_come USING (kind, subject, at)
+                      WHERE w IS NULL OR to_come IS NULL";
+        assert_eq!(self.count(astray).await, 0, "the wake-ups are not those of what is to come");
     }
 
     /// A connection that may read and change everything, to look behind the scenes.
