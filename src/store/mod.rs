@@ -77,7 +77,7 @@ pub use summaries::{NewSummary, Summaries, Summary};
 pub use tasks::{Fired, NewTask, TaskChange};
 pub use turns::{Accepted, Lease, NewMessage};
 pub use undo::{KeptCall, UndoError};
-pub use unit::{CallEnd, Unit};
+pub use unit::{CallEnd, Judged, Unit};
 pub use usage::{CallCounts, DayUsage, ModelUsage, Rate, Requests, Span, UsageReport};
 pub use v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use writing::{Pen, Writing};

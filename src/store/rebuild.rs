@@ -80,7 +80,7 @@ fn compared(of: Projection) -> &'static str {
         }
         Projection::ToolCalls => {
             "SELECT tool_call_id::text AS row_key, tool_call_id, turn_id, step_id, position, request_id, name, arguments, state, logs,
-                    classification, created_at, ended_at, undone_at
+                    classification, created_at, ended_at, undone_at, refusal
              FROM tool_calls"
         }
         Projection::Messages => {
