@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use level3::clock::{SystemClock, SystemRandom};
-use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, TestCase, ToolCallId};
+use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, TestCase, ToolCallId, Toolset};
 use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 use level3::sandbox::{Checked, Limits, Nothing, Sandbox};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn open(cache: &Path) -> Sandbox {
 }
 
 fn permit() -> Permit {
-    let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
+    let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({"n": 4}), effects, version: Some(1) };
     match authorize(&policy, &proposal, Known::default()) {

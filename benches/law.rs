@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 use chrono::TimeDelta;
 use level3::clock::{Clock, SystemClock, SystemRandom};
 use level3::config::Config;
-use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, Language, Mode, ToolCallId};
+use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, Language, Mode, ToolCallId, Toolset};
 use level3::egress::{self, Egress, SystemResolver};
 use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 use level3::mcp::{self, Mcp};
+use level3::postgres::Database;
 use level3::sandbox::{Limits, Nothing, Sandbox};
 use level3::secrets::Vault;
-use level3::postgres::Database;
 use level3::store::{Built, Lease, NewStep, OpenCall, Store};
 use level3::telemetry::Scrubber;
-use level3::tools::{Hands, Marks, Ran, Tools};
+use level3::tools::{Hands, Marks, Ran, Tools, builder};
 use serde_json::{Value, json};
 
 use common::{Insert, percentile};
@@ -47,7 +47,7 @@ async fn main() {
     let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::Limits::default(), scrubber);
     let marks = Marks::open(&config.data_dir.join("calls")).unwrap();
     let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
-    let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), Default::default(), TimeDelta::days(1), false);
+    let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), Default::default(), (TimeDelta::days(1), false), Vec::new());
 
     let (lease, calls) = prepared(&store, &sandbox, &*clock).await;
     let capability = store.capability("double").await.unwrap().unwrap();
@@ -58,7 +58,7 @@ async fn main() {
         floor.push(timed(async || insert.once().await).await);
         bare.push(timed(async || called(&sandbox, &capability).await).await);
         judged.push(timed(async || assert!(permit(n as i64).approval().is_none())).await);
-        whole.push(timed(async || assert_eq!(tools.run(&lease, open).await.unwrap(), Ran::Ended)).await);
+        whole.push(timed(async || assert_eq!(tools.run(&lease, builder(), open).await.unwrap(), Ran::Ended)).await);
     }
     let (floor_p50, bare_p50) = (percentile(&mut floor.clone(), 50), percentile(&mut bare.clone(), 50));
     let least = floor_p50 + bare_p50;
@@ -93,7 +93,7 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
     let checked = sandbox.check(&draft).await.unwrap();
     let mut unit = store.begin(now).await.unwrap();
     let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
-    unit.install_capability(conversation, &draft, built, None).await.unwrap();
+    unit.install_capability(&permit(0), conversation, &draft, built, None).await.unwrap();
     unit.commit().await.unwrap();
     store.accept_message(conversation, None, "go", now).await.unwrap();
     let lease = store.claim("bench", &[], now).await.unwrap().unwrap();
@@ -119,7 +119,7 @@ async fn called(sandbox: &Sandbox, capability: &CapabilityVersion) {
 }
 
 fn permit(call: i64) -> Permit {
-    let policy = Policy { mode: Mode::Smart, governor: false, rules: BTreeMap::new(), tools: ["double".to_owned()].into() };
+    let policy = Policy { mode: Mode::Smart, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, arguments): (_, Value) = (ToolCallId(call), json!({"n": 21}));
     let proposal = Proposal { call, tool: "double".into(), arguments, effects: [Effect::Call].into(), version: Some(1) };
     match authorize(&policy, &proposal, Known::default()) {

@@ -82,6 +82,11 @@ fn a_permit_is_made_only_in_governor() {
 }
 
 #[test]
+fn no_tool_is_known_by_a_text_of_its_name() {
+    check(&project(), program, rules::tool_names);
+}
+
+#[test]
 fn only_main_ends_the_process() {
     check(&project(), program, rules::exit);
 }

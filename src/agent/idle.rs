@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 
 use super::truth::input;
 use super::{Exchange, HistoryEntry};
-use crate::domain::CallRequest;
+use crate::domain::{CallRequest, RefusalCode};
 use crate::governor;
 use crate::model::written_call;
-use crate::tools;
 
 /// What the model is told after an answer that says nothing.
 const ASK_AGAIN: &str = "[controller] Your last answer says nothing. Make the next tool call if one is needed; otherwise answer \
@@ -54,7 +53,7 @@ impl<'a> Idling<'a> {
         });
         let answers: Vec<_> = answers.collect();
         let mut results = turn.entries.iter().filter_map(|entry| match entry {
-            HistoryEntry::Tool(_, result, ..) => Some(tools::can_be_put_right(result)),
+            HistoryEntry::Tool(.., refusal) => Some(refusal.is_some_and(RefusalCode::can_be_put_right)),
             _ => None,
         });
         let tried =
@@ -260,12 +259,12 @@ mod tests {
 
     #[test]
     fn code_that_is_shown_after_mistakes_is_asked_about_once() {
-        let result = |text: &str| HistoryEntry::Tool("a".into(), text.into(), ToolCallId(1), 0);
+        let result = |refusal| HistoryEntry::Tool("a".into(), "…".into(), ToolCallId(1), 0, refusal);
         let again = |entries: Vec<HistoryEntry>, runs: &[&str]| Idling::of(&[turn(entries)]).again(SQL, runs);
-        let failed = r#"{"error":"sql_error","code":"42703","message":"no such column"}"#;
+        let failed = Some(RefusalCode::SqlError);
         assert!(again(vec![result(failed)], &["execute_sql"]) && again(vec![said(GCD)], &["execute_sql"]));
         assert!(!again(vec![], &["execute_sql"]), "that may be all that was asked for");
-        assert!(!again(vec![result(failed), result("[]")], &["execute_sql"]), "something was done");
+        assert!(!again(vec![result(failed), result(None)], &["execute_sql"]), "something was done");
         assert!(!again(vec![result(failed), said(SQL)], &["execute_sql"]), "it insists");
         assert!(!again(vec![result(failed)], &["write_capability"]), "there is no such tool in this turn");
         let told = Idling::of(&[turn(vec![said(SQL)])]).told(&["execute_sql"]).unwrap();
@@ -285,7 +284,7 @@ mod tests {
         let told = |texts: &[&str]| Idling::of(&[turn(texts.iter().map(|text| said(text)).collect())]).told(&[]);
         assert_eq!(told(&[GCD]), None, "the result of the call says it");
         assert!(told(&[GCD, GCD]).unwrap().contains("call `write_capability` first"));
-        assert!(refusal(&call, &["execute_sql"], true).contains("Your next answer is a call of write_capability"));
+        assert!(refusal(&call, &["execute_sql", "write_capability"], true).contains("Your next answer is a call of write_capability"));
         assert!(refusal(&call, &["gcd"], true).ends_with("Call `gcd` itself, with arguments that fit its parameters."));
         assert!(refusal(&call, &["gcd"], false).ends_with("nothing was called."));
     }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{Exchange, HistoryEntry};
-use crate::tools;
+use crate::domain::RefusalCode;
 
 /// After so many failed steps in a row the model may say that it cannot be done.
 const MOST: usize = 3;
@@ -22,8 +22,8 @@ fn failed_steps(turn: &Exchange, there: impl Fn(&str) -> bool) -> usize {
     let mut wrong = HashSet::new();
     for entry in turn.entries.iter().rev() {
         match entry {
-            HistoryEntry::Tool(id, content, ..) => {
-                if tools::can_be_put_right(content) {
+            HistoryEntry::Tool(id, .., refusal) => {
+                if refusal.is_some_and(RefusalCode::can_be_put_right) {
                     wrong.insert(id.as_str());
                 }
             }
@@ -45,9 +45,9 @@ mod tests {
     use super::*;
     use crate::domain::{CallRequest, ToolCallId, TurnId, TurnState};
 
-    fn step(tool: &str, result: &str) -> [HistoryEntry; 2] {
+    fn step(tool: &str, refusal: Option<RefusalCode>) -> [HistoryEntry; 2] {
         let calls = vec![CallRequest { id: "a".into(), name: tool.into(), arguments: "{}".into() }];
-        [HistoryEntry::Assistant(String::new(), calls), HistoryEntry::Tool("a".into(), result.into(), ToolCallId(1), 0)]
+        [HistoryEntry::Assistant(String::new(), calls), HistoryEntry::Tool("a".into(), "…".into(), ToolCallId(1), 0, refusal)]
     }
 
     fn insisted(steps: &[[HistoryEntry; 2]], after: Option<HistoryEntry>) -> bool {
@@ -59,22 +59,23 @@ mod tests {
     }
 
     const CLAIM: &str = "It is done.";
-    const WRONG: &str = r#"{"error":"sql_error","code":"42703","message":"no such column"}"#;
+    const WRONG: Option<RefusalCode> = Some(RefusalCode::SqlError);
+    const UNKNOWN: Option<RefusalCode> = Some(RefusalCode::UnknownTool);
 
     #[test]
     fn a_model_is_held_to_a_call_after_what_it_can_put_right() {
         assert!(insisted(&[step("execute_sql", WRONG)], None));
-        assert!(insisted(&[step("gcd", "There is no tool `gcd` yet.")], None));
-        assert!(insisted(&[step("gcd", "There is no tool `gcd` yet."), step("execute_sql", WRONG)], None));
-        assert!(insisted(&[step("execute_sql", "[]"), step("execute_sql", WRONG)], None));
+        assert!(insisted(&[step("gcd", UNKNOWN)], None));
+        assert!(insisted(&[step("gcd", UNKNOWN), step("execute_sql", WRONG)], None));
+        assert!(insisted(&[step("execute_sql", None), step("execute_sql", WRONG)], None));
     }
 
     #[test]
     fn it_may_talk_after_a_result_a_refusal_and_too_many_attempts() {
         assert!(!insisted(&[], None));
-        assert!(!insisted(&[step("execute_sql", WRONG), step("execute_sql", "[]")], None));
-        assert!(!insisted(&[step("execute_sql", "The user refused this.")], None));
-        assert!(!insisted(&[step("execute_sql", r#"{"error":"sql_error","code":"42501","message":"permission denied"}"#)], None));
+        assert!(!insisted(&[step("execute_sql", WRONG), step("execute_sql", None)], None));
+        assert!(!insisted(&[step("execute_sql", Some(RefusalCode::Denied))], None));
+        assert!(!insisted(&[step("execute_sql", Some(RefusalCode::SqlForbidden))], None));
         let many = [WRONG; 4].map(|result| step("execute_sql", result));
         assert!(insisted(&many[..3], None) && !insisted(&many, None));
         let claim = HistoryEntry::Assistant(CLAIM.into(), Vec::new());

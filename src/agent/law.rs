@@ -6,6 +6,7 @@ use super::{Agent, review};
 use crate::domain::{Budget, Budgets, Effect, Origin, Used};
 use crate::governor::{self, Scope};
 use crate::store::{Exchange, HistoryEntry, Lease, MCP_PROFILE, Meter, NewReview, OpenCall, Progress, StoreError};
+use crate::tools::builder;
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
 #[derive(Clone)]
@@ -98,7 +99,7 @@ impl Agent {
 
     /// Has a call classified by a second model request, where it would do more than read and was not classified before.
     pub(super) async fn review(&self, lease: &Lease, open: &OpenCall, law: &Law, meter: &Meter) -> Result<(), StoreError> {
-        let (effects, arguments) = self.tools.proposed(open).await?;
+        let (effects, arguments) = self.tools.proposed(builder(), open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());

@@ -18,14 +18,14 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Failure, Origin};
+use crate::domain::{Failure, Origin, Refusal, RefusalCode};
 use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, REPETITION, Request};
 use crate::store::{Exchange, HistoryEntry, Lease, Meter, NewStep, OpenCall, Pen, Progress, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
-use crate::tools::{Ran, Tools, readdressed};
+use crate::tools::{Ran, Tools, builder, readdressed};
 use crate::wire::ServerFrame;
 
 use context::{Conversation, Extent, Sizes};
@@ -137,7 +137,7 @@ impl Agent {
                 if law.governor {
                     self.review(lease, call, &law, meter).instrument(span.clone()).await?;
                 }
-                match self.tools.run(lease, call).instrument(span).await? {
+                match self.tools.run(lease, builder(), call).instrument(span).await? {
                     Ran::Ended => law.made(call),
                     Ran::Restart => return Ok(Worked::Paused),
                     Ran::Waiting => return Ok(Worked::Waiting),
@@ -179,11 +179,10 @@ impl Agent {
         meter: &Meter,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let now = self.clock.now();
-        let (mut history, summaries, capabilities, external, due, used) = tokio::try_join!(
+        let (mut history, summaries, offered, due, used) = tokio::try_join!(
             self.store.history(lease.conversation, lease.turn, self.limits.history),
             self.store.summaries_of(lease.conversation, lease.turn),
-            self.tools.capabilities(),
-            self.tools.external(),
+            self.tools.offered(builder()),
             self.store.tasks_due_before(now + context::DUE_SOON),
             self.store.usage_of(lease, &law.budgets, now),
         )?;
@@ -204,7 +203,7 @@ impl Agent {
         }
         let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
-        let offer = self.offer(lease, &*model, &history.exchanges, (&capabilities, external), extent).await?;
+        let offer = self.offer(lease, &*model, &history.exchanges, offered, extent).await?;
         let idling = Idling::of(&history.exchanges);
         let runs = offer.runs(model.abilities().local);
         last.extend(idling.told(&runs).map(Entry::User));
@@ -230,7 +229,8 @@ impl Agent {
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
         let answer_tokens = law.answer_tokens;
-        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, answer_tokens, meter: meter.clone() };
+        let woken = lease.origin == Origin::Task;
+        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, answer_tokens, woken, meter: meter.clone() };
         let answered = self.ask(&*model, (&conversation, extent), &pen, blank, lease, number).await;
         if !pictures.is_empty() {
             drop(pictures);
@@ -367,10 +367,10 @@ const MOST_CALLS: usize = 128;
 const NOTHING_SHORTER: &str =
     "Nothing more can be left out: say less at once, or set LLM_MODEL to a model with a longer context. All messages are kept.";
 
-fn too_many(asked_for: usize) -> String {
+fn too_many(asked_for: usize) -> Refusal {
     let message = format!(
         "Not run: an answer may ask for {MOST_CALLS} tool calls, this one asked for {asked_for}. The first {MOST_CALLS} have their results; \
          ask for the others again, in your next answer."
     );
-    serde_json::json!({ "error": "too_many_calls", "message": message }).to_string()
+    Refusal::new(RefusalCode::TooManyCalls, message)
 }

@@ -4,7 +4,6 @@
 
 use super::claims::{self, Claim};
 use super::{Agent, Answer, Exchange, HistoryEntry, Lease, Model, StoreError};
-use crate::tools;
 
 /// What the model is told after an answer that was taken back.
 pub(super) const TAKE_BACK: &str = "[controller] Your last answer says that something was done, or gave a result, but nothing recorded \
@@ -51,8 +50,8 @@ impl Agent {
         // Whoever asks what was done before is told of earlier turns.
         let done = self.store.calls_done(lease, claims::asks_about_the_past(asked)).await?;
         let proven = match claim {
-            Claim::Sent => done.iter().any(tools::may_send),
-            Claim::Changed => done.iter().any(tools::changes),
+            Claim::Sent => done.iter().any(|call| self.tools.may_send(call)),
+            Claim::Changed => done.iter().any(|call| self.tools.changes(call)),
             Claim::Worked => !done.is_empty(),
             Claim::Gave => !done.is_empty() || !history.last().is_some_and(called),
         };

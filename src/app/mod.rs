@@ -21,10 +21,10 @@ use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
 use crate::model::choice::ModelSource;
+use crate::postgres::{Database, DatabaseError};
 use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
-use crate::postgres::{Database, DatabaseError};
 use crate::store::{Room, Store, StoreError};
 use crate::telemetry::{Metrics, Scrubber};
 use crate::tools::{Hands, Marks, Tools};
@@ -150,10 +150,10 @@ impl App {
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
         let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
+        marks.settle(&store, config.capability_crashes, clock.now()).await?;
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
-        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), expiry, config.safe_mode)
+        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), (expiry, config.safe_mode), Vec::new())
             .counted(metrics.clone());
-        tools.settle_crashes(config.capability_crashes).await?;
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
         let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits, metrics.clone()));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));

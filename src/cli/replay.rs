@@ -117,7 +117,7 @@ fn told(event: &Event) -> (String, String) {
         Event::OperationRecorded { call, ordinal, power, class, request, state, .. } => {
             (format!("operation {ordinal} of call {call}, {power} of class {class}: {state}"), json(request))
         }
-        Event::ToolCallEnded { call, name, outcome: Outcome { ok, result, logs }, verdict, approval, .. } => {
+        Event::ToolCallEnded { call, name, outcome: Outcome { ok, result, logs, .. }, verdict, approval, .. } => {
             let verdict = match (verdict, approval) {
                 (Some(verdict), Some(approval)) => format!("verdict {verdict}, approval {approval} used"),
                 (Some(verdict), None) => format!("verdict {verdict}"),

@@ -9,10 +9,12 @@ mod ids;
 mod image;
 mod machine;
 mod mcp;
+mod names;
 mod operation;
 mod policy;
 mod profile;
 mod projection;
+mod refusal;
 mod task;
 mod tool;
 mod turn;
@@ -31,10 +33,14 @@ pub use machine::{
     TurnInput,
 };
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
+pub use names::{EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
 pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Profile, Toolset};
 pub use projection::{Change, Projection};
+#[cfg(debug_assertions)]
+pub use refusal::reword;
+pub use refusal::{Place, Refusal, RefusalCode};
 pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened};
 pub use turn::{Failure, Origin, Role, TurnState};

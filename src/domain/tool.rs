@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::turn::text_enum;
+use super::{Refusal, RefusalCode};
 
 /// A tool as it is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,12 +91,15 @@ pub struct Outcome {
     /// What a capability logged, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
+    /// What kind of refusal it is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<RefusalCode>,
 }
 
 impl Outcome {
     /// A call that did what was asked.
     pub fn ok(result: impl Into<String>) -> Self {
-        Self { ok: true, result: result.into(), logs: Vec::new() }
+        Self { ok: true, result: result.into(), logs: Vec::new(), refusal: None }
     }
 
     /// The same as it is recorded: no longer than everybody who is shown it can take.
@@ -119,9 +123,14 @@ impl Outcome {
         self
     }
 
+    /// A call that was not carried out.
+    pub fn refused(refusal: &Refusal) -> Self {
+        Self { refusal: Some(refusal.code), ..Self::failed(refusal.told()) }
+    }
+
     /// A call that did not; `result` is written for the model to act on.
     pub fn failed(result: impl Into<String>) -> Self {
-        Self { ok: false, result: result.into(), logs: Vec::new() }
+        Self { ok: false, result: result.into(), logs: Vec::new(), refusal: None }
     }
 }
 
@@ -132,7 +141,7 @@ mod tests {
     #[test]
     fn an_outcome_is_recorded_no_longer_than_everybody_can_take_it() {
         let logs = (0..100_000).map(|n| format!("line {n}")).chain(["é".repeat(MOST_LINE)]).collect();
-        let long = Outcome { ok: true, result: "é".repeat(MOST_RESULT), logs };
+        let long = Outcome { ok: true, result: "é".repeat(MOST_RESULT), logs, refusal: None };
         let bounded = long.bounded();
         assert!(bounded.result.len() < MOST_RESULT + 64 && bounded.result.ends_with("é… (cut: it has 1048576 bytes)"));
         assert!(bounded.logs.iter().map(String::len).sum::<usize>() < MOST_LOGS + 64);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Rule, ToolCallId};
+use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Refusal, RefusalCode, Rule, ToolCallId, Toolset};
 
 pub use budget::{Exceeded, Repetition, Scope, What, check, repetition};
 pub use unknown::unknown_tool;
@@ -49,8 +49,8 @@ pub struct Policy {
     pub governor: bool,
     /// What was set for single tools.
     pub rules: BTreeMap<String, Rule>,
-    /// The tools that exist for it now, built in and built by itself.
-    pub tools: BTreeSet<String>,
+    /// The tools that exist for it.
+    pub tools: Toolset,
 }
 
 /// What the law says to a proposal.
@@ -60,8 +60,8 @@ pub enum Verdict {
     Allow(Permit),
     /// A person has to decide; why, in words for that person.
     Ask(String),
-    /// It may not; the reason is written for the model to act on.
-    Deny(String),
+    /// It may not.
+    Deny(Refusal),
 }
 
 impl Verdict {
@@ -131,20 +131,22 @@ pub struct Known<'a> {
 
 /// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same verdict.
 pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verdict {
-    if !policy.tools.contains(&proposal.tool) {
-        let tools: Vec<_> = policy.tools.iter().map(String::as_str).collect();
-        return Verdict::Deny(unknown_tool(&tools, &proposal.tool, &proposal.arguments));
+    if let Toolset::Only(tools) = policy.tools
+        && !policy.tools.has(&proposal.tool)
+    {
+        let told = unknown_tool(tools, &proposal.tool, &proposal.arguments);
+        return Verdict::Deny(Refusal::new(RefusalCode::UnknownTool, told));
     }
     let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval };
     match policy::judge(policy, proposal, known.classification) {
         policy::Judged::Allow => Verdict::Allow(permit(None)),
-        policy::Judged::Deny(reason) => Verdict::Deny(reason),
+        policy::Judged::Deny(reason) => Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),
         policy::Judged::Ask(why) => match known.decision {
             // A decision holds for exactly what was shown, and once.
             Some(decision) if !decision.used && decision.proposal_sha256 == proposal.sha256() => match decision.state {
                 ApprovalState::Approved => Verdict::Allow(permit(Some(decision.approval))),
-                ApprovalState::Denied => Verdict::Deny(denied(decision.reason.as_deref())),
-                ApprovalState::Expired => Verdict::Deny(EXPIRED.to_owned()),
+                ApprovalState::Denied => Verdict::Deny(Refusal::new(RefusalCode::Denied, denied(decision.reason.as_deref()))),
+                ApprovalState::Expired => Verdict::Deny(Refusal::new(RefusalCode::Expired, EXPIRED)),
                 ApprovalState::Pending | ApprovalState::Void => Verdict::Ask(why),
             },
             _ => Verdict::Ask(why),
@@ -167,12 +169,7 @@ mod tests {
     use serde_json::json;
 
     fn policy() -> Policy {
-        Policy {
-            mode: Mode::Smart,
-            governor: false,
-            rules: BTreeMap::new(),
-            tools: ["execute_sql", "restart"].map(String::from).into(),
-        }
+        Policy { mode: Mode::Smart, governor: false, rules: BTreeMap::new(), tools: Toolset::Only(&["execute_sql", "restart"]) }
     }
 
     fn proposal(tool: &str, arguments: Value, effect: Effect) -> Proposal {
@@ -202,7 +199,8 @@ mod tests {
     fn an_unknown_tool_is_denied() {
         let verdict = authorize(&policy(), &proposal("send_email", json!({}), Effect::Read), Known::default());
         let Verdict::Deny(reason) = verdict else { panic!("allowed") };
-        assert!(reason.starts_with("There is no tool `send_email` yet. The tools are: execute_sql, restart."), "{reason}");
+        assert_eq!(reason.code, RefusalCode::UnknownTool);
+        assert_eq!(reason.message, "There is no tool `send_email`. The tools are: execute_sql, restart.");
     }
 
     #[test]
@@ -225,10 +223,10 @@ mod tests {
         let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
         let denied = Recorded { reason: Some("keep it".into()), ..decision(&asked, ApprovalState::Denied) };
         let Verdict::Deny(reason) = authorize(&policy(), &asked, with(&denied)) else { panic!("not denied") };
-        assert_eq!(reason, "The user refused this: keep it");
+        assert_eq!((reason.code, &*reason.message), (RefusalCode::Denied, "The user refused this: keep it"));
         let Verdict::Deny(reason) = authorize(&policy(), &asked, with(&decision(&asked, ApprovalState::Expired))) else {
             panic!("not denied")
         };
-        assert!(reason.contains("counts as no"), "{reason}");
+        assert!(reason.code == RefusalCode::Expired && reason.message.contains("counts as no"), "{reason:?}");
     }
 }

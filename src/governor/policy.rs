@@ -94,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::ToolCallId;
+    use crate::domain::{ToolCallId, Toolset};
 
     /// What each mode says to each effect, and what the rules make of it. A cell has three words: without a rule or with `ask`, the first and
     /// the second; with `always`, the third. `never` denies everywhere.
@@ -117,7 +117,7 @@ mod tests {
     fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> Judged {
         let tool = "the_tool".to_owned();
         let rules = rule.map(|rule| (tool.clone(), rule)).into_iter().collect();
-        let policy = Policy { mode, governor: false, rules, tools: [tool.clone()].into() };
+        let policy = Policy { mode, governor: false, rules, tools: Toolset::Builder };
         let effects = effects.iter().copied().collect();
         let proposal = Proposal { call: ToolCallId(1), tool, arguments: json!({}), effects, version: None };
         judge(&policy, &proposal, classified.as_ref())

@@ -3,11 +3,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::valid_name;
+use crate::domain::{WRITE_CAPABILITY, valid_name};
 
 /// The refusal, with the call that makes the tool, as far as this one shows what is meant.
 pub fn unknown_tool(tools: &[&str], tool: &str, arguments: &Value) -> String {
     let list = tools.join(", ");
+    if !tools.contains(&WRITE_CAPABILITY) {
+        return format!("There is no tool `{tool}`. The tools are: {list}.");
+    }
     if !valid_name(tool) {
         return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
     }
@@ -72,9 +75,13 @@ mod tests {
 
     #[test]
     fn the_call_that_makes_the_tool_is_written_out() {
-        let refusal =
-            unknown_tool(&["execute_sql", "restart"], "gcd", &json!({"a": 1071, "b": 462.5, "how": "fast", "of": [3], "-": 1}));
-        let begin = "There is no tool `gcd` yet. The tools are: execute_sql, restart. Make it yourself, the user cannot.";
+        let refusal = unknown_tool(
+            &["execute_sql", "write_capability"],
+            "gcd",
+            &json!({"a": 1071, "b": 462.5, "how": "fast", "of": [3], "-": 1}),
+        );
+        let begin =
+            "There is no tool `gcd` yet. The tools are: execute_sql, write_capability. Make it yourself, the user cannot.";
         assert!(refusal.starts_with(begin), "{refusal}");
         let properties = json!({"a": {"type": "integer"}, "b": {"type": "number"}, "how": {"type": "string"},
             "of": {"type": "array", "items": {"type": "integer"}}});
@@ -92,10 +99,10 @@ mod tests {
     #[test]
     fn a_schema_given_for_arguments_is_the_schema() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
-        assert_eq!(call_in(&unknown_tool(&[], "double", &schema))["parameters_schema"], schema);
+        assert_eq!(call_in(&unknown_tool(&["write_capability"], "double", &schema))["parameters_schema"], schema);
         let none = json!({"type": "object", "properties": {}, "required": []});
         for nothing in [json!({}), none.clone()] {
-            let call = call_in(&unknown_tool(&[], "visits", &nothing));
+            let call = call_in(&unknown_tool(&["write_capability"], "visits", &nothing));
             assert_eq!(call["parameters_schema"], none);
             assert_eq!(call["code"], "export default async function visits(params) { ... return result; }");
         }
@@ -103,8 +110,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_name_is_not_shown_as_one() {
-        let refusal = unknown_tool(&["execute_sql"], "Send Email", &json!({}));
+        let refusal = unknown_tool(&["write_capability"], "Send Email", &json!({}));
         assert!(refusal.ends_with("To make a new one, call write_capability."), "{refusal}");
+    }
+
+    #[test]
+    fn who_cannot_make_tools_is_not_told_to() {
+        let refusal = unknown_tool(&["restart"], "gcd", &json!({"a": 1}));
+        assert_eq!(refusal, "There is no tool `gcd`. The tools are: restart.");
     }
 
     #[test]

@@ -92,6 +92,8 @@ pub struct Request {
     pub answer_tokens: Option<u32>,
     /// A call is wanted and no talk. Only a model on this machine is held to it; the big ones know when to talk.
     pub must_call: bool,
+    /// True when tasks that fell due began the turn, and no person.
+    pub woken: bool,
     /// Counts answers that break off, whose cost nobody else would record.
     pub meter: Meter,
 }

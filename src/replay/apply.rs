@@ -157,7 +157,8 @@ fn ended(record: &EventRecord, turn: TurnId, call: ToolCallId, outcome: &Outcome
         "conversation_id": record.conversation, "turn_id": turn, "role": Role::Tool, "content": outcome.result,
         "tool_call_id": call, "steered": false, "images": [], "created_at": at,
     });
-    let row = json!({ "state": CallState::after(outcome.input()), "logs": outcome.logs, "ended_at": at });
+    let state = CallState::after(outcome.input());
+    let row = json!({ "state": state, "logs": outcome.logs, "ended_at": at, "refusal": outcome.refusal });
     vec![set(Projection::ToolCalls, call, row), set(Projection::Messages, format!("tool/{call}"), said)]
 }
 

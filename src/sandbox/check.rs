@@ -10,8 +10,9 @@ use sha2::{Digest, Sha256};
 use crate::domain::{Draft, Language, NAME_RULE, valid_name};
 
 use super::component::{Bytes, LoadError, Loaded};
-use super::error::{CheckErrorKind, FailedTest};
+use super::error::FailedTest;
 use super::{CallError, CheckError, Inner, MAX_SOURCE_BYTES, Sandbox, TestResult, explain, schema, wat};
+use crate::domain::RefusalCode;
 
 /// How many tests a draft may bring.
 const MAX_TESTS: usize = 50;
@@ -65,21 +66,18 @@ impl Sandbox {
 
 fn check_form(draft: &Draft) -> Result<(), CheckError> {
     if !valid_name(&draft.name) {
-        return Err(CheckError::new(
-            CheckErrorKind::InvalidName,
-            format!("the name `{}` cannot be used: {NAME_RULE}", draft.name),
-        ));
+        return Err(CheckError::new(RefusalCode::InvalidName, format!("the name `{}` cannot be used: {NAME_RULE}", draft.name)));
     }
     if draft.source.len() > MAX_SOURCE_BYTES {
         let size = draft.source.len();
         return Err(CheckError::new(
-            CheckErrorKind::TooLarge,
+            RefusalCode::TooLarge,
             format!("the source has {size} bytes and may have {MAX_SOURCE_BYTES}; keep data in the database, not in the code"),
         ));
     }
     if draft.tests.len() > MAX_TESTS {
         return Err(CheckError::new(
-            CheckErrorKind::TooLarge,
+            RefusalCode::TooLarge,
             format!("there are {} tests and there may be {MAX_TESTS}; keep those that say most", draft.tests.len()),
         ));
     }
@@ -88,8 +86,8 @@ fn check_form(draft: &Draft) -> Result<(), CheckError> {
 
 fn load_failed(error: LoadError) -> CheckError {
     let kind = match error {
-        LoadError::NoRun => CheckErrorKind::MissingFunction,
-        LoadError::Damaged | LoadError::NotGranted { .. } | LoadError::Invalid(_) => CheckErrorKind::ImportError,
+        LoadError::NoRun => RefusalCode::MissingFunction,
+        LoadError::Damaged | LoadError::NotGranted { .. } | LoadError::Invalid(_) => RefusalCode::ImportError,
     };
     CheckError::new(kind, error.to_string())
 }
@@ -103,7 +101,7 @@ impl Inner {
         for (before, case) in draft.tests.iter().enumerate() {
             if start.elapsed() > limit {
                 let message = format!("the first {before} tests took more than {limit:?} together; keep fewer, or smaller ones");
-                return Err(CheckError::new(CheckErrorKind::TestFailed, message));
+                return Err(CheckError::new(RefusalCode::TestFailed, message));
             }
             let result = self.trial(loaded, &draft.parameters, case, &values).await;
             if !result.ok {
@@ -130,5 +128,5 @@ fn test_failed(draft: &Draft, case: usize, test: TestResult) -> CheckError {
     };
     let got = test.result.map(|result| serde_json::from_str(&result).unwrap_or(Value::String(result)));
     let failed = FailedTest { case, expected: test.expected, got, logs: test.logs };
-    CheckError { test: Some(Box::new(failed)), ..CheckError::new(CheckErrorKind::TestFailed, message) }.at(place)
+    CheckError { test: Some(Box::new(failed)), ..CheckError::new(RefusalCode::TestFailed, message) }.at(place)
 }

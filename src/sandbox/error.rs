@@ -1,8 +1,9 @@
-//! Errors, in words a model can act on. The JSON of an error has `error` (which one), `message`
-//! (what to do), and the place if one is known: `line` and `offset`, both counted from 1.
+//! Errors, in words a model can act on.
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use crate::domain::{Place, Refusal, RefusalCode};
 
 /// The sandbox could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -15,53 +16,20 @@ pub enum SandboxError {
     Thread(#[source] std::io::Error),
 }
 
-/// A place in a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub offset: u32,
-}
-
 /// Why a draft is not accepted.
-#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct CheckError {
-    /// The kind of fault; its JSON is one word of [`CheckErrorKind`].
-    #[serde(rename = "error")]
-    pub kind: CheckErrorKind,
+    /// The kind of fault.
+    pub kind: RefusalCode,
     /// The fault, and how to put it right.
     pub message: String,
     /// The place of the fault in the source.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// The text of the source around that place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
     /// The test that failed.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub test: Option<Box<FailedTest>>,
-}
-
-/// The kinds of [`CheckError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckErrorKind {
-    /// The name does not follow the rule.
-    InvalidName,
-    /// The parameters are not a JSON Schema of an object.
-    InvalidSchema,
-    /// The source is too long.
-    TooLarge,
-    /// The source cannot be parsed.
-    SyntaxError,
-    /// It fails while loading, or imports something it was not granted.
-    ImportError,
-    /// It does not define the function.
-    MissingFunction,
-    /// One of its own tests fails.
-    TestFailed,
 }
 
 /// Which test failed and how.
@@ -81,7 +49,7 @@ pub struct FailedTest {
 }
 
 impl CheckError {
-    pub(super) fn new(kind: CheckErrorKind, message: impl Into<String>) -> Self {
+    pub(super) fn new(kind: RefusalCode, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), place: None, near: None, test: None }
     }
 
@@ -90,9 +58,17 @@ impl CheckError {
         self
     }
 
-    /// The JSON that the model reads.
-    pub fn to_json(&self) -> Value {
-        json!(self)
+    /// What its author is told.
+    pub fn refusal(&self) -> Refusal {
+        let Self { kind, message, place, near, test } = self;
+        let mut refusal = Refusal::new(*kind, message).at(*place);
+        if let Some(near) = near {
+            refusal = refusal.with("near", near.as_str());
+        }
+        if let Some(Ok(Value::Object(test))) = test.as_ref().map(serde_json::to_value) {
+            refusal.more.extend(test);
+        }
+        refusal
     }
 }
 
@@ -125,22 +101,19 @@ const FAULTS: [&str; 4] = ["TypeError", "ReferenceError", "SyntaxError", "RangeE
 const CORRECT_IT: &str = "a fault in the code: correct it with write_capability under the same name, then call it again";
 
 impl CallError {
-    /// The JSON that the model reads.
-    pub fn to_json(&self) -> Value {
+    /// What the model reads.
+    pub fn refusal(&self) -> Refusal {
+        let of = |code| Refusal::new(code, self.to_string());
         match self {
-            Self::InvalidArguments(_) => json!({"error": "invalid_arguments", "message": self.to_string()}),
+            Self::InvalidArguments(_) => of(RefusalCode::InvalidArguments),
             Self::Threw { name, message, place } => {
-                let mut told = json!({"error": "capability_failed", "name": name, "message": message});
-                if let Some(place) = place {
-                    (told["line"], told["offset"]) = (place.line.into(), place.offset.into());
-                }
-                if FAULTS.contains(&name.as_str()) {
-                    told["hint"] = json!(CORRECT_IT);
-                }
-                told
+                let fault = FAULTS.contains(&name.as_str());
+                let code = if fault { RefusalCode::CapabilityFault } else { RefusalCode::CapabilityFailed };
+                let refusal = Refusal::new(code, message).at(*place).with("name", name.as_str());
+                if fault { refusal.with("hint", CORRECT_IT) } else { refusal }
             }
-            Self::Limit(_) => json!({"error": "limit_exceeded", "message": self.to_string()}),
-            Self::Unusable(_) => json!({"error": "capability_unusable", "message": self.to_string()}),
+            Self::Limit(_) => of(RefusalCode::LimitExceeded),
+            Self::Unusable(_) => of(RefusalCode::CapabilityUnusable),
         }
     }
 
@@ -154,6 +127,6 @@ impl CallError {
 
 impl Serialize for CallError {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_json().serialize(serializer)
+        self.refusal().to_json().serialize(serializer)
     }
 }

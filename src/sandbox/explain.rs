@@ -1,7 +1,7 @@
 //! Explains an engine's short message for this host: models write for Node.js and browsers, and
 //! this is neither.
 
-use super::error::Place;
+use crate::domain::Place;
 
 /// How many characters before and after a place show where it is.
 const NEAR: (usize, usize) = (40, 20);

@@ -10,9 +10,9 @@ use crate::domain::{Draft, Language};
 
 use super::check::Component;
 use super::component::Bytes;
-use super::error::CheckErrorKind;
 use super::template::Kind;
 use super::{CallError, CheckError, ENGINE_NAME, Inner, Nothing, explain};
+use crate::domain::RefusalCode;
 
 /// Exported name → `function`, `value` or `undefined`.
 type Exports = BTreeMap<String, String>;
@@ -36,7 +36,7 @@ impl Inner {
     /// The source as the engine calls it: with the function as its default export. The author's
     /// text stays as it is, so that lines in later errors are the author's.
     async fn with_default_export(&self, draft: &Draft, exports: &Exports) -> Result<String, CheckError> {
-        let missing = |message: String| CheckError::new(CheckErrorKind::MissingFunction, message);
+        let missing = |message: String| CheckError::new(RefusalCode::MissingFunction, message);
         let name = &draft.name;
         match exports.get("default").map(String::as_str) {
             Some("function") => return Ok(draft.source.clone()),
@@ -100,14 +100,14 @@ fn not_loaded(draft: &Draft, NotLoaded { syntax, error }: NotLoaded) -> CheckErr
                 hint = bracket;
             }
             let near = place.and_then(|place| explain::near(&draft.source, place));
-            CheckError { near, ..CheckError::new(CheckErrorKind::SyntaxError, format!("{message}.{hint}")) }.at(place)
+            CheckError { near, ..CheckError::new(RefusalCode::SyntaxError, format!("{message}.{hint}")) }.at(place)
         }
         // An `import` is noticed while compiling, but it is no fault of syntax.
-        CallError::Threw { message, .. } if syntax => CheckError::new(CheckErrorKind::ImportError, message).at(place),
-        other => CheckError::new(CheckErrorKind::ImportError, format!("the code fails while loading: {other}")).at(place),
+        CallError::Threw { message, .. } if syntax => CheckError::new(RefusalCode::ImportError, message).at(place),
+        other => CheckError::new(RefusalCode::ImportError, format!("the code fails while loading: {other}")).at(place),
     }
 }
 
 fn broken(problem: String) -> CheckError {
-    CheckError::new(CheckErrorKind::ImportError, problem)
+    CheckError::new(RefusalCode::ImportError, problem)
 }

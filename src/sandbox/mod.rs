@@ -37,8 +37,8 @@ use crate::governor::Permit;
 
 pub use check::Checked;
 pub use error::{CallError, CheckError, SandboxError};
-pub use reach::{HttpAnswer, HttpRequest, KvRequest, Nothing, Operation, Reach, Refused, Request};
-pub use trials::TestResult;
+pub use reach::{HttpAnswer, HttpRequest, KvRequest, Missing, Nothing, Operation, Reach, Refused, Request};
+pub use trials::{Rehearsed, TestResult};
 
 /// The engine JavaScript capabilities are made for, as kept with each version. A component made for one engine runs on
 /// no other: the name changes when the contract between component and engine does.
@@ -155,12 +155,6 @@ impl Sandbox {
         self.outcome(capability, params, &self.0.terms_of_trial(Arc::new(Nothing))).await
     }
 
-    /// Calls a capability without effects, as if for the first time: it has values of its own, which are kept nowhere, and reaches nothing
-    /// else.
-    pub async fn rehearse(&self, capability: &CapabilityVersion, params: &Value) -> Outcome {
-        self.outcome(capability, params, &self.0.terms_of_trial(Arc::<trials::Trial>::default())).await
-    }
-
     async fn outcome(&self, capability: &CapabilityVersion, params: &Value, terms: &run::Terms) -> Outcome {
         let ready = match self.validate_params(capability, params) {
             Ok(()) => self.0.stored(capability).await,
@@ -170,10 +164,11 @@ impl Sandbox {
             Ok(loaded) => self.0.run(&loaded, params, terms).await,
             Err(error) => run::Ran::failed(error),
         };
-        match ran.result {
-            Ok(result) => Outcome { ok: true, result, logs: ran.logs },
-            Err(error) => Outcome { ok: false, result: error.to_json().to_string(), logs: ran.logs },
-        }
+        let outcome = match ran.result {
+            Ok(result) => Outcome::ok(result),
+            Err(error) => Outcome::refused(&error.refusal()),
+        };
+        Outcome { logs: ran.logs, ..outcome }
     }
 
     /// Runs the tests kept with a version, which reach nothing but their own answers, and values that last as long as this run.

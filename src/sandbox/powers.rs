@@ -3,7 +3,7 @@
 //! To add a power: a variant of [`Power`], a file in `capabilities/wit`, a file and an arm of `linker` in `host`, an entry here, and
 //! its face in `capabilities/engine` (shim.c, prelude.js). The bits of what was denied are in the order of [`Power::ALL`].
 
-use crate::domain::{Grants, Power};
+use crate::domain::{Grants, HttpGrant, Power, SqlAccess};
 
 /// One WIT interface.
 pub(super) struct Interface {
@@ -44,6 +44,18 @@ const TAKE_TIME: &[Power] = &[Power::Http, Power::Sql, Power::Kv, Power::Tools];
 /// True when one with these grants may wait on the outside.
 pub(super) fn take_time(grants: &Grants) -> bool {
     TAKE_TIME.iter().any(|power| grants.has(*power))
+}
+
+/// Grants with something of every power.
+pub(super) fn every() -> Grants {
+    Grants {
+        http: [HttpGrant::host("example.com")].into(),
+        sql: Some(SqlAccess::Read),
+        kv: true,
+        secrets: [("ANY".to_owned(), ["example.com".to_owned()].into())].into(),
+        tools: ["any".to_owned()].into(),
+        ..Grants::harmless()
+    }
 }
 
 /// The powers that were not granted, as the engine reads them: a bit for each power, the first of

@@ -7,6 +7,8 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::domain::{Place, Refusal, RefusalCode};
+
 /// Does the operations of one call outside the sandbox, under the permit of that call.
 pub trait Reach: Send + Sync {
     /// Does one operation. The answer is JSON text for the guest, in the form that [`Request`] says. The future is polled only
@@ -132,9 +134,51 @@ pub enum KvRequest {
 }
 
 /// Why an operation was not done; the guest gets an Error with this message.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refused(pub String);
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refused {
+    /// What is wrong and what to do instead.
+    pub message: String,
+    /// The grants that the capability lacks for it.
+    pub missing: Option<Box<Missing>>,
+}
+
+impl Refused {
+    /// A refusal in words.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), missing: None }
+    }
+}
+
+impl From<Missing> for Refused {
+    fn from(missing: Missing) -> Self {
+        let Missing { lacks, grants, after, .. } = &missing;
+        let message = format!("{lacks}, write it again with grants {grants}{after}");
+        Self { message, missing: Some(Box::new(missing)) }
+    }
+}
+
+/// Grants that a capability lacks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Missing {
+    /// What was not granted, and what for.
+    pub lacks: String,
+    /// What to ask for, as an author writes it.
+    pub grants: Value,
+    /// What is said behind the grants.
+    pub after: &'static str,
+    /// True when nothing in them is left for the author to fill in.
+    pub whole: bool,
+}
+
+impl Missing {
+    /// The same as a refusal of the code, with the grants beside the message and not in it: what is escaped twice, a small model copies with
+    /// the backslashes.
+    pub fn refusal(&self, place: Option<Place>) -> Refusal {
+        let message = format!("{}, write it again with these grants{}", self.lacks, self.after);
+        Refusal::new(RefusalCode::MissingGrant, message).at(place).asking_for(self.grants.clone())
+    }
+}
 
 /// Reaches nothing: every operation is refused. For calls that must have no effect.
 #[derive(Clone, Copy, Debug, Default)]
@@ -142,7 +186,7 @@ pub struct Nothing;
 
 impl Nothing {
     fn refused() -> Refused {
-        Refused("nothing outside the sandbox is reached here: this is a check or a trial, which must have no effects".into())
+        Refused::new("nothing outside the sandbox is reached here: this is a check or a trial, which must have no effects")
     }
 }
 

@@ -12,20 +12,22 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 use crate::domain::Grants;
 
 use super::component::Loaded;
-use super::error::Place;
 use super::host::{Logs, MemoryLimit, Operations, State, TooManyOperations};
-use super::reach::Reach;
+use super::reach::{Missing, Reach};
 use super::{CallError, DEPTHS, Inner, explain, powers};
+use crate::domain::Place;
 
 /// The end of a call: its result and its log.
 pub(super) struct Ran {
     pub(super) result: Result<String, CallError>,
     pub(super) logs: Vec<String>,
+    /// The first grant that was lacking.
+    pub(super) missing: Option<Missing>,
 }
 
 impl Ran {
     pub(super) fn failed(error: CallError) -> Self {
-        Self { result: Err(error), logs: Vec::new() }
+        Self { result: Err(error), logs: Vec::new(), missing: None }
     }
 }
 
@@ -34,6 +36,7 @@ pub(super) struct Answered {
     /// JSON text of the result, or of what was thrown.
     pub(super) answer: Result<Result<String, String>, CallError>,
     pub(super) logs: Vec<String>,
+    missing: Option<Missing>,
     memory_refused: bool,
 }
 
@@ -42,6 +45,15 @@ pub(super) struct Terms {
     reach: Arc<dyn Reach>,
     deadline: Duration,
     depth: usize,
+    /// What is granted, where that is less than the component is linked with.
+    granted: Option<Arc<Grants>>,
+}
+
+impl Terms {
+    /// The same, with these grants and no others.
+    pub(super) fn granting(self, grants: &Grants) -> Self {
+        Self { granted: Some(Arc::new(grants.clone())), ..self }
+    }
 }
 
 /// Why the host ended a call.
@@ -57,12 +69,12 @@ impl Inner {
     /// The terms of a call.
     pub(super) fn terms(&self, grants: &Grants, reach: Arc<dyn Reach>) -> Terms {
         let deadline = if powers::take_time(grants) { self.limits.reaching_deadline } else { self.limits.deadline };
-        Terms { deadline, depth: reach.depth(), reach }
+        Terms { deadline, depth: reach.depth(), reach, granted: None }
     }
 
     /// The terms of a call that has no effects, so waits for nothing outside.
     pub(super) fn terms_of_trial(&self, reach: Arc<dyn Reach>) -> Terms {
-        Terms { deadline: self.limits.deadline, depth: 0, reach }
+        Terms { deadline: self.limits.deadline, depth: 0, reach, granted: None }
     }
 
     /// Calls a capability with parameters that fit its schema.
@@ -72,14 +84,14 @@ impl Inner {
             Ok(json) => self.result(json),
             Err(json) => Err(self.thrown(&json, answered.memory_refused)),
         });
-        Ran { result, logs: answered.logs }
+        Ran { result, logs: answered.logs, missing: answered.missing }
     }
 
     /// Runs one instance to its end.
     pub(super) async fn answer(&self, loaded: &Loaded, params: &str, terms: &Terms) -> Answered {
         let Some(slots) = self.slots.get(terms.depth) else {
             let error = CallError::Limit(format!("not called: calls within calls may be {DEPTHS} deep, and this is one more"));
-            return Answered { answer: Err(error), logs: Vec::new(), memory_refused: false };
+            return Answered { answer: Err(error), logs: Vec::new(), missing: None, memory_refused: false };
         };
         let slot = slots.acquire().await;
         let running = self.ticker.running();
@@ -102,6 +114,7 @@ impl Inner {
         Answered {
             answer: answer.map_err(|error| self.stopped(&error, state.memory.refused, terms.deadline)),
             logs: state.logs.into_entries(),
+            missing: state.missing,
             memory_refused: state.memory.refused,
         }
     }
@@ -114,9 +127,10 @@ impl Inner {
                 random: self.random.clone(),
                 logs: Logs::new(self.limits.log_bytes),
                 memory: MemoryLimit { bytes: self.limits.memory_bytes, refused: false },
-                grants: Arc::clone(&loaded.grants),
+                grants: Arc::clone(terms.granted.as_ref().unwrap_or(&loaded.grants)),
                 reach: Arc::clone(&terms.reach),
                 operations,
+                missing: None,
             },
         );
         store.limiter(|state| &mut state.memory);

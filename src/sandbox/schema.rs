@@ -4,8 +4,8 @@
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-use super::error::CheckErrorKind;
 use super::{CallError, CheckError, explain};
+use crate::domain::RefusalCode;
 
 /// Size of a schema as JSON text, in bytes.
 const LONGEST: usize = 32 * 1024;
@@ -17,7 +17,7 @@ const EXAMPLE: &str = r#"for example {"type": "object", "properties": {"n": {"ty
 
 /// Says whether a draft's parameters can be used.
 pub(super) fn check(parameters: &Value) -> Result<(), CheckError> {
-    let invalid = |message: String| Err(CheckError::new(CheckErrorKind::InvalidSchema, message));
+    let invalid = |message: String| Err(CheckError::new(RefusalCode::InvalidSchema, message));
     let Some(object) = parameters.as_object() else {
         return invalid(format!("the parameters must be a JSON Schema, an object; {EXAMPLE}"));
     };
@@ -81,7 +81,7 @@ mod tests {
 
     fn refused(schema: Value) -> String {
         let error = check(&schema).unwrap_err();
-        assert_eq!(error.kind, CheckErrorKind::InvalidSchema);
+        assert_eq!(error.kind, RefusalCode::InvalidSchema);
         error.message
     }
 

@@ -9,12 +9,59 @@ use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::domain::TestCase;
+use crate::domain::{CapabilityVersion, Language, TestCase};
 
-use super::component::Loaded;
-use super::reach::{KvRequest, Nothing, Operation, Reach, Refused, Request};
+use super::component::{Bytes, Loaded};
+use super::reach::{KvRequest, Missing, Nothing, Operation, Reach, Refused, Request};
 use super::run::Ran;
-use super::{CallError, Inner, schema};
+use super::template::Kind;
+use super::{CallError, Inner, Sandbox, powers, schema};
+
+/// What came of a rehearsal.
+pub struct Rehearsed {
+    /// What the call gave, as the model would read it.
+    pub result: Result<String, CallError>,
+    /// The first grant that it lacked, where it came to no result.
+    pub missing: Option<Missing>,
+}
+
+impl Sandbox {
+    /// Calls a capability without effects, as if for the first time: it has values of its own, which are kept nowhere, and reaches nothing
+    /// else.
+    pub async fn rehearse(&self, capability: &CapabilityVersion, params: &Value) -> Rehearsed {
+        let loaded = match self.validate_params(capability, params) {
+            Ok(()) => self.0.stored(capability).await,
+            Err(error) => Err(error),
+        };
+        let loaded = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => return Rehearsed { result: Err(error), missing: None },
+        };
+        let terms = self.0.terms_of_trial(Arc::<Trial>::default());
+        let Ran { result, mut missing, .. } = self.0.run(&loaded, params, &terms).await;
+        if result.is_err() && missing.is_none() {
+            missing = self.0.lacking(capability, params).await;
+        }
+        Rehearsed { missing: missing.filter(|_| result.is_err()), result }
+    }
+}
+
+impl Inner {
+    /// The first grant that a call lacks of which the host has not heard: what imports nothing of a power cannot ask for it. So the call is
+    /// made once more, linked with every power, and still with nothing but its own grants.
+    async fn lacking(&self, capability: &CapabilityVersion, params: &Value) -> Option<Missing> {
+        if capability.language != Language::JavaScript {
+            return None;
+        }
+        let every = powers::every();
+        let component = self.templates.get(&every).ok()?.component(Kind::Run, &capability.source);
+        let sha256 = super::check::sha256(&component);
+        let bytes = Bytes { component: &component, sha256: &sha256, grants: &every, language: capability.language };
+        let loaded = self.load(bytes).await.ok()?;
+        let terms = self.terms_of_trial(Arc::<Trial>::default()).granting(&capability.grants);
+        self.run(&loaded, params, &terms).await.missing
+    }
+}
 
 /// The outcome of one test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -82,7 +129,7 @@ impl Values {
                 let size = |key: &str, value: &Value| key.len() + value.to_string().len();
                 let others = values.iter().filter(|(other, _)| *other != key);
                 if others.map(|(key, value)| size(key, value)).sum::<usize>() + size(key, value) > KEPT_BYTES {
-                    return Err(Refused(format!(
+                    return Err(Refused::new(format!(
                         "the tests of a capability can keep {KEPT_BYTES} bytes together; keep less in them"
                     )));
                 }
@@ -156,7 +203,7 @@ fn answered(operation: &Operation, answer: Option<Value>) -> Result<String, Refu
         Request::Tool { name, .. } => format!("the call of {name}"),
     };
     let Some(answer) = answer else {
-        return Err(Refused(format!(
+        return Err(Refused::new(format!(
             "a test reaches nothing outside, and operation {number} ({what}) has no answer left; give the test \
              \"answers\": [{FORM}, …], one for each operation in order"
         )));
@@ -167,9 +214,9 @@ fn answered(operation: &Operation, answer: Option<Value>) -> Result<String, Refu
         (Some(ok), _, Request::Http(request)) => http(ok, &request.url),
         (Some(ok), _, Request::Tool { .. }) if ok.is_string() => Ok(ok.as_str().unwrap_or_default().to_owned()),
         (Some(ok), ..) => Ok(ok.to_string()),
-        (None, Some(message), _) => Err(Refused(message.to_owned())),
+        (None, Some(message), _) => Err(Refused::new(message.to_owned())),
         (None, None, _) => {
-            Err(Refused(format!("the test's answer for operation {number} ({what}) must be {FORM}, not {answer}")))
+            Err(Refused::new(format!("the test's answer for operation {number} ({what}) must be {FORM}, not {answer}")))
         }
     }
 }
@@ -177,7 +224,7 @@ fn answered(operation: &Operation, answer: Option<Value>) -> Result<String, Refu
 /// A response as an author writes it: only the status has to be there, and a body that is no text is JSON.
 fn http(written: &Value, url: &str) -> Result<String, Refused> {
     let Some(status) = written.get("status").filter(|status| status.is_u64()) else {
-        return Err(Refused(format!(
+        return Err(Refused::new(format!(
             r#"what a test answers to fetch is {{"ok": {{"status": 200, "headers": {{"name": "value"}}, "body": <text or JSON>}}}}, not {written}"#
         )));
     };

@@ -7,7 +7,7 @@ use crate::domain::Draft;
 
 use super::CheckError;
 use super::check::Component;
-use super::error::{CheckErrorKind, Place};
+use crate::domain::{Place, RefusalCode};
 
 /// How the binary form of a component begins; a core module differs in the last four bytes.
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
@@ -18,14 +18,14 @@ const SHAPE: &str = "the text must be one component: `(component … (func (expo
 pub(super) fn build(draft: &Draft) -> Result<Component, CheckError> {
     let bytes = wat::parse_str(&draft.source).map_err(|error| syntax_error(&error.to_string()))?;
     if !bytes.starts_with(COMPONENT) {
-        return Err(CheckError::new(CheckErrorKind::SyntaxError, format!("this is a core module; {SHAPE}")));
+        return Err(CheckError::new(RefusalCode::SyntaxError, format!("this is a core module; {SHAPE}")));
     }
     Ok(Component { source: draft.source.clone(), bytes, engine: String::new() })
 }
 
 /// Takes the component of a draft that is its bytes in base64.
 pub(super) fn decode(draft: &Draft) -> Result<Component, CheckError> {
-    let wrong = |message: &str| CheckError::new(CheckErrorKind::SyntaxError, message);
+    let wrong = |message: &str| CheckError::new(RefusalCode::SyntaxError, message);
     let bytes = STANDARD
         .decode(draft.source.trim())
         .map_err(|error| wrong(&format!("the source of a wasm capability is the component's bytes in base64: {error}")))?;
@@ -41,5 +41,5 @@ fn syntax_error(error: &str) -> CheckError {
     let mut numbers = rest.split_once("<anon>:").map_or("", |(_, place)| place).split(|c: char| !c.is_ascii_digit());
     let mut next = || numbers.next()?.parse().ok();
     let place = next().zip(next()).map(|(line, offset)| Place { line, offset });
-    CheckError::new(CheckErrorKind::SyntaxError, format!("{}; {SHAPE}", message.trim())).at(place)
+    CheckError::new(RefusalCode::SyntaxError, format!("{}; {SHAPE}", message.trim())).at(place)
 }

@@ -5,6 +5,7 @@ use sqlx::{query, query_scalar};
 
 use super::{Store, StoreError, Unit, value, word};
 use crate::domain::{CapabilityVersion, ConversationId, Draft, Event, TurnId};
+use crate::governor::Permit;
 
 /// How many of the newest calls say what was used lately.
 const CALLS_LOOKED_AT: i64 = 1000;
@@ -86,6 +87,7 @@ impl Unit {
     /// [`StoreError::Changed`] when another version is live by now, or when the database is not there.
     pub async fn install_capability(
         &mut self,
+        _: &Permit,
         conversation: ConversationId,
         draft: &Draft,
         built: Built<'_>,

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use super::{Store, StoreError, value, word};
-use crate::domain::{CallRequest, ConversationId, Image, Role, ToolCallId, TurnId, TurnState};
+use crate::domain::{CallRequest, ConversationId, Image, RefusalCode, Role, ToolCallId, TurnId, TurnState};
 
 /// What a model may be shown of a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,8 +43,9 @@ pub enum HistoryEntry {
     Images(Vec<Image>),
     /// An answer, and the tools it asked for.
     Assistant(String, Vec<CallRequest>),
-    /// A tool call's result, under the model's own id of the call; which call it was, and how many lines it logged.
-    Tool(String, String, ToolCallId, usize),
+    /// A tool call's result, under the model's own id of the call; which call it was, how many lines it logged, and what kind of refusal
+    /// it is.
+    Tool(String, String, ToolCallId, usize, Option<RefusalCode>),
 }
 
 /// What a model is told of a call that a person undid.
@@ -63,7 +64,7 @@ impl Store {
         // One more than asked for: the oldest row tells whether its turn is whole.
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
-                    m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?", c.undone_at AS "undone_at?",
+                    m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?", c.undone_at AS "undone_at?", c.refusal AS "refusal?",
                     coalesce(jsonb_array_length(c.logs), 0) AS "logged!",
                     (m.step_id IS NOT NULL AND coalesce(s.unproven, FALSE)) AS "unproven!"
              FROM (
@@ -108,7 +109,8 @@ impl Store {
                         Some(at) => format!("{content}\n\n{}", undone(at)),
                         None => content,
                     };
-                    HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call, logged)
+                    let refusal = row.refusal.as_deref().map(word).transpose()?;
+                    HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call, logged, refusal)
                 }
             };
             let images: Vec<Image> = value(row.images)?;

@@ -80,7 +80,7 @@ pub use summaries::{NewSummary, Summaries, Summary};
 pub use tasks::{NewTask, TaskChange};
 pub use turns::{Accepted, Lease, NewMessage};
 pub use undo::UndoError;
-pub use unit::{CallEnd, Unit};
+pub use unit::{CallEnd, Judged, Unit};
 pub use v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use writing::{Pen, Writing};
 

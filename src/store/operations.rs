@@ -8,12 +8,13 @@ use sqlx::{query, query_scalar};
 
 use super::{Lease, Store, StoreError, Unit, storable, word};
 use crate::domain::{EffectClass, Event, EventRecord, OperationKind, OperationState, ToolCallId};
+use crate::governor::Permit;
 
 /// One operation of a call, before it is begun.
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
-    /// The call.
-    pub call: ToolCallId,
+    /// The permit of the call.
+    pub permit: &'a Permit,
     /// Its place among the operations of the call, from 1, in the order in which they were begun.
     pub ordinal: i32,
     /// What it works on.
@@ -47,7 +48,7 @@ impl Store {
     pub async fn earlier_operation(&self, operation: &NewOperation<'_>) -> Result<Earlier, StoreError> {
         let row = query!(
             "SELECT kind, request_sha256, state, answer FROM operations WHERE tool_call_id = $1 AND ordinal = $2",
-            operation.call.0,
+            operation.permit.call().0,
             operation.ordinal
         )
         .fetch_optional(&self.pool)
@@ -126,7 +127,7 @@ impl Unit {
             r#"SELECT end_operation($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS "sequence!""#,
             lease.turn.0,
             lease.fence,
-            operation.call.0,
+            operation.permit.call().0,
             operation.ordinal,
             operation.kind.as_str(),
             operation.class.as_str(),
@@ -155,7 +156,7 @@ impl NewOperation<'_> {
     ) -> EventRecord {
         let event = Event::OperationRecorded {
             turn: lease.turn,
-            call: self.call,
+            call: self.permit.call(),
             ordinal: self.ordinal,
             power: self.kind,
             class: self.class,

@@ -6,9 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::{Store, StoreError};
+use crate::domain::{Refusal, RefusalCode};
 
 const MEBIBYTE: u64 = 1 << 20;
 /// How much more a statement that makes room may write where there is none left: what it does is logged before it is done.
@@ -54,30 +53,26 @@ impl Room {
     }
 
     /// What a model is told where its statement would take what the server keeps for itself.
-    fn kept_for_the_server(&self) -> Option<Value> {
+    fn kept_for_the_server(&self) -> Option<Refusal> {
         let (free, _) = self.less_than(self.reserve)?;
-        Some(json!({
-            "error": "disk_full",
-            "message": format!(
-                "no space left on the device for your tables: {} MiB are free, and the server keeps {} MiB for itself; nothing was kept. \
-                 DROP or TRUNCATE what is not needed, and tell the person that the disk of the server is full",
-                free / MEBIBYTE,
-                self.reserve / MEBIBYTE
-            ),
-        }))
+        let message = format!(
+            "no space left on the device for your tables: {} MiB are free, and the server keeps {} MiB for itself; nothing was kept. DROP \
+             or TRUNCATE what is not needed, and tell the person that the disk of the server is full",
+            free / MEBIBYTE,
+            self.reserve / MEBIBYTE
+        );
+        Some(Refusal::new(RefusalCode::DiskFull, message))
     }
 
     /// What a model is told where its tables have all they may have.
-    fn used_up(&self, bytes: Option<u64>) -> Value {
+    fn used_up(&self, bytes: Option<u64>) -> Refusal {
         let have = bytes.map_or(String::new(), |bytes| format!(" (they have {} MiB)", bytes / MEBIBYTE));
-        json!({
-            "error": "quota",
-            "message": format!(
-                "your tables in the schema `agent` may have {} MiB together{have}; nothing was kept. DROP or TRUNCATE what is not needed; \
-                 the room of rows that you DELETE can be used again a while later. A person can allow more: LEVEL3_AGENT_QUOTA",
-                self.quota / MEBIBYTE
-            ),
-        })
+        let message = format!(
+            "your tables in the schema `agent` may have {} MiB together{have}; nothing was kept. DROP or TRUNCATE what is not needed; the \
+             room of rows that you DELETE can be used again a while later. A person can allow more: LEVEL3_AGENT_QUOTA",
+            self.quota / MEBIBYTE
+        );
+        Refusal::new(RefusalCode::Quota, message)
     }
 }
 
@@ -116,7 +111,7 @@ impl Store {
     }
 
     /// How many bytes statements with these first words may write; otherwise what their author is told.
-    pub(super) async fn room_for(&self, mut first_words: impl Iterator<Item = &str>) -> Result<Result<u64, Value>, StoreError> {
+    pub(super) async fn room_for(&self, mut first_words: impl Iterator<Item = &str>) -> Result<Result<u64, Refusal>, StoreError> {
         let make_room = first_words.all(|word| MAKE_ROOM.contains(&word));
         if let Some(told) = self.room.kept_for_the_server() {
             return Ok(if make_room { Ok(SLACK) } else { Err(told) });
@@ -126,10 +121,8 @@ impl Store {
             Ok(used) => u64::try_from(used).unwrap_or_default(),
             // Another statement of the agent holds a table so that its size cannot be read.
             Err(StoreError::Database(error)) if super::agent_sql::is_code(&error, "55P03") => {
-                return Ok(Err(json!({
-                    "error": "busy",
-                    "message": "another statement holds one of your tables for itself; nothing was run; try again",
-                })));
+                let message = "another statement holds one of your tables for itself; nothing was run; try again";
+                return Ok(Err(Refusal::new(RefusalCode::Busy, message)));
             }
             Err(error) => return Err(error),
         };
@@ -143,7 +136,7 @@ impl Store {
 
     /// Completes when a statement that runs has taken more than this, or what the server keeps for itself, with what its author is told.
     #[expect(clippy::disallowed_methods, reason = "nothing tells how a file grows")]
-    pub(super) async fn outgrown(&self, left: u64) -> Value {
+    pub(super) async fn outgrown(&self, left: u64) -> Refusal {
         let mut begun = None;
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -175,7 +168,7 @@ mod tests {
         assert!(room(free / 2, Some(folder.path())).kept_for_the_server().is_none());
         // Others write to this device as well, so there is room between what is asked and what is expected.
         let kept = room(free * 2, Some(folder.path()));
-        assert!(kept.kept_for_the_server().unwrap()["message"].as_str().unwrap().starts_with("no space left on the device"));
+        assert!(kept.kept_for_the_server().unwrap().message.starts_with("no space left on the device"));
         assert_eq!(kept.full(), None);
         let full = room(free.saturating_mul(16), Some(folder.path())).full().unwrap();
         assert!(full.starts_with("no space left on the device") && full.contains(folder.path().to_str().unwrap()), "{full}");

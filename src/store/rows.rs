@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use sqlx::postgres::{PgRow, PgTypeInfo, PgTypeKind};
 use sqlx::{Column, Row, TypeInfo, ValueRef};
 
+use crate::domain::{Refusal, RefusalCode};
+
 /// How much of a result a model is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct RowLimits {
@@ -61,17 +63,15 @@ impl Collector {
     }
 
     /// What to tell a reader who needs all of it, when there is more than the limits allow.
-    pub(super) fn too_much(&self) -> Option<Value> {
+    pub(super) fn too_much(&self) -> Option<Refusal> {
         let RowLimits { rows, bytes, .. } = self.limits;
         (self.shown < self.total || self.json.len() > bytes).then(|| {
-            json!({
-                "error": "too_much",
-                "message": format!(
-                    "the result has {} rows and does not fit into {rows} rows and {bytes} bytes; nothing of the statement was kept; \
-                     ask for it in pages with LIMIT and OFFSET, or name fewer columns",
-                    self.total
-                ),
-            })
+            let message = format!(
+                "the result has {} rows and does not fit into {rows} rows and {bytes} bytes; nothing of the statement was kept; ask for it \
+                 in pages with LIMIT and OFFSET, or name fewer columns",
+                self.total
+            );
+            Refusal::new(RefusalCode::TooMuch, message)
         })
     }
 

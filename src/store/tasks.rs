@@ -5,6 +5,7 @@ use sqlx::{query_as, query_scalar};
 
 use super::{Store, StoreError, Unit, word};
 use crate::domain::{ConversationId, Event, Task, TaskId, TaskStatus, TurnId};
+use crate::governor::Permit;
 
 /// A task to make.
 #[derive(Clone, Debug)]
@@ -70,7 +71,7 @@ impl Unit {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn create_task(&mut self, conversation: ConversationId, new: NewTask) -> Result<Task, StoreError> {
+    pub async fn create_task(&mut self, _: &Permit, conversation: ConversationId, new: NewTask) -> Result<Task, StoreError> {
         let row = query_as!(
             Row,
             "INSERT INTO tasks (conversation_id, title, details, due_at, created_at, updated_at, model) VALUES ($1, $2, $3, $4, $5, $5, $6)
@@ -123,6 +124,7 @@ impl Unit {
     /// When the database is not there.
     pub async fn update_task(
         &mut self,
+        _: &Permit,
         conversation: ConversationId,
         id: TaskId,
         change: TaskChange,
@@ -156,7 +158,12 @@ impl Unit {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn delete_task(&mut self, conversation: ConversationId, id: TaskId) -> Result<Option<Task>, StoreError> {
+    pub async fn delete_task(
+        &mut self,
+        _: &Permit,
+        conversation: ConversationId,
+        id: TaskId,
+    ) -> Result<Option<Task>, StoreError> {
         let row = query_as!(
             Row,
             "DELETE FROM tasks WHERE task_id = $1

@@ -10,8 +10,9 @@ use tracing::Instrument;
 use super::turns::Held;
 use super::undo::kept_of;
 use super::{Lease, Signals, Store, StoreError, word};
-use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Machine, Outcome, ToolCallId, TurnInput, TurnState};
+use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
 use crate::failpoint::{self, Point};
+use crate::governor::Permit;
 use crate::telemetry::Scrubber;
 
 /// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
@@ -23,26 +24,60 @@ pub struct Unit {
     records: Vec<EventRecord>,
 }
 
+/// How a call was judged.
+#[derive(Clone, Copy, Debug)]
+pub enum Judged<'a> {
+    /// It was carried out, with this; an approval that allowed it is used up.
+    Permitted(&'a Permit),
+    /// It was not carried out.
+    Refused {
+        /// The call.
+        call: ToolCallId,
+        /// Fingerprint of what was judged.
+        proposal_sha256: &'a [u8; 32],
+    },
+}
+
 /// How a tool call ended, as it is recorded.
 #[derive(Clone, Debug)]
 pub struct CallEnd<'a> {
-    /// The call.
-    pub call: ToolCallId,
+    /// How it was judged.
+    pub judged: Judged<'a>,
     /// Its tool.
     pub tool: &'a str,
     /// What came of it.
     pub outcome: Outcome,
-    /// Fingerprint of what was judged.
-    pub proposal_sha256: &'a [u8; 32],
-    /// What the law said: `allow`, `deny`, or `ask` when an approval allowed it, which is then used up.
-    pub verdict: &'a str,
 }
 
 impl CallEnd<'_> {
+    /// The call.
+    pub(super) fn call(&self) -> ToolCallId {
+        match self.judged {
+            Judged::Permitted(permit) => permit.call(),
+            Judged::Refused { call, .. } => call,
+        }
+    }
+
+    /// Fingerprint of what was judged.
+    pub(super) fn proposal_sha256(&self) -> &[u8; 32] {
+        match self.judged {
+            Judged::Permitted(permit) => permit.proposal_sha256(),
+            Judged::Refused { proposal_sha256, .. } => proposal_sha256,
+        }
+    }
+
+    /// What the law said: `allow`, `deny`, or `ask` when an approval allowed it.
+    pub(super) fn verdict(&self) -> &'static str {
+        match self.judged {
+            Judged::Permitted(permit) => permit.verdict(),
+            Judged::Refused { .. } => "deny",
+        }
+    }
+
     /// The event by which it was recorded.
     pub(super) fn recorded(&self, lease: &Lease, outcome: Outcome, approval: Option<ApprovalId>, kept: Option<i64>) -> Event {
-        let (name, verdict) = (self.tool.to_owned(), Some(self.verdict.to_owned()));
-        Event::ToolCallEnded { turn: lease.turn, call: self.call, name, outcome, verdict, approval, kept }
+        let (name, verdict) = (self.tool.to_owned(), Some(self.verdict().to_owned()));
+        Event::ToolCallEnded { turn: lease.turn, call: self.call(), name, outcome, verdict, approval, kept }
     }
 }
 
@@ -69,7 +104,7 @@ impl Store {
     pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         match self.try_to_end_call(lease, end.clone(), now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {
-                tracing::warn!(%error, call = %end.call, "an outcome cannot be recorded; that is recorded in its place");
+                tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; that is recorded in its place");
                 let outcome = Outcome::failed(NOT_RECORDABLE);
                 self.try_to_end_call(lease, CallEnd { outcome, ..end }, now).await
             }
@@ -145,30 +180,32 @@ impl Unit {
             ok: end.outcome.ok,
             result: self.clean(&end.outcome.result).into_owned(),
             logs: end.outcome.logs.iter().map(|line| self.clean(line).into_owned()).collect(),
+            refusal: end.outcome.refusal,
         }
         .bounded();
         let sequence = query_scalar!(
-            r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9) AS "sequence!""#,
+            r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS "sequence!""#,
             lease.turn.0,
             lease.fence,
-            end.call.0,
+            end.call().0,
             outcome.ok,
             outcome.result,
             json!(outcome.logs),
-            &end.proposal_sha256[..],
-            end.verdict,
-            self.now
+            &end.proposal_sha256()[..],
+            end.verdict(),
+            self.now,
+            outcome.refusal.map(RefusalCode::as_str)
         )
         .fetch_one(&mut *self.tx)
         .await?;
-        let approval = match end.verdict {
+        let approval = match end.verdict() {
             "ask" => {
                 failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
-                used_approval(&mut *self.tx, end.call).await?
+                used_approval(&mut *self.tx, end.call()).await?
             }
             _ => None,
         };
-        let kept = kept_of(&mut *self.tx, end.call).await?;
+        let kept = kept_of(&mut *self.tx, end.call()).await?;
         let event = end.recorded(lease, outcome, approval, kept);
         self.records.push(EventRecord { conversation: lease.conversation, sequence, at: self.now, event });
         Ok(())

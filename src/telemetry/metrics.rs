@@ -152,7 +152,7 @@ impl Metrics {
     }
 
     /// A tool call took so long. `tool` is a name of the program's own, or `capability`.
-    pub fn tool(&self, tool: &'static str, took: Duration) {
+    pub fn tool(&self, tool: &str, took: Duration) {
         self.0.tools.get_or_create(&[("tool", tool.to_owned())]).observe(took.as_secs_f64());
     }
 

@@ -6,8 +6,10 @@ use schemars::transform::ReplaceBoolSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::domain::Refusal;
+
 /// Reads the arguments' text: a JSON object; nothing at all counts as an empty one.
-pub(super) fn parse(text: &str) -> Result<Value, String> {
+pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
     match text.trim() {
         "" | "null" => Ok(Value::Object(Map::new())),
         text => match serde_json::from_str(text) {
@@ -15,11 +17,11 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
                 without_zeros(&mut arguments);
                 Ok(arguments)
             }
-            Ok(_) => Err(refusal("the arguments must be one JSON object")),
+            Ok(_) => Err(Refusal::arguments("the arguments must be one JSON object")),
             Err(error) if error.is_eof() => {
-                Err(refusal(&format!("the arguments are not valid JSON, they seem to be cut off: write less. {error}")))
+                Err(Refusal::arguments(format!("the arguments are not valid JSON, they seem to be cut off: write less. {error}")))
             }
-            Err(error) => Err(refusal(&format!("the arguments are not valid JSON: {error}"))),
+            Err(error) => Err(Refusal::arguments(format!("the arguments are not valid JSON: {error}"))),
         },
     }
 }
@@ -41,42 +43,11 @@ fn without_zeros(value: &mut Value) {
 }
 
 /// Reads arguments into a tool's parameters. Models write `null` for what they leave out.
-pub(super) fn read<T: DeserializeOwned>(mut arguments: Value) -> Result<T, String> {
+pub(super) fn read<T: DeserializeOwned>(mut arguments: Value) -> Result<T, Refusal> {
     if let Some(object) = arguments.as_object_mut() {
         object.retain(|_, value| !value.is_null());
     }
-    serde_json::from_value(arguments).map_err(|error| refusal(&error.to_string()))
-}
-
-/// A refusal the model can act on.
-pub(super) fn refusal(message: &str) -> String {
-    json!({ "error": "invalid_arguments", "message": message }).to_string()
-}
-
-/// Whether a result tells its caller of a mistake that the caller can put right. What a person or the law refused is none.
-pub fn can_be_put_right(result: &str) -> bool {
-    const MISTAKES: [&str; 11] = [
-        "invalid_arguments",
-        "invalid_name",
-        "invalid_schema",
-        "unknown_grant",
-        "missing_grant",
-        "not_defined",
-        "syntax_error",
-        "import_error",
-        "missing_function",
-        "test_failed",
-        "sql_error",
-    ];
-    /// Postgres' code for what it forbids.
-    const FORBIDDEN: &str = "42501";
-    let Ok(told) = serde_json::from_str::<Value>(result) else { return false };
-    match told["error"].as_str() {
-        // A hint says that it is the fault of the code; else the world may be to blame.
-        Some("capability_failed") => told["hint"].is_string(),
-        Some(mistake) => MISTAKES.contains(&mistake) && told["code"] != FORBIDDEN,
-        None => false,
-    }
+    serde_json::from_value(arguments).map_err(|error| Refusal::arguments(error.to_string()))
 }
 
 /// The JSON Schema of a tool's parameters, without references or dialect, the way models know it.
@@ -138,23 +109,6 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_from_what_is_forbidden_and_from_what_the_world_did() {
-        for (result, mistake) in [
-            (r#"{"error":"syntax_error","message":"…","line":1}"#, true),
-            (r#"{"error":"sql_error","code":"42703"}"#, true),
-            (r#"{"error":"sql_error","code":"42501"}"#, false),
-            (r#"{"error":"capability_failed","name":"TypeError","hint":"…"}"#, true),
-            (r#"{"error":"capability_failed","name":"Error","message":"answered 503"}"#, false),
-            (r#"{"error":"disabled"}"#, false),
-            (r#"{"row_count":1}"#, false),
-            ("The user refused this.", false),
-            ("[]", false),
-        ] {
-            assert_eq!(can_be_put_right(result), mistake, "{result}");
-        }
-    }
-
-    #[test]
     fn zero_characters_are_replaced_wherever_they_stand() {
         let text = r#"{"a\u0000": ["x\u0000y", {"b": "\u0000"}], "c": "\\u0000"}"#;
         let replaced = json!({"a\u{FFFD}": ["x\u{FFFD}y", {"b": "\u{FFFD}"}], "c": "\\u0000"});
@@ -169,7 +123,7 @@ mod tests {
             ("{oops}", "not valid JSON: key must be a string at line 1"),
         ] {
             let refused = parse(text).unwrap_err();
-            assert!(refused.contains(reason), "{refused}");
+            assert!(refused.message.contains(reason), "{refused:?}");
         }
     }
 }

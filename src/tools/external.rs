@@ -1,127 +1,145 @@
 //! Tools of external MCP servers. What a server says of a tool is looked at anew before each call, so that nobody decides about a
 //! definition that is not there any more; the call itself is in the ledger before it is sent, and is never sent twice.
 
+use std::sync::Arc;
+
 use chrono::SecondsFormat;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::Tools;
-use super::prepare::{Action, Prepared, Unprepared};
-use crate::domain::{Effect, EffectClass, MCP_SEPARATOR, OperationKind, OperationState, Outcome, ToolSpec};
+use super::kit::Kit;
+use super::registry::Source;
+use super::tool::{Act, Asked, Doing, Done, Failed, Prepared, Told, Tool, at_once};
+use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::failpoint::{self, Point};
-use crate::governor::{Permit, Proposal};
 use crate::mcp;
-use crate::store::{Earlier, Lease, McpServer, McpTool, NewOperation, StoreError};
+use crate::store::{Earlier, McpServer, McpTool, NewOperation, StoreError};
 
 const MAY_HAVE_HAPPENED: &str = "Nobody knows whether this call arrived: the server was interrupted in the middle of it. It is not sent again by \
      itself. Look at the other side, or let the user decide.";
 const ANOTHER: &str = "This call was interrupted and run again with other content; nothing was repeated.";
 
-/// A tool of an external server, ready to be called.
-pub(super) struct External {
-    pub(super) server: McpServer,
-    pub(super) tool: McpTool,
+/// All tools that servers list.
+pub(super) struct External;
+
+/// One of them, as its server last listed it.
+struct ExternalTool(McpTool);
+
+/// One of them, as its server lists it now.
+struct Call {
+    server: McpServer,
+    tool: McpTool,
 }
 
 fn hit(point: Point) -> Result<(), StoreError> {
     failpoint::hit(point).map_err(StoreError::broken)
 }
 
-fn refused(error: &str, message: impl Into<String>) -> Unprepared {
-    Unprepared::Refused(json!({ "error": error, "message": message.into() }).to_string())
+fn spec(tool: &McpTool) -> ToolSpec {
+    ToolSpec { name: tool.tool.clone(), description: tool.description.clone(), parameters: tool.parameters.clone() }
 }
 
-impl Tools {
-    /// The tools of external servers as a model is offered them, as they were last listed; none in safe mode.
-    ///
-    /// # Errors
-    /// When the database is not there.
-    pub async fn external(&self) -> Result<Vec<ToolSpec>, StoreError> {
-        if self.safe_mode {
-            return Ok(Vec::new());
-        }
-        let spec = |tool: McpTool| ToolSpec { name: tool.tool, description: tool.description, parameters: tool.parameters };
-        Ok(self.store.mcp_tools().await?.into_iter().map(spec).collect())
+impl Source for External {
+    fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>> {
+        async move { Ok(kit.store.mcp_tools().await?.iter().map(spec).collect()) }.boxed()
     }
 
-    /// The external tool of this name, where a server lists it.
-    pub(super) async fn find_external(&self, tool: &str) -> Result<Option<McpTool>, StoreError> {
-        if self.safe_mode || !tool.contains(MCP_SEPARATOR) { Ok(None) } else { self.store.mcp_tool(tool).await }
+    fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>> {
+        async move { Ok(kit.external(name).await?.map(|tool| Arc::new(ExternalTool(tool)) as Arc<dyn Tool>)) }.boxed()
+    }
+}
+
+impl Tool for ExternalTool {
+    fn spec(&self) -> ToolSpec {
+        spec(&self.0)
     }
 
     /// Looks at the server's own word for the tool, and at the arguments.
-    pub(super) async fn prepare_external(&self, known: McpTool, given: Value) -> Result<Prepared, Unprepared> {
-        let gone = || refused("gone", format!("the MCP server `{}` does not list `{}` any more", known.server, known.tool));
-        let server = self.store.mcp_server(&known.server).await?.ok_or_else(gone)?;
-        let listed = self.hands.mcp.list(&server.name, &server.transport).await;
-        let listed = listed.map_err(|error| refused("mcp_server", error.to_string()))?;
-        let changed = self.store.list_mcp_tools(&server.name, &listed.tools, self.clock.now()).await?;
-        if !changed.is_empty() {
-            tracing::warn!(server = server.name, ?changed, "an MCP server changed the definitions of tools");
+    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+        async move {
+            let (known, kit) = (&self.0, asked.kit());
+            let gone = || {
+                let message = format!("the MCP server `{}` does not list `{}` any more", known.server, known.tool);
+                Failed::from(Refusal::new(RefusalCode::Gone, message))
+            };
+            let server = kit.store.mcp_server(&known.server).await?.ok_or_else(gone)?;
+            let listed = kit.hands.mcp.list(&server.name, &server.transport).await;
+            let listed = listed.map_err(|error| Refusal::new(RefusalCode::McpServer, error.to_string()))?;
+            let changed = kit.store.list_mcp_tools(&server.name, &listed.tools, kit.clock.now()).await?;
+            if !changed.is_empty() {
+                tracing::warn!(server = server.name, ?changed, "an MCP server changed the definitions of tools");
+            }
+            let tool = kit.store.mcp_tool(&known.tool).await?.ok_or_else(gone)?;
+            mcp::fits(&tool.parameters, &asked.arguments).map_err(Refusal::arguments)?;
+            let version = Some(tool.version);
+            Ok(Prepared { version, ..Prepared::new(Call { server, tool }, Effect::External) })
         }
-        let tool = self.store.mcp_tool(&known.tool).await?.ok_or_else(gone)?;
-        mcp::fits(&tool.parameters, &given).map_err(|wrong| refused("invalid_arguments", wrong))?;
-        let version = Some(tool.version);
-        let action = Action::External(Box::new(External { server, tool }));
-        Ok(Prepared { action, effects: [Effect::External].into(), version, arguments: None })
+        .boxed()
+    }
+
+    fn may_send(&self) -> bool {
+        true
+    }
+}
+
+impl Act for Call {
+    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+        at_once(Ok(Told { can_always: true, ..Told::of(in_words(self)) }))
     }
 
     /// Calls the tool, once.
-    pub(super) async fn call_external(
-        &self,
-        lease: &Lease,
-        proposal: &Proposal,
-        called: External,
-        permit: &Permit,
-    ) -> Result<Outcome, StoreError> {
-        let External { server, tool } = called;
-        let content = proposal.arguments.to_string();
-        let request = json!({
-            "server": server.name,
-            "tool": tool.name,
-            "definition": tool.version,
-            "sha256": hex::encode(&Sha256::digest(&content)[..8]),
-        });
-        let operation = NewOperation {
-            call: permit.call(),
-            ordinal: 1,
-            kind: OperationKind::Mcp,
-            class: EffectClass::Neither,
-            request: &request,
-            request_sha256: Sha256::digest(json!([request, content]).to_string()).into(),
-        };
-        let outcome = match self.store.earlier_operation(&operation).await? {
-            Earlier::Done(answer) => answer.map_or_else(Outcome::failed, Outcome::ok),
-            Earlier::Different => Outcome::failed(ANOTHER),
-            Earlier::Intended => {
-                let end = self.store.end_operation(
-                    lease,
-                    &operation,
-                    OperationState::Unknown,
-                    Some(MAY_HAVE_HAPPENED),
-                    self.clock.now(),
-                );
-                match end.await {
-                    // It may be known as unknown already.
-                    Ok(()) | Err(StoreError::LostLease) => Outcome::failed(MAY_HAVE_HAPPENED),
-                    Err(error) => return Err(error),
-                }
-            }
-            Earlier::New => {
-                hit(Point::BeforeIntent)?;
-                self.store.intend_operation(lease, &operation, self.clock.now()).await?;
-                hit(Point::AfterIntent)?;
-                let answered =
-                    self.hands.mcp.call(permit, &server.name, &server.transport, &tool.name, proposal.arguments.clone());
-                let (state, outcome) = told(answered.await);
-                hit(Point::AfterSend)?;
-                self.store.end_operation(lease, &operation, state, Some(&outcome.result), self.clock.now()).await?;
-                hit(Point::AfterOperation)?;
-                outcome
-            }
-        };
-        self.with_uncertain(permit.call(), outcome).await
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+        async move {
+            let outcome = called(&self, doing).await?;
+            Ok(Done::Outcome(doing.kit().with_uncertain(doing.permit.call(), outcome).await?))
+        }
+        .boxed()
     }
+}
+
+async fn called(Call { server, tool }: &Call, doing: Doing<'_>) -> Result<Outcome, StoreError> {
+    let Doing { lease, permit, proposal, .. } = doing;
+    let Kit { store, hands, clock, .. } = doing.kit();
+    let content = proposal.arguments.to_string();
+    let request = json!({
+        "server": server.name,
+        "tool": tool.name,
+        "definition": tool.version,
+        "sha256": hex::encode(&Sha256::digest(&content)[..8]),
+    });
+    let operation = NewOperation {
+        permit,
+        ordinal: 1,
+        kind: OperationKind::Mcp,
+        class: EffectClass::Neither,
+        request: &request,
+        request_sha256: Sha256::digest(json!([request, content]).to_string()).into(),
+    };
+    Ok(match store.earlier_operation(&operation).await? {
+        Earlier::Done(answer) => answer.map_or_else(Outcome::failed, Outcome::ok),
+        Earlier::Different => Outcome::failed(ANOTHER),
+        Earlier::Intended => {
+            let unknown = OperationState::Unknown;
+            match store.end_operation(lease, &operation, unknown, Some(MAY_HAVE_HAPPENED), clock.now()).await {
+                // It may be known as unknown already.
+                Ok(()) | Err(StoreError::LostLease) => Outcome::failed(MAY_HAVE_HAPPENED),
+                Err(error) => return Err(error),
+            }
+        }
+        Earlier::New => {
+            hit(Point::BeforeIntent)?;
+            store.intend_operation(lease, &operation, clock.now()).await?;
+            hit(Point::AfterIntent)?;
+            let answered = hands.mcp.call(permit, &server.name, &server.transport, &tool.name, proposal.arguments.clone());
+            let (state, outcome) = told(answered.await);
+            hit(Point::AfterSend)?;
+            store.end_operation(lease, &operation, state, Some(&outcome.result), clock.now()).await?;
+            hit(Point::AfterOperation)?;
+            outcome
+        }
+    })
 }
 
 fn told(answered: Result<mcp::Answer, mcp::McpError>) -> (OperationState, Outcome) {
@@ -130,13 +148,13 @@ fn told(answered: Result<mcp::Answer, mcp::McpError>) -> (OperationState, Outcom
         Ok(mcp::Answer { ok: false, text }) => (OperationState::Failed, Outcome::failed(text)),
         Err(error) => {
             let state = if error.may_have_happened() { OperationState::Unknown } else { OperationState::Failed };
-            (state, Outcome::failed(json!({ "error": "mcp_server", "message": error.to_string() }).to_string()))
+            (state, Outcome::refused(&Refusal::new(RefusalCode::McpServer, error.to_string())))
         }
     }
 }
 
 /// What a call comes to, for the person who decides.
-pub(super) fn in_words(External { server, tool }: &External) -> Vec<String> {
+fn in_words(Call { server, tool }: &Call) -> Vec<String> {
     let mut what = vec![
         format!(
             "Calls `{}` of the external MCP server `{}` ({}). What it does there, level3 cannot see and not undo.",

@@ -7,8 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Tools;
-use crate::store::{Crash, StoreError};
+use chrono::{DateTime, Utc};
+
+use crate::store::{Crash, Store, StoreError};
 
 /// Where the marks are. Cheap to clone.
 #[derive(Clone)]
@@ -60,20 +61,20 @@ impl Drop for Mark {
     }
 }
 
-impl Tools {
+impl Marks {
     /// Counts what was cut off by the end of the process before; a version with `limit` such crashes in a row is disabled. To be done before
     /// anything is called.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn settle_crashes(&self, limit: u32) -> Result<(), StoreError> {
-        let left = self.hands.marks.left_over().unwrap_or_else(|error| {
+    pub async fn settle(&self, store: &Store, limit: u32, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let left = self.left_over().unwrap_or_else(|error| {
             tracing::warn!(%error, "the marks of calls cannot be read");
             Vec::new()
         });
         for (path, crash) in left {
             if let Some(crash) = crash {
-                let disabled = self.store.record_crash(&crash, limit, self.clock.now()).await?;
+                let disabled = store.record_crash(&crash, limit, now).await?;
                 let Crash { name, version, call, .. } = crash;
                 tracing::warn!(capability = name, version, %call, disabled, "the process ended in the middle of a capability's call");
             }

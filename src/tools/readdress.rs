@@ -3,20 +3,18 @@
 
 use serde_json::{Map, Value};
 
-use super::BUILT_IN;
-use crate::domain::CallRequest;
+use crate::domain::{CallRequest, WRITE_CAPABILITY};
 
-const WRITE: &str = "write_capability";
-
-/// A call of a tool that is not `offered`, with all that makes a capability of its name, as the call that makes it; any other as it is.
+/// A call of a tool that is not `offered`, with all that makes a capability of its name, as the call that makes it, if that one is; any
+/// other as it is.
 pub fn readdressed(call: CallRequest, offered: impl Fn(&str) -> bool) -> CallRequest {
-    if BUILT_IN.contains(&call.name.as_str()) || offered(&call.name) {
+    if offered(&call.name) || !offered(WRITE_CAPABILITY) {
         return call;
     }
     match serde_json::from_str::<Map<String, Value>>(&call.arguments) {
         Ok(mut given) if makes(&given, &call.name) => {
             given.insert("name".into(), call.name.into());
-            CallRequest { id: call.id, name: WRITE.into(), arguments: Value::from(given).to_string() }
+            CallRequest { id: call.id, name: WRITE_CAPABILITY.into(), arguments: Value::from(given).to_string() }
         }
         _ => call,
     }
@@ -40,7 +38,7 @@ mod tests {
     }
 
     fn made(name: &str, arguments: &Value) -> (String, Value) {
-        let call = readdressed(call(name, arguments), |name| name == "there");
+        let call = readdressed(call(name, arguments), |name| ["there", WRITE_CAPABILITY].contains(&name));
         (call.name, serde_json::from_str(&call.arguments).unwrap())
     }
 
@@ -57,7 +55,8 @@ mod tests {
     fn any_other_call_stays_what_it_is() {
         let parts = json!({"code": "c", "description": "d", "parameters_schema": {"type": "object"}});
         assert_eq!(made("there", &parts).0, "there", "it exists");
-        assert_eq!(made("execute_sql", &parts).0, "execute_sql");
+        let sealed = readdressed(call("gcd", &parts), |name| name == "there");
+        assert_eq!(sealed.name, "gcd", "who may not write capabilities is not made to");
         for (field, value) in [("code", json!(null)), ("parameters_schema", json!("{}")), ("name", json!("other"))] {
             let mut other = parts.clone();
             other[field] = value;

@@ -370,7 +370,7 @@ pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
             let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));
             ServerFrame::ToolCall { name: request.name, arguments, call, turn }
         }
-        Event::ToolCallEnded { turn, call, name, outcome: Outcome { ok, result, logs }, kept, .. } => {
+        Event::ToolCallEnded { turn, call, name, outcome: Outcome { ok, result, logs, .. }, kept, .. } => {
             ServerFrame::ToolResult { name, result, ok, logs, kept, call, turn }
         }
         Event::CallUndone { turn, call, rows } => ServerFrame::Undone { call, turn, rows },

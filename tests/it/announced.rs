@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures::FutureExt;
-use level3::domain::{Event, Outcome, Power};
+use level3::domain::{Event, OperationKind, Outcome};
 use level3::store::{AgentLogin, CallEnd};
 use serde_json::json;
 
@@ -50,7 +50,7 @@ async fn a_statement_that_commits_without_its_caller_makes_everybody_read_on() {
     let (now, mut elsewhere) = (held.app.now(), held.store.signals().elsewhere());
     let text = "CREATE TABLE t (id int)";
     let request = json!({ "sql": text });
-    let operation = held.operation(1, Power::Sql, &request);
+    let operation = held.operation(1, OperationKind::Sql, &request);
     let running = held.store.run_operation_sql(&held.lease, operation, text, &[], AgentLogin::Tables, now);
     dropped_as_it_commits(&held.app, running, "SELECT count(*) FROM operations WHERE state = 'done'").await;
     assert_eq!(in_time(elsewhere.next()).await, None, "anything may have happened");

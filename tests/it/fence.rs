@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use level3::domain::{CallRequest, Effect, Outcome};
 use level3::governor::sql;
-use level3::store::{AgentLogin, AgentSql, CallEnd, NewStep, OpenCall, RowLimits, SqlEnd};
+use level3::store::{AgentLogin, AgentSql, NewStep, OpenCall, RowLimits, SqlEnd};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 use crate::fence_attacks::ATTACKS;
 use crate::operations::Held;
+use crate::support::permit;
 
 /// What the attacks aim at. All of it was approved, but for what [`SLEEPERS`] adds.
 const VICTIMS: &[&str] = &[
@@ -100,12 +101,12 @@ impl Tries {
     /// Runs a text as the server does, on this login.
     async fn run(&mut self, text: &str, login: AgentLogin) -> SqlEnd {
         let call = self.open.pop().expect("enough calls").call;
-        let end = CallEnd { call, tool: "execute_sql", outcome: Outcome::ok(""), proposal_sha256: &[0; 32], verdict: "allow" };
+        let permit = permit(call);
         // Texts that the reader cannot part are parted here as a model would send them: one after the other.
         let plain = !["$$", "AS '", "E'", "$€$", "ATOMIC"].iter().any(|mark| text.contains(mark));
         let statements = if plain { text.split("; ").collect() } else { sql::statements(text) };
         let sql = AgentSql { statements: &statements, params: &[], limits: RowLimits::default(), login, promised: false };
-        self.held.store.run_agent_sql(&self.held.lease, sql, end, self.held.app.now()).await.unwrap()
+        self.held.store.run_agent_sql(&self.held.lease, &permit, "execute_sql", sql, self.held.app.now()).await.unwrap()
     }
 
     async fn approved(&mut self, text: &str) {

@@ -1,8 +1,8 @@
 //! `host.sql`: what a capability writes happens once, parameters are values, and who may only read changes nothing.
 
 use futures::future::join_all;
-use level3::domain::{Effect, OperationKind, Outcome};
-use level3::store::{AgentLogin, AgentSql, CallEnd, Earlier, RowLimits, SqlEnd, StoreError};
+use level3::domain::{Effect, OperationKind};
+use level3::store::{AgentLogin, AgentSql, Earlier, RowLimits, SqlEnd, StoreError};
 use serde_json::{Value, json};
 
 use crate::operations::Held;
@@ -113,12 +113,11 @@ async fn parameters_are_values_and_take_the_type_of_their_place() {
 #[tokio::test]
 async fn the_agents_own_call_takes_parameters_too() {
     let held = Held::start().await;
-    let end = CallEnd { call: held.call, tool: "mine", outcome: Outcome::ok(""), proposal_sha256: &[0; 32], verdict: "allow" };
     let params = [json!("it's"), json!([1, 2])];
     let text = "SELECT $1::text AS a, cardinality($2::int[]) AS b";
     let outcome = held
         .store
-        .run_agent_sql(&held.lease, statement(&[text], &params, AgentLogin::Tables), end.clone(), held.app.now())
+        .run_agent_sql(&held.lease, &held.permit, "mine", statement(&[text], &params, AgentLogin::Tables), held.app.now())
         .await
         .unwrap()
         .outcome()
@@ -128,11 +127,14 @@ async fn the_agents_own_call_takes_parameters_too() {
     // The call is over. Run again, which nobody does, it keeps its outcome.
     let again = held
         .store
-        .run_agent_sql(&held.lease, statement(&["SELECT 1"], &[], AgentLogin::Tables), end.clone(), held.app.now())
+        .run_agent_sql(&held.lease, &held.permit, "mine", statement(&["SELECT 1"], &[], AgentLogin::Tables), held.app.now())
         .await;
     assert!(matches!(again, Err(StoreError::LostLease)), "{again:?}");
-    let failing =
-        held.store.run_agent_sql(&held.lease, statement(&["SELEC"], &[], AgentLogin::Tables), end, held.app.now()).await.unwrap();
+    let failing = held
+        .store
+        .run_agent_sql(&held.lease, &held.permit, "mine", statement(&["SELEC"], &[], AgentLogin::Tables), held.app.now())
+        .await
+        .unwrap();
     assert_eq!(
         failing,
         SqlEnd::Outcome(outcome),
@@ -153,14 +155,13 @@ async fn what_was_judged_as_reading_changes_nothing_whatever_its_functions_would
     ]) {
         held.sql(ordinal, text, json!([]), AgentLogin::Full).await.unwrap().unwrap();
     }
-    let end = CallEnd { call: held.call, tool: "mine", outcome: Outcome::ok(""), proposal_sha256: &[0; 32], verdict: "allow" };
     for text in ["SELECT harmless()", "SELECT tricky()"] {
         // Several calls would be needed to record each; that nothing is written shows before the outcome is.
         let told = held.read(text, json!([])).await.expect_err(text);
         assert!(told.contains("25006"), "{told}");
     }
     let read = statement(&["SELECT tricky()"], &[], AgentLogin::Reader);
-    let asked = held.store.run_agent_sql(&held.lease, read, end, held.app.now()).await.unwrap();
+    let asked = held.store.run_agent_sql(&held.lease, &held.permit, "mine", read, held.app.now()).await.unwrap();
     let SqlEnd::Asks(finding) = asked else { panic!("{asked:?}") };
     assert_eq!(finding.effects, [Effect::Write].into(), "the law hears of it");
     assert_eq!(held.app.count("SELECT count(*) FROM agent.log").await, 0);

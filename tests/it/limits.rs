@@ -1,11 +1,11 @@
 //! What ends, or holds back, work that nobody watches: the time of a turn, the turns that tasks begin, their part of the day.
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use level3::domain::{Budget, Budgets, ConversationId, Mode, TaskBudget};
+use level3::domain::{Budget, Budgets, ConversationId, Mode, TaskBudget, ToolCallId};
 use level3::store::NewTask;
 use serde_json::{Value, json};
 
-use crate::support::{Client, Peer, Reply, TestApp, call, kinds, of_type, text};
+use crate::support::{Client, Peer, Reply, TestApp, call, kinds, of_type, permit, text};
 
 async fn limit(app: &TestApp, budgets: Budgets) {
     app.store().set_profile_policy("builder", Mode::Auto, false, &budgets, app.now()).await.unwrap();
@@ -93,7 +93,7 @@ async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
 async fn make_task(app: &TestApp, conversation: ConversationId, due_at: DateTime<Utc>) {
     let mut unit = app.store().begin(app.now()).await.unwrap();
     let task = NewTask { title: "Look".into(), details: String::new(), due_at: Some(due_at), model: None };
-    unit.create_task(conversation, task).await.unwrap();
+    unit.create_task(&permit(ToolCallId(1)), conversation, task).await.unwrap();
     unit.commit().await.unwrap();
 }
 

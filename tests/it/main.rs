@@ -41,6 +41,8 @@ mod operations;
 mod powers;
 mod recovery;
 mod replay;
+mod reworded;
+mod sealed;
 mod secrets;
 mod servers;
 mod shipped;

@@ -2,12 +2,13 @@
 
 use level3::clock::SystemRandom;
 use level3::domain::{CallRequest, EffectClass, Event, OperationKind, OperationState, ToolCallId};
+use level3::governor::Permit;
 use level3::store::{Earlier, KvOp, Lease, NewOperation, NewStep, Store, StoreError};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::Executor;
 
-use crate::support::TestApp;
+use crate::support::{TestApp, permit};
 
 /// A turn in hand with one call without an outcome, on a store of its own; the server behind is stopped.
 pub struct Held {
@@ -15,6 +16,7 @@ pub struct Held {
     pub store: Store,
     pub lease: Lease,
     pub call: ToolCallId,
+    pub permit: Permit,
 }
 
 impl Held {
@@ -38,13 +40,13 @@ impl Held {
             unproven: false,
         };
         let call = store.store_step(&lease, step, now).await.unwrap().calls[0].call;
-        Self { app, store, lease, call }
+        Self { app, store, lease, call, permit: permit(call) }
     }
 
-    pub fn operation<'a>(&self, ordinal: i32, kind: OperationKind, request: &'a Value) -> NewOperation<'a> {
+    pub fn operation<'a>(&'a self, ordinal: i32, kind: OperationKind, request: &'a Value) -> NewOperation<'a> {
         let class = EffectClass::Transactional;
         let request_sha256 = Sha256::digest(request.to_string()).into();
-        NewOperation { call: self.call, ordinal, kind, class, request, request_sha256 }
+        NewOperation { permit: &self.permit, ordinal, kind, class, request, request_sha256 }
     }
 
     async fn kv(&self, ordinal: i32, capability: &str, request: KvOp) -> Result<Result<String, String>, StoreError> {

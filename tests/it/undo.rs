@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use level3::domain::{Effect, OperationKind, Outcome};
-use level3::store::{AgentLogin, AgentSql, CallEnd, RowLimits, SqlEnd, UndoError};
+use level3::store::{AgentLogin, AgentSql, CallEnd, Judged, RowLimits, SqlEnd, UndoError};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Executor};
@@ -398,7 +398,7 @@ async fn what_a_capability_deletes_is_kept_and_what_would_be_asked_about_is_refu
     assert_eq!(held.app.count("SELECT count(*) FROM agent.t").await, 1997);
 
     assert!(matches!(held.store.undo_call(held.call, now).await, Err(UndoError::Running(_))));
-    let end = CallEnd { call: held.call, tool: "mine", outcome: Outcome::ok("1"), proposal_sha256: &[0; 32], verdict: "allow" };
+    let end = CallEnd { judged: Judged::Permitted(&held.permit), tool: "mine", outcome: Outcome::ok("1") };
     held.store.end_call(&held.lease, end, now).await.unwrap();
     assert_eq!(held.store.undo_call(held.call, now).await.unwrap(), 8, "both operations, the last one first");
     assert_eq!(held.app.count("SELECT count(*) FROM agent.t WHERE body = 'b'").await, 2000);
@@ -417,14 +417,7 @@ async fn triggers_that_are_switched_off_and_on_again_hide_nothing() {
             login: AgentLogin::Tables,
             promised: false,
         };
-        let end = CallEnd {
-            call: held.call,
-            tool: "execute_sql",
-            outcome: Outcome::ok(""),
-            proposal_sha256: &[0; 32],
-            verdict: "allow",
-        };
-        held.store.run_agent_sql(&held.lease, sql, end, now).await.unwrap()
+        held.store.run_agent_sql(&held.lease, &held.permit, "execute_sql", sql, now).await.unwrap()
     };
     let set_up = async |ordinal: i32, text: &str| {
         let request = json!({ "sql": text });

@@ -1,20 +1,24 @@
 //! The logins, on a real server: what the agent's SQL cannot do, whoever prepares it and how often.
 
+#[path = "../it/support/permit.rs"]
+mod permit;
 mod pooler;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use level3::clock::SystemRandom;
-use level3::domain::{CallRequest, EffectClass, OperationKind, Outcome};
+use level3::domain::{CallRequest, EffectClass, OperationKind};
 use level3::postgres::Database;
 use level3::postgres::embedded::Embedded;
 use level3::postgres::logins::{LoginError, Logins, drop_database, prepare};
-use level3::store::{AgentLogin, AgentSql, CallEnd, NewOperation, NewStep, OpenCall, RowLimits, Store, StoreError};
+use level3::store::{AgentLogin, AgentSql, NewOperation, NewStep, OpenCall, RowLimits, Store, StoreError};
 use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 use tempfile::TempDir;
+
+use permit::permit;
 
 const DENIED: &str = "42501";
 
@@ -309,16 +313,12 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     };
     let open = store.store_step(&lease, step, now).await.unwrap().calls;
     let sql = async |call: &OpenCall, statement: &str| {
-        let end = CallEnd {
-            call: call.call,
-            tool: "execute_sql",
-            outcome: Outcome::ok(""),
-            proposal_sha256: &[0; 32],
-            verdict: "allow",
-        };
+        let permit = permit(call.call);
         store
             .run_agent_sql(
                 &lease,
+                &permit,
+                "execute_sql",
                 AgentSql {
                     statements: &[statement],
                     params: &[],
@@ -326,7 +326,6 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
                     login: AgentLogin::Tables,
                     promised: false,
                 },
-                end,
                 now,
             )
             .await
@@ -344,8 +343,9 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     run(&mut server.admin().await, "ALTER ROLE operator PASSWORD 'other'").await;
     run(&mut server.admin().await, ended).await;
     let read = json!({});
+    let permit = permit(open[2].call);
     let operation = NewOperation {
-        call: open[2].call,
+        permit: &permit,
         ordinal: 1,
         kind: OperationKind::Sql,
         class: EffectClass::Transactional,

@@ -157,6 +157,22 @@ impl<'ast> Visit<'ast> for Permits {
     }
 }
 
+/// The name of a tool that every builder begins with, as a text of its own, outside the file of names, the tool's own file, and what helps
+/// models to call it. `restart` is a word of persons as well.
+pub fn tool_names(file: &Source) -> Vec<Finding> {
+    const MAY: [&str; 4] = ["src/domain/names.rs", "src/tools/kernel/", "src/coach/", "src/agent/"];
+    const NAMES: [&str; 3] = ["execute_sql", "write_capability", "manage_tasks"];
+    let is_test = ["/tests.rs", "/walks.rs"].iter().any(|end| file.path.ends_with(end)) || file.path.contains("/tests/");
+    if is_test || MAY.iter().any(|place| file.path.starts_with(place)) {
+        return Vec::new();
+    }
+    let is_name = |all: &[TokenTree], at: usize| match &all[at] {
+        TokenTree::Literal(literal) => tokens::text(literal).is_some_and(|text| NAMES.contains(&text.as_str())),
+        _ => false,
+    };
+    found(file, &tokens::without_tests(&tokens::of(file)), is_name, "a tool is known by its name in `domain::names` only")
+}
+
 /// `process::exit`, `process::abort` and exit codes anywhere but in `program`, which decides how the process ends, and `main`, which
 /// calls it. `libc::_exit` is free: it is how a child ends between fork and exec.
 pub fn exit(file: &Source) -> Vec<Finding> {

@@ -35,6 +35,17 @@ fn a_root_with_more_than_modules_is_found() {
 }
 
 #[test]
+fn a_tool_known_by_its_name_is_found() {
+    finds(tool_names, "src/http/mod.rs", &["fn a() { is(\"execute_sql\") }", "const A: &str = \"manage_tasks\";"]);
+    passes(
+        tool_names,
+        "src/http/mod.rs",
+        &["fn a() { say(\"call execute_sql\") }", "#[cfg(test)] mod tests { const A: &str = \"execute_sql\"; }"],
+    );
+    passes(tool_names, "src/domain/names.rs", &["pub const A: &str = \"execute_sql\";"]);
+}
+
+#[test]
 fn sqlx_outside_store_is_found() {
     passes(sqlx, "src/store/mod.rs", &["use sqlx::PgPool;"]);
     passes(sqlx, "src/agent/mod.rs", &["// sqlx\nfn a() { log(\"sqlx\") }"]);

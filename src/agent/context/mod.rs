@@ -170,7 +170,7 @@ impl<'a> Conversation<'a> {
                     let calls = calls.iter().map(|call| without_long_arguments(call, most)).collect();
                     Entry::Assistant { content: cut::text(content, most), calls }
                 }
-                HistoryEntry::Tool(id, content, call, logged) => {
+                HistoryEntry::Tool(id, content, call, logged, _) => {
                     let content = cut::result(content, most, *call) + &cut::logs(*logged, *call);
                     Entry::Tool { call_id: id.clone(), content }
                 }

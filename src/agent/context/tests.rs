@@ -18,7 +18,7 @@ fn answered(text: &str) -> HistoryEntry {
 }
 
 fn result(bytes: usize) -> HistoryEntry {
-    HistoryEntry::Tool("c".into(), "x".repeat(bytes), ToolCallId(5), 0)
+    HistoryEntry::Tool("c".into(), "x".repeat(bytes), ToolCallId(5), 0, None)
 }
 
 /// Turns of one message each, numbered from 1; the last is the running one.

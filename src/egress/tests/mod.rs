@@ -20,7 +20,7 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::{Egress, EgressError, Limits, Placeholders, Problem, Request, Resolve, Response, SystemResolver};
-use crate::domain::{Effect, Grants, HttpGrant, Mode, ToolCallId};
+use crate::domain::{Effect, Grants, HttpGrant, Mode, ToolCallId, Toolset};
 use crate::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 use crate::telemetry::Scrubber;
 use peer::{Answer, Peer, reply};
@@ -31,7 +31,7 @@ const CANARY: &str = "canary/8f21+ü=token";
 const PLACEHOLDER: &str = "lv3secret7Qm2Zx9";
 
 fn permit() -> Permit {
-    let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
+    let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1) };
     match authorize(&policy, &proposal, Known::default()) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::folder::{self, Read};
 use super::reply::{At, Body, Refusal, Reply};
-use crate::domain::CallRequest;
+use crate::domain::{CallRequest, WRITE_CAPABILITY};
 use crate::http::Doors;
 use crate::wire::api::{Folder, Queued, Shipped, ShippedEntry};
 
@@ -54,7 +54,7 @@ pub(super) async fn install(State(doors): State<Doors>, At(name): At<String>) ->
 async fn order(doors: &Doors, verb: &str, read: &Read) -> Accepted {
     let now = doors.clock.now();
     let conversation = doors.store.main_conversation(now).await?;
-    let request = CallRequest { id: "command".into(), name: "write_capability".into(), arguments: read.arguments().to_string() };
+    let request = CallRequest { id: "command".into(), name: WRITE_CAPABILITY.into(), arguments: read.arguments().to_string() };
     let turn = doors.store.queue_command(conversation, &format!("{verb} {}", read.name), request, now).await?;
     Ok((StatusCode::ACCEPTED, Json(Queued { turn, conversation })))
 }

@@ -7,7 +7,7 @@ use super::reply::{At, Body, Refusal, Reply};
 use crate::domain::{NAME_RULE, valid_name};
 use crate::http::Doors;
 use crate::store;
-use crate::tools::BUILT_IN;
+use crate::tools;
 use crate::wire::api::{Policy, PolicyChange, Rate, Rates, RuleChange, Usage};
 
 /// The most models a profile has.
@@ -84,7 +84,7 @@ async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
 
 /// Refuses the name of a tool that nobody has, with those that there are. A capability that is disabled is there.
 async fn is_there(doors: &Doors, tool: &str) -> Result<(), Refusal> {
-    let mut tools: Vec<String> = BUILT_IN.into_iter().map(str::to_owned).collect();
+    let mut tools: Vec<String> = tools::first().iter().map(|tool| tool.name.clone()).collect();
     tools.extend(doors.store.capability_entries().await?.into_iter().map(|entry| entry.name));
     tools.extend(doors.store.mcp_tools().await?.into_iter().map(|external| external.tool));
     if tools.iter().any(|there| there == tool) {

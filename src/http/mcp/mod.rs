@@ -22,9 +22,9 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Doors;
-use crate::domain::{Event, EventRecord, ToolSpec};
+use crate::domain::{Event, EventRecord, ToolSpec, WRITE_CAPABILITY};
 use crate::store::{CapabilitySummary, Elsewhere, StoreError};
-use crate::tools::Tools;
+use crate::tools;
 
 /// The largest request, in bytes: a capability in base64 is the largest thing there is to send.
 const MAX_BODY_BYTES: usize = 4 << 20;
@@ -34,9 +34,6 @@ const MOST_SESSIONS: usize = 256;
 
 /// How long a client that says nothing stays connected. Real time: it guards against those that went without a word.
 const IDLE: Duration = Duration::from_secs(30 * 60);
-
-/// The one built-in tool that other agents are offered.
-const WRITE_CAPABILITY: &str = "write_capability";
 
 const INSTRUCTIONS: &str = "Tools are capabilities that level3 keeps and runs in a sandbox; write_capability makes a new one. A call that has to \
      be approved by a person is answered with an error that says so: call again with the same arguments once it is decided, and you get the \
@@ -97,8 +94,8 @@ impl Door {
 }
 
 fn offered(capabilities: &[CapabilitySummary]) -> Vec<ToolSpec> {
-    let ours = |spec: &ToolSpec| spec.name == WRITE_CAPABILITY || capabilities.iter().any(|live| live.name == spec.name);
-    Tools::specs(capabilities).into_iter().filter(ours).collect()
+    let writes = tools::first().iter().filter(|spec| spec.name == WRITE_CAPABILITY).cloned();
+    writes.chain(capabilities.iter().map(tools::offer)).collect()
 }
 
 fn tool(spec: ToolSpec) -> Tool {

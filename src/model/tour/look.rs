@@ -53,6 +53,11 @@ impl<'a> Scene<'a> {
         Self { request, input, done, now: entries.iter().rev().find_map(time), calls_so_far: entries.iter().map(calls).sum() }
     }
 
+    /// True when tasks that fell due began the turn.
+    pub(super) fn woken(&self) -> bool {
+        self.request.woken
+    }
+
     /// True when the assistant said something before this turn.
     pub(super) fn has_spoken(&self) -> bool {
         self.request.entries.iter().any(|entry| matches!(entry, Entry::Assistant { .. }))

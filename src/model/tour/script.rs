@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::look::{Scene, failed, quoted, task_numbers};
 use super::stage::{CAPABILITY, Stage, task_of};
-use crate::domain::CallRequest;
+use crate::domain::{CallRequest, MANAGE_TASKS};
 
 /// One answer of the tour.
 pub(super) struct Said {
@@ -41,7 +41,7 @@ const BRIEF: &str =
 
 /// The next thing to say.
 pub(super) fn say(scene: &Scene) -> Said {
-    if scene.input.starts_with("[heartbeat]") {
+    if scene.woken() {
         return heartbeat(scene);
     }
     let plan = plan(scene);
@@ -95,7 +95,7 @@ fn follow(scene: &Scene, plan: &[Stage]) -> Said {
 
 /// A due task has woken the tour: it completes what the heartbeat names.
 fn heartbeat(scene: &Scene) -> Said {
-    const TOOL: &str = "manage_tasks";
+    const TOOL: &str = MANAGE_TASKS;
     /// More are left to the next heartbeat.
     const MOST: usize = 20;
     let with_action = |action: &'static str| {

@@ -4,7 +4,7 @@ use chrono::{SecondsFormat, TimeDelta};
 use serde_json::{Value, json};
 
 use super::look::{Done, Scene, failed, quoted};
-use crate::domain::CallRequest;
+use crate::domain::{CallRequest, EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 
 /// The capability the tour builds.
 pub(super) const CAPABILITY: &str = "roman_numeral";
@@ -55,11 +55,11 @@ impl Stage {
     /// The tool it needs.
     pub(super) fn tool(self) -> &'static str {
         match self {
-            Self::Build => "write_capability",
+            Self::Build => WRITE_CAPABILITY,
             Self::Use => CAPABILITY,
-            Self::Remind => "manage_tasks",
-            Self::Query => "execute_sql",
-            Self::Restart => "restart",
+            Self::Remind => MANAGE_TASKS,
+            Self::Query => EXECUTE_SQL,
+            Self::Restart => RESTART,
         }
     }
 

@@ -18,6 +18,11 @@ impl Talk {
         talk
     }
 
+    fn woken_by(text: &str) -> Self {
+        let Self(request) = Self::about(text);
+        Self(Request { woken: true, ..request })
+    }
+
     fn offer(&mut self, tool: &str) {
         let parameters = json!({ "type": "object", "properties": { "tests": {} } });
         self.0.tools.push(ToolSpec { name: tool.into(), description: String::new(), parameters });
@@ -141,7 +146,7 @@ fn a_task_that_was_not_stored_is_not_promised() {
 
 #[test]
 fn a_heartbeat_completes_the_tasks_it_names_and_reports_each() {
-    let mut talk = Talk::about("[heartbeat] Due.\n- task 4, due now: stretch\n- task 5, due now: drink");
+    let mut talk = Talk::woken_by("These are due.\n- task 4, due now: stretch\n- task 5, due now: drink");
     let answer = talk.answer();
     let arguments: Vec<_> = answer.calls.iter().map(|call| call.arguments.as_str()).collect();
     assert_eq!(arguments, [r#"{"action":"complete","id":4}"#, r#"{"action":"complete","id":5}"#]);
@@ -158,7 +163,7 @@ fn a_heartbeat_completes_the_tasks_it_names_and_reports_each() {
 
 #[test]
 fn a_heartbeat_that_names_none_makes_it_look_which_are_due() {
-    let mut talk = Talk::about("[heartbeat] Something is due.");
+    let mut talk = Talk::woken_by("Something is due.");
     let list = json!([
         { "id": 1, "title": "a", "status": "pending", "due_at": "2026-11-20T06:29:59Z" },
         { "id": 2, "title": "b", "status": "pending", "due_at": "2026-11-20T06:30:01Z" },
@@ -167,7 +172,7 @@ fn a_heartbeat_that_names_none_makes_it_look_which_are_due() {
     assert_eq!(talk.asks(&list.to_string()).1, json!({ "action": "list" }));
     assert_eq!(talk.asks(r#"{"id":1,"title":"a","status":"done"}"#).1, json!({ "action": "complete", "id": 1 }));
     assert!(talk.ends().contains("Task #1"));
-    let mut talk = Talk::about("[heartbeat] Something is due.");
+    let mut talk = Talk::woken_by("Something is due.");
     talk.asks("[]");
     assert!(talk.ends().contains("found no task that is due"));
 }

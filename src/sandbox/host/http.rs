@@ -6,12 +6,12 @@ use serde::Deserialize;
 use url::Url;
 use wasmtime::Result;
 
-use crate::domain::{Grants, HttpGrant};
+use crate::domain::{Grants, HttpGrant, Power};
 
-use super::super::reach::{HttpRequest, Refused, Request};
+use super::super::reach::{HttpRequest, Missing, Refused, Request};
 use super::State;
 use super::bindings::level3::capability::http;
-use super::operations::{json, written_with};
+use super::operations::{json, lacking, lacking_power};
 
 impl http::Host for State {
     fn start(&mut self, request: String) -> Result<u32> {
@@ -36,17 +36,22 @@ struct Written {
 fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
     let written: Written = json(request)?;
     let method = written.method.map_or_else(|| "GET".to_owned(), |method| method.to_ascii_uppercase());
-    let mut url = Url::parse(&written.url)
-        .map_err(|_| Refused(format!("`{}` is no address; write it whole, like https://api.example.com/path", written.url)))?;
+    let url = Url::parse(&written.url);
+    if grants.http.is_empty() {
+        return Err(nothing_granted(grants, url.ok().as_ref()).into());
+    }
+    let mut url = url.map_err(|_| {
+        Refused::new(format!("`{}` is no address; write it whole, like https://api.example.com/path", written.url))
+    })?;
     url.set_fragment(None);
     if !grants.http.iter().any(|grant| grant.allows(&method, &url)) {
         return Err(not_granted(grants, &method, &url));
     }
     let body = match (written.body, written.body_base64) {
-        (Some(_), Some(_)) => return Err(Refused("a request has `body` or `body_base64`, not both".into())),
+        (Some(_), Some(_)) => return Err(Refused::new("a request has `body` or `body_base64`, not both")),
         (text, None) => text.map(String::into_bytes),
         (None, Some(text)) => {
-            Some(STANDARD.decode(text).map_err(|error| Refused(format!("`body_base64` is no base64: {error}")))?)
+            Some(STANDARD.decode(text).map_err(|error| Refused::new(format!("`body_base64` is no base64: {error}")))?)
         }
     };
     let headers = written.headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
@@ -57,15 +62,27 @@ fn not_granted(grants: &Grants, method: &str, url: &Url) -> Refused {
     let may: Vec<_> = grants.http.iter().map(HttpGrant::in_words).collect();
     let may = may.join(" ");
     let (Some(host), Ok(scheme)) = (url.host_str(), url.scheme().parse()) else {
-        return Refused(format!("`{url}` cannot be reached: only https and http addresses can be granted. It may: {may}"));
+        return Refused::new(format!("`{url}` cannot be reached: only https and http addresses can be granted. It may: {may}"));
     };
     // Neither name nor password belong into an error.
     let shown = format!("{scheme}://{host}{}{}", url.port().map(|port| format!(":{port}")).unwrap_or_default(), url.path());
     let asked = HttpGrant { scheme, port: url.port(), ..HttpGrant::host(host) };
-    let wider = written_with(grants, |grants| {
+    let lacks = format!("this capability was not granted {method} {shown}; it may: {may} To reach {host} so");
+    let add = |grants: &mut Grants| {
         grants.http.insert(asked);
+    };
+    lacking(grants, lacks, add).into()
+}
+
+/// What a capability lacks that may send no requests at all.
+fn nothing_granted(grants: &Grants, url: Option<&Url>) -> Missing {
+    let asked = url.and_then(|url| {
+        let (host, scheme) = (url.host_str()?, url.scheme().parse().ok()?);
+        let place = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        Some((place, HttpGrant { scheme, port: url.port(), ..HttpGrant::host(host) }))
     });
-    Refused(format!(
-        "this capability was not granted {method} {shown}; it may: {may} To reach {host} so, write it again with grants {wider}"
-    ))
+    let (place, asked) = asked.unwrap_or_else(|| ("a host".to_owned(), HttpGrant::host("api.example.com")));
+    lacking_power(grants, Power::Http, &format!("reach {place}"), |grants| {
+        grants.http.insert(asked);
+    })
 }

@@ -2,12 +2,12 @@
 
 use wasmtime::Result;
 
-use crate::domain::Grants;
+use crate::domain::{Grants, Power};
 
 use super::super::reach::{Refused, Request};
 use super::State;
 use super::bindings::level3::capability::kv;
-use super::operations::{json, written_with};
+use super::operations::{json, lacking_power};
 
 impl kv::Host for State {
     fn start(&mut self, request: String) -> Result<u32> {
@@ -17,8 +17,7 @@ impl kv::Host for State {
 
 fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
     if !grants.kv {
-        let wider = written_with(grants, |grants| grants.kv = true);
-        return Err(Refused(format!("this capability was not granted `kv`; to keep values, write it again with grants {wider}")));
+        return Err(lacking_power(grants, Power::Kv, "keep values between calls", |grants| grants.kv = true).into());
     }
     json(request).map(Request::Kv)
 }

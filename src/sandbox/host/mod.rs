@@ -21,7 +21,7 @@ use crate::domain::{Grants, Power};
 
 use super::engine::{MODULES, TABLE_ELEMENTS, TABLES};
 use super::powers;
-use super::reach::Reach;
+use super::reach::{Missing, Reach, Refused};
 
 pub(super) use log::Logs;
 pub(super) use operations::{Operations, TooManyOperations};
@@ -55,6 +55,19 @@ pub(super) struct State {
     pub(super) reach: Arc<dyn Reach>,
     /// There when it was granted a power whose operations take time.
     pub(super) operations: Option<Operations>,
+    /// The first grant that was lacking.
+    pub(super) missing: Option<Missing>,
+}
+
+impl State {
+    /// Remembers what was lacking.
+    fn noted<T>(&mut self, answer: std::result::Result<T, Refused>) -> std::result::Result<T, Refused> {
+        answer.inspect_err(|refused| {
+            if let Some(missing) = &refused.missing {
+                self.missing.get_or_insert_with(|| (**missing).clone());
+            }
+        })
+    }
 }
 
 /// A linker that knows the granted powers and nothing else.

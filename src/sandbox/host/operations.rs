@@ -9,10 +9,10 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use wasmtime::Result;
 
-use crate::domain::Grants;
+use crate::domain::{Grants, Power};
 
 use super::super::Limits;
-use super::super::reach::{Operation, Reach, Refused, Request};
+use super::super::reach::{Missing, Operation, Reach, Refused, Request};
 use super::State;
 use super::bindings::level3::capability::operations::{self, Completion};
 
@@ -80,7 +80,7 @@ impl Operations {
         let ordinal = self.started;
         let request = request.and_then(|request| match ordinal {
             _ if ordinal <= most => Ok(request),
-            _ => Err(Refused(format!("a call may start {most} operations, and this is one more; do less per call"))),
+            _ => Err(Refused::new(format!("a call may start {most} operations, and this is one more; do less per call"))),
         });
         match request {
             Ok(request) => self.queue.unbounded_send(Operation { ordinal, request }).map_err(wasmtime::Error::new)?,
@@ -93,7 +93,7 @@ impl Operations {
 fn completion(id: u32, answer: Result<String, Refused>) -> Completion {
     match answer {
         Ok(value) => Completion { id, ok: true, value },
-        Err(Refused(value)) => Completion { id, ok: false, value },
+        Err(Refused { message, .. }) => Completion { id, ok: false, value: message },
     }
 }
 
@@ -102,7 +102,7 @@ fn within(answer: String, most: usize) -> Result<String, Refused> {
         return Ok(answer);
     }
     let size = answer.len();
-    Err(Refused(format!("the answer has {size} bytes and may have {most}; ask for less at once, for example one page")))
+    Err(Refused::new(format!("the answer has {size} bytes and may have {most}; ask for less at once, for example one page")))
 }
 
 /// Reads an operation's JSON and compares it with the grants.
@@ -113,13 +113,13 @@ impl State {
     /// any other failure.
     pub(super) fn start(&mut self, request: &str, read: Read) -> Result<u32> {
         let grants = Arc::clone(&self.grants);
-        let operations =
-            self.operations.as_mut().ok_or_else(|| wasmtime::Error::msg("no power that has operations was granted"))?;
-        let (size, most) = (request.len(), operations.limits.request_bytes);
-        operations.start(match size <= most {
+        let none = || wasmtime::Error::msg("no power that has operations was granted");
+        let (size, most) = (request.len(), self.operations.as_ref().ok_or_else(none)?.limits.request_bytes);
+        let request = self.noted(match size <= most {
             true => read(&grants, request),
-            false => Err(Refused(format!("the request has {size} bytes and may have {most}; send less at once"))),
-        })
+            false => Err(Refused::new(format!("the request has {size} bytes and may have {most}; send less at once"))),
+        });
+        self.operations.as_mut().ok_or_else(none)?.start(request)
     }
 }
 
@@ -141,14 +141,21 @@ impl operations::Host for State {
     }
 }
 
-/// The grants with something added, as an author would write them.
-pub(super) fn written_with(grants: &Grants, add: impl FnOnce(&mut Grants)) -> String {
+/// What a capability with these grants lacks, with what is to be added to them.
+pub(super) fn lacking(grants: &Grants, lacks: String, add: impl FnOnce(&mut Grants)) -> Missing {
     let mut wider = grants.clone();
     add(&mut wider);
-    serde_json::Value::Object(wider.to_json()).to_string()
+    Missing { lacks, grants: serde_json::Value::Object(wider.to_json()), after: "", whole: true }
+}
+
+/// What a capability lacks that has nothing of a power; the prelude of the engine says the same where it is not linked.
+pub(super) fn lacking_power(grants: &Grants, power: Power, purpose: &str, add: impl FnOnce(&mut Grants)) -> Missing {
+    let after = if grants.need_approval() { " beside those it has" } else { "" };
+    let lacks = format!("this capability was not granted `{power}`; to {purpose}");
+    Missing { after, ..lacking(&Grants::none(), lacks, add) }
 }
 
 /// Reads a request's JSON.
 pub(super) fn json<'a, T: serde::Deserialize<'a>>(request: &'a str) -> Result<T, Refused> {
-    serde_json::from_str(request).map_err(|error| Refused(format!("this is no request: {error}")))
+    serde_json::from_str(request).map_err(|error| Refused::new(format!("this is no request: {error}")))
 }

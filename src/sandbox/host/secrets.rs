@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use wasmtime::Result;
 
-use crate::domain::{Grants, HttpGrant, SECRET_NAME_RULE, valid_secret_name};
+use crate::domain::{Grants, HttpGrant, Power, SECRET_NAME_RULE, valid_secret_name};
 
-use super::super::reach::Refused;
+use super::super::reach::{Missing, Refused};
 use super::State;
 use super::bindings::level3::capability::secrets;
-use super::operations::written_with;
+use super::operations::{lacking, lacking_power};
 
 impl secrets::Host for State {
     fn reference(&mut self, name: String) -> Result<Result<String, String>> {
         let reference = granted(&self.grants, &name).and_then(|()| self.reach.secret(&name));
-        Ok(reference.map_err(|Refused(message)| message))
+        Ok(self.noted(reference).map_err(|refused| refused.message))
     }
 }
 
@@ -23,17 +23,19 @@ fn granted(grants: &Grants, name: &str) -> Result<(), Refused> {
         return Ok(());
     }
     if !valid_secret_name(name) {
-        return Err(Refused(format!("no secret has such a name: {SECRET_NAME_RULE}")));
+        return Err(Refused::new(format!("no secret has such a name: {SECRET_NAME_RULE}")));
     }
     let mut hosts: BTreeSet<_> = grants.http.iter().map(HttpGrant::binding).collect();
     if hosts.is_empty() {
         hosts.insert("api.example.com".to_owned());
     }
-    let wider = written_with(grants, |grants| {
+    let add = |grants: &mut Grants| {
         grants.secrets.insert(name.to_owned(), hosts);
-    });
-    Err(Refused(format!(
-        "this capability was not granted the secret {name}; to use it, write it again with grants {wider}, where the hosts are those \
-         it is sent to"
-    )))
+    };
+    if grants.secrets.is_empty() {
+        return Err(lacking_power(grants, Power::Secrets, &format!("use {name}"), add).into());
+    }
+    let lacks = format!("this capability was not granted the secret {name}; to use it");
+    let after = ", where the hosts are those it is sent to";
+    Err(Missing { after, whole: false, ..lacking(grants, lacks, add) }.into())
 }

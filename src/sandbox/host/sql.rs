@@ -5,12 +5,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use wasmtime::Result;
 
-use crate::domain::{Grants, SqlAccess};
+use crate::domain::{Grants, Power, SqlAccess};
 
 use super::super::reach::{Refused, Request};
 use super::State;
 use super::bindings::level3::capability::sql;
-use super::operations::{json, written_with};
+use super::operations::{json, lacking_power};
 
 impl sql::Host for State {
     fn start(&mut self, request: String) -> Result<u32> {
@@ -28,8 +28,7 @@ struct Written {
 
 fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
     if grants.sql.is_none() {
-        let wider = written_with(grants, |grants| grants.sql = Some(SqlAccess::Read));
-        return Err(Refused(format!("this capability was not granted `sql`; to run SQL, write it again with grants {wider}")));
+        return Err(lacking_power(grants, Power::Sql, "run SQL", |grants| grants.sql = Some(SqlAccess::Read)).into());
     }
     let Written { text, params } = json(request)?;
     Ok(Request::Sql { text, params })

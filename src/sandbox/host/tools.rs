@@ -4,13 +4,13 @@ use serde::Deserialize;
 use serde_json::{Value, json as value};
 use wasmtime::Result;
 
-use crate::domain::Grants;
+use crate::domain::{Grants, Power};
 
 use super::super::explain;
 use super::super::reach::{Refused, Request};
 use super::State;
 use super::bindings::level3::capability::tools;
-use super::operations::{json, written_with};
+use super::operations::{json, lacking, lacking_power};
 
 impl tools::Host for State {
     fn start(&mut self, request: String) -> Result<u32> {
@@ -31,12 +31,14 @@ fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
     if !grants.tools.contains(&name) {
         let may: Vec<_> = grants.tools.iter().map(String::as_str).collect();
         let (may, name) = (may.join(", "), explain::clip(&name));
-        let wider = written_with(grants, |grants| {
+        let add = |grants: &mut Grants| {
             grants.tools.insert(name.clone());
-        });
-        return Err(Refused(format!(
-            "this capability was not granted the tool `{name}`; it may call: {may}. To call {name}, write it again with grants {wider}"
-        )));
+        };
+        if grants.tools.is_empty() {
+            return Err(lacking_power(grants, Power::Tools, &format!("call {name}"), add).into());
+        }
+        let lacks = format!("this capability was not granted the tool `{name}`; it may call: {may}. To call {name}");
+        return Err(lacking(grants, lacks, add).into());
     }
     Ok(Request::Tool { name, params: params.unwrap_or_else(|| value!({})) })
 }

@@ -1,8 +1,8 @@
 //! Each check a draft has to pass, and the words of each failure.
 
 use super::*;
+use crate::domain::{Place, RefusalCode};
 use crate::sandbox::component::Bytes;
-use crate::sandbox::error::{CheckErrorKind, Place};
 
 async fn accepted(source: &str) -> Checked {
     let draft = Draft { tests: vec![test(json!({"n": 2}), json!(4))], ..draft(source) };
@@ -40,20 +40,20 @@ async fn what_the_author_wrote_is_kept_and_only_added_to() {
 #[tokio::test]
 async fn a_name_must_follow_the_rule() {
     let error = refused(&Draft { name: "Probe-It".into(), ..draft("") }).await;
-    assert_eq!(error.kind, CheckErrorKind::InvalidName);
+    assert_eq!(error.kind, RefusalCode::InvalidName);
     assert!(error.message.contains("`Probe-It`") && error.message.contains("snake_case"), "{error}");
 }
 
 #[tokio::test]
 async fn parameters_must_be_a_schema() {
     let error = refused(&Draft { parameters: json!({"type": "array"}), ..draft("export default () => 1") }).await;
-    assert_eq!(error.to_json()["error"], "invalid_schema");
+    assert_eq!(error.refusal().to_json()["error"], "invalid_schema");
 }
 
 #[tokio::test]
 async fn a_syntax_error_has_line_and_offset() {
     let error = refused(&draft("export default function (p) {\n  const x = ;\n  return x\n}")).await;
-    let json = error.to_json();
+    let json = error.refusal().to_json();
     assert_eq!(json["error"], "syntax_error");
     assert_eq!((&json["line"], &json["offset"]), (&json!(2), &json!(13)), "{json}");
     assert!(json["message"].as_str().unwrap().contains("unexpected token"), "{json}");
@@ -66,14 +66,14 @@ async fn a_syntax_error_has_line_and_offset() {
 #[tokio::test]
 async fn other_languages_are_named() {
     let error = refused(&draft("async def probe(params):\n    return 1")).await;
-    assert_eq!(error.kind, CheckErrorKind::SyntaxError);
+    assert_eq!(error.kind, RefusalCode::SyntaxError);
     assert!(error.message.contains("looks like Python"), "{error}");
 }
 
 #[tokio::test]
 async fn an_import_is_an_import_error() {
     let error = refused(&draft("import fs from 'fs';\nexport default () => fs")).await;
-    assert_eq!(error.kind, CheckErrorKind::ImportError);
+    assert_eq!(error.kind, RefusalCode::ImportError);
     assert_eq!(error.message, "cannot import 'fs': a capability is one ES module without imports");
 }
 
@@ -81,7 +81,7 @@ async fn an_import_is_an_import_error() {
 async fn commonjs_is_explained() {
     for source in ["module.exports = async (p) => 1", "const fs = require('fs');\nfunction probe() {}"] {
         let error = refused(&draft(source)).await;
-        assert_eq!(error.kind, CheckErrorKind::ImportError);
+        assert_eq!(error.kind, RefusalCode::ImportError);
         assert!(error.message.contains("not CommonJS: define the function"), "{error}");
         assert_eq!(error.place.map(|place| place.line), Some(1));
     }
@@ -90,10 +90,10 @@ async fn commonjs_is_explained() {
 #[tokio::test]
 async fn code_that_throws_or_hangs_while_loading_is_an_import_error() {
     let error = refused(&draft("const a = 1;\nthrow new Error('at load')")).await;
-    assert_eq!((error.kind, error.place), (CheckErrorKind::ImportError, Some(Place { line: 2, offset: 11 })));
+    assert_eq!((error.kind, error.place), (RefusalCode::ImportError, Some(Place { line: 2, offset: 11 })));
     assert!(error.message.contains("fails while loading: Error: at load"), "{error}");
     let error = impatient().check(&draft("for (;;) {}")).await.map(|_| ()).unwrap_err();
-    assert_eq!(error.kind, CheckErrorKind::ImportError);
+    assert_eq!(error.kind, RefusalCode::ImportError);
     assert!(error.message.contains("did not finish in time"), "{error}");
 }
 
@@ -101,7 +101,7 @@ async fn code_that_throws_or_hangs_while_loading_is_an_import_error() {
 async fn a_missing_function_is_asked_for_by_name() {
     for source in ["function other(p) { return 1 }", "export const other = 1;", "", "const probe = 5;", "(p) => 1"] {
         let error = refused(&draft(source)).await;
-        assert_eq!(error.kind, CheckErrorKind::MissingFunction, "{source}: {error}");
+        assert_eq!(error.kind, RefusalCode::MissingFunction, "{source}: {error}");
         assert!(error.message.contains("async function probe(params)"), "{error}");
     }
     let error = refused(&draft("export default { probe() {} }")).await;
@@ -114,7 +114,7 @@ async fn a_failing_test_says_what_was_expected_and_what_came() {
     let source = "export default (p) => { console.log('n is', p.n); return 'I'.repeat(p.n) }";
     let error = refused(&Draft { tests, ..draft(source) }).await;
     assert_eq!(
-        error.to_json(),
+        error.refusal().to_json(),
         json!({
             "error": "test_failed", "case": 2, "expected": "IV", "got": "IIII", "logs": ["n is 4"],
             "message": "test 2 of 2: probe({\"n\":4}) gave IIII, but \"IV\" was expected; correct the code or the test",
@@ -126,7 +126,7 @@ async fn a_failing_test_says_what_was_expected_and_what_came() {
 async fn a_test_that_throws_has_the_place() {
     let tests = vec![TestCase { params: json!({}), expect: None, answers: vec![] }];
     let error = refused(&Draft { tests, ..draft("export default (p) => {\n  return p.a.b;\n}") }).await;
-    assert_eq!((error.kind, error.place.map(|place| place.line)), (CheckErrorKind::TestFailed, Some(2)));
+    assert_eq!((error.kind, error.place.map(|place| place.line)), (RefusalCode::TestFailed, Some(2)));
     assert!(error.message.contains("test 1 of 1: probe({}) failed: TypeError"), "{error}");
 }
 
@@ -134,7 +134,7 @@ async fn a_test_that_throws_has_the_place() {
 async fn a_test_must_fit_the_parameters() {
     let parameters = json!({"type": "object", "required": ["n"]});
     let error = refused(&Draft { parameters, tests: vec![test(json!({}), json!(1))], ..draft("export default () => 1") }).await;
-    assert_eq!(error.kind, CheckErrorKind::TestFailed);
+    assert_eq!(error.kind, RefusalCode::TestFailed);
     assert!(error.message.contains("does not fit the parameters"), "{error}");
 }
 
@@ -145,14 +145,14 @@ async fn tests_have_a_time_together() {
     let bytes = Bytes { component: &checked.component, sha256: &checked.sha256, grants: &draft.grants, language: draft.language };
     let loaded = sandbox().0.load(bytes).await.unwrap();
     let error = sandbox().0.tests(&draft, &loaded, Duration::ZERO).await.unwrap_err();
-    assert_eq!(error.kind, CheckErrorKind::TestFailed);
+    assert_eq!(error.kind, RefusalCode::TestFailed);
     assert!(error.message.contains("together; keep fewer"), "{error}");
 }
 
 #[tokio::test]
 async fn a_draft_has_a_size() {
     let error = refused(&draft(&"x".repeat(300_000))).await;
-    assert_eq!(error.kind, CheckErrorKind::TooLarge);
+    assert_eq!(error.kind, RefusalCode::TooLarge);
     let source = format!("export default () => {:?}.length", "x".repeat(super::super::MAX_SOURCE_BYTES - 40));
     assert_eq!(result(&source, json!({})).await, (super::super::MAX_SOURCE_BYTES - 40).to_string());
 }

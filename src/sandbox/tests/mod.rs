@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::{CheckError, Checked, Limits, Nothing, Reach, Sandbox};
 use crate::clock::{ManualClock, SeededRandom};
-use crate::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, Outcome, TestCase, ToolCallId};
+use crate::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, Outcome, TestCase, ToolCallId, Toolset};
 use crate::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 
 /// The moment the tests' clock shows.
@@ -54,7 +54,7 @@ fn impatient() -> &'static Sandbox {
 }
 
 fn permit() -> Permit {
-    let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: ["probe".to_owned()].into() };
+    let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1) };
     match authorize(&policy, &proposal, Known::default()) {

@@ -84,7 +84,7 @@ async fn what_was_started_is_done_although_the_code_has_ended() {
 
 #[tokio::test]
 async fn a_failure_that_nobody_awaited_is_logged() {
-    let reach = Scripted::new(|_| Err(Refused("the table is full".into())));
+    let reach = Scripted::new(|_| Err(Refused::new("the table is full")));
     let outcome = reaching("export default () => { host.kv.set('k', 1); return 'ended' }", &reach).await;
     assert_eq!(json_of(&outcome), "ended");
     assert_eq!(outcome.logs, ["warning: an operation that was not awaited failed: the table is full"]);
@@ -93,7 +93,7 @@ async fn a_failure_that_nobody_awaited_is_logged() {
 #[tokio::test]
 async fn a_promise_that_was_rejected_and_that_nobody_handled_is_logged() {
     let reach = Scripted::new(|request| match request {
-        Request::Sql { .. } => Err(Refused("no table".into())),
+        Request::Sql { .. } => Err(Refused::new("no table")),
         _ => Ok("1".into()),
     });
     let source = "export default async () => {
@@ -192,7 +192,7 @@ async fn calls_within_calls_have_room_of_their_own_and_a_depth() {
             Box::pin(async move {
                 let deeper = Arc::new(Self(sandbox.clone(), capability.clone(), depth));
                 let outcome = sandbox.call(&permit(), &capability, &json!({}), deeper).await;
-                if outcome.ok { Ok(outcome.result) } else { Err(Refused(outcome.result)) }
+                if outcome.ok { Ok(outcome.result) } else { Err(Refused::new(outcome.result)) }
             })
         }
         fn secret(&self, name: &str) -> Result<String, Refused> {

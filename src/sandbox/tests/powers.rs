@@ -163,9 +163,9 @@ async fn a_tools_result_is_read_when_it_is_json_and_its_failure_is_thrown() {
         Request::Tool { name, params } if name == "roman" && params["n"] == 14 => Ok("XIV".into()),
         Request::Tool { params, .. } if *params == json!({}) => Ok(r#"{"tasks":[1,2]}"#.into()),
         Request::Tool { params, .. } if params["fail"] == "json" => {
-            Err(Refused(r#"{"error":"capability_failed","message":"it broke"}"#.into()))
+            Err(Refused::new(r#"{"error":"capability_failed","message":"it broke"}"#))
         }
-        _ => Err(Refused("plainly refused".into())),
+        _ => Err(Refused::new("plainly refused")),
     });
     let source = "const caught = async (promise) => { try { return await promise } catch (error) { return `${error.name}: ${error.message}` } };
         export default async () => [
@@ -189,7 +189,7 @@ async fn a_secret_is_a_placeholder() {
 
 #[tokio::test]
 async fn what_was_not_done_is_an_error_with_its_place() {
-    let reach = Scripted::new(|_| Err(Refused("a.example did not answer".into())));
+    let reach = Scripted::new(|_| Err(Refused::new("a.example did not answer")));
     let outcome = reaching("export default async () => {\n  await 1;\n  await fetch('https://a.example/');\n}", &reach).await;
     let error: Value = serde_json::from_str(&outcome.result).unwrap();
     assert_eq!((&error["name"], &error["message"]), (&json!("Error"), &json!("a.example did not answer")));

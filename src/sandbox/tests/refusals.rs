@@ -3,7 +3,7 @@
 
 use super::scripted::{Scripted, Shared, all_grants, grants, message_of, reaching};
 use super::*;
-use crate::sandbox::error::CheckErrorKind;
+use crate::domain::RefusalCode;
 use crate::sandbox::{Request, template};
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_component_that_imports_a_power_it_was_not_granted_cannot_even_be_load
         let import = format!(r#"(component (import "level3:capability/{power}@0.1.0" {START}"#);
         let draft = Draft { language: Language::Wat, ..draft(&ECHO.replacen("(component", &import, 1)) };
         let error = refused(&draft).await;
-        assert_eq!(error.kind, CheckErrorKind::ImportError);
+        assert_eq!(error.kind, RefusalCode::ImportError);
         assert!(error.message.contains(&format!("imports level3:capability/{power}@0.1.0, which it was not granted")), "{error}");
         built(sandbox(), &Draft { grants: all_grants(), ..draft }).await;
     }

@@ -93,7 +93,7 @@ impl Reach for Shared {
 
     fn secret(&self, name: &str) -> Result<String, Refused> {
         match name {
-            "GONE" => Err(Refused("there is no secret GONE; set it with `level3 secret set GONE`".into())),
+            "GONE" => Err(Refused::new("there is no secret GONE; set it with `level3 secret set GONE`")),
             name => Ok(format!("<<{name}>>")),
         }
     }
@@ -108,7 +108,7 @@ impl Reach for Silent {
     }
 
     fn secret(&self, _: &str) -> Result<String, Refused> {
-        Err(Refused("no".into()))
+        Err(Refused::new("no"))
     }
 }
 

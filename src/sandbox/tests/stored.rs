@@ -1,7 +1,7 @@
 //! Files and rows that lie between calls: one may be damaged, foreign, or ask for too much.
 
 use super::*;
-use crate::sandbox::error::CheckErrorKind;
+use crate::domain::RefusalCode;
 
 /// Answers with its own parameters.
 const ECHO: &str = include_str!("../../../capabilities/examples/echo/source.wat");
@@ -21,14 +21,14 @@ async fn a_component_in_wat_runs() {
 #[tokio::test]
 async fn faults_in_wat_are_named() {
     let error = refused(&wat("(component\n  (core module $m (func (result i33))))")).await;
-    let json = error.to_json();
+    let json = error.refusal().to_json();
     assert_eq!((&json["error"], &json["line"], &json["offset"]), (&json!("syntax_error"), &json!(2), &json!(33)), "{json}");
-    assert_eq!(refused(&wat(&"(component".repeat(10_000))).await.kind, CheckErrorKind::SyntaxError);
-    assert_eq!(refused(&wat("(module)")).await.kind, CheckErrorKind::SyntaxError);
+    assert_eq!(refused(&wat(&"(component".repeat(10_000))).await.kind, RefusalCode::SyntaxError);
+    assert_eq!(refused(&wat("(module)")).await.kind, RefusalCode::SyntaxError);
     let error = refused(&wat("(component)")).await;
-    assert_eq!(error.kind, CheckErrorKind::MissingFunction);
+    assert_eq!(error.kind, RefusalCode::MissingFunction);
     let error = refused(&wat(&ECHO.replace("(error string)", "(error u32)"))).await;
-    assert!(matches!(error.kind, CheckErrorKind::MissingFunction | CheckErrorKind::ImportError), "{error}");
+    assert!(matches!(error.kind, RefusalCode::MissingFunction | RefusalCode::ImportError), "{error}");
 }
 
 #[tokio::test]
@@ -37,11 +37,11 @@ async fn wat_may_import_what_was_granted_and_nothing_else() {
     let source = ECHO.replacen("(component", clock, 1);
     built(sandbox(), &wat(&source)).await;
     let error = refused(&Draft { grants: Grants::none(), ..wat(&source) }).await;
-    assert_eq!(error.kind, CheckErrorKind::ImportError);
+    assert_eq!(error.kind, RefusalCode::ImportError);
     assert!(error.message.contains("imports level3:capability/clock@0.1.0, which it was not granted"), "{error}");
     for import in [r#"(import "wasi:cli/environment@0.2.0" (instance))"#, r#"(import "level3-js-engine-v2" (core module))"#] {
         let error = refused(&wat(&ECHO.replacen("(component", &format!("(component {import}"), 1))).await;
-        assert_eq!(error.kind, CheckErrorKind::ImportError, "{error}");
+        assert_eq!(error.kind, RefusalCode::ImportError, "{error}");
     }
 }
 
@@ -64,12 +64,12 @@ async fn faults_in_bytes_are_named() {
     let bytes = |text: &str| ::wat::parse_str(text).unwrap();
     let not_base64 = Draft { language: Language::Wasm, ..draft("(component)") };
     for (draft, kind, words) in [
-        (not_base64, CheckErrorKind::SyntaxError, "the component's bytes in base64"),
-        (wasm(b""), CheckErrorKind::SyntaxError, "no WebAssembly component"),
-        (wasm(b"MZ\x90"), CheckErrorKind::SyntaxError, "no WebAssembly component"),
-        (wasm(&bytes("(module)")), CheckErrorKind::SyntaxError, "a core module must be made into one"),
-        (wasm(&bytes(ECHO)[..100]), CheckErrorKind::ImportError, "not a valid component"),
-        (wasm(&bytes("(component)")), CheckErrorKind::MissingFunction, "does not export `run`"),
+        (not_base64, RefusalCode::SyntaxError, "the component's bytes in base64"),
+        (wasm(b""), RefusalCode::SyntaxError, "no WebAssembly component"),
+        (wasm(b"MZ\x90"), RefusalCode::SyntaxError, "no WebAssembly component"),
+        (wasm(&bytes("(module)")), RefusalCode::SyntaxError, "a core module must be made into one"),
+        (wasm(&bytes(ECHO)[..100]), RefusalCode::ImportError, "not a valid component"),
+        (wasm(&bytes("(component)")), RefusalCode::MissingFunction, "does not export `run`"),
     ] {
         let error = refused(&draft).await;
         assert!(error.kind == kind && error.message.contains(words), "{words}: {error}");
@@ -102,9 +102,9 @@ async fn harm_in_wat_fails_only_its_call() {
 async fn wat_may_not_take_more_than_its_share() {
     let memories = "(component (core module $more (memory 1)) (core instance (instantiate $more))";
     let error = refused(&wat(&ECHO.replacen("(component", memories, 1))).await;
-    assert_eq!(error.kind, CheckErrorKind::ImportError, "{error}");
+    assert_eq!(error.kind, RefusalCode::ImportError, "{error}");
     let huge = ECHO.replacen("(memory (export \"memory\") 1)", "(memory (export \"memory\") 2000)", 1);
-    assert_eq!(refused(&wat(&huge)).await.kind, CheckErrorKind::ImportError);
+    assert_eq!(refused(&wat(&huge)).await.kind, RefusalCode::ImportError);
 }
 
 #[tokio::test]

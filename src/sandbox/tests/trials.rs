@@ -2,7 +2,7 @@
 
 use super::scripted::{all_grants, grants, json_of, message_of};
 use super::*;
-use crate::sandbox::error::CheckErrorKind;
+use crate::domain::RefusalCode;
 
 const WEATHER: &str = "export default async (p) => {
     const response = await fetch(`https://a.example/${p.city}`, { headers: { key: host.secret('KEY') } });
@@ -40,7 +40,7 @@ async fn a_test_without_the_answers_it_needs_says_how_to_give_them() {
         (json!([{"error": 5}]), r#"must be {"ok""#),
     ] {
         let error = refused(&weather(json!([{"params": {"city": "rome"}, "answers": answers}]))).await;
-        assert_eq!(error.kind, CheckErrorKind::TestFailed);
+        assert_eq!(error.kind, RefusalCode::TestFailed);
         assert!(error.message.contains(words), "{words}: {error}");
     }
 }
@@ -114,7 +114,7 @@ async fn a_call_that_is_only_tried_reaches_nothing() {
 async fn nothing_is_reached_while_a_draft_is_loaded() {
     let source = "const key = await host.kv.get('x');\nexport default () => key";
     let error = refused(&Draft { grants: grants(json!({"kv": {}})), ..draft(source) }).await;
-    assert_eq!(error.kind, CheckErrorKind::ImportError);
+    assert_eq!(error.kind, RefusalCode::ImportError);
     assert!(error.message.contains("fails while loading: Error: nothing outside the sandbox is reached here"), "{error}");
     assert_eq!(error.place.map(|place| place.line), Some(1));
 }

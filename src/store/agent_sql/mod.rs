@@ -17,12 +17,15 @@ pub(super) use self::pools::AgentPools;
 pub use self::seam::{AgentLogin, SqlEnd};
 use self::statement::{Room, Statement};
 pub(super) use self::told::is_code;
-use self::told::{busy, cannot_ask, cut, timed_out, told_of};
+use self::told::{busy, cannot_ask, code_of, cut, timed_out, told_of};
 use self::transaction::Seal;
 use super::undo::kept_of;
 use super::unit::{Doubt, used_approval};
-use super::{CallEnd, Earlier, Lease, NewOperation, RowLimits, Store, StoreError, word};
-use crate::domain::{CallState, EventRecord, Finding, Machine, OperationState, Outcome, ToolCallId, TurnInput, TurnState};
+use super::{CallEnd, Earlier, Judged, Lease, NewOperation, RowLimits, Store, StoreError, word};
+use crate::domain::{
+    CallState, EventRecord, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
+};
+use crate::governor::Permit;
 
 /// What a capability's statement may give it.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
@@ -45,7 +48,7 @@ pub struct AgentSql<'a> {
 /// Why a statement did not come to an outcome.
 enum Failure {
     /// The statement's own fault; what its author reads.
-    Statement(Value),
+    Statement(Refusal),
     /// It would do more than it was let to; nothing of it was kept.
     Asks(Finding),
     /// Its connection was ended. Nothing was kept, unless that happened in the very moment of the commit.
@@ -76,14 +79,14 @@ enum Ran {
     /// With their result, and the event by which it was recorded.
     Done(String, Option<Committed>),
     /// With nothing; what their author is told.
-    Failed(Value),
+    Failed(Refusal),
     /// With nothing; what they would do.
     Asks(Finding),
 }
 
 impl Store {
     /// Runs statements of the agent and records the call's outcome in the same transaction: exactly once, whatever is killed when.
-    /// `end.outcome` is replaced by what came of them: of one its result, of several `{"results": […]}`.
+    /// What came of them is the outcome: of one its result, of several `{"results": […]}`.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an outcome, not an error; one that
@@ -91,10 +94,12 @@ impl Store {
     pub async fn run_agent_sql(
         &self,
         lease: &Lease,
+        permit: &Permit,
+        tool: &str,
         sql: AgentSql<'_>,
-        end: CallEnd<'_>,
         now: DateTime<Utc>,
     ) -> Result<SqlEnd, StoreError> {
+        let end = CallEnd { judged: Judged::Permitted(permit), tool, outcome: Outcome::ok("") };
         let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
             Ok(statements) => {
@@ -102,12 +107,12 @@ impl Store {
                     Ran::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
                     Ran::Done(result, committed) => {
                         let outcome = Outcome::ok(result);
-                        let approval = match end.verdict {
+                        let approval = match permit.verdict() {
                             // It is committed: an announcement that cannot name the approval is better than none.
-                            "ask" => used_approval(&self.pool, end.call).await.unwrap_or(None),
+                            "ask" => used_approval(&self.pool, permit.call()).await.unwrap_or(None),
                             _ => None,
                         };
-                        let kept = kept_of(&self.pool, end.call).await.unwrap_or(None);
+                        let kept = kept_of(&self.pool, permit.call()).await.unwrap_or(None);
                         if let Some(Committed { sequence, doubt }) = committed {
                             let event = end.recorded(lease, outcome.clone(), approval, kept);
                             self.signals.announce(EventRecord { conversation: lease.conversation, sequence, at: now, event });
@@ -119,7 +124,7 @@ impl Store {
                 }
             }
         };
-        let (outcome, call) = (Outcome::failed(failed.to_string()), end.call);
+        let (outcome, call) = (Outcome::refused(&failed), permit.call());
         let outcome = match self.end_call(lease, CallEnd { outcome: outcome.clone(), ..end }, now).await {
             // Time was up, or the connection broke, in the very moment of the commit: what was recorded is what happened.
             Err(StoreError::LostLease) => self.recorded_outcome(lease, call).await?.ok_or(StoreError::LostLease),
@@ -134,11 +139,11 @@ impl Store {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn agent_sql_problem(&self, statements: &[&str], params: &[Value]) -> Result<Option<String>, StoreError> {
+    pub async fn agent_sql_problem(&self, statements: &[&str], params: &[Value]) -> Result<Option<Refusal>, StoreError> {
         let text = statements.join("\n");
         let statements = match statement::read(statements, params, RowLimits::default()) {
             Ok(statements) => statements,
-            Err(refusal) => return Ok(Some(refusal.to_string())),
+            Err(refusal) => return Ok(Some(refusal)),
         };
         let checked = async {
             let Some(first) = statements.first() else { return Ok(()) };
@@ -149,19 +154,22 @@ impl Store {
         match checked.await {
             Ok(()) | Err(Failure::Cut | Failure::Asks(_)) => Ok(None),
             // Whether it may be done, the law and the login it then runs on will say.
-            Err(Failure::Statement(told)) if told["code"] == "42501" => Ok(None),
-            Err(Failure::Statement(told)) => Ok(Some(self.with_tables(told, &text).await?.to_string())),
+            Err(Failure::Statement(told)) if told.code == RefusalCode::SqlForbidden => Ok(None),
+            Err(Failure::Statement(told)) => Ok(Some(self.with_tables(told, &text).await?)),
             Err(Failure::Store(error)) => Err(error),
         }
     }
 
     /// What is told of a failed statement, with the tables there are where it names a column or a table that is not there.
-    async fn with_tables(&self, mut told: Value, text: &str) -> Result<Value, StoreError> {
-        if let Some(code @ ("42703" | "42P01")) = told["code"].as_str() {
+    async fn with_tables(&self, told: Refusal, text: &str) -> Result<Refusal, StoreError> {
+        Ok(match code_of(&told) {
             // A column is looked for in the tables named, a table among all.
-            told["tables"] = self.tables_of_agent((code == "42703").then_some(text)).await?;
-        }
-        Ok(told)
+            Some(code @ ("42703" | "42P01")) => {
+                let tables = self.tables_of_agent((code == "42703").then_some(text)).await?;
+                told.with("tables", tables)
+            }
+            _ => told,
+        })
     }
 
     /// The agent's own tables with their columns, so that what is not there can be corrected: those that `named_in` names, or the first 20.
@@ -232,7 +240,7 @@ impl Store {
                 Ran::Failed(error) => error,
             },
         };
-        let failed = failed.to_string();
+        let failed = failed.told();
         if !reads {
             let recorded = self.end_operation(lease, &operation, OperationState::Failed, Some(&failed), now).await;
             if let Err(StoreError::LostLease) = recorded {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Failure;
+use super::told::{FORBIDDEN, code_of};
 use crate::domain::{Effect, Finding, Outcome};
 use crate::store::{Store, StoreError};
 
@@ -55,13 +56,13 @@ impl Store {
     /// What a statement failed with, as a question where it was a lack of rights that a login with more rights has.
     pub(super) async fn or_asks(&self, failure: Failure, login: AgentLogin) -> Failure {
         let Failure::Statement(told) = &failure else { return failure };
-        let message = told["message"].as_str().unwrap_or_default();
+        let message = &told.message;
         let asks = |effect, why: &str| Failure::Asks(Finding::of(effect, format!("{why}: {message}.")));
         let refused = "Postgres refused it without a person's word";
-        match (login, told["code"].as_str()) {
+        match (login, code_of(told)) {
             (AgentLogin::Full, _) => failure,
             (AgentLogin::Reader, Some("25006")) => asks(Effect::Write, "It would change something"),
-            (_, Some("42501")) => match self.refused_in_agent(message).await {
+            (_, Some(FORBIDDEN)) => match self.refused_in_agent(message).await {
                 Ok(Named::Code) => asks(Effect::Opaque, refused),
                 Ok(Named::Relation | Named::Schema) if login == AgentLogin::Reader => {
                     asks(Effect::Write, "It would change something")

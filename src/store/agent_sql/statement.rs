@@ -8,7 +8,8 @@ use sqlx::postgres::{PgConnection, PgTypeInfo, PgTypeKind};
 use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr, Statement as _};
 
 use super::Failure;
-use super::told::{describe, mistake, refusal, told_of};
+use super::told::{describe, refusal, told_of};
+use crate::domain::Refusal;
 use crate::store::RowLimits;
 use crate::store::rows::Collector;
 
@@ -41,16 +42,16 @@ pub(super) enum Room {
 
 /// Looks at the statements of one call without running any; the error is what their author is told. They share what is shown of their
 /// results.
-pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: RowLimits) -> Result<Vec<Statement<'a>>, Value> {
+pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: RowLimits) -> Result<Vec<Statement<'a>>, Refusal> {
     let many = statements.len();
     // Models write the statement itself there. Without a $1 it means what it says, whatever is given; they are told.
     let unused = !params.is_empty() && !statements.iter().any(|text| text.contains('$'));
     let params = if unused { &[] } else { params };
     if many > 1 && !params.is_empty() {
-        return Err(mistake("`params` go with one statement: give each statement that has some in a call of its own"));
+        return Err(Refusal::arguments("`params` go with one statement: give each statement that has some in a call of its own"));
     }
     if many > MOST {
-        return Err(refusal(&format!(
+        return Err(refusal(format!(
             "these are {many} statements; send at most {MOST} in one call, or one INSERT with many rows"
         )));
     }
@@ -64,7 +65,7 @@ pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: R
 
 impl<'a> Statement<'a> {
     /// Looks at a statement without running it; the error is what its author is told.
-    pub(super) fn new(text: &'a str, params: &'a [Value], room: Room) -> Result<Self, Value> {
+    pub(super) fn new(text: &'a str, params: &'a [Value], room: Room) -> Result<Self, Refusal> {
         if text.contains('\0') || params.iter().any(holds_zero) {
             return Err(refusal("SQL and its parameters cannot hold zero characters; leave them out"));
         }
@@ -108,7 +109,7 @@ impl<'a> Statement<'a> {
             _ => Vec::new(),
         };
         if types.len() != self.params.len() {
-            return Err(Failure::Statement(mistake(&format!(
+            return Err(Failure::Statement(Refusal::arguments(format!(
                 "the statement has {} parameters ($1, $2, …), and {} were given",
                 types.len(),
                 self.params.len()
@@ -159,7 +160,7 @@ impl<'a> Statement<'a> {
 const PREPARE: &str = "PREPARE level3_statement AS ";
 
 /// The statement's first word, in capitals.
-fn first_word(statement: &str) -> Result<String, Value> {
+fn first_word(statement: &str) -> Result<String, Refusal> {
     let dialect = PostgreSqlDialect {};
     // A text that the tokenizer cannot read goes on to Postgres, whose answer is better; the transaction's id is checked in any case.
     let tokens = Tokenizer::new(&dialect, statement).tokenize().unwrap_or_default();
@@ -170,7 +171,7 @@ fn first_word(statement: &str) -> Result<String, Value> {
     match word {
         None if statement.trim().is_empty() => Err(refusal("the SQL text is empty; give one SQL statement")),
         None => Ok(String::new()),
-        Some(word) if REFUSED.contains(&word.as_str()) => Err(refusal(&format!(
+        Some(word) if REFUSED.contains(&word.as_str()) => Err(refusal(format!(
             "{word} cannot be used here, leave it out: each call runs in a transaction of its own, committed when it succeeds"
         ))),
         Some(word) => Ok(word),
@@ -225,13 +226,14 @@ mod tests {
     use sqlx::{Postgres, Type};
 
     use super::*;
+    use crate::domain::RefusalCode;
 
     #[test]
     fn the_first_word_is_found_behind_comments_and_brackets() {
         for (statement, word) in
             [("select 1", "SELECT"), ("/* a */ -- b\n ( SELECT 1 )", "SELECT"), ("with x as (select 1) table x", "WITH")]
         {
-            assert_eq!(first_word(statement).as_deref(), Ok(word), "{statement}");
+            assert_eq!(first_word(statement), Ok(word.to_owned()), "{statement}");
         }
     }
 
@@ -241,13 +243,13 @@ mod tests {
             ["COMMIT", "/**/ commit and chain", "rollback", "END", "prepare transaction 'x'", "begin", "COPY t FROM STDIN"]
         {
             let refused = first_word(statement).unwrap_err();
-            assert_eq!(refused["error"], "refused", "{statement}");
+            assert_eq!(refused.code, RefusalCode::Refused, "{statement}");
         }
     }
 
     #[test]
     fn an_empty_query_says_what_to_give() {
-        assert_eq!(first_word("  ").unwrap_err()["message"], "the SQL text is empty; give one SQL statement");
+        assert_eq!(first_word("  ").unwrap_err().message, "the SQL text is empty; give one SQL statement");
     }
 
     #[test]

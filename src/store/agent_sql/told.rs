@@ -1,68 +1,72 @@
-//! What a model or a capability is told of a statement that came to nothing: always JSON, and always what to do instead.
+//! Why a statement came to nothing, and what to do instead.
 
-use serde_json::{Value, json};
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use super::Failure;
-use crate::domain::{Finding, shortened};
-use crate::store::StoreError;
+use crate::domain::{Finding, MANAGE_TASKS, Refusal, RefusalCode, WRITE_CAPABILITY, shortened};
 use crate::postgres::TOO_LONG;
+use crate::store::StoreError;
 
 /// The most of each text that Postgres says of an error. A statement decides how long they are: its values stand in them.
 const LONGEST: usize = 4 << 10;
 
-/// Objects that the agent may read and not change, and the tool that changes them.
-const READ_ONLY: [(&str, &str); 4] =
-    [("tasks", "manage_tasks"), ("capabilities", "write_capability"), ("messages", ""), ("conversations", "")];
+/// Postgres' code for what it forbids.
+pub(super) const FORBIDDEN: &str = "42501";
+/// Under which name Postgres' code is told.
+const CODE: &str = "code";
 
-pub(super) fn refusal(message: &str) -> Value {
-    json!({ "error": "refused", "message": message })
+/// What Postgres said was wrong, as its code.
+pub(super) fn code_of(refusal: &Refusal) -> Option<&str> {
+    refusal.more.get(CODE)?.as_str()
 }
 
-/// A refusal of what its author can put right.
-pub(super) fn mistake(message: &str) -> Value {
-    json!({ "error": "invalid_arguments", "message": message })
+/// Objects that the agent may read and not change, and the tool that changes them.
+const READ_ONLY: [(&str, &str); 4] =
+    [("tasks", MANAGE_TASKS), ("capabilities", WRITE_CAPABILITY), ("messages", ""), ("conversations", "")];
+
+pub(super) fn refusal(message: impl Into<String>) -> Refusal {
+    Refusal::new(RefusalCode::Refused, message)
 }
 
 /// A capability's call cannot wait for a person in the middle.
-pub(super) fn cannot_ask(finding: &Finding) -> Value {
+pub(super) fn cannot_ask(finding: &Finding) -> Refusal {
     let why = finding.why.join(" ");
-    refusal(&format!(
+    refusal(format!(
         "{why} A person has to decide about this, and a capability cannot wait for that: let the agent call `execute_sql` itself. Nothing \
          of this statement was kept."
     ))
 }
 
-pub(super) fn timed_out(seconds: u64) -> Value {
-    json!({ "error": "timeout", "message": format!("the statement ran longer than {seconds} s and was ended; nothing of it was kept") })
+pub(super) fn timed_out(seconds: u64) -> Refusal {
+    let message = format!("the statement ran longer than {seconds} s and was ended; nothing of it was kept");
+    Refusal::new(RefusalCode::Timeout, message)
 }
 
-pub(super) fn busy() -> Value {
-    json!({ "error": "busy", "message": "other statements use all connections; nothing was run; try again, with shorter statements" })
+pub(super) fn busy() -> Refusal {
+    Refusal::new(RefusalCode::Busy, "other statements use all connections; nothing was run; try again, with shorter statements")
 }
 
-pub(super) fn ended_transaction() -> Value {
+pub(super) fn ended_transaction() -> Refusal {
     refusal("the statement ended the transaction it ran in; what it did is not recorded")
 }
 
 /// Says of which of several statements this is told.
-pub(super) fn told_of(mut told: Value, number: usize, of: usize, statement: &str) -> Value {
-    if of > 1 {
-        told["statement"] = json!(number);
-        told["query"] = json!(statement);
-        told["kept"] = json!(format!("nothing of the {of} statements; correct this one and send all of them again"));
+pub(super) fn told_of(told: Refusal, number: usize, of: usize, statement: &str) -> Refusal {
+    if of <= 1 {
+        return told;
     }
-    told
+    let kept = format!("nothing of the {of} statements; correct this one and send all of them again");
+    told.with("statement", number).with("query", statement).with("kept", kept)
 }
 
 /// A result that cannot be kept as it is.
-pub(super) fn too_much(bytes: usize) -> Value {
+pub(super) fn too_much(bytes: usize) -> Refusal {
     let message = format!(
         "the result has {} KiB and cannot be kept; nothing of the statement was kept. Name fewer columns, use LIMIT, or give long values \
          in parts with substr",
         bytes >> 10
     );
-    json!({ "error": "too_much", "message": message })
+    Refusal::new(RefusalCode::TooMuch, message)
 }
 
 pub(in crate::store) fn is_code(error: &sqlx::Error, code: &str) -> bool {
@@ -84,34 +88,35 @@ pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Fa
         return Failure::Cut;
     }
     if database.code() == TOO_LONG {
-        return Failure::Statement(json!({ "error": "too_much", "message": database.message() }));
+        return Failure::Statement(Refusal::new(RefusalCode::TooMuch, database.message()));
     }
-    let mut told = json!({ "error": "sql_error", "message": shortened(database.message(), LONGEST), "code": database.code() });
+    let code = if database.code() == FORBIDDEN { RefusalCode::SqlForbidden } else { RefusalCode::SqlError };
+    let mut told = Refusal::new(code, shortened(database.message(), LONGEST)).with(CODE, database.code());
     if let Some(PgErrorPosition::Original(position)) = database.position()
         && let Some(position) = position.checked_sub(before)
         && position > 0
     {
-        told["position"] = json!(position);
-        told["near"] = json!(statement.chars().skip(position - 1).take(40).collect::<String>());
+        let near: String = statement.chars().skip(position - 1).take(40).collect();
+        told = told.with("position", position).with("near", near);
     }
     if let Some(detail) = database.detail() {
-        told["detail"] = json!(shortened(detail, LONGEST));
+        told = told.with("detail", shortened(detail, LONGEST));
     }
     let hint = own_hint(database).or_else(|| database.hint().map(str::to_owned));
     if let Some(hint) = hint {
-        told["hint"] = json!(shortened(&hint, LONGEST));
+        told = told.with("hint", shortened(&hint, LONGEST));
     }
     Failure::Statement(told)
 }
 
-pub(super) fn cut() -> Value {
-    json!({ "error": "sql_error", "message": "the statement's connection was ended while it ran; nothing of it was kept" })
+pub(super) fn cut() -> Refusal {
+    Refusal::new(RefusalCode::SqlError, "the statement's connection was ended while it ran; nothing of it was kept")
 }
 
 fn own_hint(error: &PgDatabaseError) -> Option<String> {
     let about = error.message();
     match error.code() {
-        "42501" | "55000" => {
+        FORBIDDEN | "55000" => {
             let named = READ_ONLY.iter().find(|(object, _)| about.contains(object));
             let instead = match named {
                 Some((object, "")) => format!("`{object}` can be read, not changed. "),

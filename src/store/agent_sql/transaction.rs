@@ -171,30 +171,30 @@ impl Store {
         match seal {
             Seal::Nothing => Ok(None),
             Seal::Call(end) => {
-                let fact = format!("call:{}:t:{}", end.call.0, end.verdict);
+                let fact = format!("call:{}:t:{}", end.call(), end.verdict());
                 sqlx::query_scalar!(
                     "SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8, $9)",
                     self.sql_token(&fact, lease.fence, transaction, result),
                     lease.turn.0,
                     lease.fence,
-                    end.call.0,
+                    end.call().0,
                     true,
                     result,
-                    &end.proposal_sha256[..],
-                    end.verdict,
+                    &end.proposal_sha256()[..],
+                    end.verdict(),
                     now
                 )
                 .fetch_one(&mut **connection)
                 .await
             }
             Seal::Operation(operation) => {
-                let fact = format!("operation:{}:{}", operation.call.0, operation.ordinal);
+                let fact = format!("operation:{}:{}", operation.permit.call(), operation.ordinal);
                 sqlx::query_scalar!(
                     "SELECT shared.end_sql_operation($1, $2, $3, $4, $5, $6, $7, $8, $9)",
                     self.sql_token(&fact, lease.fence, transaction, result),
                     lease.turn.0,
                     lease.fence,
-                    operation.call.0,
+                    operation.permit.call().0,
                     operation.ordinal,
                     &operation.request_sha256[..],
                     shown(operation.request),
@@ -222,8 +222,8 @@ impl Seal<'_> {
     /// The call that loses what its statements lose.
     fn call(&self) -> Option<ToolCallId> {
         match self {
-            Self::Call(end) => Some(end.call),
-            Self::Operation(operation) => Some(operation.call),
+            Self::Call(end) => Some(end.call()),
+            Self::Operation(operation) => Some(operation.permit.call()),
             Self::Nothing => None,
         }
     }

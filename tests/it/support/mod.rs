@@ -9,6 +9,7 @@ mod cluster;
 #[path = "../../../src/egress/tests/name_server.rs"]
 mod name_server;
 mod peer;
+mod permit;
 mod process;
 pub mod raw;
 mod script;
@@ -19,6 +20,7 @@ pub use client::{Client, kinds, of_type, results};
 pub use cluster::{cluster, share_engine};
 pub use name_server::{AsksAnew, NameServer};
 pub use peer::Peer;
+pub use permit::permit;
 pub use process::{ModelServer, Server, administrator, asks_for};
 pub use script::{Reply, Script, call, calls, text};
 pub use stranger::{Behaves, Stranger, adds};

@@ -11,8 +11,8 @@ use super::{Extent, system_prompt};
 use crate::agent::Agent;
 use crate::domain::{CallRequest, ToolSpec};
 use crate::model::{Entry, Model};
-use crate::store::{CapabilitySummary, Exchange, HistoryEntry, Lease, StoreError};
-use crate::tools::{BUILT_IN, Tools};
+use crate::store::{Exchange, HistoryEntry, Lease, StoreError};
+use crate::tools::{self, Offered};
 
 /// The most bytes of a description in the list of what is not offered.
 const LINE_BYTES: usize = 100;
@@ -65,7 +65,7 @@ impl Extent {
 }
 
 impl Agent {
-    /// What the next step of a turn offers, of the `own` capabilities and the `external` tools there are. Within a turn it changes only when
+    /// What the next step of a turn offers, of what there is for its profile. Within a turn it changes only when
     /// one is made, called or named, or is gone.
     ///
     /// # Errors
@@ -75,10 +75,11 @@ impl Agent {
         lease: &Lease,
         model: &dyn Model,
         history: &[Exchange],
-        (own, external): (&[CapabilitySummary], Vec<ToolSpec>),
+        offered: Offered,
         extent: &mut Extent,
     ) -> Result<Offer, StoreError> {
-        let stock = Stock::new(own, external);
+        let first = offered.first.len();
+        let stock = Stock::new(offered);
         let most = match extent.room.most {
             Some(most) => most,
             None => share(self.sizes.most(model, lease.conversation)),
@@ -89,14 +90,14 @@ impl Agent {
             let lately = self.store.tools_used_lately(lease.turn).await?;
             stock.within(most, history, &lately)
         };
-        extent.room = Room { most: Some(most), offered: size_of_tools(&offer.tools[BUILT_IN.len()..]) };
+        extent.room = Room { most: Some(most), offered: size_of_tools(&offer.tools[first..]) };
         Ok(offer)
     }
 }
 
 /// Half of what a request of `most` bytes has left beside the prompt and the four first tools: the other half is for the conversation.
 fn share(most: usize) -> usize {
-    let fixed = size(&[Entry::System(system_prompt("", &[]))]) + size_of_tools(&Tools::specs(&[]));
+    let fixed = size(&[Entry::System(system_prompt("", &[]))]) + size_of_tools(tools::first());
     most.saturating_sub(fixed) / 2
 }
 
@@ -105,16 +106,14 @@ pub(super) struct Stock {
     first: Vec<ToolSpec>,
     /// The other tools; the agent's own before the external ones.
     rest: Vec<ToolSpec>,
-    /// The names of its own.
-    own: Vec<String>,
+    /// How many of them are its own.
+    own: usize,
 }
 
 impl Stock {
-    pub(super) fn new(own: &[CapabilitySummary], external: Vec<ToolSpec>) -> Self {
-        let mut first = Tools::specs(own);
-        let mut rest = first.split_off(BUILT_IN.len());
-        rest.extend(external);
-        Self { first, rest, own: own.iter().map(|capability| capability.name.clone()).collect() }
+    pub(super) fn new(Offered { first, capabilities, external }: Offered) -> Self {
+        let own = capabilities.len();
+        Self { first, rest: capabilities.into_iter().chain(external).collect(), own }
     }
 
     /// Bytes of what is not always there, when all of it is.
@@ -131,7 +130,8 @@ impl Stock {
     fn within(self, most: usize, history: &[Exchange], lately: &[String]) -> Offer {
         let known: HashSet<_> = self.rest.iter().map(|tool| tool.name.as_str()).collect();
         let mut places = HashMap::new();
-        for name in named(history, &known).into_iter().chain(lately.iter().map(String::as_str)) {
+        let first: HashSet<_> = self.first.iter().map(|tool| tool.name.as_str()).collect();
+        for name in named(history, &known, &first).into_iter().chain(lately.iter().map(String::as_str)) {
             let next = places.len();
             places.entry(name).or_insert(next);
         }
@@ -146,7 +146,7 @@ impl Stock {
             left -= if fits { bytes } else { 0 };
             fits
         });
-        let section = in_words(self.own.len(), &others, most / 4);
+        let section = in_words(self.own, &others, most / 4);
         let offered: HashSet<_> = offered.into_iter().map(|tool| tool.name.clone()).collect();
         let (rest, others): (Vec<_>, Vec<_>) = self.rest.into_iter().partition(|tool| offered.contains(&tool.name));
         let others = others.into_iter().map(|tool| tool.name).collect();
@@ -156,12 +156,12 @@ impl Stock {
 
 /// Which of the `known` tools the conversation speaks of, newest first: those that were called, or named in a call of one of the first tools
 /// (which writes one, or looks one up), and in the running turn those that the person named.
-fn named<'a>(history: &[Exchange], known: &HashSet<&'a str>) -> Vec<&'a str> {
+fn named<'a>(history: &[Exchange], known: &HashSet<&'a str>, first: &HashSet<&str>) -> Vec<&'a str> {
     let words = |text: &str| -> Vec<&'a str> {
         let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         words.filter_map(|word| known.get(word).copied()).collect()
     };
-    let of_call = |call: &CallRequest| match BUILT_IN.contains(&call.name.as_str()) {
+    let of_call = |call: &CallRequest| match first.contains(call.name.as_str()) {
         true => words(&call.arguments),
         false => known.get(call.name.as_str()).copied().into_iter().collect(),
     };

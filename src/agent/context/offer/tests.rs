@@ -7,11 +7,10 @@ use super::*;
 use crate::domain::{ToolCallId, TurnId, TurnState};
 
 /// Capabilities `c0`, `c1` … of about 300 bytes each.
-fn many(count: usize) -> Vec<CapabilitySummary> {
+fn many(count: usize) -> Vec<ToolSpec> {
     let parameters = json!({"type": "object", "properties": {"text": {"type": "string", "description": "d".repeat(100)}}});
-    let summary = |n: usize| CapabilitySummary {
+    let summary = |n: usize| ToolSpec {
         name: format!("c{n:02}"),
-        version: 1,
         description: format!("What number {n} is for.\nAnd more of it."),
         parameters: parameters.clone(),
     };
@@ -19,7 +18,11 @@ fn many(count: usize) -> Vec<CapabilitySummary> {
 }
 
 fn stock(count: usize) -> Stock {
-    Stock::new(&many(count), Vec::new())
+    of(many(count), Vec::new())
+}
+
+fn of(capabilities: Vec<ToolSpec>, external: Vec<ToolSpec>) -> Stock {
+    Stock::new(Offered { first: tools::first().to_vec(), capabilities, external })
 }
 
 fn called(name: &str, arguments: &str) -> HistoryEntry {
@@ -38,7 +41,7 @@ fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
 
 /// The names beside the four first.
 fn names(offer: &Offer) -> Vec<&str> {
-    assert!(offer.tools.iter().map(|tool| &*tool.name).take(4).eq(BUILT_IN));
+    assert!(offer.tools.iter().map(|tool| &*tool.name).take(4).eq(tools::first().iter().map(|tool| &*tool.name)));
     offer.tools[4..].iter().map(|tool| tool.name.as_str()).collect()
 }
 
@@ -104,7 +107,7 @@ fn a_call_of_what_is_offered_changes_nothing_and_one_of_what_is_not_offers_it() 
     let before = offered(&history);
     assert!(before.0.contains(&"c95".to_owned()) && !before.0.contains(&"c10".to_owned()), "{before:?}");
     for name in ["c95", "c93", "c99", "c95"] {
-        history[0].entries.extend([called(name, "{}"), HistoryEntry::Tool("c".into(), "c10 c11".into(), ToolCallId(1), 0)]);
+        history[0].entries.extend([called(name, "{}"), HistoryEntry::Tool("c".into(), "c10 c11".into(), ToolCallId(1), 0, None)]);
         assert_eq!(offered(&history), before);
     }
     history[0].entries.push(called("c10", "{}"));
@@ -118,7 +121,7 @@ fn a_call_of_what_is_offered_changes_nothing_and_one_of_what_is_not_offers_it() 
 fn one_that_is_larger_than_the_room_keeps_no_other_away() {
     let mut own = many(30);
     own[0].parameters = json!({"type": "object", "description": "d".repeat(30_000)});
-    let offer = Stock::new(&own, Vec::new()).within(3000, &[], &["c00".to_owned()]);
+    let offer = of(own, Vec::new()).within(3000, &[], &["c00".to_owned()]);
     assert!(names(&offer).len() > 5 && !names(&offer).contains(&"c00"));
     assert!(offer.section.contains("- c00: "), "{}", offer.section);
     assert!(offer.has("c00") && offer.has("c05") && offer.has("restart") && !offer.has("c30"));
@@ -129,7 +132,7 @@ fn tools_of_external_servers_are_told_like_the_agents_own() {
     let spec =
         |n: usize| ToolSpec { name: format!("far__t{n}"), description: "é".repeat(200), parameters: json!({"type": "object"}) };
     let history = [exchange(1, vec![called("far__t7", "{}")])];
-    let offer = Stock::new(&many(2), (0..40).map(spec).collect()).within(2500, &history, &["c01".into(), "c00".into()]);
+    let offer = of(many(2), (0..40).map(spec).collect()).within(2500, &history, &["c01".into(), "c00".into()]);
     assert_eq!(names(&offer)[..2], ["c00", "c01"]);
     assert!(names(&offer).contains(&"far__t7"), "{:?}", names(&offer));
     assert!(offer.section.contains("You have 2 self-built") && offer.section.contains(&format!(": {}…", "é".repeat(50))));

@@ -5,8 +5,8 @@ use super::*;
 fn read(text: &str) -> Result<Option<String>, String> {
     match due_date(text) {
         Ok(date) => Ok(date.map(|date| date.to_rfc3339())),
-        Err(Failure::Refused(reason)) => Err(reason),
-        Err(Failure::Store(error)) => panic!("{error}"),
+        Err(Failed::Refused(refusal)) => Err(refusal.message),
+        Err(Failed::Store(error)) => panic!("{error}"),
     }
 }
 
@@ -44,8 +44,8 @@ fn a_time_in_a_title_is_noticed() {
 fn a_model_that_is_none_is_answered_with_the_choices() {
     let read = |text: &str| match model(text) {
         Ok(model) => Ok(model),
-        Err(Failure::Refused(reason)) => Err(reason),
-        Err(Failure::Store(error)) => panic!("{error}"),
+        Err(Failed::Refused(refusal)) => Err(refusal.message),
+        Err(Failed::Store(error)) => panic!("{error}"),
     };
     assert_eq!(read(" "), Ok(None));
     assert_eq!(read("llama.cpp/qwen3"), Ok(Some("llamacpp/qwen3".into())));
@@ -55,8 +55,8 @@ fn a_model_that_is_none_is_answered_with_the_choices() {
 
 #[test]
 fn an_id_may_be_written_as_text() {
-    let request: ManageTasks = serde_json::from_value(json!({"action": "get", "id": "3"})).unwrap();
+    let request: Request = serde_json::from_value(json!({"action": "get", "id": "3"})).unwrap();
     assert_eq!(request.id, Some(3));
-    let refused = serde_json::from_value::<ManageTasks>(json!({"action": "get", "id": "three"})).err().unwrap();
+    let refused = serde_json::from_value::<Request>(json!({"action": "get", "id": "three"})).err().unwrap();
     assert!(refused.to_string().contains("`id` must be a whole number"), "{refused}");
 }

@@ -4,41 +4,48 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::domain::CapabilityVersion;
-use crate::sandbox::Sandbox;
-
-/// What the sandbox says of a use that no grant allows.
-const NOT_GRANTED: &str = "this capability was not granted";
+use crate::domain::{CapabilityVersion, Place, Refusal, RefusalCode};
+use crate::sandbox::{CallError, Rehearsed, Sandbox};
 
 /// The most of a result that is told, in bytes.
 const SHOWN: usize = 500;
+
+/// Why a draft cannot do its work, whatever its arguments.
+pub(super) struct Unfit {
+    /// What its author is told.
+    pub(super) refusal: Refusal,
+    /// True when nothing in the grants to ask for is left for the author to fill in.
+    whole: bool,
+}
 
 /// Calls the checked draft once and says what is strange about what came of it; nothing where it gave a result, or came no further than what
 /// a trial may not reach. In words and not as an object: small models copy the made-up arguments into their next call, and the result into
 /// their answer.
 ///
 /// # Errors
-/// It could not do its work whatever its arguments: it uses what it asked no grant for, or a name that is not there. The refusal, with the
-/// `grants` it needs. `tools` are those that it could have meant.
-pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, tools: &[String]) -> Result<Option<String>, Value> {
+/// It uses what it asked no grant for, or a name that is not there. `tools` are those that it could have meant.
+pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, tools: &[String]) -> Result<Option<String>, Unfit> {
     let params = sample(&version.parameters);
-    let outcome = sandbox.rehearse(version, &params).await;
     let call = format!("{}({params})", version.name);
-    let result = &outcome.result[..outcome.result.floor_char_boundary(SHOWN)];
-    if outcome.ok {
-        // A result that says something would be taken for the one that was asked for.
-        let empty = matches!(result.trim(), "" | "null" | "{}" | "[]");
-        let hint = if result == "null" { " The function takes ONE object: read arguments as params.x." } else { "" };
-        return Ok(empty.then(|| format!("With made-up arguments, {call} gave {result}. Is that meant?{hint}")));
+    let Rehearsed { result, missing } = sandbox.rehearse(version, &params).await;
+    let error = match result {
+        Ok(result) => {
+            let result = &result[..result.floor_char_boundary(SHOWN)];
+            // A result that says something would be taken for the one that was asked for.
+            let empty = matches!(result.trim(), "" | "null" | "{}" | "[]");
+            let hint = if result == "null" { " The function takes ONE object: read arguments as params.x." } else { "" };
+            return Ok(empty.then(|| format!("With made-up arguments, {call} gave {result}. Is that meant?{hint}")));
+        }
+        Err(error) => error,
+    };
+    let refusal = error.refusal();
+    if let Some(missing) = missing {
+        return Err(Unfit { refusal: missing.refusal(refusal.place), whole: missing.whole });
     }
-    let told: Value = serde_json::from_str(&outcome.result).unwrap_or_default();
-    let message = told["message"].as_str().unwrap_or(result);
-    if message.starts_with(NOT_GRANTED) {
-        return Err(missing_grant(message, &told["line"]));
+    if let Some(name) = undefined(&error) {
+        return Err(Unfit { refusal: not_defined(name, tools, refusal.place), whole: true });
     }
-    if let Some(name) = undefined(&told) {
-        return Err(not_defined(name, tools, &told["line"]));
-    }
+    let message = &refusal.message;
     let failed = format!(
         "With made-up arguments, {call} failed: {message}. If those make no sense here, call it with real ones; if the code is wrong, write it \
          again."
@@ -46,48 +53,37 @@ pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, too
     Ok((!version.grants.need_approval()).then_some(failed))
 }
 
-/// The grants stand beside the message and not in it: what is escaped twice, a small model copies with the backslashes.
-fn missing_grant(message: &str, line: &Value) -> Value {
-    let mut told = json!({ "error": "missing_grant", "message": message, "line": line });
-    if let Some((message, rest)) = message.split_once(" with grants ") {
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        if let Some(Ok(grants)) = values.next() {
-            told["message"] = json!(format!("{message} with these grants{}", &rest[values.byte_offset()..]));
-            told["grants"] = grants;
-        }
+/// The name that was not there, in the words of the JavaScript engine.
+fn undefined(error: &CallError) -> Option<&str> {
+    match error {
+        CallError::Threw { name, message, .. } if name == "ReferenceError" => message.strip_suffix(" is not defined"),
+        _ => None,
     }
-    told
-}
-
-/// The name that was not there.
-fn undefined(told: &Value) -> Option<&str> {
-    told["message"].as_str().filter(|_| told["name"] == "ReferenceError")?.strip_suffix(" is not defined")
 }
 
 /// Small models call another tool like a function.
-fn not_defined(name: &str, tools: &[String], line: &Value) -> Value {
+fn not_defined(name: &str, tools: &[String], place: Option<Place>) -> Refusal {
+    let of = |message| Refusal::new(RefusalCode::NotDefined, message).at(place);
     if tools.iter().any(|tool| tool == name) {
         let message =
             format!("`{name}` is a tool and no function: write await host.call('{name}', {{ … }}), and ask for these grants");
-        return json!({ "error": "not_defined", "message": message, "grants": { "tools": [name] }, "line": line });
+        return of(message).asking_for(json!({ "tools": [name] }));
     }
-    let message = format!("`{name}` is not defined: there are no imports and no require; define it, or do without");
-    json!({ "error": "not_defined", "message": message, "line": line })
+    of(format!("`{name}` is not defined: there are no imports and no require; define it, or do without"))
 }
 
-/// The grants of such a refusal, where nothing in them is made up: each host and each tool stands in the source as it is.
-pub(super) fn grants_of_source(refusal: &Value, source: &str) -> Option<Value> {
-    fn all_in(grants: &Value, source: &str) -> bool {
-        match grants {
-            Value::Object(fields) => fields.values().all(|inner| all_in(inner, source)),
-            Value::Array(names) => names.iter().all(|name| name.as_str().is_some_and(|name| source.contains(name))),
-            _ => true,
+impl Unfit {
+    /// The grants to ask for, where nothing in them is made up: each host and each tool stands in the source as it is.
+    pub(super) fn grants_of(&self, source: &str) -> Option<&Value> {
+        fn all_in(grants: &Value, source: &str) -> bool {
+            match grants {
+                Value::Object(fields) => fields.values().all(|inner| all_in(inner, source)),
+                Value::Array(names) => names.iter().all(|name| name.as_str().is_some_and(|name| source.contains(name))),
+                _ => true,
+            }
         }
+        self.refusal.grants.as_ref().filter(|grants| self.whole && all_in(grants, source))
     }
-    // What is said after them is left for the author to fill in.
-    let ends = ["with these grants", "with these grants beside those it has"];
-    let whole = refusal["message"].as_str().is_some_and(|message| ends.iter().any(|end| message.ends_with(end)));
-    refusal.get("grants").filter(|grants| whole && all_in(grants, source)).cloned()
 }
 
 /// Arguments that fit the schema, as far as its types tell. No two numbers are the same: what is wrong shows sooner.
@@ -166,39 +162,29 @@ mod tests {
     }
 
     #[test]
-    fn missing_grants_are_told_beside_the_message() {
-        let told = |message| missing_grant(message, &json!(3));
-        let secret =
-            told("not granted the secret K; to use it, write it again with grants {\"secrets\":{\"K\":[]}}, where the hosts are");
-        assert_eq!(
-            secret["message"],
-            "not granted the secret K; to use it, write it again with these grants, where the hosts are"
-        );
-        assert_eq!((&secret["grants"], &secret["line"]), (&json!({"secrets": {"K": []}}), &json!(3)));
-        assert_eq!(told("not granted at all"), json!({"error": "missing_grant", "message": "not granted at all", "line": 3}));
-    }
-
-    #[test]
     fn a_tool_that_is_called_like_a_function_is_told_from_other_names() {
-        let told =
-            json!({"error": "capability_failed", "name": "ReferenceError", "message": "double_it is not defined", "line": 2});
-        let name = undefined(&told).unwrap();
-        let tool = not_defined(name, &["double_it".into()], &told["line"]);
-        assert!(tool["message"].as_str().unwrap().contains("await host.call('double_it', { … })"), "{tool}");
-        assert_eq!((&tool["grants"], &tool["line"]), (&json!({"tools": ["double_it"]}), &json!(2)));
-        let other = not_defined("require", &["double_it".into()], &json!(1));
-        assert!(other["message"].as_str().unwrap().contains("no require") && other.get("grants").is_none(), "{other}");
-        assert_eq!(undefined(&json!({"name": "TypeError", "message": "x is not defined"})), None);
+        let thrown = |name: &str, message: &str| CallError::Threw { name: name.into(), message: message.into(), place: None };
+        let missing = thrown("ReferenceError", "double_it is not defined");
+        let place = Some(Place { line: 2, offset: 1 });
+        let tool = not_defined(undefined(&missing).unwrap(), &["double_it".into()], place);
+        assert!(tool.message.contains("await host.call('double_it', { … })"), "{tool:?}");
+        assert_eq!((&tool.grants, tool.place), (&Some(json!({"tools": ["double_it"]})), place));
+        let other = not_defined("require", &["double_it".into()], None);
+        assert!(other.message.contains("no require") && other.grants.is_none(), "{other:?}");
+        assert_eq!(undefined(&thrown("TypeError", "x is not defined")), None);
     }
 
     #[test]
     fn only_what_stands_in_the_source_is_asked_for_in_the_authors_place() {
-        let refusal = |rest: &str| missing_grant(&format!("not granted `http`; write it again with grants {rest}"), &json!(1));
+        let unfit = |grants: &Value, whole| {
+            let refusal = Refusal::new(RefusalCode::MissingGrant, "m").asking_for(grants.clone());
+            Unfit { refusal, whole }
+        };
         let hosts = json!({"http": {"hosts": ["http://127.0.0.1:80"]}, "sql": {"access": "read"}, "tools": ["double"]});
         let source = "await fetch(`http://127.0.0.1:80/x`); await host.call('double', {})";
-        assert_eq!(grants_of_source(&refusal(&hosts.to_string()), source), Some(hosts.clone()));
-        assert_eq!(grants_of_source(&refusal(&hosts.to_string()), "await fetch(params.url)"), None);
-        assert_eq!(grants_of_source(&refusal("{\"secrets\":{\"K\":[]}}, where the hosts are those it goes to"), "K"), None);
+        assert_eq!(unfit(&hosts, true).grants_of(source), Some(&hosts));
+        assert_eq!(unfit(&hosts, true).grants_of("await fetch(params.url)"), None);
+        assert_eq!(unfit(&json!({"secrets": {"K": []}}), false).grants_of("K"), None);
     }
 
     #[test]

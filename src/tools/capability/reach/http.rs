@@ -23,8 +23,8 @@ impl Reaching {
     pub(super) async fn http(&self, ordinal: i32, request: HttpRequest) -> Result<String, Failed> {
         let Inner { tools, lease, permit, .. } = &*self.0;
         let (entry, safe) = self.entry(ordinal, &request);
-        let operation = entry.of(permit.call());
-        match tools.store.earlier_operation(&operation).await? {
+        let operation = entry.of(permit);
+        match tools.kit.store.earlier_operation(&operation).await? {
             Earlier::Done(answer) => return answer.map_err(Failed::Refused),
             Earlier::Different => return Err(Failed::Refused(ANOTHER_WAY.to_owned())),
             // Sent again with the same key: the peer knows it.
@@ -33,14 +33,14 @@ impl Reaching {
             Earlier::New if safe => {}
             Earlier::New => {
                 hit(Point::BeforeIntent)?;
-                tools.store.intend_operation(lease, &operation, tools.clock.now()).await?;
+                tools.kit.store.intend_operation(lease, &operation, tools.kit.clock.now()).await?;
                 hit(Point::AfterIntent)?;
             }
         }
         let (state, answer) = self.sent(ordinal, request, safe).await;
         let text = answer.as_ref().unwrap_or_else(|why| why);
         hit(Point::AfterSend)?;
-        tools.store.end_operation(lease, &operation, state, Some(text), tools.clock.now()).await?;
+        tools.kit.store.end_operation(lease, &operation, state, Some(text), tools.kit.clock.now()).await?;
         hit(Point::AfterOperation)?;
         answer.map_err(Failed::Refused)
     }
@@ -49,10 +49,10 @@ impl Reaching {
     async fn sent(&self, ordinal: i32, request: HttpRequest, safe: bool) -> (OperationState, Result<String, String>) {
         let Inner { tools, permit, capability, secrets, .. } = &*self.0;
         let HttpRequest { method, url, headers, body } = request;
-        let key = tools.store.derived_key(&format!("idempotency:{}:{ordinal}", permit.call()));
+        let key = tools.kit.store.derived_key(&format!("idempotency:{}:{ordinal}", permit.call()));
         let idempotency_key = (!safe).then(|| hex::encode(&key[..16]));
         let request = egress::Request { method, url, headers, body, idempotency_key };
-        match tools.hands.egress.send(permit, request, &capability.grants.http, &secrets.placeholders).await {
+        match tools.kit.hands.egress.send(permit, request, &capability.grants.http, &secrets.placeholders).await {
             Ok(egress::Response { status, status_text, url, headers, body }) => {
                 (OperationState::Done, Ok(HttpAnswer { status, status_text, url, headers, body }.to_json()))
             }
@@ -65,9 +65,9 @@ impl Reaching {
 
     async fn unknown(&self, operation: &NewOperation<'_>) -> Result<String, Failed> {
         let Inner { tools, lease, .. } = &*self.0;
-        let (state, now) = (OperationState::Unknown, tools.clock.now());
+        let (state, now) = (OperationState::Unknown, tools.kit.clock.now());
         // It may be known as unknown already.
-        match tools.store.end_operation(lease, operation, state, Some(MAY_HAVE_HAPPENED), now).await {
+        match tools.kit.store.end_operation(lease, operation, state, Some(MAY_HAVE_HAPPENED), now).await {
             Ok(()) | Err(StoreError::LostLease) => Err(Failed::Refused(MAY_HAVE_HAPPENED.to_owned())),
             Err(error) => Err(error.into()),
         }

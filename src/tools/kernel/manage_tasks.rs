@@ -3,21 +3,86 @@
 use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::Recorder;
-use super::arguments::refusal;
-use crate::domain::{Effect, OperationState, Origin, Outcome, Task, TaskId, TaskStatus};
+use crate::domain::{Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode, Task, TaskId, TaskStatus, ToolSpec};
 use crate::model::reference::Reference;
-use crate::store::{Lease, NewOperation, NewTask, Store, StoreError, TaskChange, Unit};
+use crate::store::{Lease, NewTask, StoreError, TaskChange, Unit};
+use crate::tools::kit::Kit;
+use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Prepared, Told, Tool, read, spec};
 
-pub(super) const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
+const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
+
+/// The tool.
+pub(super) struct ManageTasks;
+
+impl Tool for ManageTasks {
+    fn spec(&self) -> ToolSpec {
+        spec::<Request>(MANAGE_TASKS, DESCRIPTION)
+    }
+
+    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+        async move {
+            let request: Request = read(asked.arguments.clone())?;
+            let mut effect = request.effect();
+            if effect == Effect::Delete {
+                let kit = asked.kit();
+                if !request.finds_its_task(&mut kit.store.begin(kit.clock.now()).await?).await? {
+                    effect = Effect::Read; // it will be told so
+                }
+            }
+            Ok(Prepared::new(request, effect))
+        }
+        .boxed()
+    }
+
+    fn changes(&self, arguments: &Value) -> bool {
+        read::<Request>(arguments.clone()).is_ok_and(|request| request.effect() != Effect::Read)
+    }
+
+    fn for_capabilities(&self) -> bool {
+        true
+    }
+}
+
+impl Act for Request {
+    fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+        async move {
+            let action = &self.action;
+            let Some(id) = self.id else {
+                return Ok(Told::of(vec![format!("Does `{action}` with tasks, as the arguments say.")]));
+            };
+            let task = kit.store.begin(kit.clock.now()).await?.task(TaskId(id)).await?;
+            Ok(Told::of(vec![match task {
+                Some(task) if action == "delete" => format!("Deletes the task {id}, “{}”.", task.title),
+                Some(task) => format!("Changes the task {id}, “{}”: {action}.", task.title),
+                None => format!("There is no task {id} any more; nothing will happen."),
+            }]))
+        }
+        .boxed()
+    }
+
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+        async move {
+            let mut unit = doing.kit().store.begin(doing.now).await?;
+            let outcome = match apply(&mut unit, doing, *self).await {
+                Ok(result) => Outcome::ok(result),
+                Err(Failed::Refused(refusal)) => Outcome::refused(&refusal),
+                Err(Failed::Store(error)) => return Err(error),
+            };
+            Ok(Done::Within(unit, outcome))
+        }
+        .boxed()
+    }
+}
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct ManageTasks {
+struct Request {
     /// One of: create, list, get, update, complete, delete
     action: String,
     /// Task ID (required for get, update, complete, delete)
@@ -41,9 +106,9 @@ pub(super) struct ManageTasks {
     model: Option<String>,
 }
 
-impl ManageTasks {
+impl Request {
     /// What it would do. An action that does not exist does nothing.
-    pub(super) fn effect(&self) -> Effect {
+    fn effect(&self) -> Effect {
         match self.action.as_str() {
             "create" | "update" | "complete" => Effect::Write,
             "delete" => Effect::Delete,
@@ -52,21 +117,16 @@ impl ManageTasks {
     }
 
     /// Whether there is a task for it to delete, and it does not say that it means another.
-    pub(super) async fn finds_its_task(&self, unit: &mut Unit) -> Result<bool, StoreError> {
+    async fn finds_its_task(&self, unit: &mut Unit) -> Result<bool, StoreError> {
         let Some(id) = self.id.map(TaskId) else { return Ok(false) };
         if unit.task(id).await?.is_none() {
             return Ok(false);
         }
         match not_the_title_of_another(unit, id, self.title.as_deref().map(str::trim), &self.action, None).await {
             Ok(()) => Ok(true),
-            Err(Failure::Refused(_)) => Ok(false),
-            Err(Failure::Store(error)) => Err(error),
+            Err(Failed::Refused(_)) => Ok(false),
+            Err(Failed::Store(error)) => Err(error),
         }
-    }
-
-    /// The task it is about, and what is to be done with it.
-    pub(super) fn id_and_action(&self) -> (Option<i64>, &str) {
-        (self.id, &self.action)
     }
 }
 
@@ -90,60 +150,11 @@ fn number_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i
     }
 }
 
-/// Why a request was not carried out.
-enum Failure {
-    /// What the model reads.
-    Refused(String),
-    Store(StoreError),
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-pub(super) async fn run(record: &Recorder<'_>, request: ManageTasks) -> Result<(), StoreError> {
-    let mut unit = record.store.begin(record.now).await?;
-    let outcome = match apply(&mut unit, record.lease, request, record.now).await {
-        Ok(result) => Outcome::ok(result),
-        Err(Failure::Refused(reason)) => Outcome::failed(reason),
-        Err(Failure::Store(error)) => return Err(error),
-    };
-    unit.end_call(record.lease, record.end(outcome)).await?;
-    unit.commit().await
-}
-
-/// Does what a capability asks for; `operation` is its place in the ledger, where it changes something. The inner error is what the
-/// capability is told.
-pub(super) async fn run_nested(
-    store: &Store,
-    lease: &Lease,
-    request: ManageTasks,
-    operation: Option<NewOperation<'_>>,
-    now: DateTime<Utc>,
-) -> Result<Result<String, String>, StoreError> {
-    let mut unit = store.begin(now).await?;
-    let answer = match apply(&mut unit, lease, request, now).await {
-        Ok(result) => Ok(result),
-        Err(Failure::Refused(reason)) => Err(reason),
-        Err(Failure::Store(error)) => return Err(error),
-    };
-    if let Some(operation) = operation {
-        let (state, text) = match &answer {
-            Ok(result) => (OperationState::Done, result),
-            Err(reason) => (OperationState::Failed, reason),
-        };
-        unit.end_operation(lease, &operation, state, Some(text)).await?;
-    }
-    unit.commit().await?;
-    Ok(answer)
-}
-
 const LONGEST_TITLE: usize = 1024;
 const LONGEST_DETAILS: usize = 32 << 10;
 
-async fn apply(unit: &mut Unit, lease: &Lease, request: ManageTasks, now: DateTime<Utc>) -> Result<String, Failure> {
+async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<String, Failed> {
+    let Doing { lease, permit, now, .. } = doing;
     let conversation = lease.conversation;
     let title = request.title.map(|title| title.trim().to_owned());
     // They are in what every turn is shown, and in each list of tasks.
@@ -151,7 +162,7 @@ async fn apply(unit: &mut Unit, lease: &Lease, request: ManageTasks, now: DateTi
         if let Some(text) = text.as_ref().filter(|text| text.len() > most) {
             let told =
                 format!("`{name}` has {} bytes, and {most} is the most; keep long texts in a table of your own", text.len());
-            return Err(Failure::Refused(refusal(&told)));
+            return Err(Refusal::arguments(told).into());
         }
     }
     match request.action.as_str() {
@@ -164,7 +175,7 @@ async fn apply(unit: &mut Unit, lease: &Lease, request: ManageTasks, now: DateTi
             if request.due_at.is_none() && names_a_time(&title) {
                 return Err(undated(&title, &details));
             }
-            shown(&unit.create_task(conversation, NewTask { title, details, due_at, model }).await?)
+            shown(&unit.create_task(permit, conversation, NewTask { title, details, due_at, model }).await?)
         }
         "list" => {
             let tasks = unit.list_tasks().await?;
@@ -183,12 +194,12 @@ async fn apply(unit: &mut Unit, lease: &Lease, request: ManageTasks, now: DateTi
             let due_at = request.due_at.as_deref().map(due_date).transpose()?;
             not_at_once(lease, due_at.flatten(), now)?;
             if title.as_deref() == Some("") {
-                return Err(Failure::Refused(refusal("`title` must not be empty")));
+                return Err(Refusal::arguments("`title` must not be empty").into());
             }
             let model = request.model.as_deref().map(model).transpose()?;
             not_the_title_of_another(unit, id, title.as_deref(), "update", request.status.as_deref()).await?;
             let change = TaskChange { title, details: request.details, status, due_at, model };
-            match unit.update_task(conversation, id, change).await? {
+            match unit.update_task(permit, conversation, id, change).await? {
                 Some(task) => shown(&task),
                 None => Err(unknown(unit, id).await),
             }
@@ -197,7 +208,7 @@ async fn apply(unit: &mut Unit, lease: &Lease, request: ManageTasks, now: DateTi
             let id = id(unit, request.id, "complete").await?;
             not_the_title_of_another(unit, id, title.as_deref(), "complete", None).await?;
             let change = TaskChange { status: Some(TaskStatus::Done), ..TaskChange::default() };
-            match unit.update_task(conversation, id, change).await? {
+            match unit.update_task(permit, conversation, id, change).await? {
                 Some(task) => shown(&task),
                 None => Err(unknown(unit, id).await),
             }
@@ -205,52 +216,52 @@ async fn apply(unit: &mut Unit, lease: &Lease, request: ManageTasks, now: DateTi
         "delete" => {
             let id = id(unit, request.id, "delete").await?;
             not_the_title_of_another(unit, id, title.as_deref(), "delete", None).await?;
-            match unit.delete_task(conversation, id).await? {
+            match unit.delete_task(permit, conversation, id).await? {
                 Some(task) => Ok(json!({ "deleted": task }).to_string()),
                 None => Err(unknown(unit, id).await),
             }
         }
-        other => Err(Failure::Refused(refusal(&format!(
+        other => Err(Refusal::arguments(format!(
             "`action` is `{other}`; it must be one of: create, list, get, update, complete, delete"
-        )))),
+        ))
+        .into()),
     }
 }
 
-fn shown(task: &Task) -> Result<String, Failure> {
+fn shown(task: &Task) -> Result<String, Failed> {
     Ok(json!(task).to_string())
 }
 
-fn missing(argument: &str, action: &str) -> Failure {
-    Failure::Refused(refusal(&format!("`{argument}` is missing; the action `{action}` needs it")))
+fn missing(argument: &str, action: &str) -> Failed {
+    Refusal::arguments(format!("`{argument}` is missing; the action `{action}` needs it")).into()
 }
 
-async fn id(unit: &mut Unit, id: Option<i64>, action: &str) -> Result<TaskId, Failure> {
+async fn id(unit: &mut Unit, id: Option<i64>, action: &str) -> Result<TaskId, Failed> {
     match id {
         Some(id) => Ok(TaskId(id)),
         None => {
             let message = format!("`id` is missing; the action `{action}` needs it");
-            Err(with_open_tasks(unit, json!({ "error": "invalid_arguments", "message": message })).await)
+            Err(with_open_tasks(unit, Refusal::arguments(message)).await)
         }
     }
 }
 
-async fn unknown(unit: &mut Unit, id: TaskId) -> Failure {
+async fn unknown(unit: &mut Unit, id: TaskId) -> Failed {
     let message = format!("there is no task {id}; the action `list` shows all");
-    with_open_tasks(unit, json!({ "error": "not_found", "message": message })).await
+    with_open_tasks(unit, Refusal::new(RefusalCode::NotFound, message)).await
 }
 
 /// How many open tasks are named to whoever named none of them.
 const NAMED: usize = 20;
 
 /// A refusal that names the tasks it could have been about.
-async fn with_open_tasks(unit: &mut Unit, mut told: Value) -> Failure {
+async fn with_open_tasks(unit: &mut Unit, refusal: Refusal) -> Failed {
     let tasks = match unit.list_tasks().await {
         Ok(tasks) => tasks,
         Err(error) => return error.into(),
     };
-    told["open_tasks"] =
-        tasks.iter().filter(|task| open(task)).take(NAMED).map(|task| json!({ "id": task.id, "title": task.title })).collect();
-    Failure::Refused(told.to_string())
+    let named = tasks.iter().filter(|task| open(task)).take(NAMED).map(|task| json!({ "id": task.id, "title": task.title }));
+    refusal.with("open_tasks", named.collect::<Value>()).into()
 }
 
 /// Whether a text has a time of day or a year in it, which its author may have meant as the due date.
@@ -261,16 +272,16 @@ fn names_a_time(text: &str) -> bool {
 }
 
 /// A time in the title wakes nobody. Whoever means no date says so.
-fn undated(title: &str, details: &str) -> Failure {
+fn undated(title: &str, details: &str) -> Failed {
     let message = "the title names a time, and `due_at` is missing, so this would wake nobody: call again with `due_at`, or with \"\" if it \
                    is not to fall due";
     let call = json!({ "action": "create", "title": title, "details": details, "due_at": "YYYY-MM-DDTHH:MM:SSZ" });
-    Failure::Refused(json!({ "error": "invalid_arguments", "message": message, "call": call }).to_string())
+    Refusal::arguments(message).with("call", call).into()
 }
 
 /// Refuses a task that would wake the model again as soon as this turn ends, where a due task began it: a model that makes such a task each
 /// time it is woken would never stop.
-fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<(), Failure> {
+fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<(), Failed> {
     if lease.origin != Origin::Task || due_at.is_none_or(|due_at| due_at > now) {
         return Ok(());
     }
@@ -278,7 +289,7 @@ fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>)
         "`due_at` is in the past (it is {now} now), and you were woken by a due task: do now what is to be done now, or give a later time",
         now = now.to_rfc3339_opts(SecondsFormat::Secs, true)
     );
-    Err(Failure::Refused(refusal(&message)))
+    Err(Refusal::arguments(message).into())
 }
 
 /// Refuses to change a task under the title of another open one: then most likely that one was meant.
@@ -288,7 +299,7 @@ async fn not_the_title_of_another(
     title: Option<&str>,
     action: &str,
     status: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), Failed> {
     let Some(title) = title.map(str::to_lowercase) else { return Ok(()) };
     let tasks = unit.list_tasks().await?;
     let named: Vec<_> = tasks.iter().filter(|task| task.title.to_lowercase() == title).collect();
@@ -302,7 +313,7 @@ async fn not_the_title_of_another(
             if let Some(status) = status {
                 call["status"] = status.into();
             }
-            Err(with_open_tasks(unit, json!({ "error": "invalid_arguments", "message": message, "call": call })).await)
+            Err(with_open_tasks(unit, Refusal::arguments(message).with("call", call)).await)
         }
         _ => Ok(()),
     }
@@ -312,23 +323,23 @@ fn open(task: &Task) -> bool {
     matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress)
 }
 
-fn status(text: &str) -> Result<TaskStatus, Failure> {
-    text.parse().map_err(|error: String| Failure::Refused(refusal(&format!("`status`: {error}"))))
+fn status(text: &str) -> Result<TaskStatus, Failed> {
+    text.parse().map_err(|error: String| Refusal::arguments(format!("`status`: {error}")).into())
 }
 
 /// Reads the name of a model; an empty text leaves the choice to the profile.
-fn model(text: &str) -> Result<Option<String>, Failure> {
+fn model(text: &str) -> Result<Option<String>, Failed> {
     if text.trim().is_empty() {
         return Ok(None);
     }
     let reference: Reference = text.parse().map_err(|error| {
-        Failure::Refused(refusal(&format!("`model` cannot be used: {error} Leave it out for the model that is set.")))
+        Refusal::arguments(format!("`model` cannot be used: {error} Leave it out for the model that is set."))
     })?;
     Ok(Some(reference.to_string()))
 }
 
 /// Reads an ISO 8601 date; without an offset it is UTC, without a time it is midnight. An empty text means no date.
-fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, Failure> {
+fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, Failed> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -341,9 +352,10 @@ fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, Failure> {
     match (with_offset, without) {
         (Ok(date), _) => Ok(Some(date)),
         (Err(_), Some(date)) => Ok(Some(date.and_utc())),
-        (Err(_), None) => Err(Failure::Refused(refusal(&format!(
+        (Err(_), None) => Err(Refusal::arguments(format!(
             "`due_at` is `{text}`, which is no ISO 8601 date; write it like 2026-11-20T09:30:00Z"
-        )))),
+        ))
+        .into()),
     }
 }
 

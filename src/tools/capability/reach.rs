@@ -11,7 +11,9 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::Tools;
+use super::super::kit::Kit;
+use super::super::registry::Registry;
+use super::super::tool::Doing;
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, Outcome, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};
@@ -23,11 +25,11 @@ use crate::store::{AgentLogin, Earlier, KvOp, Lease, NewOperation, StoreError};
 struct Reaching(Arc<Inner>);
 
 struct Inner {
-    tools: Tools,
+    tools: Registry,
     lease: Lease,
     policy: Arc<Policy>,
-    permit: Permit,
-    capability: Box<CapabilityVersion>,
+    permit: Arc<Permit>,
+    capability: CapabilityVersion,
     secrets: Secrets,
     /// Why the ledger could not be written, by this call or one nested in it: then the whole call has no outcome and is run again.
     broken: Arc<Mutex<Option<StoreError>>>,
@@ -60,9 +62,9 @@ impl Entry {
         Self { ordinal, kind, class, request, sha256 }
     }
 
-    fn of(&self, call: ToolCallId) -> NewOperation<'_> {
+    fn of<'a>(&'a self, permit: &'a Permit) -> NewOperation<'a> {
         let Self { ordinal, kind, class, request, sha256 } = self;
-        NewOperation { call, ordinal: *ordinal, kind: *kind, class: *class, request, request_sha256: *sha256 }
+        NewOperation { permit, ordinal: *ordinal, kind: *kind, class: *class, request, request_sha256: *sha256 }
     }
 }
 
@@ -81,81 +83,50 @@ impl From<StoreError> for Failed {
 const ANOTHER_WAY: &str = "This call was interrupted and run again, and took another way than before: what it had done until then is in \
      the list of its operations, and nothing was repeated. Look at what happened before you call it again.";
 
-impl Tools {
-    /// Calls a capability with everything it was granted.
-    pub(super) async fn call_capability(
-        &self,
-        lease: &Lease,
-        policy: Policy,
-        capability: Box<CapabilityVersion>,
-        arguments: Value,
-        permit: Permit,
-    ) -> Result<Outcome, StoreError> {
-        let reaching = Reaching(Arc::new(Inner {
-            tools: self.clone(),
-            lease: lease.clone(),
-            policy: Arc::new(policy),
-            secrets: self.secrets_of(&capability, permit.call()).await,
-            permit,
-            capability,
-            broken: Arc::default(),
-            parent: 0,
-            depth: 0,
-        }));
-        let outcome = reaching.call(&arguments).await;
-        let broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match broken {
-            Some(error) => Err(error),
-            None => self.with_uncertain(reaching.0.permit.call(), outcome).await,
-        }
+/// Calls a capability with everything it was granted.
+pub(super) async fn call(doing: Doing<'_>, capability: CapabilityVersion) -> Result<Outcome, StoreError> {
+    let Doing { tools, policy, lease, permit, proposal, .. } = doing;
+    let reaching = Reaching(Arc::new(Inner {
+        tools: tools.clone(),
+        lease: lease.clone(),
+        policy: Arc::clone(policy),
+        secrets: secrets_of(&tools.kit, &capability, permit.call()).await,
+        permit: Arc::clone(permit),
+        capability,
+        broken: Arc::default(),
+        parent: 0,
+        depth: 0,
+    }));
+    let outcome = reaching.call(&proposal.arguments).await;
+    let broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match broken {
+        Some(error) => Err(error),
+        None => tools.kit.with_uncertain(permit.call(), outcome).await,
     }
+}
 
-    /// The outcome, which says what of it is uncertain: a capability that was ended by its deadline could not, and one that caught the error
-    /// did not.
-    pub(super) async fn with_uncertain(&self, call: ToolCallId, outcome: Outcome) -> Result<Outcome, StoreError> {
-        let uncertain = self.store.uncertain_operations(call).await?;
-        // Said whatever the result says already: the capability writes its result, and could say it of something else.
-        if uncertain.is_empty() {
-            return Ok(outcome);
-        }
-        let named = |request: &Value| match ["method", "url", "server", "tool"].map(|field| request[field].as_str()) {
-            [Some(method), Some(url), ..] => format!("{method} {url}"),
-            [.., Some(server), Some(tool)] => format!("{tool} of the MCP server {server}"),
-            _ => request.to_string(),
-        };
-        let named: Vec<_> = uncertain.iter().map(named).collect();
-        let result = format!(
-            "{}\n[controller] Nobody knows whether this arrived, and it is not sent again by itself: {}. Look at the peer's side, or let the \
-             user decide.",
-            outcome.result,
-            named.join(", ")
-        );
-        Ok(Outcome { result, ..outcome })
-    }
-
-    /// Placeholders for the secrets a capability may use. They are the same when the call is run again, and nobody can guess them.
-    async fn secrets_of(&self, capability: &CapabilityVersion, call: ToolCallId) -> Secrets {
-        let mut secrets = Secrets::default();
-        for (name, hosts) in &capability.grants.secrets {
-            match self.hands.vault.get(name).await {
-                Ok(Some(value)) => {
-                    let key = self.store.derived_key(&format!("placeholder:{call}:{name}"));
-                    let placeholder = format!("secret_{}", hex::encode(&key[..16]));
-                    secrets.placeholders.insert(placeholder.clone(), name.clone(), value, hosts.clone());
-                    secrets.names.push((name.clone(), placeholder));
-                }
-                Ok(None) => {}
-                Err(error) => tracing::warn!(secret = name, %error, "a secret cannot be used"),
+/// Placeholders for the secrets a capability may use. They are the same when the call is run again, and nobody can guess them.
+async fn secrets_of(kit: &Kit, capability: &CapabilityVersion, call: ToolCallId) -> Secrets {
+    let mut secrets = Secrets::default();
+    for (name, hosts) in &capability.grants.secrets {
+        match kit.hands.vault.get(name).await {
+            Ok(Some(value)) => {
+                let key = kit.store.derived_key(&format!("placeholder:{call}:{name}"));
+                let placeholder = format!("secret_{}", hex::encode(&key[..16]));
+                secrets.placeholders.insert(placeholder.clone(), name.clone(), value, hosts.clone());
+                secrets.names.push((name.clone(), placeholder));
             }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(secret = name, %error, "a secret cannot be used"),
         }
-        secrets
     }
+    secrets
 }
 
 impl Reaching {
     async fn call(&self, arguments: &Value) -> Outcome {
         let Inner { tools, permit, capability, .. } = &*self.0;
-        tools.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await
+        tools.kit.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await
     }
 
     /// The place of an operation in the ledger of the whole call: the number of its parent, then its own, as two digits of base 129. So it
@@ -192,8 +163,8 @@ impl Reaching {
             return answer;
         }
         let Inner { tools, lease, permit, .. } = &*self.0;
-        let (operation, now) = (entry.of(permit.call()), tools.clock.now());
-        tools.store.run_operation_sql(lease, operation, text, params, login, now).await?.map_err(Failed::Refused)
+        let (operation, now) = (entry.of(permit), tools.kit.clock.now());
+        tools.kit.store.run_operation_sql(lease, operation, text, params, login, now).await?.map_err(Failed::Refused)
     }
 
     async fn kv(&self, ordinal: i32, request: KvRequest) -> Result<String, Failed> {
@@ -217,15 +188,15 @@ impl Reaching {
             return answer;
         }
         let Inner { tools, lease, permit, capability, .. } = &*self.0;
-        let (operation, now) = (entry.of(permit.call()), tools.clock.now());
-        tools.store.run_kv(lease, operation, &capability.name, request, now).await?.map_err(Failed::Refused)
+        let (operation, now) = (entry.of(permit), tools.kit.clock.now());
+        tools.kit.store.run_kv(lease, operation, &capability.name, request, now).await?.map_err(Failed::Refused)
     }
 
     /// The answer that this operation got when the call was run before; `None` when it was not done then. For operations of class T,
     /// which are done or not, and nothing between.
     async fn earlier(&self, entry: &Entry) -> Result<Option<Result<String, Failed>>, Failed> {
-        let operation = entry.of(self.0.permit.call());
-        Ok(match self.0.tools.store.earlier_operation(&operation).await? {
+        let operation = entry.of(&self.0.permit);
+        Ok(match self.0.tools.kit.store.earlier_operation(&operation).await? {
             Earlier::New | Earlier::Intended => None,
             Earlier::Done(answer) => Some(answer.map_err(Failed::Refused)),
             Earlier::Different => Some(Err(Failed::Refused(ANOTHER_WAY.to_owned()))),
@@ -239,11 +210,11 @@ impl Reach for Reaching {
         async move {
             match reaching.done(ordinal, operation.request).await {
                 Ok(answer) => Ok(answer),
-                Err(Failed::Refused(why)) => Err(Refused(why)),
+                Err(Failed::Refused(why)) => Err(Refused::new(why)),
                 Err(Failed::Store(error)) => {
                     let mut broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner);
                     broken.get_or_insert(error);
-                    Err(Refused("the server could not do this just now".to_owned()))
+                    Err(Refused::new("the server could not do this just now"))
                 }
             }
         }
@@ -253,7 +224,9 @@ impl Reach for Reaching {
     fn secret(&self, name: &str) -> Result<String, Refused> {
         let found = self.0.secrets.names.iter().find(|(known, _)| known == name);
         found.map(|(_, placeholder)| placeholder.clone()).ok_or_else(|| {
-            Refused(format!("the secret {name} is not set; the user can set it in the page, or with: level3 secret set {name}"))
+            Refused::new(format!(
+                "the secret {name} is not set; the user can set it in the page, or with: level3 secret set {name}"
+            ))
         })
     }
 

@@ -1,0 +1,10 @@
+//! The names of the tools that every builder begins with, for the places that have to speak of one of them.
+
+/// Runs SQL.
+pub const EXECUTE_SQL: &str = "execute_sql";
+/// Makes a capability.
+pub const WRITE_CAPABILITY: &str = "write_capability";
+/// Makes, changes and lists tasks.
+pub const MANAGE_TASKS: &str = "manage_tasks";
+/// Loads capabilities afresh, or restarts the process.
+pub const RESTART: &str = "restart";

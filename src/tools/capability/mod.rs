@@ -1,0 +1,92 @@
+//! Capabilities as tools: those that the agent wrote.
+
+mod reach;
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::arguments;
+use super::kit::Kit;
+use super::registry::Source;
+use super::tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Told, Tool, at_once};
+use crate::domain::{CapabilityVersion, Effect, ToolSpec};
+use crate::store::{CapabilitySummary, Crash, StoreError};
+
+/// All that are live.
+pub(super) struct Capabilities;
+
+/// One of them.
+struct Capability(CapabilityVersion);
+
+/// A capability as a model is offered it.
+pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
+    let mut parameters = summary.parameters.clone();
+    arguments::spelled_out(&mut parameters);
+    ToolSpec { name: summary.name.clone(), description: summary.description.clone(), parameters }
+}
+
+impl Source for Capabilities {
+    fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>> {
+        async move { Ok(kit.capabilities().await?.iter().map(spec).collect()) }.boxed()
+    }
+
+    fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>> {
+        async move { Ok(kit.store.capability(name).await?.map(|live| Arc::new(Capability(live)) as Arc<dyn Tool>)) }.boxed()
+    }
+}
+
+impl Tool for Capability {
+    fn spec(&self) -> ToolSpec {
+        let CapabilityVersion { name, description, parameters, version, .. } = self.0.clone();
+        spec(&CapabilitySummary { name, version, description, parameters })
+    }
+
+    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+        let live = &self.0;
+        at_once(match asked.kit().hands.sandbox.validate_params(live, &asked.arguments) {
+            Ok(()) => Ok(Prepared { version: Some(live.version), ..Prepared::new(Self(live.clone()), Effect::Call) }),
+            Err(error) => Err(error.refusal().into()),
+        })
+    }
+
+    fn may_send(&self) -> bool {
+        true
+    }
+
+    fn for_capabilities(&self) -> bool {
+        true
+    }
+}
+
+impl Act for Capability {
+    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+        let CapabilityVersion { name, version, grants, .. } = &self.0;
+        let powers = grants.in_words();
+        let what = if powers.is_empty() {
+            vec![format!("Calls the capability `{name}`, version {version}. It reaches nothing outside its sandbox.")]
+        } else {
+            let first = format!("Calls the capability `{name}`, version {version}, with the arguments below. It may:");
+            [first].into_iter().chain(powers).collect()
+        };
+        at_once(Ok(Told { can_always: true, ..Told::of(what) }))
+    }
+
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+        async move {
+            let (kit, live) = (doing.kit(), self.0);
+            let under_way =
+                Crash { call: doing.permit.call(), fence: doing.lease.fence, name: live.name.clone(), version: live.version };
+            let _mark = kit.hands.marks.set(&under_way);
+            let outcome = reach::call(doing, live).await?;
+            kit.metrics.capability_call(outcome.ok);
+            Ok(Done::Outcome(outcome))
+        }
+        .boxed()
+    }
+
+    fn inside(&self) -> Inside<'_> {
+        Inside::Capability(&self.0)
+    }
+}

@@ -1,0 +1,252 @@
+//! The one way in which a call is carried out: prepare, authorize, then ask a person, or execute and record. So every call ends in exactly
+//! one outcome.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use super::tool::{Asked, Doing, Done, Failed, Prepared};
+use super::{Tools, arguments};
+use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset, Words};
+use crate::failpoint::{self, Point};
+use crate::governor::{self, Known, Policy, Proposal, Recorded, Verdict};
+use crate::store::{CallEnd, Judged, Lease, NewApproval, OpenCall, ProfilePolicy, StoreError};
+
+/// What came of running a call.
+#[derive(Debug, PartialEq)]
+pub enum Ran {
+    /// It has its outcome; the turn goes on.
+    Ended,
+    /// It has its outcome, and the process is to be restarted before the turn goes on.
+    Restart,
+    /// A person has to decide; the turn waits and is not held any more.
+    Waiting,
+}
+
+/// What came of trying a call once.
+enum Tried {
+    Ran(Ran),
+    /// Nothing was kept: it would do more than it was let to.
+    Found(Finding),
+}
+
+impl Tools {
+    /// What a call would do, as far as its arguments can be read, nothing when they cannot; and the arguments as they will be judged.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn proposed(&self, profile: &Profile, open: &OpenCall) -> Result<(BTreeSet<Effect>, String), StoreError> {
+        let written = open.request.arguments.clone();
+        let (_, prepared) = self.prepared(profile.tools, open).await?;
+        Ok(match prepared {
+            Ok(Prepared { effects, arguments, .. }) => (effects, arguments.map_or(written, |completed| completed.to_string())),
+            Err(_refused) => (BTreeSet::new(), written),
+        })
+    }
+
+    /// Runs one call to its outcome, or lets its turn wait for a person.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] when the turn is not ours any more, or when the database is not there; then the call has no outcome
+    /// yet and may be run again.
+    pub async fn run(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Ran, StoreError> {
+        let tool = &open.request.name;
+        let span = tracing::info_span!("call", call = %open.call, tool);
+        let begun = Instant::now();
+        let ran = self.run_judged(lease, profile.tools, open).instrument(span).await?;
+        if ran != Ran::Waiting {
+            self.registry.kit.metrics.tool(self.registry.counted_as(tool), begun.elapsed());
+        }
+        Ok(ran)
+    }
+
+    /// Tries a call until it has its outcome or waits: each time it turns out to do more than it was let to, nothing of it is kept, and
+    /// the law judges it anew.
+    async fn run_judged(&self, lease: &Lease, toolset: Toolset, open: &OpenCall) -> Result<Ran, StoreError> {
+        let store = &self.registry.kit.store;
+        // A turn that waited begins with what the person was shown.
+        let shown = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
+        let mut finding = shown.and_then(|approval| approval.shown.finding).unwrap_or_default();
+        loop {
+            match self.try_once(lease, toolset, open, &finding).await? {
+                Tried::Ran(ran) => return Ok(ran),
+                Tried::Found(more) => {
+                    let before = finding.effects.clone();
+                    finding.unite(more);
+                    if finding.effects == before {
+                        // It was let to do this already and still would do more.
+                        finding.effects.insert(Effect::Opaque);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn try_once(&self, lease: &Lease, toolset: Toolset, open: &OpenCall, finding: &Finding) -> Result<Tried, StoreError> {
+        let store = &self.registry.kit.store;
+        let (prepared, mut policy) = tokio::try_join!(self.prepared(toolset, open), store.policy_of(lease.conversation))?;
+        let (given, prepared) = prepared;
+        let mut proposal = Proposal {
+            call: open.call,
+            tool: open.request.name.clone(),
+            arguments: given,
+            effects: finding.effects.clone(),
+            version: None,
+        };
+        let prepared = match prepared {
+            // What cannot be done is told before the law is asked: nobody has to decide about it.
+            Err(refusal) => return self.refuse(lease, &proposal, &refusal).await,
+            Ok(prepared) => prepared,
+        };
+        if prepared.effects.contains(&Effect::External) {
+            // Its server was asked meanwhile: rules for what the tool was before are gone.
+            policy = store.policy_of(lease.conversation).await?;
+        }
+        proposal.effects.extend(&prepared.effects);
+        proposal.version = prepared.version;
+        if let Some(completed) = &prepared.arguments {
+            proposal.arguments = completed.clone();
+        }
+        let ProfilePolicy { mode, governor, rules, budgets: _, models: _ } = policy;
+        let policy = Arc::new(Policy { mode, governor, rules, tools: toolset });
+        match self.judge(&policy, &proposal, finding).await? {
+            Verdict::Deny(refusal) => self.refuse(lease, &proposal, &refusal).await,
+            Verdict::Ask(why) => self.ask(lease, proposal, prepared, finding, why).await,
+            Verdict::Allow(permit) => {
+                let doing = Doing {
+                    tools: &self.registry,
+                    policy: &policy,
+                    lease,
+                    permit: &Arc::new(permit),
+                    proposal: &proposal,
+                    promised: finding.kept,
+                    now: self.registry.kit.clock.now(),
+                };
+                self.execute(prepared, doing).await
+            }
+        }
+    }
+
+    /// Finds the tool and has it read the call. Beside it the arguments, as far as they can be read.
+    async fn prepared(&self, toolset: Toolset, open: &OpenCall) -> Result<(Value, Result<Prepared, Refusal>), StoreError> {
+        let (name, written) = (&open.request.name, &open.request.arguments);
+        let given = arguments::parse(written);
+        let arguments = given.clone().unwrap_or_else(|_| Value::from(written.as_str()));
+        let Some(tool) = self.registry.find(toolset, name).await? else {
+            let offered = self.registry.offered(toolset).await?;
+            let told = governor::unknown_tool(&offered.names(), name, &arguments);
+            return Ok((arguments, Err(Refusal::new(RefusalCode::UnknownTool, told))));
+        };
+        let given = match given {
+            Ok(given) => given,
+            Err(refusal) => return Ok((arguments, Err(refusal))),
+        };
+        match tool.prepare(Asked { tools: &self.registry, toolset, arguments: given }).await {
+            Ok(prepared) => Ok((arguments, Ok(prepared))),
+            Err(Failed::Refused(refusal)) => Ok((arguments, Err(refusal))),
+            Err(Failed::Store(error)) => Err(error),
+        }
+    }
+
+    /// Lets the turn wait for a person.
+    async fn ask(
+        &self,
+        lease: &Lease,
+        proposal: Proposal,
+        prepared: Prepared,
+        finding: &Finding,
+        why: String,
+    ) -> Result<Tried, StoreError> {
+        let kit = &self.registry.kit;
+        let (sha256, now) = (proposal.sha256(), kit.clock.now());
+        let mut told = prepared.act.told(kit).await?;
+        told.what.extend(finding.why.iter().cloned());
+        let shown = Shown {
+            words: Words::about(&proposal.effects, kit.store.asked_beside(lease).await?),
+            tool: proposal.tool,
+            arguments: proposal.arguments,
+            what: told.what,
+            why,
+            can_always: told.can_always,
+            capability: told.capability,
+            finding: (!finding.is_empty()).then(|| finding.clone()),
+        };
+        let expires_at = now + kit.approval_expiry;
+        kit.store.ask(lease, NewApproval { call: proposal.call, proposal_sha256: &sha256, shown, expires_at }, now).await?;
+        Ok(Tried::Ran(Ran::Waiting))
+    }
+
+    /// Gives a call that is not to be run its outcome: `why`.
+    ///
+    /// # Errors
+    /// As [`Tools::run`].
+    pub async fn turn_away(&self, lease: &Lease, open: &OpenCall, why: &Refusal) -> Result<(), StoreError> {
+        let (name, arguments) = (&open.request.name, &open.request.arguments);
+        let arguments = arguments::parse(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
+        let proposal = Proposal { call: open.call, tool: name.clone(), arguments, effects: BTreeSet::new(), version: None };
+        self.refuse(lease, &proposal, why).await.map(|_ended| ())
+    }
+
+    /// Records that a proposal was not carried out, and why.
+    async fn refuse(&self, lease: &Lease, proposal: &Proposal, why: &Refusal) -> Result<Tried, StoreError> {
+        let (kit, call, sha256) = (&self.registry.kit, proposal.call, proposal.sha256());
+        let outcome = Outcome::refused(why);
+        // A call that is run again may have begun something before: what can be done now may be less than what could be done then.
+        let outcome = if lease.fence > 1 { kit.with_uncertain(call, outcome).await? } else { outcome };
+        let judged = Judged::Refused { call, proposal_sha256: &sha256 };
+        let end = CallEnd { judged, tool: &proposal.tool, outcome };
+        kit.store.end_call(lease, end, kit.clock.now()).await?;
+        Ok(Tried::Ran(Ran::Ended))
+    }
+
+    /// Judges a proposal, with what the governor said of it, and what a person decided about it where the law asks.
+    async fn judge(&self, policy: &Policy, proposal: &Proposal, finding: &Finding) -> Result<Verdict, StoreError> {
+        let store = &self.registry.kit.store;
+        let mut classification = if policy.governor { store.classification_of_call(proposal.call).await? } else { None };
+        if policy.governor && !finding.is_empty() {
+            // It was taken for a read and not reviewed, and does more.
+            classification.get_or_insert(Classification::STRICTEST);
+        }
+        let known = Known { classification: classification.as_ref(), decision: None };
+        let judged = governor::authorize(policy, proposal, known);
+        tracing::info!(verdict = judged.word(), ?classification, "judged");
+        if !matches!(judged, Verdict::Ask(_)) {
+            return Ok(judged);
+        }
+        let Some(approval) = store.approval_of_call(proposal.call).await? else { return Ok(judged) };
+        let decision = Recorded {
+            approval: approval.id,
+            state: approval.state,
+            proposal_sha256: approval.proposal_sha256,
+            used: approval.used_at.is_some(),
+            reason: approval.reason,
+        };
+        Ok(governor::authorize(policy, proposal, Known { decision: Some(&decision), ..known }))
+    }
+
+    /// Carries a call out, and records what came of it.
+    async fn execute(&self, prepared: Prepared, doing: Doing<'_>) -> Result<Tried, StoreError> {
+        let kit = &self.registry.kit;
+        let Doing { lease, permit, proposal, .. } = doing;
+        let end = |outcome| CallEnd { judged: Judged::Permitted(permit), tool: &proposal.tool, outcome };
+        match prepared.act.execute(doing).await? {
+            Done::Recorded => {}
+            Done::Found(finding) => return Ok(Tried::Found(finding)),
+            Done::Within(mut unit, outcome) => {
+                unit.end_call(lease, end(outcome)).await?;
+                unit.commit().await?;
+            }
+            Done::Outcome(outcome) => kit.store.end_call(lease, end(outcome), kit.clock.now()).await?,
+            Done::Restart(outcome) => {
+                kit.store.end_call(lease, end(outcome), kit.clock.now()).await?;
+                failpoint::hit(Point::MidRestart).map_err(StoreError::broken)?;
+                kit.restart.cancel();
+                return Ok(Tried::Ran(Ran::Restart));
+            }
+        }
+        Ok(Tried::Ran(Ran::Ended))
+    }
+}

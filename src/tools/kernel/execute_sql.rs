@@ -1,0 +1,84 @@
+//! `execute_sql`: statements of the agent, in one transaction with their outcome.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::{EXECUTE_SQL, Effect, ToolSpec};
+use crate::governor::sql;
+use crate::store::{AgentLogin, AgentSql, RowLimits, SqlEnd, StoreError};
+use crate::tools::kit::Kit;
+use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Told, Tool, at_once, more_than_reading, read, spec};
+
+const DESCRIPTION: &str = "Execute SQL (PostgreSQL) and return rows as JSON, or the row count for changes; several statements succeed together or not at \
+     all. Your tables live in the schema `agent`, where you may create, change and drop anything. Readable besides: the views tasks, conversations, \
+     messages, capabilities, audit_entries.";
+
+/// The tool.
+pub(super) struct ExecuteSql;
+
+#[derive(Deserialize, JsonSchema)]
+struct Statements {
+    /// SQL query to execute
+    query: String,
+    /// Values for $1, $2, … in the query
+    #[serde(default)]
+    params: Vec<Value>,
+}
+
+impl Tool for ExecuteSql {
+    fn spec(&self) -> ToolSpec {
+        spec::<Statements>(EXECUTE_SQL, DESCRIPTION)
+    }
+
+    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+        async move {
+            let request: Statements = read(asked.arguments.clone())?;
+            let effects = sql::classify(&request.query).effects;
+            let may_be_asked = effects.iter().any(|effect| !matches!(effect, Effect::Read | Effect::Write));
+            if may_be_asked
+                && let Some(problem) =
+                    asked.kit().store.agent_sql_problem(&sql::statements(&request.query), &request.params).await?
+            {
+                return Err(problem.into());
+            }
+            Ok(Prepared { act: Box::new(request), effects, version: None, arguments: None })
+        }
+        .boxed()
+    }
+
+    fn changes(&self, arguments: &Value) -> bool {
+        read::<Statements>(arguments.clone()).is_ok_and(|request| more_than_reading(&sql::classify(&request.query).effects))
+    }
+
+    fn for_capabilities(&self) -> bool {
+        true
+    }
+}
+
+impl Act for Statements {
+    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+        at_once(Ok(Told::of(sql::in_words(&self.query))))
+    }
+
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+        async move {
+            let Doing { lease, permit, proposal, promised, now, .. } = doing;
+            // Postgres lets it do what it was judged to do, and nothing else.
+            let login = AgentLogin::of(&proposal.effects);
+            let statements = sql::statements(&self.query);
+            let sql = AgentSql { statements: &statements, params: &self.params, limits: RowLimits::default(), login, promised };
+            Ok(match doing.kit().store.run_agent_sql(lease, permit, &proposal.tool, sql, now).await? {
+                SqlEnd::Outcome(_) => Done::Recorded,
+                SqlEnd::Asks(finding) => Done::Found(finding),
+            })
+        }
+        .boxed()
+    }
+
+    fn inside(&self) -> Inside<'_> {
+        Inside::Sql(&self.query, &self.params)
+    }
+}

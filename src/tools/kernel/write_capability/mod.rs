@@ -1,0 +1,173 @@
+//! `write_capability`: checks a draft, keeps it, makes it live.
+
+mod draft;
+mod plain_schema;
+mod trial;
+mod words;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use crate::domain::{CapabilityVersion, Draft, Effect, Outcome, Refusal, RefusalCode, ToolSpec, WRITE_CAPABILITY};
+use crate::failpoint::{self, Point};
+use crate::sandbox::{Checked, teaching};
+use crate::store::{Built, StoreError};
+use crate::tools::kit::Kit;
+use crate::tools::registry::Registry;
+use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Prepared, Told, Tool, read, spec};
+
+use draft::Request;
+use trial::Unfit;
+
+const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
+     sandboxed WASM component, kept, and callable in this same turn. It must define a function with the capability's name that takes \
+     one params object and returns a string or JSON value.";
+
+/// The tool.
+pub(super) struct WriteCapability;
+
+/// A capability that was checked and is not yet live.
+struct Written {
+    draft: Draft,
+    checked: Checked,
+    /// The live version it would replace.
+    live: Option<CapabilityVersion>,
+    /// What came of a trial call, where the author gave no tests.
+    trial: Option<String>,
+}
+
+impl Tool for WriteCapability {
+    /// How grants are written comes from the WIT.
+    fn spec(&self) -> ToolSpec {
+        let mut spec = spec::<Request>(WRITE_CAPABILITY, DESCRIPTION);
+        if let Some(Value::String(description)) = spec.parameters.pointer_mut("/properties/grants/description") {
+            description.push(' ');
+            description.push_str(teaching::grants());
+        }
+        spec
+    }
+
+    /// If its author said nothing of grants, what the trial call shows to be needed is asked for in their place, and a person decides about
+    /// it as about any grant: the completed arguments are the proposal.
+    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+        async move {
+            let mut given = asked.arguments.clone();
+            let silent = given.get("grants").is_none_or(|grants| grants.is_null() || *grants == json!({}));
+            loop {
+                let unfit = match prepare_once(asked.tools, read(given.clone())?).await? {
+                    Ok(prepared) => return Ok(Prepared { arguments: silent.then_some(given), ..prepared }),
+                    Err(unfit) => unfit,
+                };
+                let source = given["code"].as_str().unwrap_or_default();
+                let mut grants = given.get("grants").and_then(Value::as_object).cloned().unwrap_or_default();
+                if let Some(Value::Object(more)) = unfit.grants_of(source).filter(|_| silent) {
+                    grants.extend(more.clone());
+                }
+                let grants = Value::Object(grants);
+                if grants == given["grants"] || grants == json!({}) {
+                    return Err(unfit.refusal.into());
+                }
+                given["grants"] = grants;
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The inner error is that of a draft that cannot do its work as it is.
+async fn prepare_once(tools: &Registry, request: Request) -> Result<Result<Prepared, Unfit>, Failed> {
+    let kit = &tools.kit;
+    let mut draft = request.into_draft()?;
+    if tools.brought(&draft.name).is_some() {
+        let message = format!("`{}` is one of the tools you begin with; choose another name", draft.name);
+        return Err(Refusal::new(RefusalCode::InvalidName, message).into());
+    }
+    let checked = kit.hands.sandbox.check(&draft).await.map_err(|error| error.refusal())?;
+    draft.source.clone_from(&checked.source);
+    may_call(tools, &draft)?;
+    if let Some(tool) = kit.external(&draft.name).await? {
+        let message = format!("`{}` is a tool of the MCP server `{}`; choose another name", draft.name, tool.server);
+        return Err(Refusal::new(RefusalCode::Taken, message).into());
+    }
+    let live = kit.store.capability(&draft.name).await?;
+    if live.is_none() && kit.store.is_disabled(&draft.name).await? {
+        let message = format!("the user disabled the capability `{}`; ask them to enable it, or choose another name", draft.name);
+        return Err(Refusal::new(RefusalCode::Disabled, message).into());
+    }
+    // Powers that a person approved for the live version need no second approval; more than these do.
+    let within = live.as_ref().is_some_and(|live| live.grants.cover(&draft.grants));
+    let effect = if draft.grants.need_approval() && !within { Effect::Grant } else { Effect::Install };
+    let version = live.as_ref().map(|live| live.version);
+    let mut written = Written { draft, checked, live, trial: None };
+    // If the author gave no tests, one call with made-up arguments still shows whether it does what was meant. It reaches nothing.
+    if written.draft.tests.is_empty() {
+        let names: Vec<_> = kit.capabilities().await?.into_iter().map(|summary| summary.name).collect();
+        match trial::try_once(&kit.hands.sandbox, &written.version(), &names).await {
+            Ok(told) => written.trial = told,
+            Err(unfit) => return Ok(Err(unfit)),
+        }
+    }
+    Ok(Ok(Prepared { version, ..Prepared::new(written, effect) }))
+}
+
+/// Refuses a draft that asks to call tools that no capability may call.
+fn may_call(tools: &Registry, draft: &Draft) -> Result<(), Refusal> {
+    let own = |tool: &&String| tools.brought(tool).is_some_and(|tool| !tool.for_capabilities());
+    match draft.grants.tools.iter().find(own) {
+        None => Ok(()),
+        Some(tool) => {
+            let message = format!("`{tool}` is for the agent itself; no capability can be granted it");
+            Err(Refusal::new(RefusalCode::UnknownGrant, message))
+        }
+    }
+}
+
+impl Act for Written {
+    fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+        async move { Ok(Told { capability: Some(self.shown(kit).await?), ..Told::of(self.in_words()) }) }.boxed()
+    }
+
+    /// Installs what was checked and allowed.
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+        async move {
+            let differences = self.differences(doing.kit()).await?;
+            let Self { draft, checked, live, trial } = *self;
+            let mut unit = doing.kit().store.begin(doing.now).await?;
+            let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
+            let version = unit.install_capability(doing.permit, doing.lease.conversation, &draft, built, live.as_ref()).await?;
+            let mut told = json!({
+                "installed": draft.name,
+                "version": version,
+                "tests_passed": draft.tests.len(),
+                "what_now": format!("`{}` is live: call it with the arguments that were asked for.", draft.name),
+            });
+            if let Some(trial) = trial {
+                told["trial"] = trial.into();
+            }
+            if !differences.is_empty() {
+                told["earlier_calls_that_now_give_something_else"] = json!(differences);
+            }
+            failpoint::hit(Point::MidCapability).map_err(StoreError::broken)?;
+            Ok(Done::Within(unit, Outcome::ok(told.to_string())))
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_power_that_is_taught_can_be_asked_for() {
+        let spec = WriteCapability.spec();
+        let told = spec.parameters["properties"]["grants"]["description"].as_str().unwrap();
+        let grants: Value = serde_json::from_str(&told[told.find('{').unwrap()..]).unwrap();
+        let request = json!({
+            "name": "add", "description": "Adds.", "code": "export default (p) => p.a + p.b", "parameters_schema": {}, "grants": grants,
+        });
+        let asked = read::<Request>(request).unwrap().into_draft().unwrap().grants;
+        assert_eq!(asked.powers().collect::<Vec<_>>(), crate::domain::Power::ALL);
+    }
+}

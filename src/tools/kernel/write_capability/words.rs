@@ -1,0 +1,96 @@
+//! What a person is shown before a capability is written: what it may do from then on, and exactly what would run.
+
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use super::Written;
+use crate::domain::{CapabilityVersion, ShownCapability};
+use crate::store::StoreError;
+use crate::tools::kit::Kit;
+
+/// How many recorded calls are tried on a new version.
+const REPLAYED: i64 = 5;
+
+impl Written {
+    /// The version as it would be installed.
+    pub(super) fn version(&self) -> CapabilityVersion {
+        let Self { draft, checked, live, .. } = self;
+        CapabilityVersion {
+            name: draft.name.clone(),
+            version: live.as_ref().map_or(0, |live| live.version) + 1,
+            description: draft.description.clone(),
+            language: draft.language,
+            source: draft.source.clone(),
+            parameters: draft.parameters.clone(),
+            grants: draft.grants.clone(),
+            tests: draft.tests.clone(),
+            component: checked.component.clone(),
+            sha256: checked.sha256.clone(),
+            engine: checked.engine.clone(),
+        }
+    }
+
+    /// The newest recorded calls without effects that the new version answers otherwise than it was answered then.
+    pub(super) async fn differences(&self, kit: &Kit) -> Result<Vec<Value>, StoreError> {
+        if self.live.is_none() {
+            return Ok(Vec::new());
+        }
+        let candidate = self.version();
+        let mut differences = Vec::new();
+        for call in kit.store.calls_without_effects(&candidate.name, REPLAYED).await? {
+            let Ok(params) = serde_json::from_str::<Value>(&call.arguments) else { continue };
+            let now = kit.hands.sandbox.try_call(&candidate, &params).await.result;
+            if now != call.result {
+                differences.push(json!({ "params": params, "before": call.result, "now": now }));
+            }
+        }
+        Ok(differences)
+    }
+
+    /// The capability as a person is shown it.
+    pub(super) async fn shown(&self, kit: &Kit) -> Result<ShownCapability, StoreError> {
+        let Self { draft, live, .. } = self;
+        Ok(ShownCapability {
+            name: draft.name.clone(),
+            language: draft.language.to_string(),
+            source: draft.source.clone(),
+            replaces: live.as_ref().map(|live| live.version),
+            diff: live.as_ref().map(|live| diff(&live.source, &draft.source, &format!("version {}", live.version))),
+            grants: json!(draft.grants),
+            grants_in_words: draft.grants.in_words(),
+            differences: self.differences(kit).await?,
+        })
+    }
+
+    /// What will happen, a sentence each.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        let Self { draft, live, .. } = self;
+        let first = match live {
+            Some(live) => format!("Replaces version {} of the capability `{}`.", live.version, draft.name),
+            None => format!("Installs a new capability, `{}`: {}", draft.name, draft.description),
+        };
+        let powers = draft.grants.in_words();
+        let mut what = vec![first];
+        if !powers.is_empty() {
+            what.push("From then on it may, without being asked about again:".to_owned());
+            what.extend(powers);
+        }
+        what
+    }
+}
+
+/// The difference of two sources as a unified diff.
+fn diff(old: &str, new: &str, old_name: &str) -> String {
+    TextDiff::from_lines(old, new).unified_diff().context_radius(3).header(old_name, "new").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_names_what_is_old_and_what_is_new() {
+        let told = diff("a\nb\nc\n", "a\nx\nc\n", "version 3");
+        assert_eq!(told, "--- version 3\n+++ new\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n");
+    }
+}

@@ -1,0 +1,89 @@
+//! What tools work with.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::marks::Marks;
+use crate::clock::Clock;
+use crate::domain::{MCP_SEPARATOR, Outcome, ToolCallId};
+use crate::egress::Egress;
+use crate::mcp::Mcp;
+use crate::sandbox::Sandbox;
+use crate::secrets::Vault;
+use crate::store::{CapabilitySummary, McpTool, Store, StoreError};
+use crate::telemetry::Metrics;
+
+/// What tools reach the outside with. Cheap to clone.
+#[derive(Clone)]
+pub struct Hands {
+    /// Runs capabilities.
+    pub sandbox: Sandbox,
+    /// The one way out.
+    pub egress: Egress,
+    /// The way to other people's tools.
+    pub mcp: Mcp,
+    /// Keeps secrets.
+    pub vault: Vault,
+    /// Knows which calls are under way.
+    pub marks: Marks,
+}
+
+/// Everything a tool works with. Cheap to clone.
+#[derive(Clone)]
+pub struct Kit {
+    /// The database.
+    pub store: Store,
+    /// The ways out of the process.
+    pub hands: Hands,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    pub(super) restart: CancellationToken,
+    pub(super) approval_expiry: TimeDelta,
+    /// True when no capability and no external tool is offered or called.
+    pub(super) safe_mode: bool,
+    pub(super) metrics: Metrics,
+}
+
+impl Kit {
+    /// The live capabilities; none in safe mode.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
+        if self.safe_mode { Ok(Vec::new()) } else { self.store.capabilities().await }
+    }
+
+    /// The external tool of this name, if a server lists it; none in safe mode.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn external(&self, tool: &str) -> Result<Option<McpTool>, StoreError> {
+        if self.safe_mode || !tool.contains(MCP_SEPARATOR) { Ok(None) } else { self.store.mcp_tool(tool).await }
+    }
+
+    /// The outcome, which says what of it is uncertain: a capability that was ended by its deadline could not, and one that caught the error
+    /// did not.
+    pub(super) async fn with_uncertain(&self, call: ToolCallId, outcome: Outcome) -> Result<Outcome, StoreError> {
+        let uncertain = self.store.uncertain_operations(call).await?;
+        // Said whatever the result says already: the capability writes its result, and could say it of something else.
+        if uncertain.is_empty() {
+            return Ok(outcome);
+        }
+        let named = |request: &Value| match ["method", "url", "server", "tool"].map(|field| request[field].as_str()) {
+            [Some(method), Some(url), ..] => format!("{method} {url}"),
+            [.., Some(server), Some(tool)] => format!("{tool} of the MCP server {server}"),
+            _ => request.to_string(),
+        };
+        let named: Vec<_> = uncertain.iter().map(named).collect();
+        let result = format!(
+            "{}\n[controller] Nobody knows whether this arrived, and it is not sent again by itself: {}. Look at the peer's side, or let the \
+             user decide.",
+            outcome.result,
+            named.join(", ")
+        );
+        Ok(Outcome { result, ..outcome })
+    }
+}

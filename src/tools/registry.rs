@@ -1,0 +1,137 @@
+//! The tools there are. One set, a profile's, answers every question about them: which are offered, found, judged, nested, and named.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use super::kit::Kit;
+use super::tool::Tool;
+use crate::domain::{MCP_SEPARATOR, ToolSpec, Toolset};
+use crate::store::StoreError;
+
+/// Tools that come and go while the program runs.
+pub trait Source: Send + Sync {
+    /// All of them, as a model is offered them.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>>;
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>>;
+}
+
+/// A tool that the program brings.
+#[derive(Clone)]
+pub(super) struct Fixed {
+    spec: ToolSpec,
+    tool: Arc<dyn Tool>,
+    /// True when it exists only for profiles that name it.
+    named_only: bool,
+}
+
+/// All tools there are. Cheap enough to clone for each call.
+#[derive(Clone)]
+pub struct Registry {
+    pub(super) kit: Kit,
+    fixed: Arc<[Fixed]>,
+    capabilities: Arc<dyn Source>,
+    external: Arc<dyn Source>,
+}
+
+/// What there is for a profile.
+#[derive(Clone, Debug, Default)]
+pub struct Offered {
+    /// The tools that the program brings, in their order.
+    pub first: Vec<ToolSpec>,
+    /// The capabilities, by their names.
+    pub capabilities: Vec<ToolSpec>,
+    /// The tools of external servers, as they were last listed.
+    pub external: Vec<ToolSpec>,
+}
+
+impl Registry {
+    /// `first` exist for every builder; `named` only for profiles that name them.
+    pub(super) fn new(
+        kit: Kit,
+        first: Vec<Arc<dyn Tool>>,
+        named: Vec<Arc<dyn Tool>>,
+        (capabilities, external): (Arc<dyn Source>, Arc<dyn Source>),
+    ) -> Self {
+        let fixed = |named_only: bool| move |tool: Arc<dyn Tool>| Fixed { spec: tool.spec(), tool, named_only };
+        let fixed = first.into_iter().map(fixed(false)).chain(named.into_iter().map(fixed(true))).collect();
+        Self { kit, fixed, capabilities, external }
+    }
+
+    /// The tools that the program brings, as far as they are in a set.
+    fn fixed(&self, toolset: Toolset) -> impl Iterator<Item = &Fixed> {
+        let there = move |fixed: &&Fixed| match toolset {
+            Toolset::Builder => !fixed.named_only,
+            Toolset::Only(_) => toolset.has(&fixed.spec.name),
+        };
+        self.fixed.iter().filter(there)
+    }
+
+    /// The tool of this name, if it exists for a profile with this set.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn find(&self, toolset: Toolset, name: &str) -> Result<Option<Arc<dyn Tool>>, StoreError> {
+        if let Some(fixed) = self.fixed(toolset).find(|fixed| fixed.spec.name == name) {
+            return Ok(Some(Arc::clone(&fixed.tool)));
+        }
+        if self.kit.safe_mode || !toolset.has(name) {
+            return Ok(None);
+        }
+        match self.capabilities.find(&self.kit, name).await? {
+            Some(capability) => Ok(Some(capability)),
+            None => self.external.find(&self.kit, name).await,
+        }
+    }
+
+    /// What a model of a profile with this set is offered.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn offered(&self, toolset: Toolset) -> Result<Offered, StoreError> {
+        let first: Vec<_> = self.fixed(toolset).map(|fixed| fixed.spec.clone()).collect();
+        if self.kit.safe_mode {
+            return Ok(Offered { first, ..Offered::default() });
+        }
+        let (mut capabilities, mut external) =
+            tokio::try_join!(self.capabilities.list(&self.kit), self.external.list(&self.kit))?;
+        // What the program brings is found first.
+        let there = |spec: &ToolSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
+        capabilities.retain(there);
+        external.retain(there);
+        Ok(Offered { first, capabilities, external })
+    }
+
+    /// The tool of this name that the program brings, whomever it exists for.
+    pub fn brought(&self, name: &str) -> Option<&dyn Tool> {
+        self.fixed.iter().find(|fixed| fixed.spec.name == name).map(|fixed| &*fixed.tool)
+    }
+
+    /// Under which name calls of a tool are counted: its own only if the program brings it, so that nobody else can make new ones.
+    pub(super) fn counted_as(&self, name: &str) -> &str {
+        let other = if name.contains(MCP_SEPARATOR) { "external" } else { "capability" };
+        self.fixed.iter().find(|fixed| fixed.spec.name == name).map_or(other, |fixed| &fixed.spec.name)
+    }
+}
+
+impl Offered {
+    /// All names, in the order of the alphabet.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self.all().map(|spec| spec.name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// All of them, in the order in which they are offered.
+    pub fn all(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.first.iter().chain(&self.capabilities).chain(&self.external)
+    }
+}

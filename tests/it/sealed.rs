@@ -1,0 +1,221 @@
+//! A sealed profile, made here with two tools of its own: whatever is installed, connected or granted, nothing else exists for it.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use level3::clock::{Clock, SystemRandom};
+use level3::domain::{
+    AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Draft, Effect, Grants, Language, McpDefinition, McpTransport,
+    Outcome, Profile, ToolSpec, Toolset,
+};
+use level3::egress::{self, Egress, SystemResolver};
+use level3::mcp::{self, Mcp};
+use level3::sandbox::{self, Sandbox};
+use level3::secrets::Vault;
+use level3::store::{Built, Lease, NewStep, OpenCall, Store, StoreError};
+use level3::telemetry::Scrubber;
+use level3::tools::{Act, Asked, Doing, Done, Failed, Hands, Kit, Marks, Prepared, Ran, Told, Tool, Tools, at_once, builder};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{TestApp, permit, share_engine};
+
+/// A tool that says its own name.
+struct Says(&'static str);
+
+impl Tool for Says {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: self.0.into(), description: "Says its name.".into(), parameters: json!({"type": "object"}) }
+    }
+
+    fn prepare<'a>(&'a self, _: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+        at_once(Ok(Prepared::new(Self(self.0), Effect::Read)))
+    }
+
+    fn for_capabilities(&self) -> bool {
+        true
+    }
+}
+
+impl Act for Says {
+    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+        at_once(Ok(Told::of(vec![format!("Says {}.", self.0)])))
+    }
+
+    fn execute<'a>(self: Box<Self>, _: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+        async move { Ok(Done::Outcome(Outcome::ok(self.0))) }.boxed()
+    }
+}
+
+fn profile(tools: &'static [&'static str]) -> Profile {
+    Profile {
+        name: "sealed",
+        audience: Audience::Contact,
+        prompt: "",
+        tools: Toolset::Only(tools),
+        calls: CallsPerStep::ExactlyOne,
+        answers: AnswersTo::Nowhere,
+        coaching: Coaching::Off,
+        approval_expiry: None,
+        talked_over: false,
+    }
+}
+
+/// A store in hand, with tools upon it; the server behind is stopped.
+struct House {
+    app: TestApp,
+    store: Store,
+    tools: Tools,
+    sandbox: Sandbox,
+}
+
+impl House {
+    async fn start() -> Self {
+        let mut app = TestApp::start().await;
+        app.stop().await;
+        let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
+        let folder = app.data().to_owned();
+        share_engine(&folder);
+        let (clock, random): (Arc<dyn Clock>, _) = (Arc::new(app.clock.clone()), Arc::new(SystemRandom));
+        let limits = sandbox::Limits::default();
+        let sandbox = Sandbox::open(&folder.join("cache"), Arc::clone(&clock), random.clone(), limits).unwrap();
+        let scrubber = Scrubber::default();
+        let vault = Vault::open(&folder, store.clone(), random, scrubber.clone()).await.unwrap();
+        let mcp = Mcp::new(vault.clone(), scrubber.clone(), Default::default(), mcp::Limits::default());
+        let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::Limits::default(), scrubber);
+        let marks = Marks::open(&folder.join("calls")).unwrap();
+        let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
+        let named: Vec<Arc<dyn Tool>> = vec![Arc::new(Says("look_here")), Arc::new(Says("say_there"))];
+        let (expiry, restart) = (TimeDelta::days(1), CancellationToken::new());
+        let tools = Tools::new(store.clone(), hands, clock, restart, (expiry, false), named);
+        Self { app, store, tools, sandbox }
+    }
+
+    async fn install(&self, name: &str, source: &str, grants: Value) {
+        let draft = Draft {
+            name: name.into(),
+            description: "d".into(),
+            language: Language::JavaScript,
+            source: source.into(),
+            parameters: json!({"type": "object", "properties": {}}),
+            grants: Grants { harmless: Grants::harmless().harmless, ..Grants::from_json(grants.as_object().unwrap()).unwrap() },
+            tests: Vec::new(),
+        };
+        let checked = self.sandbox.check(&draft).await.unwrap();
+        let now = self.app.now();
+        let conversation = self.store.main_conversation(now).await.unwrap();
+        let mut unit = self.store.begin(now).await.unwrap();
+        let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
+        let by = permit(level3::domain::ToolCallId(1));
+        unit.install_capability(&by, conversation, &draft, built, None).await.unwrap();
+        unit.commit().await.unwrap();
+    }
+
+    /// A turn in hand whose one step asks for these.
+    async fn asked(&self, calls: &[(&str, Value)]) -> (Lease, Vec<OpenCall>) {
+        let now = self.app.now();
+        let main = self.store.main_conversation(now).await.unwrap();
+        self.store.accept_message(main, None, "work", now).await.unwrap();
+        let lease = self.store.claim("one", &[], now).await.unwrap().expect("a turn");
+        let request = |(n, (name, arguments)): (usize, &(&str, Value))| CallRequest {
+            id: n.to_string(),
+            name: (*name).to_owned(),
+            arguments: arguments.to_string(),
+        };
+        let calls: Vec<_> = calls.iter().enumerate().map(request).collect();
+        let step = NewStep {
+            number: 1,
+            model: "m",
+            finish_reason: "tool_calls",
+            usage: None,
+            content: "",
+            calls: &calls,
+            last: false,
+            unproven: false,
+        };
+        let open = self.store.store_step(&lease, step, now).await.unwrap().calls;
+        (lease, open)
+    }
+
+    /// Runs calls to their outcomes: what kind of refusal each is, and what the model is told.
+    async fn ran(&self, profile: &Profile, calls: &[(&str, Value)]) -> Vec<(Option<String>, String)> {
+        let (lease, open) = self.asked(calls).await;
+        for call in &open {
+            assert_eq!(self.tools.run(&lease, profile, call).await.unwrap(), Ran::Ended);
+        }
+        let mut behind = self.app.behind().await;
+        let query = "SELECT c.refusal, m.content FROM tool_calls c JOIN messages m USING (tool_call_id)
+                     WHERE c.turn_id = $1 ORDER BY c.position";
+        sqlx::query_as(query).bind(lease.turn.0).fetch_all(&mut behind).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_sealed_profile_is_offered_and_can_call_nothing_else() {
+    let house = House::start().await;
+    house.install("double", "export default async () => 2", json!({})).await;
+    let listed = McpDefinition {
+        tool: "far__t".into(),
+        name: "t".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object"}),
+        sha256: "0".repeat(64),
+    };
+    let transport = McpTransport::Http { url: "https://far.example/".into(), headers: Default::default() };
+    assert!(house.store.add_mcp_server("far", &transport, &[listed], house.app.now()).await.unwrap());
+
+    let sealed = profile(&["look_here", "say_there"]);
+    assert_eq!(house.tools.offered(&sealed).await.unwrap().names(), ["look_here", "say_there"]);
+    let of_builder = house.tools.offered(builder()).await.unwrap();
+    assert_eq!(of_builder.names(), ["double", "execute_sql", "far__t", "manage_tasks", "restart", "write_capability"]);
+
+    let written = json!({"name": "look_here", "description": "d", "code": "export default () => 1", "parameters_schema": {}});
+    let attacks = [
+        ("execute_sql", json!({"query": "CREATE TABLE t (n int)"})),
+        ("write_capability", written.clone()),
+        ("manage_tasks", json!({"action": "create", "title": "t"})),
+        ("restart", json!({"mode": "full"})),
+        ("double", json!({})),
+        ("far__t", json!({})),
+        ("gone", json!({"code": "x", "description": "d", "parameters_schema": {}})),
+        ("look_here", json!({})),
+    ];
+    let mut ran = house.ran(&sealed, &attacks).await;
+    assert_eq!(ran.pop(), Some((None, "look_here".to_owned())));
+    for ((tool, _), (refusal, told)) in attacks.iter().zip(ran) {
+        assert_eq!(refusal.as_deref(), Some("unknown_tool"), "{tool}: {told}");
+        assert_eq!(told, format!("There is no tool `{tool}`. The tools are: look_here, say_there."));
+    }
+    for nothing in
+        ["SELECT count(*) FROM tasks", "SELECT count(*) FROM operations", "SELECT count(*) - 1 FROM capability_versions"]
+    {
+        assert_eq!(house.app.count(nothing).await, 0, "{nothing}");
+    }
+    house.store.close().await;
+}
+
+#[tokio::test]
+async fn a_builder_has_no_tool_of_a_sealed_profile_and_takes_no_name_of_one() {
+    let house = House::start().await;
+    let written = json!({"name": "look_here", "description": "d", "code": "export default () => 1", "parameters_schema": {}});
+    let ran = house.ran(builder(), &[("look_here", json!({})), ("write_capability", written)]).await;
+    assert_eq!(ran[0].0.as_deref(), Some("unknown_tool"), "{}", ran[0].1);
+    assert_eq!(ran[1].0.as_deref(), Some("invalid_name"), "{}", ran[1].1);
+    house.store.close().await;
+}
+
+#[tokio::test]
+async fn what_a_capability_was_granted_reaches_no_further_than_the_profile_that_calls_it() {
+    let house = House::start().await;
+    let source = "export default async () => {
+        const tried = async (name, params) => { try { return await host.call(name, params) } catch (error) { return error.message } };
+        return [await tried('look_here', {}), await tried('execute_sql', { query: 'CREATE TABLE t (n int)' })];
+    }";
+    house.install("caller", source, json!({"tools": {"names": ["look_here", "execute_sql"]}})).await;
+    let ran = house.ran(&profile(&["caller", "look_here"]), &[("caller", json!({}))]).await;
+    let told: Value = serde_json::from_str(&ran[0].1).unwrap();
+    assert_eq!(told, json!(["look_here", "there is no tool `execute_sql`"]));
+    house.store.close().await;
+}
