@@ -12,9 +12,9 @@ use chrono::SecondsFormat;
 use super::{DataFolder, FolderError};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
+use crate::postgres::{Database, DatabaseError, DumpError, Dumped};
 use crate::sandbox::ENGINE_NAME;
 use crate::secrets::KEY_FILE;
-use crate::postgres::{Database, DatabaseError, DumpError, Dumped};
 use archive::{ArchiveError, Manifest};
 
 /// What Postgres dumped, inside the archive.

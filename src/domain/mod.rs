@@ -25,9 +25,9 @@ pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId,
 pub use image::{Image, ImageType};
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
-pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Profile, Toolset};
+pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset};
 pub use projection::{Change, Projection};
 pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened};
 pub use turn::{Failure, Origin, Role, TurnState};
-pub use words::{Words, asks};
+pub use words::{DecidingWords, Heard, Words, asks};

@@ -90,8 +90,12 @@ pub struct Request {
     pub tools: Vec<ToolSpec>,
     /// The most tokens of the answer, where it is to have fewer than the model may write.
     pub answer_tokens: Option<u32>,
-    /// A call is wanted and no talk. Only a model on this machine is held to it; the big ones know when to talk.
+    /// How freely it is to be written; `None`: as its provider does.
+    pub temperature: Option<f64>,
+    /// A call is wanted and no talk. A model on this machine is held to it; the big ones know when to talk.
     pub must_call: bool,
+    /// Whether a provider elsewhere demands that call, too, if it can.
+    pub demanded_of_all: bool,
     /// Where answers count that break off.
     pub meter: Meter,
 }

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
+use super::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, ConversationId, Decision, Event, Shown, ToolCallId, TurnId, TurnState, Words, asks,
+    ApprovalId, ApprovalState, Channel, ConversationId, Decision, Event, Shown, ToolCallId, TurnId, TurnState, asks,
 };
 use crate::failpoint::{self, Point};
 
@@ -77,18 +77,28 @@ impl From<sqlx::Error> for DecideError {
 }
 
 /// A decision on its way into the database.
-struct Decided<'a> {
-    state: ApprovalState,
-    channel: Channel,
-    reason: Option<&'a str>,
-    client_id: Option<&'a str>,
-    content: Option<&'a str>,
-    always: bool,
+pub(super) struct Decided<'a> {
+    pub(super) state: ApprovalState,
+    pub(super) channel: Channel,
+    pub(super) reason: Option<&'a str>,
+    /// The message that decides, if one does.
+    pub(super) message: Option<&'a NewMessage<'a>>,
+    pub(super) always: bool,
 }
 
-impl Decided<'_> {
+impl<'a> Decided<'a> {
     fn by_nobody(state: ApprovalState) -> Self {
-        Self { state, channel: Channel::Clock, reason: None, client_id: None, content: None, always: false }
+        Self { state, channel: Channel::Clock, reason: None, message: None, always: false }
+    }
+
+    /// The message, if it is no more than the decision.
+    fn word(&self) -> Option<&NewMessage<'a>> {
+        self.message.filter(|_| self.channel == Channel::Words)
+    }
+
+    /// The message, if it is to be heard by the model as well.
+    fn said_instead(&self) -> Option<&NewMessage<'a>> {
+        self.message.filter(|_| self.channel == Channel::Instead)
     }
 }
 
@@ -245,7 +255,7 @@ impl Store {
             Decision::Approve { always } => (ApprovalState::Approved, None, *always),
             Decision::Deny { reason } => (ApprovalState::Denied, reason.as_deref(), false),
         };
-        let decided = Decided { state, channel, reason, client_id: None, content: None, always };
+        let decided = Decided { state, channel, reason, message: None, always };
         self.take_decision(id, decided, now).await.map(drop)
     }
 
@@ -266,52 +276,13 @@ impl Store {
         Ok(texts.fetch_all(&self.pool).await?.iter().any(|text| asks(text)))
     }
 
-    /// Takes a word of the user's in a conversation as the decision, where exactly one approval waits there and it is one of the words
-    /// that the person was shown with it. `None`: the message is a message like any other.
-    ///
-    /// # Errors
-    /// When the database is not there.
-    pub(super) async fn decide_by_word(
+    /// Takes a decision, whoever's it is; a message that was accepted before is the same message.
+    pub(super) async fn take_decision(
         &self,
-        conversation: ConversationId,
-        client_id: Option<&str>,
-        content: &str,
+        id: ApprovalId,
+        decided: Decided<'_>,
         now: DateTime<Utc>,
-    ) -> Result<Option<Accepted>, StoreError> {
-        let accepted = |turn, again| Accepted { turn, conversation, again };
-        if let Some(client_id) = client_id {
-            let known = query_scalar!(
-                "SELECT turn_id FROM approvals WHERE conversation_id = $1 AND client_id = $2",
-                conversation.0,
-                client_id
-            );
-            if let Some(turn) = known.fetch_optional(&self.pool).await? {
-                return Ok(Some(accepted(TurnId(turn), true)));
-            }
-        }
-        if !Words::may_decide(content) {
-            return Ok(None);
-        }
-        let waiting = query!(
-            "SELECT approval_id, shown FROM approvals WHERE conversation_id = $1 AND state = 'pending' AND expires_at > $2 LIMIT 2",
-            conversation.0,
-            now
-        );
-        let Ok([waits]) = <[_; 1]>::try_from(waiting.fetch_all(&self.pool).await?) else { return Ok(None) };
-        let Some(approve) = value::<Shown>(waits.shown)?.words.decision(content) else { return Ok(None) };
-        let id = waits.approval_id;
-        let state = if approve { ApprovalState::Approved } else { ApprovalState::Denied };
-        let content = self.clean(content);
-        let decided = Decided { state, channel: Channel::Words, reason: None, client_id, content: Some(&content), always: false };
-        match self.take_decision(ApprovalId(id), decided, now).await {
-            Ok(turn) => Ok(Some(accepted(turn, false))),
-            // Somebody else was faster.
-            Err(DecideError::Unknown(_) | DecideError::Decided(..)) => Ok(None),
-            Err(DecideError::Store(error)) => Err(error),
-        }
-    }
-
-    async fn take_decision(&self, id: ApprovalId, decided: Decided<'_>, now: DateTime<Utc>) -> Result<TurnId, DecideError> {
+    ) -> Result<Accepted, DecideError> {
         let mut unit = self.begin(now).await?;
         // The turn first, as everywhere: then its approvals, then the conversation.
         let turn = query!(
@@ -328,18 +299,24 @@ impl Store {
         )
         .fetch_one(&mut *unit.tx)
         .await?;
+        let (conversation, waits) = (ConversationId(turn.conversation_id), word::<TurnState>(&turn.state)?);
+        let turn_id = TurnId(turn.turn_id);
+        if let Some(message) = decided.message {
+            unit.hold_conversation(conversation).await?;
+            if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
+                unit.let_go().await?;
+                return Ok(known);
+            }
+        }
         let state: ApprovalState = word(&asked.state)?;
         if state != ApprovalState::Pending {
-            // Who looked for turns in this moment passed over the one that was held here.
-            unit.tx.rollback().await.map_err(StoreError::from)?;
-            self.signals.queue().notify_one();
+            unit.let_go().await?;
             return Err(DecideError::Decided(id, state));
         }
         let late = asked.expires_at <= now && decided.channel != Channel::Clock;
         let decided = if late { Decided::by_nobody(ApprovalState::Expired) } else { decided };
-        let conversation = ConversationId(turn.conversation_id);
         let shown: Shown = value(asked.shown)?;
-        unit.end_approval(conversation, TurnId(turn.turn_id), ToolCallId(asked.tool_call_id), id, &decided).await?;
+        unit.end_approval(conversation, turn_id, ToolCallId(asked.tool_call_id), id, &decided).await?;
         if decided.always && shown.can_always && decided.state == ApprovalState::Approved {
             // An external tool whose definition changed since it was asked about is not what “always” was said of.
             query!(
@@ -355,14 +332,22 @@ impl Store {
             .execute(&mut *unit.tx)
             .await?;
         }
-        if word::<TurnState>(&turn.state)? == TurnState::AwaitingApproval {
-            query!("UPDATE turns SET state = 'queued' WHERE turn_id = $1", turn.turn_id).execute(&mut *unit.tx).await?;
-            let (client_id, content) = (decided.client_id.map(str::to_owned), decided.content.map(str::to_owned));
-            unit.append(conversation, Event::TurnResumed { turn: TurnId(turn.turn_id), client_id, content }).await?;
+        if waits == TurnState::AwaitingApproval {
+            query!("UPDATE turns SET state = 'queued' WHERE turn_id = $1", turn_id.0).execute(&mut *unit.tx).await?;
+            let word = decided.word();
+            let client_id = word.and_then(|word| word.client_id).map(str::to_owned);
+            let content = word.map(|word| unit.clean(word.content).into_owned());
+            unit.append(conversation, Event::TurnResumed { turn: turn_id, client_id, content }).await?;
+        }
+        if let Some(message) = decided.said_instead() {
+            unit.say_into(conversation, turn_id, TurnState::Queued, message).await?;
         }
         failpoint::hit(Point::MidDecision).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
-        if late { Err(DecideError::Decided(id, ApprovalState::Expired)) } else { Ok(TurnId(turn.turn_id)) }
+        if late {
+            return Err(DecideError::Decided(id, ApprovalState::Expired));
+        }
+        Ok(Accepted { turn: turn_id, conversation, again: false })
     }
 
     /// Makes refusals of approvals that nobody decided in time.
@@ -402,6 +387,7 @@ impl Unit {
         decided: &Decided<'_>,
     ) -> Result<(), StoreError> {
         let reason = decided.reason.map(|reason| self.clean(reason).into_owned());
+        let client_id = decided.word().and_then(|word| word.client_id);
         query!(
             "UPDATE approvals SET state = $2, decided_by = $3, channel = $4, reason = $5, client_id = $6, decided_at = $7
              WHERE approval_id = $1",
@@ -410,12 +396,12 @@ impl Unit {
             if decided.channel == Channel::Clock { "clock" } else { "user" },
             decided.channel.as_str(),
             reason,
-            decided.client_id,
+            client_id,
             self.now
         )
         .execute(&mut *self.tx)
         .await?;
-        let client_id = decided.client_id.map(str::to_owned);
+        let client_id = client_id.map(str::to_owned);
         let (state, channel) = (decided.state, decided.channel);
         let event = Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
         self.append(conversation, event).await?;

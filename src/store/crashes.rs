@@ -71,7 +71,6 @@ impl Store {
                 "The capability `{name}` (version {version}) is disabled: the server ended {limit} times in a row in the middle of a call of \
                  it. If something else ended the server, enable it again; else have it written anew, a new version begins at zero."
             );
-            let lease = Lease { turn, conversation: main, fence: 0, origin: Origin::Command, takes: 0 };
             let step = NewStep {
                 number: 1,
                 model: "level3",
@@ -82,7 +81,7 @@ impl Store {
                 last: true,
                 unproven: false,
             };
-            unit.insert_step(&lease, &step, None).await?;
+            unit.insert_step(main, turn, &step, None).await?;
             unit.end_turn(main, turn, End::Answered).await?;
         }
         unit.commit().await?;

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Classification, Effect, Finding, MCP_SEPARATOR, Outcome, Shown, ToolSpec, Words};
+use crate::domain::{Classification, Effect, Finding, MCP_SEPARATOR, Outcome, Profile, Shown, ToolSpec};
 use crate::egress::Egress;
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Permit, Policy, Proposal, Recorded, Verdict, sql};
@@ -157,10 +157,10 @@ impl Tools {
     /// # Errors
     /// [`StoreError::LostLease`] when the turn is not ours any more, or when the database is not there; then the call has no outcome
     /// yet and may be run again.
-    pub async fn run(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
+    pub async fn run(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Ran, StoreError> {
         let span = tracing::info_span!("call", call = %open.call, tool = open.request.name);
         let begun = Instant::now();
-        let ran = self.run_judged(lease, open).instrument(span).await?;
+        let ran = self.run_judged(lease, profile, open).instrument(span).await?;
         if ran != Ran::Waiting {
             let other = if open.request.name.contains(MCP_SEPARATOR) { "external" } else { "capability" };
             let tool = BUILT_IN.into_iter().find(|tool| *tool == open.request.name).unwrap_or(other);
@@ -171,12 +171,12 @@ impl Tools {
 
     /// Tries a call until it has its outcome or waits: each time it turns out to do more than it was let to, nothing of it is kept, and
     /// the law judges it anew.
-    async fn run_judged(&self, lease: &Lease, open: &OpenCall) -> Result<Ran, StoreError> {
+    async fn run_judged(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Ran, StoreError> {
         // A turn that waited begins with what the person was shown.
         let shown = if lease.fence > 1 { self.store.approval_of_call(open.call).await? } else { None };
         let mut finding = shown.and_then(|approval| approval.shown.finding).unwrap_or_default();
         loop {
-            match self.try_once(lease, open, &finding).await? {
+            match self.try_once(lease, profile, open, &finding).await? {
                 Tried::Ran(ran) => return Ok(ran),
                 Tried::Found(more) => {
                     let before = finding.effects.clone();
@@ -190,9 +190,9 @@ impl Tools {
         }
     }
 
-    async fn try_once(&self, lease: &Lease, open: &OpenCall, finding: &Finding) -> Result<Tried, StoreError> {
+    async fn try_once(&self, lease: &Lease, profile: &Profile, open: &OpenCall, finding: &Finding) -> Result<Tried, StoreError> {
         let tool = open.request.name.as_str();
-        let (found, mut profile) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
+        let (found, mut stored) = tokio::try_join!(self.find(tool), self.store.policy_of(lease.conversation))?;
         let (there, external) = (found.is_some(), matches!(found, Some(Found::External(_))));
         let given = arguments::parse(&open.request.arguments);
         let prepared = match (found, &given) {
@@ -202,9 +202,9 @@ impl Tools {
         };
         if external {
             // Its server was asked meanwhile: rules for what the tool was before are gone.
-            profile = self.store.policy_of(lease.conversation).await?;
+            stored = self.store.policy_of(lease.conversation).await?;
         }
-        let policy = self.policy(profile, tool, there).await?;
+        let policy = self.policy(stored, tool, there).await?;
         let arguments = given.unwrap_or_else(|_| Value::from(open.request.arguments.as_str()));
         let (mut effects, version, arguments) = match &prepared {
             Some(Ok(prepared)) => (prepared.effects.clone(), prepared.version, prepared.arguments.clone().unwrap_or(arguments)),
@@ -225,13 +225,13 @@ impl Tools {
             }
             (Verdict::Ask(why), Some(prepared)) => {
                 let (sha256, now) = (proposal.sha256(), self.clock.now());
-                let words = Words::about(&proposal.effects, self.store.asked_beside(lease).await?);
+                let words = profile.words_about(&proposal.effects, self.store.asked_beside(lease).await?);
                 let mut shown = Shown { words, ..self.shown(tool, proposal.arguments, &prepared, why).await? };
                 if !finding.is_empty() {
                     shown.what.extend(finding.why.iter().cloned());
                     shown.finding = Some(finding.clone());
                 }
-                let expires_at = now + self.approval_expiry;
+                let expires_at = now + profile.approval_expiry.unwrap_or(self.approval_expiry);
                 self.store.ask(lease, NewApproval { call: open.call, proposal_sha256: &sha256, shown, expires_at }, now).await?;
                 Ok(Tried::Ran(Ran::Waiting))
             }

@@ -95,7 +95,7 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let other = store.create_conversation(app.now()).await.unwrap();
     store.accept_message(other, None, "hello", app.now()).await.unwrap();
-    let measured = store.measures(app.now() + TimeDelta::seconds(70)).await.unwrap();
+    let measured = store.measures("builder", app.now() + TimeDelta::seconds(70)).await.unwrap();
     assert_eq!((measured.queue_age_seconds, &measured.turns[0]), (70.0, &("queued", 2)));
     store.close().await;
 }

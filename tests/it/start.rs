@@ -7,8 +7,8 @@ use std::path::Path;
 
 use level3::clock::SystemRandom;
 use level3::postgres::Database;
-use level3::store::Store;
 use level3::postgres::embedded::Embedded;
+use level3::store::Store;
 use reqwest::Method;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};

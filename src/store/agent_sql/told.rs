@@ -5,8 +5,8 @@ use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use super::Failure;
 use crate::domain::{Finding, shortened};
-use crate::store::StoreError;
 use crate::postgres::TOO_LONG;
+use crate::store::StoreError;
 
 /// The most of each text that Postgres says of an error. A statement decides how long they are: its values stand in them.
 const LONGEST: usize = 4 << 10;

@@ -74,14 +74,14 @@ impl Agent {
         &self,
         lease: &Lease,
         model: &dyn Model,
-        history: &[Exchange],
+        (prompt, history): (&str, &[Exchange]),
         (own, external): (&[CapabilitySummary], Vec<ToolSpec>),
         extent: &mut Extent,
     ) -> Result<Offer, StoreError> {
         let stock = Stock::new(own, external);
         let most = match extent.room.most {
             Some(most) => most,
-            None => share(self.sizes.most(model, lease.conversation)),
+            None => share(prompt, self.sizes.most(model, lease.conversation)),
         };
         let offer = if stock.size() <= most {
             stock.whole()
@@ -95,8 +95,8 @@ impl Agent {
 }
 
 /// Half of what a request of `most` bytes has left beside the prompt and the four first tools: the other half is for the conversation.
-fn share(most: usize) -> usize {
-    let fixed = size(&[Entry::System(system_prompt("", &[]))]) + size_of_tools(&Tools::specs(&[]));
+fn share(prompt: &str, most: usize) -> usize {
+    let fixed = size(&[Entry::System(system_prompt(prompt, "", &[]))]) + size_of_tools(&Tools::specs(&[]));
     most.saturating_sub(fixed) / 2
 }
 
