@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
-use super::{Lease, NewStep, Store, StoreError};
+use super::{NewStep, Store, StoreError};
 use crate::domain::{Event, Origin, ToolCallId};
 
 /// A call in whose middle the process ended.

@@ -7,7 +7,7 @@ use level3::store::Store;
 use serde_json::json;
 
 use crate::support::api::client;
-use crate::support::{Reply, TestApp, call, cluster, text};
+use crate::support::{Reply, TestApp, call, text};
 
 /// The numbers as Prometheus would read them.
 async fn metrics(app: &TestApp) -> String {

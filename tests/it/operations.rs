@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::Executor;
 
-use crate::support::{TestApp, cluster};
+use crate::support::TestApp;
 
 /// A turn in hand with one call without an outcome, on a store of its own; the server behind is stopped.
 pub struct Held {

@@ -101,7 +101,7 @@ impl TestApp {
             app: None,
         };
         if let Some(profile) = profile {
-            app.profiles = app.profiles.with(profile);
+            app.profiles = app.profiles.clone().with(profile);
         }
         app.go().await;
         app
