@@ -83,8 +83,8 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     let mut socket = app.connect().await;
     socket.say("restart").await;
     socket.until(|frame| frame["type"] == "approval").await;
-    socket.say("and then?").await;
-    socket.until(|frame| frame["type"] == "turn" && frame["state"] == "queued").await;
+    let main = app.store().main_conversation(app.now()).await.unwrap();
+    app.store().accept_message(main, None, "and then?", app.now()).await.unwrap();
     app.advance(90);
     let text = metrics(&app).await;
     assert_eq!(value(&text, "level3_turns{state=\"awaiting_approval\"}"), Some(1.0));
