@@ -19,6 +19,7 @@ use level3::egress::{self, Egress, SystemResolver};
 use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 use level3::mcp::{self, Mcp};
 use level3::postgres::Database;
+use level3::profiles::Profiles;
 use level3::sandbox::{Limits, Nothing, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{Built, Lease, NewStep, OpenCall, Store};
@@ -53,12 +54,13 @@ async fn main() {
     let capability = store.capability("double").await.unwrap().unwrap();
     let mut insert = Insert::prepare(&config).await;
     let (mut floor, mut bare, mut judged, mut whole) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let profile = Profiles::default().get("builder").unwrap();
     // Taken in turn, so that a loud minute of the machine falls on all of them.
     for (n, open) in calls.iter().enumerate() {
         floor.push(timed(async || insert.once().await).await);
         bare.push(timed(async || called(&sandbox, &capability).await).await);
         judged.push(timed(async || assert!(permit(n as i64).approval().is_none())).await);
-        whole.push(timed(async || assert_eq!(tools.run(&lease, builder(), open).await.unwrap(), Ran::Ended)).await);
+        whole.push(timed(async || assert_eq!(tools.run(&lease, &profile, open).await.unwrap(), Ran::Ended)).await);
     }
     let (floor_p50, bare_p50) = (percentile(&mut floor.clone(), 50), percentile(&mut bare.clone(), 50));
     let least = floor_p50 + bare_p50;

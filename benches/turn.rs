@@ -81,6 +81,7 @@ async fn main() {
         random: Arc::new(SystemRandom),
         models,
         scrubber: Default::default(),
+        profiles: Default::default(),
         resolver: Arc::new(SystemResolver),
         connections: level3::http::Limits::within(1024),
     };

@@ -15,6 +15,7 @@ pub mod mcp;
 pub mod memory;
 pub mod model;
 pub mod postgres;
+pub mod profiles;
 pub mod program;
 pub mod replay;
 pub mod runner;

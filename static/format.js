@@ -149,14 +149,16 @@ const CHANNEL_WORDS = {
   page: "on the page",
   api: "over the command line or the API",
   words: "by a word in the conversation",
+  instead: "by saying something else",
 };
 
-/** Which words in the conversation decide an approval, as the server says; nothing where it does not. */
+/** What a message in the conversation does to the approval that waits there, as the server says; nothing if it does not say. */
 export function decidingWords(words) {
-  const { approve = [], deny = [] } = words ?? {};
+  const { approve = [], deny = [], others_decline: othersDecline } = words ?? {};
   if (approve.length === 0) return "";
   const plain = approve.length > 2 ? "" : " A plain yes does not count here.";
-  return `Said alone in this conversation, ${anyOf(approve)} approves, ${anyOf(deny)} refuses.${plain}`;
+  const others = othersDecline ? " Anything else you say here declines it, and the assistant hears it at once." : "";
+  return `Said alone in this conversation, ${anyOf(approve)} approves, ${anyOf(deny)} refuses.${plain}${others}`;
 }
 
 function anyOf(words) {

@@ -105,6 +105,7 @@ function composerData(state, isEmpty) {
     stopping: turns.some((turn) => turn.stopping && !hasEnded(turn)),
     waits: waiting(state).length,
     words: decidingWords(waiting(state)[0]?.shown?.words),
+    declines: waiting(state)[0]?.shown?.words?.others_decline === true,
     connected: state.connection.status === "connected",
     suggestions,
     conversation: state.hello?.conversation,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::truth::input;
 use super::{Exchange, HistoryEntry};
-use crate::domain::{CallRequest, RefusalCode};
+use crate::domain::{CallRequest, Coaching, RefusalCode};
 use crate::governor;
 use crate::model::written_call;
 
@@ -40,12 +40,22 @@ pub(super) struct Idling<'a> {
     answers: Vec<Idle>,
     /// The model tried to act in this turn, and nothing came of it but mistakes that it can put right.
     failed: bool,
+    /// The model is asked again after such an answer.
+    coached: bool,
 }
 
 impl<'a> Idling<'a> {
+    /// Looks at the running turn, the last one, if its model is helped with everything there is; otherwise nothing is idle.
+    pub(super) fn coached(coaching: Coaching, history: &'a [Exchange]) -> Self {
+        match coaching {
+            Coaching::Full => Self::of(history),
+            Coaching::Truth | Coaching::Off => Self { asked: "", answers: Vec::new(), failed: false, coached: false },
+        }
+    }
+
     /// Looks at the running turn, the last one.
-    pub(super) fn of(history: &'a [Exchange]) -> Self {
-        let Some(turn) = history.last() else { return Self { asked: "", answers: Vec::new(), failed: false } };
+    fn of(history: &'a [Exchange]) -> Self {
+        let Some(turn) = history.last() else { return Self { asked: "", answers: Vec::new(), failed: false, coached: true } };
         let asked = input(turn).unwrap_or_default();
         let answers = turn.entries.iter().rev().map_while(|entry| match entry {
             HistoryEntry::Assistant(text, calls) if calls.is_empty() => idle(text, asked),
@@ -59,7 +69,7 @@ impl<'a> Idling<'a> {
         let tried =
             results.clone().next().is_some() || answers.iter().any(|answer| matches!(answer, Idle::Written(_) | Idle::Broken));
         let failed = tried && results.all(|mistake| mistake);
-        Self { asked, answers, failed }
+        Self { asked, answers, failed, coached: true }
     }
 
     /// Whether it says nothing for the second time.
@@ -95,7 +105,7 @@ impl<'a> Idling<'a> {
 
     /// Whether the next answer does nothing either, and the model is to be asked again.
     pub(super) fn again(&self, answer: &str, runs: &[&str]) -> bool {
-        match idle(answer, self.asked) {
+        match idle(answer, self.asked).filter(|_| self.coached) {
             None => false,
             Some(Idle::Empty) => true,
             Some(Idle::Written(_)) => self.answers.len() < TEXTS,

@@ -1,23 +1,33 @@
 //! What the law says to a turn between its steps: budgets, the same call over and over, and the governor's second opinion.
 
+use std::sync::Arc;
+
 use chrono::TimeDelta;
 
 use super::{Agent, review};
-use crate::domain::{Budget, Budgets, Effect, Origin, Used};
+use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
 use crate::governor::{self, Scope};
-use crate::store::{Exchange, HistoryEntry, Lease, MCP_PROFILE, Meter, NewReview, OpenCall, Progress, StoreError};
-use crate::tools::builder;
+use crate::store::{Exchange, HistoryEntry, Lease, Meter, NewReview, OpenCall, Progress, StoreError};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
 #[derive(Clone)]
 pub(super) struct Law {
+    pub(super) profile: Arc<Profile>,
     pub(super) governor: bool,
     pub(super) budgets: Budgets,
     pub(super) used: Used,
     /// The model that the turn's task names, and those that its profile has.
     pub(super) models: (Option<String>, Vec<String>),
-    /// The most tokens of each step, where who asked for the turn said so.
+    /// The most tokens of each step, if the profile says so, or the client that asked for the turn.
     pub(super) answer_tokens: Option<u32>,
+    /// How many messages of earlier turns are shown.
+    pub(super) history: usize,
+    /// Whether earlier turns are shown at all.
+    pub(super) remembers: bool,
+    /// Whether a model sums up earlier turns.
+    pub(super) summaries: bool,
+    /// The most steps, if the budget does not say otherwise.
+    steps: u32,
     /// Tool and arguments of the calls that have their outcome.
     made: Vec<(String, String)>,
 }
@@ -36,13 +46,14 @@ impl Law {
         governor::check(&calls, &self.used).map(told)
     }
 
-    /// Why the model request with this number may not be made, in words for the person. `iterations` is the limit of a turn whose profile
-    /// has none of its own.
-    pub(super) fn used_up(&self, number: i32, iterations: u32) -> Option<String> {
-        if self.budgets.turn.steps.is_none() && i64::from(number) > i64::from(iterations) {
+    /// Why the model request with this number may not be made, in words for the person.
+    pub(super) fn used_up(&self, number: i32) -> Option<String> {
+        if self.budgets.turn.steps.is_none() && i64::from(number) > i64::from(self.steps) {
+            let whose = if self.profile.steps.is_some() { "of this profile" } else { "(MAX_TOOL_ITERATIONS)" };
             return Some(format!(
-                "I stopped here: this turn has made {iterations} model requests, which is the limit (MAX_TOOL_ITERATIONS). What was done \
-                 so far is kept; say “go on” to continue."
+                "I stopped here: this turn has made {} model requests, which is the limit {whose}. What was done so far is kept; say “go \
+                 on” to continue.",
+                self.steps
             ));
         }
         governor::check(&self.budgets, &self.used).map(told)
@@ -76,7 +87,7 @@ fn told(exceeded: governor::Exceeded) -> String {
 
 impl Agent {
     /// The law for a turn that was just taken up.
-    pub(super) async fn law(&self, lease: &Lease, progress: &Progress) -> Result<Law, StoreError> {
+    pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, progress: &Progress) -> Result<Law, StoreError> {
         let of_task = async { if lease.origin == Origin::Task { self.store.model_of(lease.turn).await } else { Ok(None) } };
         let (policy, made, of_task, answer_tokens) = tokio::try_join!(
             self.store.policy_of(lease.conversation),
@@ -92,14 +103,20 @@ impl Agent {
             self.store.usage_of(lease, &budgets, self.clock.now()).await?
         };
         // What a person ordered is not reviewed; what another agent did is.
-        let governor = policy.governor
-            && (lease.origin != Origin::Command || self.store.profile_of(lease.conversation).await? == MCP_PROFILE);
-        Ok(Law { governor, budgets, used, models: (of_task, policy.models), answer_tokens, made })
+        let governor = policy.governor && (lease.origin != Origin::Command || !profile.audience.may_decide());
+        let (history, remembers, summaries) = match profile.context {
+            Context::Conversation { history, summaries } => (history.unwrap_or(self.limits.history), true, summaries),
+            Context::Snapshot(_) => (0, false, false),
+        };
+        let steps = profile.steps.unwrap_or(self.limits.iterations);
+        let answer_tokens = [profile.answer_tokens, answer_tokens].into_iter().flatten().min();
+        let models = (of_task, policy.models);
+        Ok(Law { profile, governor, budgets, used, models, answer_tokens, history, remembers, summaries, steps, made })
     }
 
     /// Has a call classified by a second model request, where it would do more than read and was not classified before.
     pub(super) async fn review(&self, lease: &Lease, open: &OpenCall, law: &Law, meter: &Meter) -> Result<(), StoreError> {
-        let (effects, arguments) = self.tools.proposed(builder(), open).await?;
+        let (effects, arguments) = self.tools.proposed(&law.profile, open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());

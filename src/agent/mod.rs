@@ -18,14 +18,15 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Failure, Origin, Refusal, RefusalCode};
+use crate::domain::{AnswersTo, CallsPerStep, Coaching, Failure, Origin, Profile, Refusal, RefusalCode};
 use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, REPETITION, Request};
-use crate::store::{Exchange, HistoryEntry, Lease, Meter, NewStep, OpenCall, Pen, Progress, Rate, Store, StoreError};
+use crate::profiles::Profiles;
+use crate::store::{Exchange, History, HistoryEntry, Lease, Meter, NewStep, OpenCall, Pen, Progress, Rate, Store, StoreError};
 use crate::telemetry::Metrics;
-use crate::tools::{Ran, Tools, builder, readdressed};
+use crate::tools::{Ran, Tools, readdressed};
 use crate::wire::ServerFrame;
 
 use context::{Conversation, Extent, Sizes};
@@ -39,9 +40,9 @@ const BUSY: Duration = Duration::from_secs(30);
 /// The limits of a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Model requests in one turn, where its profile's budget does not say otherwise.
+    /// Model requests in one turn, if neither its profile nor that one's budget says otherwise.
     pub iterations: u32,
-    /// Earlier messages in a model request.
+    /// Earlier messages in a model request, if the profile does not say otherwise.
     pub history: usize,
 }
 
@@ -49,11 +50,22 @@ pub struct Limits {
 pub struct Agent {
     store: Store,
     tools: Tools,
+    profiles: Profiles,
     models: Arc<ModelSource>,
     clock: Arc<dyn Clock>,
     limits: Limits,
     metrics: Metrics,
     sizes: Sizes,
+}
+
+/// Who is asked for one step, and for whom.
+struct Asking<'a> {
+    model: &'a dyn Model,
+    lease: &'a Lease,
+    number: i32,
+    profile: &'a Profile,
+    /// Keeps what is written, until it is stored.
+    pen: &'a Pen,
 }
 
 /// How work on a turn ended.
@@ -72,12 +84,13 @@ impl Agent {
     pub fn new(
         store: Store,
         tools: Tools,
+        profiles: Profiles,
         models: Arc<ModelSource>,
         clock: Arc<dyn Clock>,
         limits: Limits,
         metrics: Metrics,
     ) -> Self {
-        Self { store, tools, models, clock, limits, metrics, sizes: Sizes::default() }
+        Self { store, tools, profiles, models, clock, limits, metrics, sizes: Sizes::default() }
     }
 
     /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint.
@@ -86,8 +99,17 @@ impl Agent {
     /// [`StoreError::LostLease`] when somebody else has the turn or it was stopped, or when the database is not there; the turn can be
     /// taken up again.
     pub async fn work(&self, lease: &Lease, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
+        let profile = match self.profiles.get(&lease.profile) {
+            Ok(profile) => profile,
+            // Another profile would answer with tools and words that are not for this conversation.
+            Err(unknown) => {
+                let told = format!("This conversation cannot go on here: {unknown}. Its messages are kept.");
+                self.store.fail_turn(lease, Failure::Server, &told, self.clock.now()).await?;
+                return Ok(Worked::Ended);
+            }
+        };
         let progress = self.store.progress(lease.turn).await?;
-        let law = self.law(lease, &progress).await?;
+        let law = self.law(lease, profile, &progress).await?;
         let (begun, wall, metered) = (self.clock.now(), law.wall(), self.store.meters().begin(lease));
         let out_of_time = async {
             match wall {
@@ -129,15 +151,15 @@ impl Agent {
                     self.close(lease, steps + 1, "limit", why).await?;
                     return Ok(Worked::Ended);
                 }
-                if place >= MOST_CALLS {
-                    self.tools.turn_away(lease, call, &too_many(asked_for)).await?;
+                if place >= law.profile.calls_made(asked_for) {
+                    self.tools.turn_away(lease, call, &not_made(&law.profile, asked_for)).await?;
                     continue;
                 }
                 let span = tracing::info_span!("step", step = steps);
                 if law.governor {
                     self.review(lease, call, &law, meter).instrument(span.clone()).await?;
                 }
-                match self.tools.run(lease, builder(), call).instrument(span).await? {
+                match self.tools.run(lease, &law.profile, call).instrument(span).await? {
                     Ran::Ended => law.made(call),
                     Ran::Restart => return Ok(Worked::Paused),
                     Ran::Waiting => return Ok(Worked::Waiting),
@@ -169,6 +191,13 @@ impl Agent {
         Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
     }
 
+    /// What the profile is shown of the conversation.
+    async fn history(&self, lease: &Lease, law: &Law) -> Result<History, StoreError> {
+        let history = self.store.history(lease.conversation, lease.turn, law.history).await?;
+        // A snapshot says all there is to know: nothing is missing before it.
+        Ok(History { more: history.more && law.remembers, ..history })
+    }
+
     /// Makes one step. `None`: the turn is over.
     async fn step(
         &self,
@@ -178,11 +207,11 @@ impl Agent {
         extent: &mut Extent,
         meter: &Meter,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
-        let now = self.clock.now();
+        let (now, profile) = (self.clock.now(), Arc::clone(&law.profile));
         let (mut history, summaries, offered, due, used) = tokio::try_join!(
-            self.store.history(lease.conversation, lease.turn, self.limits.history),
+            self.history(lease, law),
             self.store.summaries_of(lease.conversation, lease.turn),
-            self.tools.offered(builder()),
+            self.tools.offered(&law.profile),
             self.store.tasks_due_before(now + context::DUE_SOON),
             self.store.usage_of(lease, &law.budgets, now),
         )?;
@@ -190,48 +219,60 @@ impl Agent {
         if lease.origin == Origin::Command {
             return self.close(lease, number, "command", context::what_came_of_it(&history.exchanges)).await;
         }
-        if Idling::of(&history.exchanges).twice_empty() {
+        if profile.calls == CallsPerStep::ExactlyOne && !self.store.calls_done(lease, false).await?.is_empty() {
+            return self.close(lease, number, "one_call", String::new()).await;
+        }
+        if Idling::coached(profile.coaching, &history.exchanges).twice_empty() {
             return self.close(lease, number, "empty", idle::TWICE.to_owned()).await;
         }
-        if let Some(why) = law.used_up(number, self.limits.iterations) {
+        if let Some(why) = law.used_up(number) {
             return self.close(lease, number, "limit", why).await;
         }
         if history.exchanges.last().is_some_and(|exchange| exchange.waits) {
             // Only now is it sure that the model will be asked.
             self.store.show_steering(lease, number, now).await?;
-            history = self.store.history(lease.conversation, lease.turn, self.limits.history).await?;
+            history = self.history(lease, law).await?;
         }
         let mut last: Vec<_> = law::warnings(&history.exchanges).map(Entry::User).into_iter().collect();
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
-        let offer = self.offer(lease, &*model, &history.exchanges, offered, extent).await?;
-        let idling = Idling::of(&history.exchanges);
+        let offer = self.offer(lease, &*model, (profile.prompt, &history.exchanges), offered, extent).await?;
+        let idling = Idling::coached(profile.coaching, &history.exchanges);
         let runs = offer.runs(model.abilities().local);
         last.extend(idling.told(&runs).map(Entry::User));
         // Where the controller has something to say, the model may answer that.
-        let mistaken = || history.exchanges.last().is_some_and(|turn| insist::insists(turn, |name| offer.has(name)));
-        let must_call = last.is_empty() && mistaken();
+        let must_call = insist::must_call(&profile, &history.exchanges, |name| offer.has(name), last.is_empty());
+        last.extend(insist::made_no_call(&profile, &history.exchanges));
         let pictures = pictures::load(&self.store, &history.exchanges, model.abilities().images).await?;
-        let system = context::system_prompt(&offer.section, &due);
+        let system = context::system(&profile, &offer.section, &due, now, &history.exchanges);
         let tools = offer.tools.iter().map(|tool| tool.name.clone()).collect();
-        let mut conversation =
-            Conversation::new(lease.conversation, system, &history, &pictures, summaries.latest, (tools, last));
+        let summary = summaries.latest.filter(|_| law.summaries);
+        let mut conversation = Conversation::new(lease.conversation, system, &history, &pictures, summary, (tools, last));
         // Once in a turn, while all there is of it is what it reacts to.
         let compacted = number == 1
+            && law.summaries
             && !summaries.failed_lately
             && self.compact(lease, &*model, &mut conversation, context::size_of_tools(&offer.tools), meter).await?;
         if compacted {
             law.used = self.store.usage_of(lease, &law.budgets, self.clock.now()).await?;
-            if let Some(why) = law.used_up(number, self.limits.iterations) {
+            if let Some(why) = law.used_up(number) {
                 return self.close(lease, number, "limit", why).await;
             }
         }
         let begun = Instant::now();
         // Held until the answer is stored, so that a stop finds what was said at any moment before.
         let pen = self.store.writing().begin(lease, number, &model.info().name);
-        let answer_tokens = law.answer_tokens;
-        let woken = lease.origin == Origin::Task;
-        let blank = Request { entries: Vec::new(), tools: offer.tools, must_call, answer_tokens, woken, meter: meter.clone() };
-        let answered = self.ask(&*model, (&conversation, extent), &pen, blank, lease, number).await;
+        let blank = Request {
+            entries: Vec::new(),
+            tools: offer.tools,
+            must_call,
+            demanded_of_all: profile.calls == CallsPerStep::ExactlyOne,
+            answer_tokens: law.answer_tokens,
+            temperature: profile.temperature,
+            woken: lease.origin == Origin::Task,
+            meter: meter.clone(),
+        };
+        let asking = Asking { model: &*model, lease, number, profile: &profile, pen: &pen };
+        let answered = self.ask(asking, (&conversation, extent), blank).await;
         if !pictures.is_empty() {
             drop(pictures);
             memory::give_back();
@@ -240,12 +281,18 @@ impl Agent {
         self.store.count_broken(lease, &meter.take(), self.clock.now()).await?;
         match answered {
             Ok(answer) => {
-                let truth = self.truth(lease, &history.exchanges, &answer, &*model).await?;
+                let truth = match profile.coaching {
+                    Coaching::Full | Coaching::Truth => self.truth(lease, &history.exchanges, &answer, &*model).await?,
+                    Coaching::Off => Truth::Shown,
+                };
                 // There has to be a step left to say it otherwise.
-                let once_more = law.used_up(number + 1, self.limits.iterations).is_none();
+                let once_more = law.used_up(number + 1).is_none();
                 let truth = if once_more { truth } else { truth.for_good() };
                 // An answer that ends the turn.
-                let last = answer.calls.is_empty() && truth != Truth::TakenBack && !idling.again(&answer.content, &runs);
+                let last = answer.calls.is_empty()
+                    && profile.calls != CallsPerStep::ExactlyOne
+                    && truth != Truth::TakenBack
+                    && !idling.again(&answer.content, &runs);
                 self.store_answer(lease, number, &answer, model.rate(&answer.model), (last, truth)).await
             }
             Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {
@@ -275,20 +322,21 @@ impl Agent {
     /// and less of it; what was enough holds for the rest of the turn, and what was learnt for all others.
     async fn ask(
         &self,
-        model: &dyn Model,
+        Asking { model, lease, number, profile, pen }: Asking<'_>,
         (conversation, extent): (&Conversation<'_>, &mut Extent),
-        pen: &Pen,
         blank: Request,
-        lease: &Lease,
-        number: i32,
     ) -> Result<Answer, ModelError> {
         let on_delta = |piece: &str| {
-            pen.write(piece);
+            if profile.answers != AnswersTo::Nowhere {
+                pen.write(piece);
+            }
             // There is no way to fail here; the connection to the model has its own.
             let _ = failpoint::hit(Point::FirstByte);
             let (conversation, turn, attempt) = (lease.conversation, lease.turn, lease.fence);
             let delta = ServerFrame::Delta { conversation, turn, step: number, attempt, content: piece.to_owned() };
-            self.store.signals().write(delta);
+            if profile.answers == AnswersTo::Page {
+                self.store.signals().write(delta);
+            }
         };
         let around = context::size_of_tools(&blank.tools);
         let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
@@ -302,8 +350,13 @@ impl Agent {
                 Err(error) => return Err(error),
                 Ok(mut answer) => {
                     self.sizes.taken(model, lease.conversation, bytes, answer.usage);
-                    let offered = |name: &str| blank.tools.iter().any(|tool| tool.name == name);
-                    answer.calls = answer.calls.into_iter().map(|call| readdressed(call, offered)).collect();
+                    if profile.coaching == Coaching::Full {
+                        let offered = |name: &str| blank.tools.iter().any(|tool| tool.name == name);
+                        answer.calls = answer.calls.into_iter().map(|call| readdressed(call, offered)).collect();
+                    }
+                    if profile.answers == AnswersTo::Nowhere {
+                        answer.content.clear();
+                    }
                     return Ok(answer);
                 }
             };
@@ -361,16 +414,20 @@ fn own_words<'a>(number: i32, why: &'a str, content: &'a str) -> NewStep<'a> {
 const OUT_OF_TIME: &str = "Not finished: the time of the turn was over (turn.wall_seconds). In this database nothing of it has happened. What it \
      sent elsewhere may have arrived: look before it is done again.";
 
-/// The most tool calls of one answer that are made; the model is told of the others that they were not.
-const MOST_CALLS: usize = 128;
-
 const NOTHING_SHORTER: &str =
     "Nothing more can be left out: say less at once, or set LLM_MODEL to a model with a longer context. All messages are kept.";
 
-fn too_many(asked_for: usize) -> Refusal {
-    let message = format!(
-        "Not run: an answer may ask for {MOST_CALLS} tool calls, this one asked for {asked_for}. The first {MOST_CALLS} have their results; \
-         ask for the others again, in your next answer."
-    );
+/// The refusal of a call that is not made, since its answer `asked_for` more than the profile makes.
+fn not_made(profile: &Profile, asked_for: usize) -> Refusal {
+    let message = match profile.calls {
+        CallsPerStep::Many(most) => format!(
+            "Not run: an answer may ask for {most} tool calls, this one asked for {asked_for}. The first {most} have their results; ask \
+             for the others again, in your next answer."
+        ),
+        CallsPerStep::ExactlyOne => format!(
+            "Not run, and none of the others: an answer asks for exactly one tool call, this one asked for {asked_for}. Choose one, and \
+             ask for it alone."
+        ),
+    };
     Refusal::new(RefusalCode::TooManyCalls, message)
 }

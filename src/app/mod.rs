@@ -22,6 +22,7 @@ use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
 use crate::model::choice::ModelSource;
 use crate::postgres::{Database, DatabaseError};
+use crate::profiles::Profiles;
 use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
@@ -42,6 +43,8 @@ pub struct Outside {
     pub models: Arc<ModelSource>,
     /// What hides the values of secrets; the log has it too.
     pub scrubber: Scrubber,
+    /// The profiles there are.
+    pub profiles: Profiles,
     /// Who looks names up for requests of capabilities.
     pub resolver: Arc<dyn Resolve>,
     /// How long connections may take, and how many there may be.
@@ -124,7 +127,7 @@ impl App {
         listener: TcpListener,
         outside: Outside,
     ) -> Result<Self, StartError> {
-        let Outside { clock, random, models, scrubber, resolver, connections } = outside;
+        let Outside { clock, random, models, scrubber, profiles, resolver, connections } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
         // The engine may have to be compiled, which takes a second of one core.
         let opening = {
@@ -155,7 +158,8 @@ impl App {
         let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), (expiry, config.safe_mode), Vec::new())
             .counted(metrics.clone());
         let limits = Limits { iterations: config.max_iterations, history: config.max_history };
-        let agent = Arc::new(Agent::new(store.clone(), tools, Arc::clone(&models), Arc::clone(&clock), limits, metrics.clone()));
+        let (asked, time) = (Arc::clone(&models), Arc::clone(&clock));
+        let agent = Arc::new(Agent::new(store.clone(), tools, profiles.clone(), asked, time, limits, metrics.clone()));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
         let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random);
@@ -164,6 +168,7 @@ impl App {
             vault,
             sandbox,
             (mcp.clone(), config.mcp_commands),
+            profiles,
             models,
             Arc::clone(&clock),
             (access, connections),

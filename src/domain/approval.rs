@@ -34,6 +34,8 @@ text_enum! {
         Api = "api",
         /// A word in the conversation itself.
         Words = "words",
+        /// Something else that was said in the conversation: a no.
+        Instead = "instead",
         /// Nobody: the time was over.
         Clock = "clock",
     }

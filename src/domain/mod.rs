@@ -36,7 +36,7 @@ pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_too
 pub use names::{EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
-pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Profile, Toolset};
+pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset};
 pub use projection::{Change, Projection};
 #[cfg(debug_assertions)]
 pub use refusal::reword;
@@ -45,4 +45,4 @@ pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened};
 pub use turn::{Failure, Origin, Role, TurnState};
 pub use wake_up::WakeUpKind;
-pub use words::{Words, asks};
+pub use words::{DecidingWords, Heard, Words, asks};

@@ -1,6 +1,13 @@
 //! A profile: all that differs between agents, as plain data. A conversation names one for life.
 
-use chrono::TimeDelta;
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{DecidingWords, Effect, Words};
+
+/// The profile of a conversation that names none.
+pub const DEFAULT_PROFILE: &str = "builder";
 
 /// Whose words come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +27,7 @@ impl Audience {
     }
 }
 
-/// The tools a profile may be offered and may call. What is not in it does not exist for the profile.
+/// The tools a profile may be offered and may call. A tool that is not in it does not exist for the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toolset {
     /// The four first tools, every capability, every external tool.
@@ -39,23 +46,46 @@ impl Toolset {
     }
 }
 
-/// How many tool calls of one answer are made.
+/// What a model is shown besides the running turn.
+#[derive(Clone, Copy, Debug)]
+pub enum Context {
+    /// The turns before it.
+    Conversation {
+        /// How many messages of them; `None`: as many as is set for the server.
+        history: Option<usize>,
+        /// Whether a model sums up those that have no room.
+        summaries: bool,
+    },
+    /// No turn before it: a text that is made anew for each step and stands at the end of the system prompt.
+    Snapshot(fn(&Moment<'_>) -> String),
+}
+
+/// What a snapshot is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The time.
+    pub now: DateTime<Utc>,
+    /// What the running turn reacts to.
+    pub said: &'a str,
+}
+
+/// How many tool calls an answer makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallsPerStep {
-    /// At most so many; the model is told of the others that they were not made.
+    /// At most so many; the model is told of the others that they were not made. An answer without a call ends the turn.
     Many(usize),
-    /// One, always: an answer without a call, or with several, is none.
+    /// One. An answer without a call, or with several, is refused and asked for again; a call that did something ends the turn.
     ExactlyOne,
 }
 
 /// Where the text of answers goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswersTo {
-    /// The page.
+    /// To the page, piece by piece as it is written.
     Page,
-    /// The channel the message came by.
+    /// To a channel that takes whole texts.
     Channel,
-    /// Nowhere: only calls count.
+    /// Nowhere: it is dropped, and only calls count.
     Nowhere,
 }
 
@@ -81,14 +111,43 @@ pub struct Profile {
     pub prompt: &'static str,
     /// Which tools there are for it.
     pub tools: Toolset,
-    /// How many calls of an answer are made.
+    /// What a model is shown besides the running turn.
+    pub context: Context,
+    /// How many calls an answer makes.
     pub calls: CallsPerStep,
     /// Where the text of answers goes.
     pub answers: AnswersTo,
     /// How much its model is helped.
     pub coaching: Coaching,
+    /// The most tokens of an answer; `None`: as many as the model's provider takes.
+    pub answer_tokens: Option<u32>,
+    /// How freely the model chooses its words; `None`: as its provider does.
+    pub temperature: Option<f64>,
+    /// The most steps of a turn, if its policy has no such budget; `None`: as many as is set for the server.
+    pub steps: Option<u32>,
+    /// The words that decide about approvals, if its audience may.
+    pub words: DecidingWords,
     /// How long an approval waits; `None`: as long as is set for the server.
     pub approval_expiry: Option<TimeDelta>,
-    /// Whether something that is said while a question waits declines it and is said into the same turn.
+    /// Whether a message that is no such word declines the question that waits and is said into its turn. Otherwise it queues.
     pub talked_over: bool,
+}
+
+impl Profile {
+    /// The words for a proposal with these effects, as the person is shown them; `asks`: the text beside it asks something.
+    pub fn words_about(&self, effects: &BTreeSet<Effect>, asks: bool) -> Words {
+        if !self.audience.may_decide() {
+            return Words::none();
+        }
+        Words { others_decline: self.talked_over, ..self.words.about(effects, asks) }
+    }
+
+    /// How many of the `asked_for` calls of an answer are made.
+    pub fn calls_made(&self, asked_for: usize) -> usize {
+        match self.calls {
+            CallsPerStep::Many(most) => asked_for.min(most),
+            CallsPerStep::ExactlyOne if asked_for == 1 => 1,
+            CallsPerStep::ExactlyOne => 0,
+        }
+    }
 }

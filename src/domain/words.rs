@@ -6,53 +6,86 @@ use serde::{Deserialize, Serialize};
 
 use super::Effect;
 
-/// Words made for approvals; no question of a model is answered with them by chance.
-const MADE: [&str; 2] = ["CONFIRMAR", "CONFIRM"];
-/// What a person says to many a question.
-const YES: [&str; 8] = ["yes", "sí", "si", "sim", "oui", "ja", "confirmo", "approve"];
-/// A refusal does nothing, so that plain ones are enough.
-const NO: [&str; 9] = ["CANCELAR", "CANCEL", "no", "cancelo", "deny", "não", "nao", "non", "nein"];
+/// The words by which a profile's person decides about approvals in the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecidingWords {
+    /// They allow everything. They are made for it: no question of a model is answered with them by chance.
+    pub made: &'static [&'static str],
+    /// They allow what does little. A person says them to many a question.
+    pub yes: &'static [&'static str],
+    /// They refuse. A refusal does nothing, so that plain ones are enough.
+    pub no: &'static [&'static str],
+}
 
-/// The words that decide one approval. A message decides where it is one of them and nothing else, in letters of any case.
+impl DecidingWords {
+    /// The words of the house.
+    pub const HOUSE: Self = Self {
+        made: &["CONFIRMAR", "CONFIRM"],
+        yes: &["yes", "sí", "si", "sim", "oui", "ja", "confirmo", "approve"],
+        no: &["CANCELAR", "CANCEL", "no", "cancelo", "deny", "não", "nao", "non", "nein"],
+    };
+    /// No word decides.
+    pub const NONE: Self = Self { made: &[], yes: &[], no: &[] };
+
+    /// The words for a proposal with these effects; `asks`: the text beside it asks something.
+    pub fn about(self, effects: &BTreeSet<Effect>, asks: bool) -> Words {
+        let owned = |words: &[&str]| words.iter().copied().map(str::to_owned).collect();
+        let mut words = Words { approve: owned(self.made), deny: owned(self.no), others_decline: false };
+        if !asks && !effects.is_empty() && effects.iter().all(|effect| plain(*effect)) {
+            words.approve.extend(self.yes.iter().copied().map(str::to_owned));
+        }
+        words
+    }
+}
+
+/// The words that decide one approval, as its person is shown them. A message decides if it is one of them and nothing else, in letters of
+/// any case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Words {
     /// These allow it.
     pub approve: Vec<String>,
     /// These refuse it.
     pub deny: Vec<String>,
+    /// True if any other message refuses it and is said into the turn that waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub others_decline: bool,
+}
+
+/// What a message says to the question that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// Something else, which is a no as well.
+    SomethingElse,
 }
 
 impl Default for Words {
-    /// The words that are made for it and no others.
+    /// The words of the house that are made for it: those of approvals that were asked before words were kept with them.
     fn default() -> Self {
-        let owned = |words: &[&str]| words.iter().copied().map(str::to_owned).collect();
-        Self { approve: owned(&MADE), deny: owned(&NO) }
+        DecidingWords::HOUSE.about(&BTreeSet::new(), true)
     }
 }
 
 impl Words {
-    /// The words for a proposal with these effects, where the text beside it `asks` something or not.
-    pub fn about(effects: &BTreeSet<Effect>, asks: bool) -> Self {
-        let mut words = Self::default();
-        if !asks && !effects.is_empty() && effects.iter().all(|effect| plain(*effect)) {
-            words.approve.extend(YES.iter().copied().map(str::to_owned));
-        }
-        words
+    /// No word decides, and any message is a message like any other.
+    pub fn none() -> Self {
+        DecidingWords::NONE.about(&BTreeSet::new(), true)
     }
 
-    /// Whether a message could decide any approval at all.
-    pub fn may_decide(message: &str) -> bool {
-        Self::about(&[Effect::Read].into(), false).decision(message).is_some()
-    }
-
-    /// What a message decides, where it does.
-    pub fn decision(&self, message: &str) -> Option<bool> {
+    /// What a message says to the question; `None`: nothing, it is a message like any other.
+    pub fn heard(&self, message: &str) -> Option<Heard> {
         let said = message.trim().trim_end_matches(['.', '!']).to_lowercase();
         let among = |words: &[String]| words.iter().any(|word| word.to_lowercase() == said);
         if among(&self.approve) {
-            return Some(true);
+            return Some(Heard::Yes);
         }
-        among(&self.deny).then_some(false)
+        if among(&self.deny) {
+            return Some(Heard::No);
+        }
+        self.others_decline.then_some(Heard::SomethingElse)
     }
 }
 
@@ -80,33 +113,36 @@ mod tests {
     use super::*;
 
     fn about(effects: &[Effect], asks: bool) -> Words {
-        Words::about(&effects.iter().copied().collect(), asks)
+        DecidingWords::HOUSE.about(&effects.iter().copied().collect(), asks)
     }
 
     #[test]
     fn a_decision_is_one_word_and_nothing_else() {
         let words = about(&[Effect::Write], false);
         for yes in ["CONFIRMAR", " confirmar ", "Confirm", "Yes", "sí", "SI!", "ja."] {
-            assert_eq!(words.decision(yes), Some(true), "{yes}");
+            assert_eq!(words.heard(yes), Some(Heard::Yes), "{yes}");
         }
         for no in ["CANCELAR", "cancel", "no", "Nein.", "não"] {
-            assert_eq!(words.decision(no), Some(false), "{no}");
+            assert_eq!(words.heard(no), Some(Heard::No), "{no}");
         }
         for neither in ["", "yes please", "confirmar todo", "ok", "no, wait", "I say yes", "y\u{0435}s"] {
-            assert_eq!(words.decision(neither), None, "{neither}");
+            assert_eq!(words.heard(neither), None, "{neither}");
+            let talked_over = Words { others_decline: true, ..words.clone() };
+            assert_eq!(talked_over.heard(neither), Some(Heard::SomethingElse), "{neither}");
         }
+        assert_eq!(Words::none().heard("CONFIRMAR"), None);
     }
 
     #[test]
     fn a_plain_yes_is_enough_only_for_less_and_never_beside_a_question() {
         for effect in Effect::ALL {
             let plain = !matches!(effect, Effect::Delete | Effect::Opaque | Effect::Grant | Effect::External | Effect::Send);
-            assert_eq!(about(&[*effect], false).decision("yes"), plain.then_some(true), "{effect:?}");
-            assert_eq!(about(&[*effect, Effect::Grant], false).decision("sí"), None, "{effect:?}");
-            assert_eq!(about(&[*effect], true).decision("yes"), None, "{effect:?}");
+            assert_eq!(about(&[*effect], false).heard("yes"), plain.then_some(Heard::Yes), "{effect:?}");
+            assert_eq!(about(&[*effect, Effect::Grant], false).heard("sí"), None, "{effect:?}");
+            assert_eq!(about(&[*effect], true).heard("yes"), None, "{effect:?}");
             for asks in [false, true] {
-                assert_eq!(about(&[*effect], asks).decision("confirmar"), Some(true), "{effect:?}");
-                assert_eq!(about(&[*effect], asks).decision("no"), Some(false), "{effect:?}");
+                assert_eq!(about(&[*effect], asks).heard("confirmar"), Some(Heard::Yes), "{effect:?}");
+                assert_eq!(about(&[*effect], asks).heard("no"), Some(Heard::No), "{effect:?}");
             }
         }
         assert_eq!(about(&[], false), Words::default(), "what names no effect is taken as the worst");

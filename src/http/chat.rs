@@ -1,6 +1,6 @@
 //! `/chat`: one socket, see `docs/protocol.md`. A socket shows committed events in order, each once; deltas are the one exception.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +12,9 @@ use futures::{SinkExt, StreamExt};
 use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::said::{self, NotTaken};
 use super::{Doors, images};
-use crate::domain::{ApprovalId, Channel, ConversationId, Decision, Event, EventRecord};
+use crate::domain::{ApprovalId, Channel, ConversationId, DEFAULT_PROFILE, Decision, Event, EventRecord};
 use crate::memory;
 use crate::model::Model;
 use crate::store::{DecideError, Hint, NewMessage, StoreError};
@@ -125,9 +126,10 @@ impl Socket {
         let mut events = self.doors.store.signals().events();
         let mut elsewhere = self.doors.store.signals().elsewhere();
         let mut deltas = self.doors.store.signals().deltas();
-        let main = self.doors.store.main_conversation(self.doors.clock.now()).await?;
+        let mains = self.doors.store.main_conversations(&self.doors.profiles.of_the_owner(), self.doors.clock.now()).await?;
+        let main = *mains.get(DEFAULT_PROFILE).ok_or(End::Gone)?;
         let last_seq = self.doors.store.last_sequence(main).await?;
-        self.greet(main, last_seq).await?;
+        self.greet(main, mains, last_seq).await?;
         self.tell_waiting(main).await?;
         let mut ping = tokio::time::interval(self.doors.limits.ping);
         ping.reset();
@@ -197,11 +199,17 @@ impl Socket {
         matches!(delta, ServerFrame::Delta { conversation, .. } if self.positions.contains_key(conversation))
     }
 
-    async fn greet(&mut self, main: ConversationId, last_seq: i64) -> Result<(), End> {
+    async fn greet(
+        &mut self,
+        main: ConversationId,
+        conversations: BTreeMap<String, ConversationId>,
+        last_seq: i64,
+    ) -> Result<(), End> {
         let model = self.model_of(main).await?;
         let hello = ServerFrame::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             conversation: main,
+            conversations,
             last_seq,
             model: model.info(),
             images: model.abilities().images,
@@ -241,8 +249,12 @@ impl Socket {
             Err(error) => return self.refuse(&format!("this is not a frame of the protocol: {error}"), None).await,
         };
         match frame {
-            ClientFrame::Message { content, id, conversation, steer, images } => {
-                let conversation = conversation.unwrap_or(main);
+            ClientFrame::Message { content, id, conversation, profile, steer, images } => {
+                let conversation = match said::addressed(&self.doors, conversation, profile.as_deref()).await {
+                    Ok(addressed) => addressed.unwrap_or(main),
+                    Err(NotTaken::Refused(why)) => return self.refuse(&why, id).await,
+                    Err(NotTaken::Store(error)) => return Err(error.into()),
+                };
                 if conversation == main {
                     // A client that never resumes sees what comes after it arrived.
                     self.positions.entry(main).or_insert(hello_seq);
@@ -300,7 +312,7 @@ impl Socket {
         let store = self.doors.store.clone();
         let client_id = id.clone();
         let message = NewMessage { content, client_id: id.as_deref(), steer, images: &images };
-        let accepted = match store.accept(conversation, message, self.doors.clock.now()).await {
+        let accepted = match said::take(&self.doors, conversation, message).await {
             Ok(accepted) => accepted,
             Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
             Err(error @ StoreError::Full(_)) => {

@@ -7,6 +7,7 @@ use axum::http::header;
 use axum::response::IntoResponse;
 
 use super::Doors;
+use crate::domain::DEFAULT_PROFILE;
 use crate::telemetry::Seen;
 
 /// How long the database may take to answer. Real time: whoever asks must learn that it hangs, and not hang as well.
@@ -15,7 +16,8 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 
 pub(super) async fn metrics(State(doors): State<Doors>) -> impl IntoResponse {
     // That the database does not answer is one of the numbers; those who need it log why.
-    let stored = tokio::time::timeout(PATIENCE, doors.store.measures(doors.clock.now())).await.ok().and_then(Result::ok);
+    let measures = doors.store.measures(DEFAULT_PROFILE, doors.clock.now());
+    let stored = tokio::time::timeout(PATIENCE, measures).await.ok().and_then(Result::ok);
     let seen = Seen { stored, sockets: doors.sockets.len(), pools: doors.store.pools() };
     ([(header::CONTENT_TYPE, OPEN_METRICS)], doors.metrics.render(&seen))
 }

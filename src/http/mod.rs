@@ -8,6 +8,7 @@ mod listen;
 mod mcp;
 mod metrics;
 mod page;
+mod said;
 mod v1;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use tower_http::trace::TraceLayer;
 use crate::clock::Clock;
 use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
+use crate::profiles::Profiles;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::Store;
@@ -48,6 +50,8 @@ pub struct Doors {
     pub mcp: Mcp,
     /// True when one may be added that is a program.
     pub mcp_commands: bool,
+    /// The profiles there are.
+    pub profiles: Profiles,
     /// Which model answers.
     pub models: Arc<ModelSource>,
     /// The time.
@@ -74,6 +78,7 @@ impl Doors {
         vault: Vault,
         sandbox: Sandbox,
         (mcp, mcp_commands): (Mcp, bool),
+        profiles: Profiles,
         models: Arc<ModelSource>,
         clock: Arc<dyn Clock>,
         (access, limits): (Access, Limits),
@@ -89,6 +94,7 @@ impl Doors {
             sandbox,
             mcp,
             mcp_commands,
+            profiles,
             models,
             clock,
             access,

@@ -55,8 +55,8 @@ pub(super) fn chat(request: &Request, model: &str, peer: Peer, manner: Manner) -
         LimitField::MaxCompletionTokens => "max_completion_tokens",
     };
     body[limit] = quirks.answer_tokens.into();
-    if peer.local {
-        body["temperature"] = LOCAL_TEMPERATURE.into();
+    if let Some(temperature) = request.temperature.or(peer.local.then_some(LOCAL_TEMPERATURE)) {
+        body["temperature"] = temperature.into();
     }
     if manner.streamed && manner.counted {
         body["stream_options"] = json!({ "include_usage": true });
@@ -76,7 +76,7 @@ pub(super) fn chat(request: &Request, model: &str, peer: Peer, manner: Manner) -
         if quirks.one_call {
             body["parallel_tool_calls"] = false.into();
         }
-        if request.must_call && manner.demanding && peer.local {
+        if request.must_call && manner.demanding && (peer.local || request.demanded_of_all) {
             body["tool_choice"] = "required".into();
         }
     }

@@ -90,8 +90,12 @@ pub struct Request {
     pub tools: Vec<ToolSpec>,
     /// The most tokens of the answer, if it is to have fewer than the model may write.
     pub answer_tokens: Option<u32>,
-    /// A call is wanted and no talk. Only a model on this machine is held to it; the big ones know when to talk.
+    /// How freely it is to be written; `None`: as its provider does.
+    pub temperature: Option<f64>,
+    /// A call is wanted and no talk. A model on this machine is held to it; the big ones know when to talk.
     pub must_call: bool,
+    /// Whether a provider elsewhere demands that call, too, if it can.
+    pub demanded_of_all: bool,
     /// True when tasks that fell due began the turn, and no person.
     pub woken: bool,
     /// Counts answers that break off, whose cost nobody else would record.

@@ -16,6 +16,7 @@ use crate::lasting::Lasting;
 use crate::model::choice::ModelSource;
 use crate::model::client;
 use crate::postgres::Database;
+use crate::profiles::Profiles;
 use crate::telemetry::{self, Scrubber};
 
 const RESTART: u8 = 42;
@@ -58,7 +59,8 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
         Err(error) => return fail(&error),
     };
     let connections = http::Limits::of_this_process();
-    let outside = Outside { clock, random, models, scrubber, resolver: Arc::new(SystemResolver), connections };
+    let (profiles, resolver) = (Profiles::default(), Arc::new(SystemResolver));
+    let outside = Outside { clock, random, models, scrubber, profiles, resolver, connections };
     // The address first: when it is taken, nothing else should have been touched.
     let listener = match app::listen(config.listen).await {
         Ok(listener) => listener,

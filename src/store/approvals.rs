@@ -5,10 +5,10 @@ use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use super::turns::Held;
-use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
+use super::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
 use crate::domain::{
     ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Event, Machine, Shown,
-    ToolCallId, TurnId, TurnInput, Words, asks,
+    ToolCallId, TurnId, TurnInput, TurnState, asks,
 };
 use crate::failpoint::{self, Point};
 
@@ -77,18 +77,28 @@ impl From<sqlx::Error> for DecideError {
 }
 
 /// A decision on its way into the database.
-struct Decided<'a> {
-    input: ApprovalInput,
-    channel: Channel,
-    reason: Option<&'a str>,
-    client_id: Option<&'a str>,
-    content: Option<&'a str>,
-    always: bool,
+pub(super) struct Decided<'a> {
+    pub(super) input: ApprovalInput,
+    pub(super) channel: Channel,
+    pub(super) reason: Option<&'a str>,
+    /// The message that decides, if one does.
+    pub(super) message: Option<&'a NewMessage<'a>>,
+    pub(super) always: bool,
 }
 
-impl Decided<'_> {
+impl<'a> Decided<'a> {
     fn by_nobody(input: ApprovalInput) -> Self {
-        Self { input, channel: Channel::Clock, reason: None, client_id: None, content: None, always: false }
+        Self { input, channel: Channel::Clock, reason: None, message: None, always: false }
+    }
+
+    /// The message, if it is no more than the decision.
+    fn word(&self) -> Option<&NewMessage<'a>> {
+        self.message.filter(|_| self.channel == Channel::Words)
+    }
+
+    /// The message, if it is to be heard by the model as well.
+    fn said_instead(&self) -> Option<&NewMessage<'a>> {
+        self.message.filter(|_| self.channel == Channel::Instead)
     }
 }
 
@@ -247,7 +257,7 @@ impl Store {
             Decision::Approve { always } => (ApprovalInput::Approve, None, *always),
             Decision::Deny { reason } => (ApprovalInput::Deny, reason.as_deref(), false),
         };
-        let decided = Decided { input, channel, reason, client_id: None, content: None, always };
+        let decided = Decided { input, channel, reason, message: None, always };
         self.take_decision(id, decided, now).await.map(drop)
     }
 
@@ -268,52 +278,13 @@ impl Store {
         Ok(texts.fetch_all(&self.pool).await?.iter().any(|text| asks(text)))
     }
 
-    /// Takes a word of the user's in a conversation as the decision, where exactly one approval waits there and it is one of the words
-    /// that the person was shown with it. `None`: the message is a message like any other.
-    ///
-    /// # Errors
-    /// When the database is not there.
-    pub(super) async fn decide_by_word(
+    /// Takes a decision, whoever's it is; a message that was accepted before is the same message.
+    pub(super) async fn take_decision(
         &self,
-        conversation: ConversationId,
-        client_id: Option<&str>,
-        content: &str,
+        id: ApprovalId,
+        decided: Decided<'_>,
         now: DateTime<Utc>,
-    ) -> Result<Option<Accepted>, StoreError> {
-        let accepted = |turn, again| Accepted { turn, conversation, again };
-        if let Some(client_id) = client_id {
-            let known = query_scalar!(
-                "SELECT turn_id FROM approvals WHERE conversation_id = $1 AND client_id = $2",
-                conversation.0,
-                client_id
-            );
-            if let Some(turn) = known.fetch_optional(&self.pool).await? {
-                return Ok(Some(accepted(TurnId(turn), true)));
-            }
-        }
-        if !Words::may_decide(content) {
-            return Ok(None);
-        }
-        let waiting = query!(
-            "SELECT approval_id, shown FROM approvals WHERE conversation_id = $1 AND state = 'pending' AND expires_at > $2 LIMIT 2",
-            conversation.0,
-            now
-        );
-        let Ok([waits]) = <[_; 1]>::try_from(waiting.fetch_all(&self.pool).await?) else { return Ok(None) };
-        let Some(approve) = value::<Shown>(waits.shown)?.words.decision(content) else { return Ok(None) };
-        let id = waits.approval_id;
-        let input = if approve { ApprovalInput::Approve } else { ApprovalInput::Deny };
-        let content = self.clean(content);
-        let decided = Decided { input, channel: Channel::Words, reason: None, client_id, content: Some(&content), always: false };
-        match self.take_decision(ApprovalId(id), decided, now).await {
-            Ok(turn) => Ok(Some(accepted(turn, false))),
-            // Somebody else was faster.
-            Err(DecideError::Unknown(_) | DecideError::Decided(..)) => Ok(None),
-            Err(DecideError::Store(error)) => Err(error),
-        }
-    }
-
-    async fn take_decision(&self, id: ApprovalId, decided: Decided<'_>, now: DateTime<Utc>) -> Result<TurnId, DecideError> {
+    ) -> Result<Accepted, DecideError> {
         let mut unit = self.begin(now).await?;
         // The turn first, as everywhere: then its approvals, then the conversation.
         let turn = query!(
@@ -330,19 +301,25 @@ impl Store {
         )
         .fetch_one(&mut *unit.tx)
         .await?;
+        let (conversation, waits) = (ConversationId(turn.conversation_id), word::<TurnState>(&turn.state)?);
+        let turn_id = TurnId(turn.turn_id);
+        if let Some(message) = decided.message {
+            unit.hold_conversation(conversation).await?;
+            if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
+                unit.let_go().await?;
+                return Ok(known);
+            }
+        }
         let state: ApprovalState = word(&asked.state)?;
         if state.next(decided.input).is_err() {
-            // Who looked for turns in this moment passed over the one that was held here.
-            unit.tx.rollback().await.map_err(StoreError::from)?;
-            self.signals.queue().notify_one();
+            unit.let_go().await?;
             return Err(DecideError::Decided(id, state));
         }
         let late = asked.expires_at <= now && decided.channel != Channel::Clock;
         let decided = if late { Decided::by_nobody(ApprovalInput::Expire) } else { decided };
-        let (conversation, waits) = (ConversationId(turn.conversation_id), TurnId(turn.turn_id));
         let shown: Shown = value(asked.shown)?;
         let call = ToolCallId(asked.tool_call_id);
-        let asking = Asking { conversation, turn: waits, call, approval: id, state };
+        let asking = Asking { conversation, turn: turn_id, call, approval: id, state };
         let actions = unit.end_approval(asking, &decided).await?;
         if decided.always && shown.can_always && decided.input == ApprovalInput::Approve {
             // An external tool whose definition changed since it was asked about is not what “always” was said of.
@@ -362,16 +339,23 @@ impl Store {
         for action in actions {
             match action {
                 ApprovalAction::ResumeTurn => {
-                    let held = Held { conversation, turn: waits, state: word(&turn.state)? };
-                    unit.advance(held, TurnInput::Resume, None).await?;
-                    let (client_id, content) = (decided.client_id.map(str::to_owned), decided.content.map(str::to_owned));
-                    unit.append(conversation, Event::TurnResumed { turn: waits, client_id, content }).await?;
+                    unit.advance(Held { conversation, turn: turn_id, state: waits }, TurnInput::Resume, None).await?;
+                    let word = decided.word();
+                    let client_id = word.and_then(|word| word.client_id).map(str::to_owned);
+                    let content = word.map(|word| unit.clean(word.content).into_owned());
+                    unit.append(conversation, Event::TurnResumed { turn: turn_id, client_id, content }).await?;
                 }
             }
         }
+        if let Some(message) = decided.said_instead() {
+            unit.say_into(conversation, turn_id, TurnState::Queued, message).await?;
+        }
         failpoint::hit(Point::MidDecision).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
-        if late { Err(DecideError::Decided(id, ApprovalState::Expired)) } else { Ok(waits) }
+        if late {
+            return Err(DecideError::Decided(id, ApprovalState::Expired));
+        }
+        Ok(Accepted { turn: turn_id, conversation, again: false })
     }
 
     /// Makes refusals of approvals that nobody decided in time.
@@ -396,6 +380,7 @@ impl Unit {
         let Asking { conversation, turn, call, approval, state: from } = asking;
         let (state, actions) = from.next(decided.input)?;
         let reason = decided.reason.map(|reason| self.clean(reason).into_owned());
+        let client_id = decided.word().and_then(|word| word.client_id);
         query!(
             "UPDATE approvals SET state = $2, decided_by = $3, channel = $4, reason = $5, client_id = $6, decided_at = $7
              WHERE approval_id = $1 AND state = $8",
@@ -404,13 +389,13 @@ impl Unit {
             decided.channel.decider(),
             decided.channel.as_str(),
             reason,
-            decided.client_id,
+            client_id,
             self.now,
             from.as_str()
         )
         .execute(&mut *self.tx)
         .await?;
-        let client_id = decided.client_id.map(str::to_owned);
+        let client_id = client_id.map(str::to_owned);
         let channel = decided.channel;
         let event = Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
         self.append(conversation, event).await?;

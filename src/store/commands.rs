@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use super::{Lease, NewStep, Store, StoreError, Unit, word};
+use super::{NewStep, Store, StoreError, Unit, word};
 use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
 
 /// How far a turn has come, for who waits for it.
@@ -105,10 +105,8 @@ impl Unit {
     ) -> Result<TurnId, StoreError> {
         self.hold_conversation(conversation).await?;
         let turn = self.queue_turn(conversation, Origin::Command, None, content).await?;
-        // Nobody has taken the turn up yet, so it has the fence it began with.
-        let lease = Lease { turn, conversation, fence: 0, origin: Origin::Command, takes: 0 };
         let step = NewStep { number: 1, model: "level3", finish_reason: "tool_calls", calls: &[request], ..NewStep::default() };
-        self.insert_step(&lease, &step, None).await?;
+        self.insert_step(conversation, turn, &step, None).await?;
         Ok(turn)
     }
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::{End, Held};
-use super::{Lease, NewStep, Store, StoreError};
+use super::{NewStep, Store, StoreError};
 use crate::domain::{Event, Machine, Origin, ToolCallId, TurnState};
 
 /// A call in whose middle the process ended.
@@ -71,7 +71,6 @@ impl Store {
                 "The capability `{name}` (version {version}) is disabled: the server ended {limit} times in a row in the middle of a call of \
                  it. If something else ended the server, enable it again; else have it written anew, a new version begins at zero."
             );
-            let lease = Lease { turn, conversation: main, fence: 0, origin: Origin::Command, takes: 0 };
             let step = NewStep {
                 number: 1,
                 model: "level3",
@@ -80,7 +79,7 @@ impl Store {
                 last: true,
                 ..NewStep::default()
             };
-            unit.insert_step(&lease, &step, None).await?;
+            unit.insert_step(main, turn, &step, None).await?;
             let held = Held { conversation: main, turn, state: TurnState::FIRST };
             unit.end_turn(held, End::Announced).await?;
         }

@@ -8,9 +8,6 @@ use super::turns::{End, Held};
 use super::{Store, StoreError, word};
 use crate::domain::{CallRequest, ConversationId, Machine, TurnId, TurnInput, TurnState};
 
-/// The profile of conversations with MCP clients.
-pub const MCP_PROFILE: &str = "mcp";
-
 /// How many calls of one client may wait for a person at the same time.
 pub const MCP_WAITING: i64 = 16;
 
@@ -20,6 +17,8 @@ const KEPT: TimeDelta = TimeDelta::days(1);
 /// A call as an MCP client made it.
 #[derive(Clone, Debug)]
 pub struct McpCall<'a> {
+    /// The profile of the client's conversations.
+    pub profile: &'a str,
     /// Who asks, as the client calls itself.
     pub client: &'a str,
     /// Fingerprint of tool and arguments.
@@ -81,7 +80,7 @@ impl Store {
             None => {
                 let made = query_scalar!(
                     "INSERT INTO conversations (profile, created_at) VALUES ($1, $2) RETURNING conversation_id",
-                    MCP_PROFILE,
+                    call.profile,
                     now
                 )
                 .fetch_one(&mut *unit.tx)

@@ -7,9 +7,6 @@ use super::{Store, StoreError, usage};
 use crate::domain::{Budget, Spent};
 use crate::telemetry::{Metrics, Stored};
 
-/// The profile whose limits of the day are shown; the limits of a day hold for all conversations together.
-const PROFILE: &str = "builder";
-
 impl Store {
     /// The same database, whose ended turns are counted by `metrics` from now on.
     pub fn counted(mut self, metrics: Metrics) -> Self {
@@ -27,11 +24,11 @@ impl Store {
         vec![of("app", &self.pool), ("agent", all.saturating_sub(idle), idle)]
     }
 
-    /// What the database knows of the moment.
+    /// What the database knows of the moment. Of a day, what all conversations use together is held against the limits of `profile`.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn measures(&self, now: DateTime<Utc>) -> Result<Stored, StoreError> {
+    pub async fn measures(&self, profile: &str, now: DateTime<Utc>) -> Result<Stored, StoreError> {
         // A turn that waited for a person waits in the queue since the decision. One behind another of its conversation waits for that
         // one, however long a person thinks about it.
         let turns = query!(
@@ -47,7 +44,7 @@ impl Store {
             now
         )
         .fetch_one(&self.pool);
-        let (turns, day, policy) = tokio::try_join!(async { Ok(turns.await?) }, self.used_today(now), self.policy(PROFILE))?;
+        let (turns, day, policy) = tokio::try_join!(async { Ok(turns.await?) }, self.used_today(now), self.policy(profile))?;
         let word = |count: i64| u64::try_from(count).unwrap_or(0);
         Ok(Stored {
             turns: vec![

@@ -245,7 +245,14 @@ mod tests {
     #[test]
     fn a_stop_finds_the_meter_of_the_turn_it_stops_and_no_other() {
         let meters = Meters::default();
-        let lease = |fence| Lease { turn: TurnId(1), conversation: ConversationId(1), fence, origin: Origin::Message, takes: 1 };
+        let lease = |fence| Lease {
+            turn: TurnId(1),
+            conversation: ConversationId(1),
+            profile: String::new(),
+            fence,
+            origin: Origin::Message,
+            takes: 1,
+        };
         let old = meters.begin(&lease(1));
         let new = meters.begin(&lease(2));
         drop(old);

@@ -1,6 +1,7 @@
 //! Memory: the only SQL of the program itself. What a function here commits is announced to [`Signals`] after the commit, never before.
 
 mod agent_sql;
+mod answers;
 mod approvals;
 mod attachments;
 mod capabilities;
@@ -52,6 +53,7 @@ use crate::postgres::{Relay, Repair};
 use crate::telemetry::Scrubber;
 
 pub use agent_sql::{AgentLogin, AgentSql, SqlEnd};
+pub use answers::Question;
 pub use approvals::{Approval, DecideError, NewApproval};
 pub use attachments::NewImage;
 pub use capabilities::{Built, CapabilitySummary, RecordedCall};
@@ -62,7 +64,7 @@ pub use due_tasks::Fired;
 pub use gate::Gate;
 pub use history::{Exchange, History, HistoryEntry};
 pub use kv::KvOp;
-pub use mcp::{MCP_PROFILE, MCP_WAITING, McpCall, McpTurn};
+pub use mcp::{MCP_WAITING, McpCall, McpTurn};
 pub use mcp_servers::{McpServer, McpTool};
 pub use meter::{Attempt, BrokenAnswer, Meter, Metered, Meters, estimated};
 pub use neighbours::{Hint, Neighbours};

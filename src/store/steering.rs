@@ -36,28 +36,11 @@ impl Store {
         let Some(turn) = turn else { return Ok(None) };
         unit.hold_conversation(conversation).await?;
         if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
-            unit.tx.rollback().await?;
-            self.signals.queue().notify_one();
+            unit.let_go().await?;
             return Ok(Some(known));
         }
         let (state, turn) = (word(&turn.state)?, TurnId(turn.turn_id));
-        let content = unit.clean(message.content).into_owned();
-        unit.keep_images(message.images).await?;
-        let images: Vec<_> = message.images.iter().map(|new| new.image.clone()).collect();
-        let row = query!(
-            "INSERT INTO messages (conversation_id, turn_id, role, content, steered, client_id, images, created_at)
-             VALUES ($1, $2, 'user', $3, TRUE, $4, $5, $6) RETURNING message_id",
-            conversation.0,
-            turn.0,
-            content,
-            message.client_id,
-            json!(images),
-            now
-        )
-        .fetch_one(&mut *unit.tx)
-        .await?;
-        let (message, client_id) = (MessageId(row.message_id), message.client_id.map(str::to_owned));
-        unit.append(conversation, Event::TurnSteered { turn, message, client_id, state, content, images }).await?;
+        unit.say_into(conversation, turn, state, message).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterSteer).map_err(sqlx::Error::Io)?;
         Ok(Some(Accepted { turn, conversation, again: false }))
@@ -88,6 +71,34 @@ impl Store {
 }
 
 impl Unit {
+    /// Says a message into a turn that stands in this state. The caller holds the turn's row, then the conversation's.
+    pub(super) async fn say_into(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        state: TurnState,
+        message: &NewMessage<'_>,
+    ) -> Result<(), StoreError> {
+        let content = self.clean(message.content).into_owned();
+        self.keep_images(message.images).await?;
+        let images: Vec<_> = message.images.iter().map(|new| new.image.clone()).collect();
+        let row = query!(
+            "INSERT INTO messages (conversation_id, turn_id, role, content, steered, client_id, images, created_at)
+             VALUES ($1, $2, 'user', $3, TRUE, $4, $5, $6) RETURNING message_id",
+            conversation.0,
+            turn.0,
+            content,
+            message.client_id,
+            json!(images),
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        let (message, client_id) = (MessageId(row.message_id), message.client_id.map(str::to_owned));
+        self.append(conversation, Event::TurnSteered { turn, message, client_id, state, content, images }).await?;
+        Ok(())
+    }
+
     /// Whether something was said into the turn that no step was shown. The caller holds the turn's row, so that it stays so.
     pub(super) async fn steering_waits(&mut self, turn: TurnId) -> Result<bool, StoreError> {
         let waits = sqlx::query_scalar!(

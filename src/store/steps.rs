@@ -130,7 +130,7 @@ impl Store {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
         let over = step.last && !unit.steering_waits(lease.turn).await?;
-        let calls = unit.insert_step(lease, &NewStep { last: over, ..step }, rate).await?;
+        let calls = unit.insert_step(lease.conversation, lease.turn, &NewStep { last: over, ..step }, rate).await?;
         if over {
             unit.end_turn(held, End::Answered).await?;
         }
@@ -147,7 +147,7 @@ impl Store {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
-        unit.insert_step(lease, &NewStep { last: true, ..step }, None).await?;
+        unit.insert_step(lease.conversation, lease.turn, &NewStep { last: true, ..step }, None).await?;
         unit.end_turn(held, End::Answered).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
@@ -176,7 +176,7 @@ impl Store {
         unit.move_unseen(lease.conversation, lease.turn).await?;
         let number = unit.next_step(lease.turn).await?;
         unit.cut_calls(lease.conversation, lease.turn, Some(cut)).await?;
-        unit.insert_step(lease, &NewStep { number, last: true, ..step }, None).await?;
+        unit.insert_step(lease.conversation, lease.turn, &NewStep { number, last: true, ..step }, None).await?;
         unit.end_turn(held, End::Answered).await?;
         unit.commit().await
     }
@@ -184,22 +184,28 @@ impl Store {
 
 impl Unit {
     /// Stores what a step said before it was stopped. It asks for no calls: those of a stream that was cut are never run.
-    pub(super) async fn keep_unfinished(&mut self, lease: &Lease, said: &Unfinished) -> Result<(), StoreError> {
+    pub(super) async fn keep_unfinished(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        said: &Unfinished,
+    ) -> Result<(), StoreError> {
         let Unfinished { number, model, text, fence: _ } = said;
         let stored =
-            query_scalar!(r#"SELECT count(*) AS "stored!" FROM steps WHERE turn_id = $1 AND number >= $2"#, lease.turn.0, number);
+            query_scalar!(r#"SELECT count(*) AS "stored!" FROM steps WHERE turn_id = $1 AND number >= $2"#, turn.0, number);
         // The answer came to its end in the very moment before.
         if stored.fetch_one(&mut *self.tx).await? > 0 {
             return Ok(());
         }
         let step = NewStep { number: *number, model, finish_reason: STOPPED, content: text, ..NewStep::default() };
-        self.insert_step(lease, &step, None).await.map(drop)
+        self.insert_step(conversation, turn, &step, None).await.map(drop)
     }
 
     /// `rate` counts where the table of rates has none.
     pub(super) async fn insert_step(
         &mut self,
-        lease: &Lease,
+        conversation: ConversationId,
+        turn: TurnId,
         step: &NewStep<'_>,
         rate: Option<Rate>,
     ) -> Result<Vec<OpenCall>, StoreError> {
@@ -210,7 +216,7 @@ impl Unit {
         let stored = query!(
             "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at, unproven)
              VALUES ($1, $2, $3, $4, $5, $6, cost_at($3, $5, $6, $8, $9), $7, $10) RETURNING step_id, cost_micros",
-            lease.turn.0,
+            turn.0,
             step.number,
             &*model,
             &*finish_reason,
@@ -226,8 +232,8 @@ impl Unit {
         query!(
             "INSERT INTO messages (conversation_id, turn_id, role, content, step_id, created_at)
              VALUES ($1, $2, 'assistant', $3, $4, $5)",
-            lease.conversation.0,
-            lease.turn.0,
+            conversation.0,
+            turn.0,
             content,
             stored.step_id,
             self.now
@@ -235,7 +241,7 @@ impl Unit {
         .execute(&mut *self.tx)
         .await?;
         let answered = Event::StepAnswered {
-            turn: lease.turn,
+            turn,
             step: StepId(stored.step_id),
             number: step.number,
             model: model.into_owned(),
@@ -246,17 +252,18 @@ impl Unit {
             cost_micros: stored.cost_micros,
             unproven: step.unproven,
         };
-        self.append(lease.conversation, answered).await?;
+        self.append(conversation, answered).await?;
         let mut open = Vec::with_capacity(step.calls.len());
         for (position, request) in (0..).zip(step.calls) {
-            open.push(self.insert_call(lease, StepId(stored.step_id), position, request).await?);
+            open.push(self.insert_call(conversation, turn, StepId(stored.step_id), position, request).await?);
         }
         Ok(open)
     }
 
     async fn insert_call(
         &mut self,
-        lease: &Lease,
+        conversation: ConversationId,
+        turn: TurnId,
         step: StepId,
         position: i32,
         request: &CallRequest,
@@ -269,7 +276,7 @@ impl Unit {
         let call = query_scalar!(
             "INSERT INTO tool_calls (turn_id, step_id, position, request_id, name, arguments, created_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING tool_call_id",
-            lease.turn.0,
+            turn.0,
             step.0,
             position,
             request.id,
@@ -280,8 +287,8 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let call = ToolCallId(call);
-        let proposed = Event::ToolCallProposed { turn: lease.turn, step, call, request: request.clone(), position };
-        self.append(lease.conversation, proposed).await?;
+        let proposed = Event::ToolCallProposed { turn, step, call, request: request.clone(), position };
+        self.append(conversation, proposed).await?;
         Ok(OpenCall { call, request })
     }
 

@@ -17,6 +17,8 @@ pub struct Lease {
     pub turn: TurnId,
     /// Its conversation.
     pub conversation: ConversationId,
+    /// The name of the conversation's profile.
+    pub profile: String,
     /// Counts the times the turn was taken up.
     pub fence: i64,
     /// What the turn reacts to.
@@ -89,8 +91,8 @@ pub(super) enum End<'a> {
 }
 
 impl Store {
-    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again gives the same turn. Where exactly one
-    /// approval waits in the conversation, a word that decides it (`CONFIRMAR`) does so instead, and the turn that waited is given.
+    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again gives the same turn. Whatever it says, it
+    /// decides nothing: see [`Store::answer`].
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or when the database is not there; then nothing was accepted.
@@ -115,9 +117,6 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Accepted, StoreError> {
         self.has_room()?;
-        if let Some(accepted) = self.decide_by_word(conversation, message.client_id, message.content, now).await? {
-            return Ok(accepted);
-        }
         if message.steer
             && let Some(accepted) = self.accept_into_turn(conversation, &message, now).await?
         {
@@ -144,7 +143,7 @@ impl Store {
         let mut unit = self.begin(now).await?;
         let row = query!(
             "WITH next AS (
-                 SELECT turn_id FROM turns t
+                 SELECT turn_id, conversation_id FROM turns t
                  WHERE ended_at IS NULL AND state = ANY($4)
                    AND (lease_owner = ANY($3) OR (lease_owner IS NULL AND coalesce(lease_until, '-infinity') <= $2))
                    AND NOT EXISTS (
@@ -154,8 +153,9 @@ impl Store {
              UPDATE turns SET state = $5, fence = fence + 1, lease_owner = $1, lease_until = $2,
                     takes = CASE WHEN taken_at = turn_place(turns.turn_id) THEN takes + 1 ELSE 1 END,
                     taken_at = turn_place(turns.turn_id)
-             FROM next WHERE turns.turn_id = next.turn_id
-             RETURNING turns.turn_id, turns.conversation_id, turns.fence, turns.origin, turns.takes",
+             FROM next JOIN conversations ON conversations.conversation_id = next.conversation_id
+             WHERE turns.turn_id = next.turn_id
+             RETURNING turns.turn_id, turns.conversation_id, turns.fence, turns.origin, turns.takes, conversations.profile",
             owner,
             now,
             gone,
@@ -166,7 +166,8 @@ impl Store {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let (turn, conversation) = (TurnId(row.turn_id), ConversationId(row.conversation_id));
-        let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)?, takes: row.takes };
+        let (fence, origin, takes) = (row.fence, word(&row.origin)?, row.takes);
+        let lease = Lease { turn, conversation, profile: row.profile, fence, origin, takes };
         unit.append(lease.conversation, Event::TurnStarted { turn: lease.turn, fence: lease.fence }).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterClaim).map_err(sqlx::Error::Io)?;
@@ -274,7 +275,7 @@ impl Store {
     pub async fn stop(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Vec<TurnId>, StoreError> {
         let mut unit = self.begin(now).await?;
         let open = query!(
-            "SELECT turn_id, state, fence, origin FROM turns
+            "SELECT turn_id, state, fence FROM turns
              WHERE conversation_id = $1 AND ended_at IS NULL AND state = ANY($2) ORDER BY turn_id FOR UPDATE",
             conversation.0,
             &TurnState::before(TurnInput::Stop)
@@ -286,8 +287,7 @@ impl Store {
             let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
             // Read while the turn is held: no answer of this step can be stored any more.
             if let Some(said) = self.writing.of(turn, row.fence).filter(|_| state == TurnState::Running) {
-                let lease = Lease { turn, conversation, fence: row.fence, origin: word(&row.origin)?, takes: 0 };
-                unit.keep_unfinished(&lease, &said).await?;
+                unit.keep_unfinished(conversation, turn, &said).await?;
             }
             unit.count_broken(conversation, turn, &self.meters.take(turn, row.fence)).await?;
             unit.end_turn(Held { conversation, turn, state }, End::Stopped).await?;
@@ -334,7 +334,8 @@ impl Unit {
         let Some(client_id) = client_id else { return Ok(None) };
         let known = query_scalar!(
             r#"SELECT turn_id AS "turn_id!" FROM turns WHERE conversation_id = $1 AND client_id = $2
-               UNION ALL SELECT turn_id FROM messages WHERE conversation_id = $1 AND client_id = $2"#,
+               UNION ALL SELECT turn_id FROM messages WHERE conversation_id = $1 AND client_id = $2
+               UNION ALL SELECT turn_id FROM approvals WHERE conversation_id = $1 AND client_id = $2"#,
             conversation.0,
             client_id
         );

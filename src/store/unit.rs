@@ -211,6 +211,13 @@ impl Unit {
         Ok(())
     }
 
+    /// Takes it all back. A runner that polls meanwhile skips the turn that was locked here: wake it again.
+    pub(super) async fn let_go(self) -> Result<(), StoreError> {
+        self.tx.rollback().await?;
+        self.signals.queue().notify_one();
+        Ok(())
+    }
+
     /// Makes it all true, then tells everybody.
     ///
     /// # Errors

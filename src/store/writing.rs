@@ -78,7 +78,14 @@ mod tests {
     use crate::domain::{ConversationId, Origin};
 
     fn lease(fence: i64) -> Lease {
-        Lease { turn: TurnId(1), conversation: ConversationId(1), fence, origin: Origin::Message, takes: 1 }
+        Lease {
+            turn: TurnId(1),
+            conversation: ConversationId(1),
+            profile: String::new(),
+            fence,
+            origin: Origin::Message,
+            takes: 1,
+        }
     }
 
     fn text(writing: &Writing, fence: i64) -> Option<String> {

@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use super::tool::{Asked, Doing, Done, Failed, Prepared};
 use super::{Tools, arguments};
-use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset, Words};
+use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset};
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Policy, Proposal, Recorded, Verdict};
 use crate::store::{CallEnd, Judged, Lease, NewApproval, OpenCall, ProfilePolicy, StoreError};
@@ -56,7 +56,7 @@ impl Tools {
         let tool = &open.request.name;
         let span = tracing::info_span!("call", call = %open.call, tool);
         let begun = Instant::now();
-        let ran = self.run_judged(lease, profile.tools, open).instrument(span).await?;
+        let ran = self.run_judged(lease, profile, open).instrument(span).await?;
         if ran != Ran::Waiting {
             self.registry.kit.metrics.tool(self.registry.counted_as(tool), begun.elapsed());
         }
@@ -65,13 +65,13 @@ impl Tools {
 
     /// Tries a call until it has its outcome or waits: each time it turns out to do more than it was let to, nothing of it is kept, and
     /// the law judges it anew.
-    async fn run_judged(&self, lease: &Lease, toolset: Toolset, open: &OpenCall) -> Result<Ran, StoreError> {
+    async fn run_judged(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Ran, StoreError> {
         let store = &self.registry.kit.store;
         // A turn that waited begins with what the person was shown.
         let shown = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
         let mut finding = shown.and_then(|approval| approval.shown.finding).unwrap_or_default();
         loop {
-            match self.try_once(lease, toolset, open, &finding).await? {
+            match self.try_once(lease, profile, open, &finding).await? {
                 Tried::Ran(ran) => return Ok(ran),
                 Tried::Found(more) => {
                     let before = finding.effects.clone();
@@ -85,9 +85,9 @@ impl Tools {
         }
     }
 
-    async fn try_once(&self, lease: &Lease, toolset: Toolset, open: &OpenCall, finding: &Finding) -> Result<Tried, StoreError> {
+    async fn try_once(&self, lease: &Lease, profile: &Profile, open: &OpenCall, finding: &Finding) -> Result<Tried, StoreError> {
         let store = &self.registry.kit.store;
-        let (prepared, mut policy) = tokio::try_join!(self.prepared(toolset, open), store.policy_of(lease.conversation))?;
+        let (prepared, mut policy) = tokio::try_join!(self.prepared(profile.tools, open), store.policy_of(lease.conversation))?;
         let (given, prepared) = prepared;
         let mut proposal = Proposal {
             call: open.call,
@@ -111,10 +111,10 @@ impl Tools {
             proposal.arguments = completed.clone();
         }
         let ProfilePolicy { mode, governor, rules, budgets: _, models: _ } = policy;
-        let policy = Arc::new(Policy { mode, governor, rules, tools: toolset });
+        let policy = Arc::new(Policy { mode, governor, rules, tools: profile.tools });
         match self.judge(&policy, &proposal, finding).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &refusal).await,
-            Verdict::Ask(why) => self.ask(lease, proposal, prepared, finding, why).await,
+            Verdict::Ask(why) => self.ask((lease, profile), proposal, prepared, finding, why).await,
             Verdict::Allow(permit) => {
                 let doing = Doing {
                     tools: &self.registry,
@@ -154,7 +154,7 @@ impl Tools {
     /// Lets the turn wait for a person.
     async fn ask(
         &self,
-        lease: &Lease,
+        (lease, profile): (&Lease, &Profile),
         proposal: Proposal,
         prepared: Prepared,
         finding: &Finding,
@@ -165,7 +165,7 @@ impl Tools {
         let mut told = prepared.act.told(kit).await?;
         told.what.extend(finding.why.iter().cloned());
         let shown = Shown {
-            words: Words::about(&proposal.effects, kit.store.asked_beside(lease).await?),
+            words: profile.words_about(&proposal.effects, kit.store.asked_beside(lease).await?),
             tool: proposal.tool,
             arguments: proposal.arguments,
             what: told.what,
@@ -174,7 +174,7 @@ impl Tools {
             capability: told.capability,
             finding: (!finding.is_empty()).then(|| finding.clone()),
         };
-        let expires_at = now + kit.approval_expiry;
+        let expires_at = now + profile.approval_expiry.unwrap_or(kit.approval_expiry);
         kit.store.ask(lease, NewApproval { call: proposal.call, proposal_sha256: &sha256, shown, expires_at }, now).await?;
         Ok(Tried::Ran(Ran::Waiting))
     }

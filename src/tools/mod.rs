@@ -18,7 +18,7 @@ use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Profile, ToolSpec, Toolset};
+use crate::domain::{CallRequest, Profile, ToolSpec};
 use crate::store::{CapabilitySummary, Store, StoreError};
 use crate::telemetry::Metrics;
 
@@ -89,20 +89,4 @@ pub fn first() -> &'static [ToolSpec] {
 /// A capability as a model is offered it.
 pub fn offer(capability: &CapabilitySummary) -> ToolSpec {
     capability::spec(capability)
-}
-
-/// The profile of every conversation, until conversations name one.
-pub fn builder() -> &'static Profile {
-    static BUILDER: Profile = Profile {
-        name: "builder",
-        audience: Audience::Owner,
-        prompt: "",
-        tools: Toolset::Builder,
-        calls: CallsPerStep::Many(128),
-        answers: AnswersTo::Page,
-        coaching: Coaching::Full,
-        approval_expiry: None,
-        talked_over: true,
-    };
-    &BUILDER
 }

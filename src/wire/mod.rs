@@ -3,6 +3,8 @@
 pub mod api;
 pub mod v1;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -43,6 +45,9 @@ pub enum ClientFrame {
         /// The main conversation when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<ConversationId>,
+        /// The profile it is for: its main conversation, if none is named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        profile: Option<String>,
         /// True to show it to the turn that runs, at its next step, and not to let it wait its
         /// turn. If none runs, it is a message like any other.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -105,7 +110,9 @@ pub enum ServerFrame {
         version: String,
         /// The main conversation.
         conversation: ConversationId,
-        /// The newest `seq` in it.
+        /// The main conversation of each profile that is for the person here, by the profile's name.
+        conversations: BTreeMap<String, ConversationId>,
+        /// The newest `seq` in `conversation`.
         last_seq: i64,
         /// Which model answers.
         model: ModelInfo,

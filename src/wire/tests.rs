@@ -59,6 +59,13 @@ fn a_frame_with_only_type_and_content_is_a_message() {
     let frame: ClientFrame = serde_json::from_str(r#"{"type":"message","content":"hi"}"#).unwrap();
     assert_eq!(
         frame,
-        ClientFrame::Message { content: "hi".into(), id: None, conversation: None, steer: false, images: Vec::new() }
+        ClientFrame::Message {
+            content: "hi".into(),
+            id: None,
+            conversation: None,
+            profile: None,
+            steer: false,
+            images: Vec::new()
+        }
     );
 }

@@ -158,13 +158,14 @@ export class Approval extends HTMLElement {
 
   /** After the decision: one line, which opens to what was shown. */
   settle() {
-    const { shown, reason } = this.row;
+    const { shown, reason, channel } = this.row;
     const hadFocus = this.contains(document.activeElement);
     this.stopWatching();
     delete this.dataset.armed;
     const said = h("span", { class: "approval-said" }, decisionLine(this.row));
     const tool = shown ? h("code", { class: "approval-tool" }, exactNodes(shown.tool)) : "";
-    const why = reason ? h("span", { class: "approval-reason", dir: "auto" }, "“", exactNodes(reason), "”") : "";
+    // What was said instead stands in the conversation itself.
+    const why = reason && channel !== "instead" ? h("span", { class: "approval-reason", dir: "auto" }, "“", exactNodes(reason), "”") : "";
     if (!shown) {
       this.replaceChildren(h("p", { class: "approval-line" }, icon(SHIELD), said, why));
       return;

@@ -11,7 +11,7 @@ const IMAGE_ICON = "M3 5h14v10H3zM3 13l4-4 3.5 3.5L13 10l4 4M13 8v.2";
 const STOP_ICON = "M6 6h8v8H6z";
 
 /**
- * `<l3-composer>`: `data = { busy, stopping, waits, words, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
+ * `<l3-composer>`: `data = { busy, stopping, waits, words, declines, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
  * `send-message` (detail: `{ content, steer, images }`) and `stop-turns`.
  */
 export class Composer extends HTMLElement {
@@ -204,12 +204,13 @@ export class Composer extends HTMLElement {
   explain() {
     if (!this.shown) return;
     const writes = this.text.value !== "" || this.images.length > 0;
-    this.steerButton.hidden = !this.shown.busy || this.isEmpty();
+    // While a question waits, whatever is said goes into its turn.
+    this.steerButton.hidden = !this.shown.busy || this.isEmpty() || this.shown.declines;
     this.hint.classList.toggle("waiting", this.shown.waits > 0);
     if (this.shown.waits > 0) {
       this.say(
         this.shown.waits === 1
-          ? `Messages here wait for your approval above. ${this.shown.words}`.trim()
+          ? `${this.shown.declines ? "The question above waits for you." : "Messages here wait for your approval above."} ${this.shown.words}`.trim()
           : "Messages here wait for your approvals above.",
       );
       return;

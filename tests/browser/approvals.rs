@@ -125,8 +125,6 @@ async fn while_one_conversation_waits_another_goes_on_and_a_decision_from_elsewh
     let Some(page) = Page::open(&app).await else { return };
     page.say("look it up").await;
     page.find(PENDING).await;
-    page.say("and then this").await;
-    page.see("[data-testid=message-user][data-status=queued]", "and then this").await;
 
     let other = app.store().create_conversation(app.now()).await.unwrap();
     app.script([text("Here I am.")]);
@@ -135,11 +133,32 @@ async fn while_one_conversation_waits_another_goes_on_and_a_decision_from_elsewh
     assert_eq!(of_type(&beside.turn().await, "assistant")["content"], "Here I am.");
     page.find(PENDING).await;
 
-    app.script([text("Left as it was."), text("Next.")]);
+    app.script([text("Left as it was.")]);
     let id = app.count("SELECT max(approval_id) FROM approvals").await;
     beside.send(json!({"type": "deny", "approval": id})).await;
     page.find("[data-testid=approval][data-state=denied]").await;
-    page.see("[data-testid=message-assistant][data-final=true]", "Next.").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "Left as it was.").await;
+    page.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_instead_declines_and_the_page_says_so_before() {
+    let app = TestApp::start().await;
+    app.script([call("write_capability", reaching("look_up")), text("The other one, then.")]);
+    let Some(page) = Page::open(&app).await else { return };
+    page.say("look it up").await;
+    page.see("[data-testid=approval-words]", "Anything else you say here declines it").await;
+    page.see("#composer-hint", "The question above waits for you.").await;
+    page.see("#composer-hint", "Anything else you say here declines it").await;
+    page.picture("talked-over").await;
+    page.say("no, the other one").await;
+    page.see("[data-testid=approval][data-state=denied]", "You denied this by saying something else").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "The other one, then.").await;
+    page.find("[data-testid=message-user]:not([data-status])").await;
+    page.reload().await;
+    page.see("[data-testid=approval][data-state=denied]", "You denied this by saying something else").await;
+    page.see("[data-testid=messages]", "no, the other one").await;
+    assert_eq!(app.count("SELECT count(*) FROM turns").await, 1);
     page.close().await;
 }
 

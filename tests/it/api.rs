@@ -88,7 +88,7 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
         (post.clone(), "/api/capabilities/greet/rollback", Some(json!({"version": 2})), 409, "live already"),
         (post.clone(), "/api/capabilities/import", Some(json!({})), 400, "there is no `capability.json`"),
         (post.clone(), "/api/shipped/nobody/install", None, 404, "no capability `nobody` comes with level3"),
-        (get.clone(), "/api/policy/No%20Profile", None, 400, "names no profile"),
+        (get.clone(), "/api/policy/No%20Profile", None, 400, "there is no profile `No Profile`"),
         (put.clone(), "/api/policy/builder", Some(json!({"mode": "wild"})), 400, "body cannot be read"),
         (put.clone(), "/api/policy/builder", Some(json!({"budgets": {"turn": {"steps": -1}}})), 400, "`turn`"),
         (put.clone(), "/api/policy/builder/rules/restart", Some(json!({})), 400, "missing field `rule`"),

@@ -195,8 +195,10 @@ async fn policy_usage_and_rates_are_set_and_printed() {
     assert!(fewer.contains("tasks: percent_of_day 50, turns_per_hour 5"), "{fewer}");
     let unlimited = done(level3(&app, &["policy", "budget", "turn", "wall_seconds", "none"]).await);
     assert!(!unlimited.contains("wall_seconds") && unlimited.contains("steps 50"), "{unlimited}");
-    let other = done(level3(&app, &["policy", "show", "--profile", "campaign"]).await);
-    assert!(other.contains("Profile campaign: mode smart, governor off"), "{other}");
+    let other = done(level3(&app, &["policy", "show", "--profile", "mcp"]).await);
+    assert!(other.contains("Profile mcp: mode smart, governor off"), "{other}");
+    let nobody = level3(&app, &["policy", "show", "--profile", "campaign"]).await;
+    assert!(nobody.code != 0 && nobody.err.contains("there is no profile `campaign`; there are: builder, mcp"), "{nobody:?}");
     let wrong = level3(&app, &["policy", "mode", "wild"]).await;
     assert!(wrong.code == 2 && wrong.err.contains("auto, smart, ask, read_only"), "{wrong:?}");
     assert!(done(level3(&app, &["rates", "set", "maker/model", "2.50", "10"]).await).contains("$2.50"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use level3::domain::{ApprovalId, Budget, Budgets, Mode};
-use level3::store::MCP_PROFILE;
+use level3::profiles;
 use reqwest::Method;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, ErrorCode, Implementation,
@@ -287,7 +287,7 @@ async fn the_profile_mcp_has_a_law_of_its_own() {
     let app = TestApp::start().await;
     let mut connected = with_counter(&app).await;
     let law = async |mode, governor, budgets| {
-        app.store().set_profile_policy(MCP_PROFILE, mode, governor, &budgets, app.now()).await.unwrap();
+        app.store().set_profile_policy(profiles::mcp::NAME, mode, governor, &budgets, app.now()).await.unwrap();
     };
     law(Mode::ReadOnly, false, Budgets::default()).await;
     let refused = waits(&app, &mut connected, asks("count", json!({}))).await;

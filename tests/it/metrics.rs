@@ -7,7 +7,7 @@ use level3::store::Store;
 use serde_json::json;
 
 use crate::support::api::client;
-use crate::support::{Reply, TestApp, call, cluster, text};
+use crate::support::{Reply, TestApp, call, text};
 
 /// The numbers as Prometheus would read them.
 async fn metrics(app: &TestApp) -> String {
@@ -83,8 +83,8 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     let mut socket = app.connect().await;
     socket.say("restart").await;
     socket.until(|frame| frame["type"] == "approval").await;
-    socket.say("and then?").await;
-    socket.until(|frame| frame["type"] == "turn" && frame["state"] == "queued").await;
+    let main = app.store().main_conversation(app.now()).await.unwrap();
+    app.store().accept_message(main, None, "and then?", app.now()).await.unwrap();
     app.advance(90);
     let text = metrics(&app).await;
     assert_eq!(value(&text, "level3_turns{state=\"awaiting_approval\"}"), Some(1.0));
@@ -95,7 +95,7 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let other = store.create_conversation(app.now()).await.unwrap();
     store.accept_message(other, None, "hello", app.now()).await.unwrap();
-    let measured = store.measures(app.now() + TimeDelta::seconds(70)).await.unwrap();
+    let measured = store.measures("builder", app.now() + TimeDelta::seconds(70)).await.unwrap();
     assert_eq!((measured.queue_age_seconds, &measured.turns[0]), (70.0, &("queued", 2)));
     store.close().await;
 }

@@ -63,7 +63,8 @@ async fn calls_and_approvals(app: &TestApp, client: &mut Client) {
     app.script([calls(&[wants("void_one"), sql("SELECT 2")])]);
     client.say("ask me once more").await;
     asked(client).await;
-    client.say("and then this").await;
+    let main = app.store().main_conversation(app.now()).await.unwrap();
+    app.store().accept_message(main, None, "and then this", app.now()).await.unwrap();
     client.until(|frame| frame["state"] == "queued").await;
     client.send(json!({"type": "stop"})).await;
     client.turn().await;

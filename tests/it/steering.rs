@@ -209,25 +209,26 @@ async fn stop_drops_what_was_said_into_the_turn_like_what_waits_but_keeps_it_on_
 }
 
 #[tokio::test]
-async fn a_turn_that_waits_for_a_person_can_be_steered_and_words_still_decide() {
+async fn said_into_a_turn_that_waits_for_a_person_a_word_decides_and_anything_else_declines() {
     let app = TestApp::start().await;
     let written = json!({
         "name": "peek", "description": "Looks.", "code": "export default function peek() { return 1; }",
         "parameters_schema": {"type": "object", "properties": {}}, "grants": {"http": {"hosts": ["api.example.com"]}},
     });
-    app.script([call("write_capability", written), text("As you like.")]);
+    app.script([call("write_capability", written.clone()), call("write_capability", written), text("As you like.")]);
     let mut client = app.connect().await;
     client.say("write it").await;
-    client.until(|frame| frame["type"] == "approval").await;
-    client.send(steer("and call it peek", "s1")).await;
-    let told = client.until(|frame| frame["id"] == "s1").await.pop().unwrap();
-    assert_eq!(told["state"], "awaiting_approval");
-    assert_eq!(app.script.requests().len(), 1, "the turn still waits");
+    let asks = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
+    client.until(asks).await;
+    client.send(steer("call it peek", "s1")).await;
+    let frames = client.until(asks).await;
+    let decided = of_type(&frames, "approval");
+    assert_eq!((&decided["state"], &decided["channel"]), (&json!("denied"), &json!("instead")));
+    assert_eq!(shown(&app.script.requests()[1].entries).last().unwrap(), "user call it peek");
     client.send(steer("CONFIRMAR", "s2")).await;
     let frames = client.turn().await;
-    let decided = frames.iter().find(|frame| frame["type"] == "approval").expect("decided");
+    let decided = of_type(&frames, "approval");
     assert_eq!((&decided["state"], &decided["channel"]), (&json!("approved"), &json!("words")));
-    assert_eq!(shown(&app.script.requests()[1].entries).last().unwrap(), "user and call it peek");
     app.check_replay().await;
 }
 

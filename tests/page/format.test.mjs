@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { argumentParts, failureLine, oneLine, resultView, summarize } = await load("format.js");
+const { argumentParts, decidingWords, decisionLine, failureLine, oneLine, resultView, summarize } = await load("format.js");
 const { dueIn } = await load("times.js");
 const { isInlineImage, safeHref } = await load("links.js");
 
@@ -118,4 +118,14 @@ test("only_pictures_that_carry_their_own_bytes_are_shown", () => {
   ]) {
     assert.ok(!isInlineImage(bad), String(bad));
   }
+});
+
+test("what_a_message_does_to_a_question_is_said_under_it", () => {
+  const words = { approve: ["CONFIRMAR", "CONFIRM"], deny: ["no"] };
+  const plain = "Said alone in this conversation, CONFIRMAR or CONFIRM approves, no refuses. A plain yes does not count here.";
+  assert.equal(decidingWords(words), plain);
+  const declines = " Anything else you say here declines it, and the assistant hears it at once.";
+  assert.equal(decidingWords({ ...words, others_decline: true }), plain + declines);
+  assert.equal(decidingWords({ approve: [], deny: [] }), "");
+  assert.match(decisionLine({ state: "denied", channel: "instead" }), /^You denied this by saying something else/);
 });

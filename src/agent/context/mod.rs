@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::pictures::Pictures;
 use super::{idle, truth};
-use crate::domain::{CallRequest, ConversationId, Task, TurnId, TurnState};
+use crate::domain::{CallRequest, Context, ConversationId, Moment, Profile, Task, TurnId, TurnState};
 use crate::model::{Entry, written_call};
 use crate::sandbox::teaching;
 use crate::store::{Exchange, History, HistoryEntry, Summary};
@@ -31,17 +31,28 @@ const TASKS_SHOWN: usize = 10;
 const DETAILS_BYTES: usize = 400;
 /// Stands before what the person said while the model was at work.
 const STEERED: &str = "[said while you work on this] ";
-const PROMPT: &str = include_str!("../prompt.md");
 
 /// The system prompt. What changes stands at its end, the capabilities and the due tasks, and the time before the newest message: a
 /// request then begins with what the last one began with, which providers and local servers need not read again.
-pub(super) fn system_prompt(capabilities: &str, due: &[Task]) -> String {
-    PROMPT
+pub(super) fn system_prompt(prompt: &str, capabilities: &str, due: &[Task]) -> String {
+    prompt
         .replace("{host_interface}", teaching::text())
         .replace("{capabilities_section}", capabilities)
         .replace("{tasks_section}", &tasks_section(due))
         .trim_end()
         .to_owned()
+}
+
+/// The system prompt of a profile, with the snapshot behind it if the profile is shown one.
+pub(super) fn system(profile: &Profile, capabilities: &str, due: &[Task], now: DateTime<Utc>, history: &[Exchange]) -> String {
+    let prompt = system_prompt(profile.prompt, capabilities, due);
+    match profile.context {
+        Context::Conversation { .. } => prompt,
+        Context::Snapshot(made) => {
+            let said = history.last().and_then(truth::input).unwrap_or_default();
+            format!("{prompt}\n\n{}", made(&Moment { now, said }))
+        }
+    }
 }
 
 fn tasks_section(due: &[Task]) -> String {

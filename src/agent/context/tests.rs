@@ -2,8 +2,9 @@
 
 use super::offer::{Offer, Stock};
 use super::*;
-use crate::domain::ToolCallId;
+use crate::domain::{DEFAULT_PROFILE, ToolCallId};
 use crate::model::Answer;
+use crate::profiles::Profiles;
 
 fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
     Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, waits: false, unproven: Vec::new() }
@@ -44,6 +45,10 @@ fn texts(entries: &[Entry]) -> Vec<&str> {
     entries.iter().map(text).collect()
 }
 
+fn builder() -> std::sync::Arc<Profile> {
+    Profiles::default().get(DEFAULT_PROFILE).unwrap()
+}
+
 /// What is offered where nothing was made yet.
 fn none() -> Offer {
     Stock::new(&[], Vec::new()).whole()
@@ -53,7 +58,7 @@ const NOW: &str = "[1970-01-01T00:00:00Z] ";
 
 #[test]
 fn the_prompt_is_filled_in_whole() {
-    let prompt = system_prompt(&none().section, &[]);
+    let prompt = system_prompt(builder().prompt, &none().section, &[]);
     assert!(
         prompt.contains("Tools besides these four are capabilities you built") && prompt.contains("await host.sql(text, params)")
     );
@@ -63,8 +68,8 @@ fn the_prompt_is_filled_in_whole() {
 #[test]
 fn the_first_request_stays_within_what_it_may_cost() {
     let (history, none, offer) = (talk(&["hello"]), Pictures::default(), none());
-    let conversation =
-        Conversation::new(ConversationId(1), system_prompt(&offer.section, &[]), &history, &none, None, (Vec::new(), Vec::new()));
+    let system = system_prompt(builder().prompt, &offer.section, &[]);
+    let conversation = Conversation::new(ConversationId(1), system, &history, &none, None, (Vec::new(), Vec::new()));
     let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&offer.tools);
     // 2,500 tokens; the tokenizers of today make one of 4 bytes and more of this text. docs/performance.md has the count of a real one.
     assert!(bytes <= 10_000, "{bytes} bytes");

@@ -24,7 +24,7 @@ pub(super) async fn set_policy(
     At(profile): At<String>,
     Body(change): Body<PolicyChange>,
 ) -> Reply<Policy> {
-    let now = doors.store.policy(named(&profile)?).await?;
+    let now = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
     let mode = change.mode.unwrap_or(now.mode);
     let governor = change.governor.unwrap_or(now.governor);
     let budgets = change.budgets.unwrap_or(now.budgets);
@@ -42,8 +42,10 @@ pub(super) async fn set_rule(
     At((profile, tool)): At<(String, String)>,
     Body(RuleChange { rule }): Body<RuleChange>,
 ) -> Reply<Policy> {
-    named(&profile)?;
-    named(&tool)?;
+    doors.profiles.get(&profile)?;
+    if !valid_name(&tool) {
+        return Err(Refusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
+    }
     // A rule can be taken away whatever it is for.
     if rule.is_some() {
         is_there(&doors, &tool).await?;
@@ -77,7 +79,7 @@ fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, Refusal
 }
 
 async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
-    let policy = doors.store.policy(named(&profile)?).await?;
+    let policy = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
     let store::ProfilePolicy { mode, governor, budgets, rules, models } = policy;
     Ok(Json(Policy { profile, mode, governor, budgets, rules, models }))
 }
@@ -91,8 +93,4 @@ async fn is_there(doors: &Doors, tool: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::bad(format!("there is no tool `{tool}`; there are: {}", tools.join(", "))))
-}
-
-fn named(name: &str) -> Result<&str, Refusal> {
-    if valid_name(name) { Ok(name) } else { Err(Refusal::bad(format!("`{name}` names no profile and no tool: {NAME_RULE}"))) }
 }

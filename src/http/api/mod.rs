@@ -22,7 +22,9 @@ use axum::{Json, Router, middleware};
 use serde_json::{Value, json};
 
 use super::Doors;
-use reply::Refusal;
+use crate::domain::DEFAULT_PROFILE;
+use crate::wire::api::NewConversation;
+use reply::{Body, Refusal};
 
 /// The largest body, in bytes. A capability in base64 is the largest thing there is to send.
 const MAX_BODY_BYTES: usize = 4 << 20;
@@ -74,7 +76,11 @@ pub(super) fn turned_away(status: StatusCode, why: &str) -> Response {
 }
 
 /// A new conversation beside the main one.
-async fn create_conversation(State(doors): State<Doors>) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let conversation = doors.store.create_conversation(doors.clock.now()).await?;
+async fn create_conversation(
+    State(doors): State<Doors>,
+    Body(NewConversation { profile }): Body<NewConversation>,
+) -> Result<(StatusCode, Json<Value>), Refusal> {
+    let profile = doors.profiles.get(profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
+    let conversation = doors.store.create_conversation_of(profile.name, doors.clock.now()).await?;
     Ok((StatusCode::CREATED, Json(json!({ "conversation": conversation }))))
 }

@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 
+use crate::profiles::UnknownProfile;
 use crate::secrets::SecretError;
 use crate::store::{DecideError, LifeError, StoreError, UndoError};
 use crate::telemetry::chain;
@@ -55,6 +56,12 @@ impl From<StoreError> for Refusal {
         }
         tracing::warn!(error = &error as &dyn std::error::Error, "the interface could not answer");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, error.told())
+    }
+}
+
+impl From<UnknownProfile> for Refusal {
+    fn from(error: UnknownProfile) -> Self {
+        Self::bad(error.to_string())
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{Door, broken, told};
 use crate::domain::{ApprovalId, CallRequest, TurnId};
+use crate::profiles;
 use crate::store::{McpCall, McpTurn, StoreError};
 
 /// How long a call is waited for. Real time: the usual client gives up after a minute.
@@ -65,7 +66,10 @@ impl Door {
     async fn queued(&self, client: &str, tool: &str, arguments: &Value, key: [u8; 32]) -> Result<Option<McpTurn>, StoreError> {
         let content = format!("The MCP client “{client}” calls {tool}.");
         let request = CallRequest { id: "mcp".into(), name: tool.to_owned(), arguments: arguments.to_string() };
-        self.doors.store.mcp_call(McpCall { client, key, content: &content, request }, self.doors.clock.now()).await
+        self.doors
+            .store
+            .mcp_call(McpCall { profile: profiles::mcp::NAME, client, key, content: &content, request }, self.doors.clock.now())
+            .await
     }
 
     /// Waits until the turn is over, or somebody has to be told something else. The outcome of a call without a key counts as given once

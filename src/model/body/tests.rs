@@ -95,6 +95,12 @@ fn a_model_of_this_machine_can_be_made_to_call() {
     assert_eq!(choice(false, true, true), Value::Null);
     assert_eq!(choice(true, false, true), Value::Null, "it is for servers of small models");
     assert_eq!(choice(true, true, false), Value::Null, "this one refused it");
+    let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
+    let entries = vec![Entry::User("u".into())];
+    let request = Request { entries, tools: vec![tool], must_call: true, demanded_of_all: true, ..Request::default() };
+    let peer = Peer { quirks: quirks("custom", "m"), local: false, tagged_calls: false };
+    assert_eq!(chat(&request, "m", peer, STREAMED)["tool_choice"], "required", "the profile says so");
+    assert_eq!(chat(&request, "m", peer, Manner { demanding: false, ..STREAMED })["tool_choice"], Value::Null);
 }
 
 #[test]
@@ -147,6 +153,11 @@ fn every_request_bounds_the_answer_in_the_providers_own_word() {
     assert!(openai.get("max_tokens").is_none() && openai.get("temperature").is_none(), "{openai}");
     let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: false }, STREAMED);
     assert_eq!(local["temperature"], LOCAL_TEMPERATURE);
+    let said = Request { temperature: Some(0.7), ..Request::default() };
+    for local in [true, false] {
+        let peer = Peer { quirks: quirks("openai", "gpt-5"), local, tagged_calls: false };
+        assert_eq!(chat(&said, "m", peer, STREAMED)["temperature"], 0.7, "the profile says so");
+    }
 }
 
 #[test]

@@ -45,6 +45,7 @@ impl House {
             random: Arc::new(SystemRandom),
             models,
             scrubber: Scrubber::default(),
+            profiles: Default::default(),
             resolver: Arc::new(SystemResolver),
             connections: level3::http::Limits::within(1024),
         };

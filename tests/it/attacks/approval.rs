@@ -139,28 +139,29 @@ async fn a_word_decides_only_in_the_conversation_where_exactly_one_waits() {
         assert_eq!(pending(&app).await, 2, "{word}");
     }
     // Here one waits, and these are not the word.
+    let mut waits = one;
     for near in ["C\u{41e}NFIRMAR", "CONFIRMAR\u{200b}", "CONFIRMAR todo", "“CONFIRMAR”", "> CONFIRMAR", "y\u{435}s", "ok"] {
-        first.say(near).await;
-        first.until(|frame| frame["type"] == "turn" && frame["state"] == "queued").await;
+        allows_nothing(&app, &mut first, &waits, near).await;
+        waits = wait_for(&app, &mut first, "one").await;
         assert_eq!(pending(&app).await, 2, "{near}");
     }
-    app.script.forget();
-    for (client, asking) in [(&mut first, one), (&mut second, two)] {
+    for (client, asking) in [(&mut first, waits), (&mut second, two)] {
         app.script([text("no")]);
         client.send(json!({"type": "deny", "approval": asking["id"]})).await;
         client.turn().await;
     }
-    app.script((0..6).map(|_| text("and?")));
-    app.run_until_idle().await;
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
-    app.script.forget();
 }
 
-/// What waits is left as it was; the message queued behind it.
-async fn decides_nothing(app: &TestApp, client: &mut Client, word: &str) {
+/// The word declines what waits, as anything else does that is said there.
+async fn allows_nothing(app: &TestApp, client: &mut Client, asking: &Value, word: &str) {
+    app.script([text("Left.")]);
     client.say(word).await;
-    client.until(|frame| frame["type"] == "turn" && frame["state"] == "queued" && frame["content"] == word).await;
-    assert_eq!(pending(app).await, 1, "{word}");
+    let frames = client.turn().await;
+    let decided = of_type(&frames, "approval");
+    let wanted = (&asking["id"], &json!("denied"), &json!("instead"));
+    assert_eq!((&decided["id"], &decided["state"], &decided["channel"]), wanted, "{word}");
+    assert!(!results(&frames)[0].0, "{word}: {frames:#?}");
 }
 
 #[tokio::test]
@@ -173,14 +174,16 @@ async fn a_plain_yes_neither_grants_deletes_nor_allows_what_cannot_be_told() {
         ("execute_sql", json!({"query": "DROP TABLE IF EXISTS notes"})),
         ("execute_sql", json!({"query": "DO $$ BEGIN NULL; END $$"})),
     ] {
-        app.script([call(tool, arguments)]);
+        for word in ["yes", "sí", "Ja!", "oui", "approve", "confirmo"] {
+            app.script([call(tool, arguments.clone())]);
+            client.say("go").await;
+            let asking = asked(&mut client).await;
+            assert_eq!(asking["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]), "the card says which words count");
+            allows_nothing(&app, &mut client, &asking, word).await;
+        }
+        app.script([call(tool, arguments), text("and?")]);
         client.say("go").await;
         let asking = asked(&mut client).await;
-        assert_eq!(asking["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]), "the card says which words count");
-        for word in ["yes", "sí", "Ja!", "oui", "approve", "confirmo"] {
-            decides_nothing(&app, &mut client, word).await;
-        }
-        app.script((0..7).map(|_| text("and?")));
         client.say("Confirm").await;
         let frames = client.until(|frame| frame["type"] == "approval").await;
         let decided = frames.last().unwrap();
@@ -217,12 +220,9 @@ async fn a_plain_yes_that_may_answer_the_models_own_question_decides_nothing() {
     for steps in [vec![makes("Do you like tables？")], vec![read("¿Le gustan las tablas"), makes("I go on.")]] {
         app.script(steps);
         client.say("go").await;
-        assert_eq!(asked(&mut client).await["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]));
-        decides_nothing(&app, &mut client, "yes").await;
-        app.script([text("Made."), text("To what?")]);
-        client.say("CONFIRMAR").await;
-        app.run_until_idle().await;
-        client = app.connect().await;
+        let asking = asked(&mut client).await;
+        assert_eq!(asking["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]));
+        allows_nothing(&app, &mut client, &asking, "yes").await;
     }
     let due = json!({"action": "create", "title": "tidy", "due_at": "2026-11-20T08:30:00Z"});
     app.script([call("manage_tasks", due), text("Noted. Shall I tell you a joke?")]);
@@ -232,9 +232,12 @@ async fn a_plain_yes_that_may_answer_the_models_own_question_decides_nothing() {
     client.turn().await;
     app.script([makes("I tidy up.")]);
     app.advance(3600);
-    assert_eq!(asked(&mut client).await["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]));
-    decides_nothing(&app, &mut client, "yes").await;
-    app.script([text("Left."), text("A joke, then.")]);
+    let asking = asked(&mut client).await;
+    assert_eq!(asking["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]));
+    allows_nothing(&app, &mut client, &asking, "yes").await;
+    app.script([makes("I tidy up."), text("Left.")]);
+    client.say("go").await;
+    asked(&mut client).await;
     client.say("no").await;
     assert!(!results(&client.turn().await)[0].0, "a refusal needs no word made for it");
     app.run_until_idle().await;

@@ -10,11 +10,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use level3::app::{App, DataFolder, Exit, Outside, listen};
 use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
+use level3::domain::Profile;
 use level3::egress::{Resolve, SystemResolver};
 use level3::http::Limits;
 use level3::model::choice::ModelSource;
 use level3::model::client;
 use level3::postgres::{Database, logins};
+use level3::profiles::Profiles;
 use level3::store::Store;
 use level3::telemetry::Scrubber;
 use tempfile::TempDir;
@@ -35,6 +37,7 @@ pub struct TestApp {
     tour: bool,
     resolver: Arc<dyn Resolve>,
     connections: Limits,
+    profiles: Profiles,
     /// Of the random numbers, the server's name among them.
     seed: u64,
     app: Option<App>,
@@ -47,7 +50,7 @@ impl TestApp {
 
     /// Starts without any model configured, where none can be found either.
     pub async fn tour() -> Self {
-        Self::build(&[], true, Arc::new(SystemResolver), Limits::within(1024)).await
+        Self::build(&[], true, Arc::new(SystemResolver), Limits::within(1024), None).await
     }
 
     /// Starts with these settings.
@@ -57,15 +60,26 @@ impl TestApp {
 
     /// Starts with these settings, and somebody else to look names up.
     pub async fn with_names(settings: &[(&str, &str)], resolver: Arc<dyn Resolve>) -> Self {
-        Self::build(settings, false, resolver, Limits::within(1024)).await
+        Self::build(settings, false, resolver, Limits::within(1024), None).await
     }
 
     /// Starts with these limits of the listener.
     pub async fn with_limits(connections: Limits) -> Self {
-        Self::build(&[], false, Arc::new(SystemResolver), connections).await
+        Self::build(&[], false, Arc::new(SystemResolver), connections, None).await
     }
 
-    async fn build(settings: &[(&str, &str)], tour: bool, resolver: Arc<dyn Resolve>, connections: Limits) -> Self {
+    /// Starts with one more profile.
+    pub async fn with_profile(profile: Profile) -> Self {
+        Self::build(&[], false, Arc::new(SystemResolver), Limits::within(1024), Some(profile)).await
+    }
+
+    async fn build(
+        settings: &[(&str, &str)],
+        tour: bool,
+        resolver: Arc<dyn Resolve>,
+        connections: Limits,
+        profile: Option<Profile>,
+    ) -> Self {
         // The log of a failing test is shown with it.
         let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -82,9 +96,13 @@ impl TestApp {
             tour,
             resolver,
             connections,
+            profiles: Profiles::default(),
             seed: FIRST,
             app: None,
         };
+        if let Some(profile) = profile {
+            app.profiles = app.profiles.clone().with(profile);
+        }
         app.go().await;
         app
     }
@@ -103,6 +121,7 @@ impl TestApp {
             tour: false,
             resolver: Arc::clone(&self.resolver),
             connections: self.connections,
+            profiles: self.profiles.clone(),
             seed: self.seed + 1,
             app: None,
         };
@@ -147,6 +166,7 @@ impl TestApp {
             scrubber: Scrubber::default(),
             resolver: Arc::clone(&self.resolver),
             connections: self.connections,
+            profiles: self.profiles.clone(),
         };
         let database = Database::inside(cluster(), &self.database);
         let listener = listen(config.listen).await.unwrap();

@@ -74,7 +74,7 @@ impl Agent {
         &self,
         lease: &Lease,
         model: &dyn Model,
-        history: &[Exchange],
+        (prompt, history): (&str, &[Exchange]),
         offered: Offered,
         extent: &mut Extent,
     ) -> Result<Offer, StoreError> {
@@ -82,7 +82,7 @@ impl Agent {
         let stock = Stock::new(offered);
         let most = match extent.room.most {
             Some(most) => most,
-            None => share(self.sizes.most(model, lease.conversation)),
+            None => share(prompt, self.sizes.most(model, lease.conversation)),
         };
         let offer = if stock.size() <= most {
             stock.whole()
@@ -96,8 +96,8 @@ impl Agent {
 }
 
 /// Half of what a request of `most` bytes has left beside the prompt and the four first tools: the other half is for the conversation.
-fn share(most: usize) -> usize {
-    let fixed = size(&[Entry::System(system_prompt("", &[]))]) + size_of_tools(tools::first());
+fn share(prompt: &str, most: usize) -> usize {
+    let fixed = size(&[Entry::System(system_prompt(prompt, "", &[]))]) + size_of_tools(tools::first());
     most.saturating_sub(fixed) / 2
 }
 

@@ -4,7 +4,8 @@ use chrono::DateTime;
 use serde_json::json;
 
 use super::*;
-use crate::domain::{ToolCallId, TurnId, TurnState};
+use crate::domain::{DEFAULT_PROFILE, ToolCallId, TurnId, TurnState};
+use crate::profiles::Profiles;
 
 /// Capabilities `c0`, `c1` … of about 300 bytes each.
 fn many(count: usize) -> Vec<ToolSpec> {
@@ -60,7 +61,8 @@ fn what_has_room_is_offered_as_it_always_was() {
 #[test]
 fn half_of_what_the_first_tools_leave_is_for_the_others() {
     // 4,096, 8,192, 32,768 and 200,000 tokens, before anything is known of how the model counts.
-    let shares = [2907, 5833, 23_332, 182_210].map(|tokens| share(tokens * 3));
+    let builder = Profiles::default().get(DEFAULT_PROFILE).unwrap();
+    let shares = [2907, 5833, 23_332, 182_210].map(|tokens| share(builder.prompt, tokens * 3));
     assert!(
         shares[0] < 1000 && (3000..5500).contains(&shares[1]) && (27_000..32_000).contains(&shares[2]) && shares[3] > 250_000,
         "{shares:?}"

@@ -1,0 +1,53 @@
+//! What a person says in a channel of their own: which conversation it is for, and what it does to a question that waits there.
+
+use super::Doors;
+use crate::domain::ConversationId;
+use crate::store::{Accepted, NewMessage, StoreError};
+
+/// Why a message is not taken.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotTaken {
+    /// What it names is not there, in words for the client.
+    #[error("{0}")]
+    Refused(String),
+    /// The database did not take it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The conversation that a message is for: the one it names, or the main one of the profile it names. `None`: it names neither.
+pub(super) async fn addressed(
+    doors: &Doors,
+    conversation: Option<ConversationId>,
+    profile: Option<&str>,
+) -> Result<Option<ConversationId>, NotTaken> {
+    let Some(name) = profile else { return Ok(conversation) };
+    let profile = doors.profiles.get(name).map_err(|unknown| NotTaken::Refused(unknown.to_string()))?;
+    let Some(named) = conversation else {
+        if !profile.audience.may_decide() {
+            let told = format!("the profile `{name}` has no main conversation; name the `conversation` that is meant");
+            return Err(NotTaken::Refused(told));
+        }
+        return Ok(Some(doors.store.main_conversation_of(name, doors.clock.now()).await?));
+    };
+    match doors.store.profile_of(named).await {
+        Ok(own) if own == name => Ok(Some(named)),
+        Ok(own) => Err(NotTaken::Refused(format!("conversation {named} has the profile `{own}`, for life, and not `{name}`"))),
+        Err(error @ StoreError::NoConversation(_)) => Err(NotTaken::Refused(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes a message. If a question waits and the conversation's profile is for a person who may decide, the message may be the answer to it;
+/// otherwise it is a message like any other.
+pub(super) async fn take(doors: &Doors, conversation: ConversationId, message: NewMessage<'_>) -> Result<Accepted, StoreError> {
+    let now = doors.clock.now();
+    if let Some(question) = doors.store.question(conversation, now).await?
+        && doors.profiles.get(&question.profile).is_ok_and(|profile| profile.audience.may_decide())
+        && let Some(heard) = question.words.heard(message.content)
+        && let Some(accepted) = doors.store.answer(&question, heard, &message, now).await?
+    {
+        return Ok(accepted);
+    }
+    doors.store.accept(conversation, message, now).await
+}

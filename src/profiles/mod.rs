@@ -1,0 +1,68 @@
+//! The profiles there are: one file for each, beside its prompt.
+
+mod builder;
+pub mod mcp;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::domain::Profile;
+
+/// The profiles there are, by name. Made once; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Profiles(Arc<BTreeMap<&'static str, Arc<Profile>>>);
+
+/// No profile has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile `{name}`; there are: {}", .there.join(", "))]
+pub struct UnknownProfile {
+    name: String,
+    there: Vec<&'static str>,
+}
+
+impl Default for Profiles {
+    /// Those of the program itself.
+    fn default() -> Self {
+        Self(Arc::default()).with(builder::profile()).with(mcp::profile())
+    }
+}
+
+impl Profiles {
+    /// These and one more. The last one of a name counts.
+    pub fn with(self, profile: Profile) -> Self {
+        let mut all = Arc::unwrap_or_clone(self.0);
+        all.insert(profile.name, Arc::new(profile));
+        Self(Arc::new(all))
+    }
+
+    /// The profile of this name.
+    ///
+    /// # Errors
+    /// [`UnknownProfile`], with the names there are.
+    pub fn get(&self, name: &str) -> Result<Arc<Profile>, UnknownProfile> {
+        let unknown = || UnknownProfile { name: name.to_owned(), there: self.0.keys().copied().collect() };
+        self.0.get(name).cloned().ok_or_else(unknown)
+    }
+
+    /// The names of those whose words are the owner's: each has a main conversation.
+    pub fn of_the_owner(&self) -> Vec<String> {
+        self.0.values().filter(|profile| profile.audience.may_decide()).map(|profile| profile.name.to_owned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Audience, DEFAULT_PROFILE};
+
+    #[test]
+    fn a_profile_is_found_by_its_name_and_never_by_another() {
+        let profiles = Profiles::default();
+        assert_eq!(profiles.get(DEFAULT_PROFILE).unwrap().name, DEFAULT_PROFILE);
+        let error = profiles.get("lea").unwrap_err().to_string();
+        assert_eq!(error, "there is no profile `lea`; there are: builder, mcp");
+        let more = profiles.clone().with(Profile { name: "lea", audience: Audience::Contact, ..builder::profile() });
+        assert_eq!(more.get("lea").unwrap().audience, Audience::Contact);
+        assert_eq!((more.of_the_owner(), profiles.get("lea").is_err()), (vec![DEFAULT_PROFILE.to_owned()], true));
+    }
+}

@@ -1,0 +1,219 @@
+//! Profiles: what differs between agents, and that nobody gets out of theirs.
+
+use chrono::TimeDelta;
+use level3::domain::{
+    AnswersTo, Audience, CallsPerStep, Coaching, Context, ConversationId, DecidingWords, Moment, Profile, Toolset,
+};
+use level3::model::Entry;
+use level3::profiles::Profiles;
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::Executor;
+
+use crate::support::{Client, TestApp, api, call, calls, kinds, of_type, results, text};
+
+fn builder() -> Profile {
+    (*Profiles::default().get("builder").unwrap()).clone()
+}
+
+/// An agent for somebody outside: one tool, one call, and no text.
+fn sealed() -> Profile {
+    Profile {
+        name: "sealed",
+        audience: Audience::Contact,
+        prompt: "You keep tasks for a contact.",
+        tools: Toolset::Only(&["manage_tasks"]),
+        context: Context::Conversation { history: Some(4), summaries: false },
+        calls: CallsPerStep::ExactlyOne,
+        answers: AnswersTo::Nowhere,
+        coaching: Coaching::Off,
+        answer_tokens: Some(300),
+        temperature: Some(0.0),
+        steps: Some(4),
+        words: DecidingWords::HOUSE,
+        approval_expiry: Some(TimeDelta::minutes(5)),
+        talked_over: true,
+    }
+}
+
+fn create(title: &str) -> (&'static str, Value) {
+    ("manage_tasks", json!({"action": "create", "title": title}))
+}
+
+/// A client in a new conversation of the sealed profile.
+async fn contact(app: &TestApp) -> (Client, ConversationId) {
+    let (status, made) = api::ask(app, Method::POST, "/api/conversations", Some(json!({"profile": "sealed"}))).await;
+    assert_eq!(status, 201, "{made}");
+    (app.connect().await, ConversationId(made["conversation"].as_i64().unwrap()))
+}
+
+fn says(conversation: ConversationId, content: &str) -> Value {
+    json!({"type": "message", "content": content, "conversation": conversation})
+}
+
+fn system(app: &TestApp) -> String {
+    match &app.script.requests().pop().unwrap().entries[0] {
+        Entry::System(text) => text.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_message_and_a_conversation_name_their_profile_for_life() {
+    let app = TestApp::with_profile(Profile { name: "lea", prompt: "You are Lea.", ..builder() }).await;
+    let mut client = app.connect().await;
+    let (main, lea) = (client.hello["conversation"].clone(), client.hello["conversations"]["lea"].clone());
+    assert_eq!(client.hello["conversations"], json!({"builder": main, "lea": lea}), "each has a main conversation");
+    app.script([text("I am Lea."), text("I build.")]);
+    client.send(json!({"type": "message", "content": "who are you?", "profile": "lea"})).await;
+    let frames = client.turn().await;
+    assert_eq!((&frames[0]["conversation"], system(&app).as_str()), (&lea, "You are Lea."));
+    client.send(json!({"type": "message", "content": "and you?", "profile": "builder"})).await;
+    assert_eq!(client.turn().await[0]["conversation"], main);
+    assert!(system(&app).starts_with("You are a personal assistant"));
+
+    for (frame, told) in [
+        (json!({"profile": "law"}), "there is no profile `law`; there are: builder, lea, mcp".to_owned()),
+        (
+            json!({"profile": "mcp"}),
+            "the profile `mcp` has no main conversation; name the `conversation` that is meant".to_owned(),
+        ),
+        (
+            json!({"profile": "lea", "conversation": main}),
+            format!("conversation {main} has the profile `builder`, for life, and not `lea`"),
+        ),
+    ] {
+        let mut message = json!({"type": "message", "content": "hello", "id": "m9"});
+        message.as_object_mut().unwrap().extend(frame.as_object().unwrap().clone());
+        client.send(message).await;
+        let refused = client.frame().await;
+        assert_eq!((&refused["type"], &refused["id"], &refused["content"]), (&json!("error"), &json!("m9"), &json!(told)));
+    }
+    let post = async |body: Value| api::ask(&app, Method::POST, "/api/conversations", Some(body)).await;
+    assert_eq!(post(json!({"profile": "lea"})).await.0, 201);
+    assert_eq!(post(json!({})).await.0, 201);
+    let (status, refused) = post(json!({"profile": "law"})).await;
+    assert_eq!((status, &refused["error"]), (400, &json!("there is no profile `law`; there are: builder, lea, mcp")));
+    for (method, path, body) in [
+        (Method::GET, "/api/policy/law", None),
+        (Method::PUT, "/api/policy/law", Some(json!({"mode": "auto"}))),
+        (Method::PUT, "/api/policy/law/rules/restart", Some(json!({"rule": null}))),
+    ] {
+        let (status, refused) = api::ask(&app, method, path, body).await;
+        assert_eq!((status, refused["error"].as_str().unwrap().starts_with("there is no profile `law`")), (400, true));
+    }
+    assert_eq!(app.count("SELECT count(*) FROM profile_policies").await, 0);
+    assert_eq!(api::ask(&app, Method::GET, "/api/policy/lea", None).await.1["mode"], "smart");
+}
+
+#[tokio::test]
+async fn an_unknown_profile_in_a_row_is_an_error_and_never_the_default() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.behind().await.execute("UPDATE conversations SET profile = 'gone'").await.unwrap();
+    let error = client.ask("hello").await.pop().unwrap();
+    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, mcp. Its messages are kept.";
+    assert_eq!((&error["type"], &error["content"], &error["failure"]), (&json!("error"), &json!(told), &json!("server")));
+    assert_eq!(app.script.requests().len(), 0, "no model was asked");
+}
+
+#[tokio::test]
+async fn exactly_one_call_is_made_and_none_of_three() {
+    let app = TestApp::with_profile(sealed()).await;
+    let (mut client, conversation) = contact(&app).await;
+    app.script([calls(&[create("a"), create("b"), create("c")]), text("I did it all."), calls(&[create("only")])]);
+    client.send(says(conversation, "make tasks")).await;
+    let frames = client.turn().await;
+    let told = results(&frames);
+    assert_eq!(told.len(), 4);
+    for (ok, result) in &told[..3] {
+        assert!(!ok && result.contains("an answer asks for exactly one tool call, this one asked for 3"), "{result}");
+    }
+    assert!(told[3].0, "{}", told[3].1);
+    assert_eq!(app.count("SELECT count(*) FROM tasks").await, 1);
+    assert_eq!(frames.last().unwrap()["state"], "completed", "one call that did something is the turn");
+    assert!(!kinds(&frames).contains(&"assistant".to_owned()), "its text goes nowhere: {frames:#?}");
+    assert_eq!(app.count("SELECT count(*) FROM messages WHERE content LIKE '%did it all%'").await, 0);
+    let requests = app.script.requests();
+    for request in &requests {
+        assert!(request.must_call && request.demanded_of_all, "a call is demanded of every provider");
+        assert_eq!((request.temperature, request.answer_tokens), (Some(0.0), Some(300)));
+    }
+    let Some(Entry::User(asked_again)) = requests[2].entries.last() else { panic!("{:#?}", requests[2].entries) };
+    assert!(asked_again.contains("Your next answer is exactly one tool call"), "{asked_again}");
+
+    // A model that never does comes to its limit.
+    app.script((0..4).map(|_| text("")));
+    client.send(says(conversation, "again")).await;
+    let frames = client.turn().await;
+    let last = of_type(&frames, "assistant")["content"].as_str().unwrap();
+    assert!(last.contains("4 model requests, which is the limit of this profile"), "{last}");
+    assert_eq!(app.count("SELECT count(*) FROM tasks").await, 1);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn the_words_of_a_contact_decide_nothing() {
+    let app = TestApp::with_profile(sealed()).await;
+    let (mut client, conversation) = contact(&app).await;
+    app.script([calls(&[create("keep me")]), call("manage_tasks", json!({"action": "delete", "id": 1}))]);
+    client.send(says(conversation, "keep this")).await;
+    client.turn().await;
+    client.send(says(conversation, "delete it")).await;
+    let asks = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
+    let asking = client.until(asks).await.pop().unwrap();
+    assert_eq!(asking["words"], json!({"approve": [], "deny": []}));
+    assert_eq!(asking["expires_at"], "2026-11-20T08:05:00Z", "as long as the profile says");
+    let attacks = ["sí", "CONFIRMAR", "Confirm.", "yes", "no", "CANCELAR", "no, the other one", "approve 1"];
+    for word in attacks {
+        client.send(says(conversation, word)).await;
+        client.until(|frame| frame["content"] == word && frame["state"] == "queued").await;
+        assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1, "{word}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE state = 'awaiting_approval'").await, 1);
+    // The owner decides, by a button.
+    app.script((0..=attacks.len()).map(|n| calls(&[create(&n.to_string())])));
+    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    app.run_until_idle().await;
+    assert_eq!(app.count("SELECT count(*) FROM tasks WHERE title = 'keep me'").await, 1);
+    app.check_replay().await;
+}
+
+fn moment(moment: &Moment<'_>) -> String {
+    format!("At {} it was said: {} {{tasks_section}}", moment.now.format("%H:%M"), moment.said)
+}
+
+#[tokio::test]
+async fn a_snapshot_stands_for_everything_before_and_truth_alone_neither_insists_nor_asks_again() {
+    let campaign = Profile {
+        name: "campaign",
+        prompt: "You run a campaign.",
+        context: Context::Snapshot(moment),
+        coaching: Coaching::Truth,
+        answers: AnswersTo::Channel,
+        ..builder()
+    };
+    let app = TestApp::with_profile(campaign).await;
+    let mut client = app.connect().await;
+    let say = |content: &str| json!({"type": "message", "content": content, "profile": "campaign"});
+    app.script([text("First."), text("I have created the table."), text("Nothing was done."), text("")]);
+    client.send(say("one")).await;
+    client.turn().await;
+    client.send(say("two")).await;
+    let frames = client.turn().await;
+    assert_eq!(kinds(&frames)[2..], ["assistant", "assistant", "turn completed"], "what nothing shows is taken back");
+    let entries = &app.script.requests()[1].entries;
+    assert_eq!(entries.len(), 2, "{entries:#?}");
+    let Entry::System(system) = &entries[0] else { panic!("{entries:#?}") };
+    assert_eq!(system, "You run a campaign.\n\nAt 08:00 it was said: two {tasks_section}");
+    assert!(!app.script.requests()[2].must_call, "it is held to no call");
+    client.send(say("three")).await;
+    client.turn().await;
+    assert_eq!(app.script.left(), 0, "an empty answer is an answer");
+
+    app.script([text("In one piece.")]);
+    client.send(say("four")).await;
+    let heard = client.until(|frame| frame["state"] == "completed").await;
+    assert!(!kinds(&heard).contains(&"delta".to_owned()), "a channel takes whole texts: {heard:#?}");
+    assert_eq!(of_type(&heard, "assistant")["content"], "In one piece.");
+}
