@@ -294,7 +294,9 @@ mod tests {
         let told = |texts: &[&str]| Idling::of(&[turn(texts.iter().map(|text| said(text)).collect())]).told(&[]);
         assert_eq!(told(&[GCD]), None, "the result of the call says it");
         assert!(told(&[GCD, GCD]).unwrap().contains("call `write_capability` first"));
-        assert!(refusal(&call, &["execute_sql", "write_capability"], true).contains("Your next answer is a call of write_capability"));
+        assert!(
+            refusal(&call, &["execute_sql", "write_capability"], true).contains("Your next answer is a call of write_capability")
+        );
         assert!(refusal(&call, &["gcd"], true).ends_with("Call `gcd` itself, with arguments that fit its parameters."));
         assert!(refusal(&call, &["gcd"], false).ends_with("nothing was called."));
     }

@@ -45,7 +45,7 @@ impl Channel {
     /// Who decides through it.
     pub fn decider(self) -> &'static str {
         match self {
-            Self::Page | Self::Api | Self::Words => "user",
+            Self::Page | Self::Api | Self::Words | Self::Instead => "user",
             Self::Clock => "clock",
         }
     }

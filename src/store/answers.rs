@@ -5,7 +5,7 @@ use sqlx::query;
 
 use super::approvals::Decided;
 use super::{Accepted, DecideError, NewMessage, Store, StoreError, value};
-use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Heard, Shown, Words};
+use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, Shown, Words};
 use crate::failpoint::{self, Point};
 
 /// Why a call was refused whose person said something else instead, in words for the model. The message itself follows.
@@ -24,12 +24,12 @@ pub struct Question {
 
 impl<'a> Decided<'a> {
     fn by_message(heard: Heard, message: &'a NewMessage<'a>) -> Self {
-        let (state, channel, reason) = match heard {
-            Heard::Yes => (ApprovalState::Approved, Channel::Words, None),
-            Heard::No => (ApprovalState::Denied, Channel::Words, None),
-            Heard::SomethingElse => (ApprovalState::Denied, Channel::Instead, Some(INSTEAD)),
+        let (input, channel, reason) = match heard {
+            Heard::Yes => (ApprovalInput::Approve, Channel::Words, None),
+            Heard::No => (ApprovalInput::Deny, Channel::Words, None),
+            Heard::SomethingElse => (ApprovalInput::Deny, Channel::Instead, Some(INSTEAD)),
         };
-        Self { state, channel, reason, message: Some(message), always: false }
+        Self { input, channel, reason, message: Some(message), always: false }
     }
 }
 

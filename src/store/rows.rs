@@ -1,7 +1,7 @@
 //! Rows of any statement as JSON, from Postgres' own text form: exact for every type, without knowing each one's binary layout.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use sqlx::postgres::{PgRow, PgTypeInfo, PgTypeKind};
 use sqlx::{Column, Row, TypeInfo, ValueRef};
 

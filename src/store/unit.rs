@@ -10,7 +10,9 @@ use tracing::Instrument;
 use super::turns::Held;
 use super::undo::kept_of;
 use super::{Lease, Signals, Store, StoreError, word};
-use crate::domain::{ApprovalId, ConversationId, Event, EventRecord, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
+use crate::domain::{
+    ApprovalId, ConversationId, Event, EventRecord, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState,
+};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::telemetry::Scrubber;

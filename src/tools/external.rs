@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::SecondsFormat;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::kit::Kit;

@@ -5,6 +5,7 @@ use super::*;
 use crate::domain::{DEFAULT_PROFILE, ToolCallId};
 use crate::model::Answer;
 use crate::profiles::Profiles;
+use crate::tools::{self, Offered};
 
 fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
     Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, waits: false, unproven: Vec::new() }
@@ -51,7 +52,8 @@ fn builder() -> std::sync::Arc<Profile> {
 
 /// What is offered where nothing was made yet.
 fn none() -> Offer {
-    Stock::new(&[], Vec::new()).whole()
+    let offered = Offered { first: tools::first().to_vec(), capabilities: Vec::new(), external: Vec::new() };
+    Stock::new(offered).whole()
 }
 
 const NOW: &str = "[1970-01-01T00:00:00Z] ";

@@ -81,7 +81,7 @@ async fn what_is_said_to_be_there_is_and_what_is_said_to_be_missing_is_missing()
     for (source, error) in
         [("import 'fs'; export default () => 1", "import_error"), ("export default (a: string) => a", "syntax_error")]
     {
-        assert_eq!(json!(refused(&draft(source)).await)["error"], error, "{source}");
+        assert_eq!(refused(&draft(source)).await.refusal().to_json()["error"], error, "{source}");
     }
 }
 

@@ -15,7 +15,6 @@ use super::{Store, StoreError};
 use crate::domain::{ConversationId, Event, EventRecord, ToolCallId, TurnId};
 use crate::wire::api::KeptCall;
 
-
 /// Why a call was not undone. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
