@@ -58,7 +58,7 @@ impl CheckError {
         self
     }
 
-    /// What its author is told.
+    /// The refusal that its author reads.
     pub fn refusal(&self) -> Refusal {
         let Self { kind, message, place, near, test } = self;
         let mut refusal = Refusal::new(*kind, message).at(*place);
@@ -101,7 +101,7 @@ const FAULTS: [&str; 4] = ["TypeError", "ReferenceError", "SyntaxError", "RangeE
 const CORRECT_IT: &str = "a fault in the code: correct it with write_capability under the same name, then call it again";
 
 impl CallError {
-    /// What the model reads.
+    /// The refusal that the model reads.
     pub fn refusal(&self) -> Refusal {
         let of = |code| Refusal::new(code, self.to_string());
         match self {

@@ -137,7 +137,7 @@ pub enum KvRequest {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
-    /// What is wrong and what to do instead.
+    /// The fault, and the way to do it instead.
     pub message: String,
     /// The grants that the capability lacks for it.
     pub missing: Option<Box<Missing>>,
@@ -161,11 +161,11 @@ impl From<Missing> for Refused {
 /// Grants that a capability lacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
-    /// What was not granted, and what for.
+    /// The power that was not granted, and its purpose.
     pub lacks: String,
-    /// What to ask for, as an author writes it.
+    /// The grants to ask for, as an author writes them.
     pub grants: Value,
-    /// What is said behind the grants.
+    /// The words behind the grants.
     pub after: &'static str,
     /// True when nothing in them is left for the author to fill in.
     pub whole: bool,

@@ -45,7 +45,7 @@ pub(super) struct Terms {
     reach: Arc<dyn Reach>,
     deadline: Duration,
     depth: usize,
-    /// What is granted, where that is less than the component is linked with.
+    /// The grants, if they are less than the component is linked with.
     granted: Option<Arc<Grants>>,
 }
 

@@ -17,9 +17,9 @@ use super::run::Ran;
 use super::template::Kind;
 use super::{CallError, Inner, Sandbox, powers, schema};
 
-/// What came of a rehearsal.
+/// The outcome of a rehearsal.
 pub struct Rehearsed {
-    /// What the call gave, as the model would read it.
+    /// The result of the call, as the model would read it.
     pub result: Result<String, CallError>,
     /// The first grant that it lacked, where it came to no result.
     pub missing: Option<Missing>,

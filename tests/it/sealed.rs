@@ -7,16 +7,17 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use level3::clock::{Clock, SystemRandom};
 use level3::domain::{
-    AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Draft, Effect, Grants, Language, McpDefinition, McpTransport,
-    Outcome, Profile, ToolSpec, Toolset,
+    AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect, Grants,
+    Language, McpDefinition, McpTransport, Outcome, Profile, ToolSpec, Toolset,
 };
 use level3::egress::{self, Egress, SystemResolver};
 use level3::mcp::{self, Mcp};
+use level3::profiles::Profiles;
 use level3::sandbox::{self, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{Built, Lease, NewStep, OpenCall, Store, StoreError};
 use level3::telemetry::Scrubber;
-use level3::tools::{Act, Asked, Doing, Done, Failed, Hands, Kit, Marks, Prepared, Ran, Told, Tool, Tools, at_once, builder};
+use level3::tools::{Act, Asked, Doing, Done, Failed, Hands, Kit, Marks, Prepared, Ran, Told, Tool, Tools, at_once};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -49,6 +50,10 @@ impl Act for Says {
     }
 }
 
+fn builder() -> Arc<Profile> {
+    Profiles::default().get(DEFAULT_PROFILE).unwrap()
+}
+
 fn profile(tools: &'static [&'static str]) -> Profile {
     Profile {
         name: "sealed",
@@ -57,7 +62,12 @@ fn profile(tools: &'static [&'static str]) -> Profile {
         tools: Toolset::Only(tools),
         calls: CallsPerStep::ExactlyOne,
         answers: AnswersTo::Nowhere,
+        context: Context::Conversation { history: None, summaries: false },
         coaching: Coaching::Off,
+        answer_tokens: None,
+        temperature: None,
+        steps: None,
+        words: DecidingWords::NONE,
         approval_expiry: None,
         talked_over: false,
     }
@@ -168,7 +178,7 @@ async fn a_sealed_profile_is_offered_and_can_call_nothing_else() {
 
     let sealed = profile(&["look_here", "say_there"]);
     assert_eq!(house.tools.offered(&sealed).await.unwrap().names(), ["look_here", "say_there"]);
-    let of_builder = house.tools.offered(builder()).await.unwrap();
+    let of_builder = house.tools.offered(&builder()).await.unwrap();
     assert_eq!(of_builder.names(), ["double", "execute_sql", "far__t", "manage_tasks", "restart", "write_capability"]);
 
     let written = json!({"name": "look_here", "description": "d", "code": "export default () => 1", "parameters_schema": {}});
@@ -200,7 +210,7 @@ async fn a_sealed_profile_is_offered_and_can_call_nothing_else() {
 async fn a_builder_has_no_tool_of_a_sealed_profile_and_takes_no_name_of_one() {
     let house = House::start().await;
     let written = json!({"name": "look_here", "description": "d", "code": "export default () => 1", "parameters_schema": {}});
-    let ran = house.ran(builder(), &[("look_here", json!({})), ("write_capability", written)]).await;
+    let ran = house.ran(&builder(), &[("look_here", json!({})), ("write_capability", written)]).await;
     assert_eq!(ran[0].0.as_deref(), Some("unknown_tool"), "{}", ran[0].1);
     assert_eq!(ran[1].0.as_deref(), Some("invalid_name"), "{}", ran[1].1);
     house.store.close().await;

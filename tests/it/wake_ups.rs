@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::{StreamExt, stream};
-use level3::domain::{Budgets, ConversationId, Mode, TaskBudget};
+use level3::domain::{Budgets, ConversationId, Mode, TaskBudget, ToolCallId};
 use level3::store::NewTask;
 use serde_json::{Value, json};
 use sqlx::Executor;
 use tokio::sync::Notify;
 
 use crate::replay::with_a_past;
-use crate::support::{Reply, TestApp, call, text};
+use crate::support::{Reply, TestApp, call, permit, text};
 
 const TURNS: &str = "SELECT count(*) FROM turns WHERE origin = 'task'";
 /// Of any server: [`TestApp::run_until_idle`] hears of its own.
@@ -23,7 +23,7 @@ async fn make_tasks(app: &TestApp, conversation: ConversationId, due: impl IntoI
     let mut unit = app.store().begin(app.now()).await.unwrap();
     for due_at in due {
         let task = NewTask { title: "Look".into(), details: String::new(), due_at: Some(due_at), model: None };
-        unit.create_task(conversation, task).await.unwrap();
+        unit.create_task(&permit(ToolCallId(0)), conversation, task).await.unwrap();
     }
     unit.commit().await.unwrap();
 }

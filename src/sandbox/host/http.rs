@@ -74,7 +74,7 @@ fn not_granted(grants: &Grants, method: &str, url: &Url) -> Refused {
     lacking(grants, lacks, add).into()
 }
 
-/// What a capability lacks that may send no requests at all.
+/// The grant that a capability lacks if it may send no requests at all.
 fn nothing_granted(grants: &Grants, url: Option<&Url>) -> Missing {
     let asked = url.and_then(|url| {
         let (host, scheme) = (url.host_str()?, url.scheme().parse().ok()?);

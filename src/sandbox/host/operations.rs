@@ -141,14 +141,14 @@ impl operations::Host for State {
     }
 }
 
-/// What a capability with these grants lacks, with what is to be added to them.
+/// The grant that a capability lacks, with these grants and the addition that would do.
 pub(super) fn lacking(grants: &Grants, lacks: String, add: impl FnOnce(&mut Grants)) -> Missing {
     let mut wider = grants.clone();
     add(&mut wider);
     Missing { lacks, grants: serde_json::Value::Object(wider.to_json()), after: "", whole: true }
 }
 
-/// What a capability lacks that has nothing of a power; the prelude of the engine says the same where it is not linked.
+/// The grant that a capability lacks if it has nothing of a power; the engine's prelude says the same of a power that is not linked.
 pub(super) fn lacking_power(grants: &Grants, power: Power, purpose: &str, add: impl FnOnce(&mut Grants)) -> Missing {
     let after = if grants.need_approval() { " beside those it has" } else { "" };
     let lacks = format!("this capability was not granted `{power}`; to {purpose}");
