@@ -24,7 +24,7 @@ use level3::sandbox::{Limits, Nothing, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{Built, Lease, NewStep, OpenCall, Store};
 use level3::telemetry::Scrubber;
-use level3::tools::{Hands, Marks, Ran, Tools, builder};
+use level3::tools::{Hands, Marks, Ran, Tools};
 use serde_json::{Value, json};
 
 use common::{Insert, percentile};

@@ -107,7 +107,7 @@ const NEVER: [(&str, &str); 13] = [
     ),
     (
         "values of done operations that are not there",
-        "SELECT count(*) FROM operations WHERE power = 'kv' AND state = 'done'
+        "SELECT count(*) FROM operations WHERE kind = 'kv' AND state = 'done'
       AND NOT EXISTS (SELECT FROM kv_entries WHERE capability = 'act' AND key = request ->> 'set')",
     ),
     (
@@ -128,7 +128,7 @@ const TRANSACTIONAL: [(&str, &str, &str); 3] = [
     ),
     (
         "host.sql",
-        "SELECT request -> 'params' ->> 0 AS id, count(*) AS n FROM operations WHERE power = 'sql' AND state = 'done' GROUP BY 1",
+        "SELECT request -> 'params' ->> 0 AS id, count(*) AS n FROM operations WHERE kind = 'sql' AND state = 'done' GROUP BY 1",
         "SELECT id, count(*) AS n FROM agent.inner_effects GROUP BY 1",
     ),
     (
@@ -195,7 +195,7 @@ async fn at_the_peer(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
             table.wrong.push(format!("{path} happened {times} times at the peer"));
         }
     }
-    let query = "SELECT substring(request ->> 'url' from 'https?://[^/]*(/.*)') AS path, class, state FROM operations WHERE power = 'http'";
+    let query = "SELECT substring(request ->> 'url' from 'https?://[^/]*(/.*)') AS path, class, state FROM operations WHERE kind = 'http'";
     for row in sqlx::query(query).fetch_all(behind).await.unwrap() {
         let (path, class, state): (String, String, String) = (row.get("path"), row.get("class"), row.get("state"));
         let there = happened.contains_key(&path);

@@ -115,7 +115,7 @@ async fn other_tools_are_called_under_the_same_law() {
     // It calls itself until the depth ends: the third cannot call `inner` any more, so it makes no task.
     assert_eq!(told[3], "done", "{told:#?}");
     assert_eq!(app.count("SELECT count(*) FROM tasks").await, 2);
-    assert_eq!(app.count("SELECT count(*) FROM operations WHERE power = 'tools' AND state = 'done'").await, 2);
+    assert_eq!(app.count("SELECT count(*) FROM operations WHERE kind = 'tools' AND state = 'done'").await, 2);
     let refused = capability("greedy", "return 1;", json!({"tools": {"names": ["write_capability"]}}));
     app.script([call("write_capability", refused), text("no")]);
     assert!(results(&client.allow("greedy").await)[0].1.contains("for the agent itself"));

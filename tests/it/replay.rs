@@ -420,7 +420,9 @@ async fn events_of_an_older_version_are_chained_when_it_is_updated() {
         UPDATE events SET payload = payload - 'request_sha256' - 'answer_sha256' WHERE kind = 'operation_recorded';
         UPDATE events SET payload = payload - 'fingerprint' WHERE kind = 'capability_installed';
         UPDATE events SET payload = payload - 'due_at' WHERE kind = 'tasks_fired';
-        DELETE FROM _sqlx_migrations WHERE version = 20261120120000";
+        ALTER TABLE operations RENAME COLUMN kind TO power;
+        ALTER TABLE operations RENAME CONSTRAINT operations_kind_check TO operations_power_check;
+        DELETE FROM _sqlx_migrations WHERE version IN (20261120120000, 20261122100100)";
     app.behind().await.execute(back).await.unwrap();
     app.start_again().await;
     app.check_replay().await;

@@ -52,7 +52,10 @@ impl Relay {
     pub(super) fn start(server: &PgConnectOptions, home: &Path) -> io::Result<Self> {
         let folder = make_folder_in(&[home, &std::env::temp_dir(), Path::new("/tmp")])?;
         let relay = Self { folder, ended: CancellationToken::new() };
-        let listener = UnixListener::bind(relay.socket())?;
+        // Between binding and listening a socket refuses, as a dead one does: it gets its name when it listens.
+        let bound = relay.folder.join("new");
+        let listener = UnixListener::bind(&bound)?;
+        fs::rename(&bound, relay.socket())?;
         tokio::spawn(relay.ended.clone().run_until_cancelled_owned(listen(
             listener,
             Arc::new(Upstream::of(server)),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use url::Url;
 use wasmtime::Result;
 
-use crate::domain::{Grants, HttpGrant, Power};
+use crate::domain::{Grants, HttpGrant, Power, Scheme};
 
 use super::super::reach::{HttpRequest, Missing, Refused, Request};
 use super::State;
@@ -74,15 +74,16 @@ fn not_granted(grants: &Grants, method: &str, url: &Url) -> Refused {
     lacking(grants, lacks, add).into()
 }
 
-/// The grant that a capability lacks if it may send no requests at all.
+/// The grant that a capability lacks if it may send no requests at all. It is written as the prelude writes it: the text then stands in
+/// the source as it is.
 fn nothing_granted(grants: &Grants, url: Option<&Url>) -> Missing {
     let asked = url.and_then(|url| {
-        let (host, scheme) = (url.host_str()?, url.scheme().parse().ok()?);
+        let (host, scheme) = (url.host_str()?, url.scheme().parse::<Scheme>().ok()?);
         let place = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        Some((place, HttpGrant { scheme, port: url.port(), ..HttpGrant::host(host) }))
+        let written = if scheme == Scheme::Https { place.clone() } else { format!("{scheme}://{place}") };
+        Some((place, written))
     });
-    let (place, asked) = asked.unwrap_or_else(|| ("a host".to_owned(), HttpGrant::host("api.example.com")));
-    lacking_power(grants, Power::Http, &format!("reach {place}"), |grants| {
-        grants.http.insert(asked);
-    })
+    let (place, written) = asked.unwrap_or_else(|| ("a host".to_owned(), "api.example.com".to_owned()));
+    let missing = lacking_power(grants, Power::Http, &format!("reach {place}"), |_| {});
+    Missing { grants: serde_json::json!({ "http": { "hosts": [written] } }), ..missing }
 }

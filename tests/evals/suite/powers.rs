@@ -116,7 +116,7 @@ pub fn compose(_: &Peer) -> Task {
     .called("quadruple")
     .check(Check::Gives("quadruple", json!({"n": 5}), json!(20)))
     .sql(
-        "SELECT count(*) >= 4 FROM operations JOIN tool_calls USING (tool_call_id) WHERE name = 'quadruple' AND power = 'kv'",
+        "SELECT count(*) >= 4 FROM operations JOIN tool_calls USING (tool_call_id) WHERE name = 'quadruple' AND kind = 'kv'",
         "true",
     )
     .right([

@@ -126,7 +126,7 @@ async fn clobbered_globals_forge_no_request_and_widen_no_grant() {
         run_code(&app, name, &format!("{clobber} {attempt}"), grants.clone()).await;
     }
     assert!(peer.arrived().iter().all(|arrived| arrived.path == "/allowed/x"), "{:?}", peer.arrived());
-    let other = "SELECT count(*) FROM operations WHERE power <> 'http' OR request->>'url' NOT LIKE '%/allowed/x'";
+    let other = "SELECT count(*) FROM operations WHERE kind <> 'http' OR request->>'url' NOT LIKE '%/allowed/x'";
     assert_eq!(app.count(other).await, 0, "what was not granted was never begun");
 }
 
@@ -190,7 +190,7 @@ async fn nothing_goes_on_after_its_call_has_ended() {
     .await;
     assert_eq!((ok, told.as_str()), (true, "left"));
     assert_eq!(
-        app.count("SELECT count(*) FROM operations WHERE power = 'kv' AND state = 'done'").await,
+        app.count("SELECT count(*) FROM operations WHERE kind = 'kv' AND state = 'done'").await,
         1,
         "what was begun is in the ledger"
     );
