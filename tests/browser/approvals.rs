@@ -154,7 +154,7 @@ async fn what_is_said_instead_declines_and_the_page_says_so_before() {
     page.say("no, the other one").await;
     page.see("[data-testid=approval][data-state=denied]", "You denied this by saying something else").await;
     page.see("[data-testid=message-assistant][data-final=true]", "The other one, then.").await;
-    page.find("[data-testid=message-user]:not([data-status])").await;
+    page.gone("[data-testid=message-user]:not([data-status=accepted])").await;
     page.reload().await;
     page.see("[data-testid=approval][data-state=denied]", "You denied this by saying something else").await;
     page.see("[data-testid=messages]", "no, the other one").await;

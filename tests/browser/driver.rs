@@ -114,6 +114,8 @@ impl Page {
     pub async fn read_approval(&self) {
         self.find(PENDING).await;
         self.run(&format!("document.querySelector('{PENDING}').scrollIntoView()")).await;
+        // After a reload the window has no focus. The click that brings it to the front counts for nothing else.
+        self.click(&format!("{PENDING} h3")).await;
         self.find(&format!("{PENDING}:not([data-armed=unread])")).await;
         let approve = format!("{PENDING} [data-testid=approval-approve]");
         self.run(&format!("document.querySelector('{approve}').scrollIntoView({{block: 'end'}})")).await;
