@@ -15,6 +15,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
@@ -35,6 +36,8 @@ const PORT: u16 = 5432;
 const PIECE: usize = 16 << 10;
 /// How often a folder's name is tried: processes in other containers may share the place, and the numbers.
 const ATTEMPTS: u32 = 1000;
+/// The number of this process' next folder.
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A relay at work. Dropping it ends its connections.
 #[derive(Debug)]
@@ -120,8 +123,9 @@ fn make_folder(home: &Path) -> io::Result<PathBuf> {
         }
     }
     let taken = || io::Error::other("every name for a folder of a socket is taken");
-    let free = (0..ATTEMPTS).find_map(|number| {
-        let folder = home.join(name(number));
+    let free = (0..ATTEMPTS).find_map(|_| {
+        // No number comes again here: whoever has just found a folder dead removes it by its name a moment later.
+        let folder = home.join(name(NEXT.fetch_add(1, Ordering::Relaxed)));
         match DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => Some(Ok(folder)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
