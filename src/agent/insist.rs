@@ -10,17 +10,17 @@ use crate::model::Entry;
 /// After so many failed steps in a row the model may say that it cannot be done.
 const MOST: usize = 3;
 
-/// What the model is told after an answer without a call, if each answer is exactly one.
+/// The model is told this after an answer without a call, if each answer is exactly one.
 const NO_CALL: &str = "[controller] Your last answer made no tool call, so it does not count. Your next answer is exactly one tool call, and \
      nothing else.";
 
-/// Whether the next answer has to be a call; `free`: the controller has said nothing that the model may want to answer.
+/// True if the next answer has to be a call; `free`: the controller has said nothing that the model may want to answer.
 pub(super) fn must_call(profile: &Profile, history: &[Exchange], there: impl Fn(&str) -> bool, free: bool) -> bool {
     let mistaken = || history.last().is_some_and(|turn| insists(turn, there));
     profile.calls == CallsPerStep::ExactlyOne || (profile.coaching == Coaching::Full && free && mistaken())
 }
 
-/// What the model is told if its last answer made no call, and should have.
+/// The words for the model if its last answer made no call, and should have.
 pub(super) fn made_no_call(profile: &Profile, history: &[Exchange]) -> Option<Entry> {
     let last = history.last().and_then(|turn| turn.entries.last());
     let none = matches!(last, Some(HistoryEntry::Assistant(_, calls)) if calls.is_empty());

@@ -22,9 +22,9 @@ pub(super) struct Law {
     pub(super) answer_tokens: Option<u32>,
     /// How many messages of earlier turns are shown.
     pub(super) history: usize,
-    /// Whether earlier turns are shown at all.
+    /// True if earlier turns are shown at all.
     pub(super) remembers: bool,
-    /// Whether a model sums up earlier turns.
+    /// True if a model sums up earlier turns.
     pub(super) summaries: bool,
     /// The most steps, if the budget does not say otherwise.
     steps: u32,
@@ -64,7 +64,7 @@ impl Law {
         TimeDelta::try_seconds(i64::try_from(self.budgets.turn.wall_seconds?).ok()?)
     }
 
-    /// What is told where the turn has worked for so long.
+    /// The words for the person if the turn has worked for so long.
     pub(super) fn out_of_time(&self, worked: TimeDelta) -> String {
         let (limit, used) = (self.budgets.turn.wall_seconds.unwrap_or_default(), worked.num_seconds().unsigned_abs());
         told(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit, used })

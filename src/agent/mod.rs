@@ -191,7 +191,7 @@ impl Agent {
         Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
     }
 
-    /// What the profile is shown of the conversation.
+    /// The part of the conversation that the profile is shown.
     async fn history(&self, lease: &Lease, law: &Law) -> Result<History, StoreError> {
         let history = self.store.history(lease.conversation, lease.turn, law.history).await?;
         // A snapshot says all there is to know: nothing is missing before it.
@@ -410,7 +410,7 @@ fn own_words<'a>(number: i32, why: &'a str, content: &'a str) -> NewStep<'a> {
     NewStep { number, model: "level3", finish_reason: why, content, last: true, ..NewStep::default() }
 }
 
-/// What is said of the call in whose middle the time was over.
+/// The outcome of the call in whose middle the time was over.
 const OUT_OF_TIME: &str = "Not finished: the time of the turn was over (turn.wall_seconds). In this database nothing of it has happened. What it \
      sent elsewhere may have arrived: look before it is done again.";
 

@@ -89,7 +89,7 @@ pub struct Shown {
     /// For a capability that is written or replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capability: Option<ShownCapability>,
-    /// What the call turned out to do when it was tried. The next try begins with this, so that it is judged as it was shown.
+    /// The effects that the call turned out to have when it was tried. The next try begins with this, so that it is judged as it was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<Finding>,
 }

@@ -65,7 +65,7 @@ impl Extent {
 }
 
 impl Agent {
-    /// What the next step of a turn offers, of what there is for its profile. Within a turn it changes only when
+    /// The tools that the next step of a turn offers, of those there are for its profile. Within a turn it changes only when
     /// one is made, called or named, or is gone.
     ///
     /// # Errors
