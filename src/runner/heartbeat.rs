@@ -49,7 +49,7 @@ impl Heartbeat {
         let now = self.clock.now();
         let mut next = now + self.interval;
         for kind in self.store.kinds_due(now).await? {
-            // What cannot be settled keeps nothing else from it.
+            // A kind that cannot be settled keeps no other waiting.
             let again = self.settle(kind, now).await.unwrap_or_else(|error| {
                 tracing::warn!(error = &error as &dyn std::error::Error, %kind, "what is due could not be settled; trying again soon");
                 Some(now + RETRY_AFTER)
@@ -79,7 +79,7 @@ impl Heartbeat {
     }
 }
 
-/// The input of a turn that due tasks begin. The page and the tour know it by its first word.
+/// The input of a turn that due tasks begin. The turn's origin says so, and not these words.
 fn describe(tasks: &[Task]) -> String {
     let mut text =
         String::from("[heartbeat] These tasks are due. Do what they ask, tell the user, and complete each with manage_tasks.");
