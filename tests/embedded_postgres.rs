@@ -291,6 +291,33 @@ async fn an_orphan_is_ended_with_its_connections_and_its_data_kept() {
     postgres.stop().await.unwrap();
 }
 
+/// A killed program had only just started its server: it writes down its number after the next start has looked.
+#[tokio::test]
+async fn a_server_that_comes_up_in_the_midst_of_the_next_start_is_ended_too() {
+    let root = folder();
+    let postgres = start(root.path()).await;
+    write_row(&postgres).await;
+    postgres.stop().await.unwrap();
+    let (real, cluster, run) = (fs::canonicalize(which("postgres")).unwrap(), root.path().join("postgres"), root.path().join("run"));
+    let programs = root.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    for program in ["initdb", "pg_dump", "pg_restore", "psql"].map(|name| real.with_file_name(name)).iter().filter(|path| path.exists()) {
+        std::os::unix::fs::symlink(program, programs.join(program.file_name().unwrap())).unwrap();
+    }
+    let [real, cluster, run] = [&real, &cluster, &run].map(|path| path.display());
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *-D*) if mkdir '{cluster}/late'; then\n\
+         '{real}' -D '{cluster}' -k '{run}' -c listen_addresses= &\n\
+         until grep -q ready '{cluster}/postmaster.pid'; do sleep 0.01; done\nfi;; esac\nexec '{real}' \"$@\"\n"
+    );
+    fs::write(programs.join("postgres"), script).unwrap();
+    fs::set_permissions(programs.join("postgres"), fs::Permissions::from_mode(0o755)).unwrap();
+    let postgres = Embedded::start(root.path(), Some(&programs)).await.unwrap();
+    assert!(root.path().join("postgres/late").exists(), "there was another server");
+    assert_eq!(rows(&postgres).await, 1);
+    postgres.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_zombie_in_postmaster_pid_does_not_stop_a_start() {
     let root = folder();

@@ -85,11 +85,14 @@ impl Embedded {
                     let Running { server, .. } = running;
                     return Ok(Self { socket: prepared.socket, server, lock: prepared.lock });
                 }
-                // Processes of a crashed server still hold its memory; they are about to end.
-                Err(EmbeddedError::Ended { tail, .. })
-                    if tail.contains("pre-existing shared memory block") && Instant::now() < deadline =>
-                {
-                    tokio::time::sleep(Duration::from_millis(100)).await;
+                Err(error @ EmbeddedError::Ended { .. }) if Instant::now() < deadline => {
+                    // Processes of a crashed server still hold its memory; they are about to end.
+                    let is_held = matches!(&error, EmbeddedError::Ended { tail, .. } if tail.contains("pre-existing shared memory block"));
+                    if is_held {
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    } else if !prepared.settle_again().await? {
+                        return Err(error);
+                    }
                 }
                 Err(error) => return Err(error),
             }
@@ -186,6 +189,13 @@ impl Prepared {
         orphan::settle(&cluster, &socket)?;
         folder::make_socket(&socket, account)?;
         Ok(Self { data_dir, cluster, socket, binaries, account, lock })
+    }
+
+    /// True if a server was found that a killed program had only just started: it had not written down its number as we looked first.
+    async fn settle_again(&self) -> Result<bool, EmbeddedError> {
+        let (cluster, socket) = (self.cluster.clone(), self.socket.clone());
+        let settled = tokio::task::spawn_blocking(move || orphan::settle(&cluster, &socket)).await;
+        settled.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 
     fn log_path(&self) -> PathBuf {

@@ -19,13 +19,16 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// The pause between two looks. The process is not our child: there is no event to wait for.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Makes sure that no process works on `cluster` and that nothing stale keeps the next server from starting. Blocks.
-pub(super) fn settle(cluster: &Path, socket: &Path) -> Result<(), EmbeddedError> {
+/// Makes sure that no process works on `cluster` and that nothing stale keeps the next server from starting. True if a server was
+/// at work there. Blocks.
+pub(super) fn settle(cluster: &Path, socket: &Path) -> Result<bool, EmbeddedError> {
     let file = cluster.join("postmaster.pid");
+    let mut found = false;
     if let Ok(text) = fs::read_to_string(&file) {
         let pid = text.lines().next().and_then(|line| line.trim().parse::<i32>().ok()).map_or(0, i32::abs);
         if pid > 0 && is_postmaster(pid, cluster) {
             tracing::warn!(pid, "stopping a Postgres server that a killed level3 left running");
+            found = true;
             end(pid, &|| is_postmaster(pid, cluster))?;
         }
         end_backends(cluster)?;
@@ -41,7 +44,7 @@ pub(super) fn settle(cluster: &Path, socket: &Path) -> Result<(), EmbeddedError>
             fs::remove_file(&path).during("remove the stale file", &path)?;
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Asks a process to end, first with a fast shutdown, then with an immediate one, and waits until `lives` says no.
