@@ -7,9 +7,10 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::domain::Image;
+use crate::domain::{Exchange, HistoryEntry, Image};
+use crate::memory;
 use crate::model::{Entry, Picture};
-use crate::store::{Exchange, HistoryEntry, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// Images of older turns are not sent again.
 const TURNS: usize = 3;
@@ -46,12 +47,16 @@ fn newest(history: &[Exchange]) -> Vec<&Image> {
     images.flat_map(|images| images.iter().rev()).take(MOST).collect()
 }
 
-impl Pictures {
-    /// True when none is sent.
-    pub(super) fn is_empty(&self) -> bool {
-        self.urls.is_empty()
+impl Drop for Pictures {
+    fn drop(&mut self) {
+        if !self.urls.is_empty() {
+            self.urls.clear();
+            memory::give_back();
+        }
     }
+}
 
+impl Pictures {
     /// What a person said, with the images that came with it.
     pub(super) fn beside(&self, said: Entry, images: &[Image]) -> Entry {
         let Entry::User(mut content) = said else { return said };

@@ -13,10 +13,10 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Agent, Limits};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::egress::{self, Egress, Resolve};
+use crate::executor::{Executor, Limits};
 use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
@@ -157,9 +157,15 @@ impl App {
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), (expiry, config.safe_mode), Vec::new())
             .counted(metrics.clone());
-        let limits = Limits { iterations: config.max_iterations, history: config.max_history };
-        let (asked, time) = (Arc::clone(&models), Arc::clone(&clock));
-        let agent = Arc::new(Agent::new(store.clone(), tools, profiles.clone(), asked, time, limits, metrics.clone()));
+        let executor = Executor {
+            store: store.clone(),
+            tools,
+            profiles: profiles.clone(),
+            models: Arc::clone(&models),
+            clock: Arc::clone(&clock),
+            limits: Limits { iterations: config.max_iterations, history: config.max_history },
+            metrics: metrics.clone(),
+        };
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
         let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random);
@@ -177,8 +183,7 @@ impl App {
             restart.clone(),
             metrics,
         );
-        let runner =
-            Runner::new(store.clone(), agent, Arc::clone(&clock), folder.server_id(), config.shutdown, config.turn_crashes);
+        let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes);
         let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();

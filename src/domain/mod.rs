@@ -5,6 +5,7 @@ mod budget;
 mod capability;
 mod event;
 mod grants;
+mod history;
 mod ids;
 mod image;
 mod machine;
@@ -26,6 +27,7 @@ pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
 pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, valid_name};
 pub use event::{Event, EventRecord, STOPPED};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
+pub use history::{Exchange, History, HistoryEntry};
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
 pub use image::{Image, ImageType};
 pub use machine::{

@@ -165,6 +165,11 @@ impl Refusal {
         Self { code, message: message.into(), place: None, grants: None, more: Map::new() }
     }
 
+    /// A tool that is not among those there are.
+    pub fn unknown_tool(name: &str, tools: &[&str]) -> Self {
+        Self::new(RefusalCode::UnknownTool, format!("There is no tool `{name}`. The tools are: {}.", tools.join(", ")))
+    }
+
     /// Arguments that do not fit.
     pub fn arguments(message: impl Into<String>) -> Self {
         Self::new(RefusalCode::InvalidArguments, message)

@@ -155,7 +155,8 @@ pub enum Repetition {
 }
 
 const WARN_AT: usize = 3;
-const STOP_AT: usize = 5;
+/// At this number the turn ends.
+pub const STOP_AT: usize = 5;
 
 /// Judges how often the same tool was called with the same arguments in a turn. `previous`: tool and arguments of the calls before.
 pub fn repetition(previous: &[(String, String)], tool: &str, arguments: &str) -> Repetition {
@@ -173,26 +174,6 @@ fn canonical(arguments: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(arguments) {
         Ok(value) => value.to_string(),
         Err(_) => arguments.trim().to_owned(),
-    }
-}
-
-impl Repetition {
-    /// What the model is told beside the result of such a call.
-    pub fn warning(self, tool: &str) -> Option<String> {
-        let Self::Warn(times) = self else { return None };
-        Some(format!(
-            "[controller] This was call number {times} of `{tool}` with the same arguments in this turn. The result will not change: use it, \
-             change the arguments, or tell the user what is in the way. At number {STOP_AT} the turn ends."
-        ))
-    }
-
-    /// What the user is told when the turn ends because of it.
-    pub fn explanation(self, tool: &str) -> Option<String> {
-        let Self::Stop(times) = self else { return None };
-        Some(format!(
-            "I stopped here: I was about to call `{tool}` with the same arguments for the {times}th time in this turn, which leads nowhere. \
-             What was done so far is kept; say what I should do differently."
-        ))
     }
 }
 
@@ -311,9 +292,6 @@ mod tests {
             previous.push(call(r#"{"b":2,"a":1}"#)); // keys in another order are the same arguments
             assert_eq!(judged(&previous), expected);
         }
-        assert!(Repetition::Warn(3).warning("t").unwrap().contains("call number 3 of `t`"));
-        assert!(Repetition::Stop(5).explanation("execute_sql").unwrap().contains("for the 5th time"));
-        assert_eq!((Repetition::None.warning("t"), Repetition::Warn(4).explanation("t")), (None, None));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 mod budget;
 mod policy;
 pub mod sql;
-mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Refusal, RefusalCode, Rule, ToolCallId, Toolset};
 
-pub use budget::{Exceeded, Repetition, Scope, What, check, repetition};
-pub use unknown::unknown_tool;
+pub use budget::{Exceeded, Repetition, STOP_AT, Scope, What, check, repetition};
 
 /// A tool call as it is judged.
 #[derive(Clone, Debug, Serialize)]
@@ -134,8 +132,7 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verd
     if let Toolset::Only(tools) = policy.tools
         && !policy.tools.has(&proposal.tool)
     {
-        let told = unknown_tool(tools, &proposal.tool, &proposal.arguments);
-        return Verdict::Deny(Refusal::new(RefusalCode::UnknownTool, told));
+        return Verdict::Deny(Refusal::unknown_tool(&proposal.tool, tools));
     }
     let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval };
     match policy::judge(policy, proposal, known.classification) {

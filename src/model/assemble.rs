@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::repetition::{self, Repetition};
+use super::rescue::repetition::{self, Repetition};
 use super::{Answer, ModelError, ModelErrorKind};
 use crate::domain::{CallRequest, Usage};
 

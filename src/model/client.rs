@@ -210,7 +210,7 @@ impl ChatClient {
     async fn ask(&self, request: &Request, on_delta: OnDelta<'_>) -> Result<Answer, ModelError> {
         let model = self.model_name().await?;
         let mut answer = self.trying(|| Box::pin(self.attempt_or_rescue(request, model, on_delta))).await?;
-        rescue::rescue(&mut answer, &request.tools);
+        rescue::rescue(&mut answer, request);
         Ok(answer)
     }
 
@@ -237,7 +237,7 @@ impl ChatClient {
         let Some(content) = failure.wrote.take() else { return Err(failure) };
         let (finish_reason, model) = ("tool_calls".into(), model.to_owned());
         let mut answer = Answer { content, calls: Vec::new(), finish_reason, usage: None, model };
-        rescue::rescue(&mut answer, &request.tools);
+        rescue::rescue(&mut answer, request);
         if answer.calls.is_empty() { Err(failure) } else { Ok(answer) }
     }
 

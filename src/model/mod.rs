@@ -7,15 +7,11 @@ pub mod checks;
 pub mod choice;
 pub mod client;
 pub mod detect;
-mod lenient;
 mod names;
-mod notations;
 pub mod providers;
-mod python;
 mod reading;
 pub mod reference;
 mod refusal;
-mod repetition;
 mod rescue;
 mod retry;
 mod schema;
@@ -96,6 +92,8 @@ pub struct Request {
     pub must_call: bool,
     /// Whether a provider elsewhere demands that call, too, if it can.
     pub demanded_of_all: bool,
+    /// True if text stays text, also if it is written the way a model writes a call.
+    pub literal: bool,
     /// True when tasks that fell due began the turn, and no person.
     pub woken: bool,
     /// Counts answers that break off, whose cost nobody else would record.

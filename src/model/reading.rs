@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
 use super::client::Limits;
-use super::lenient;
+use super::rescue::lenient;
 use super::refusal::Peer;
 use super::retry::{Again, Failure};
 use super::stream::{EventReader, Found};

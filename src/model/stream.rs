@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lenient;
+use super::rescue::lenient;
 
 /// The things a reader finds in a stream.
 #[derive(Debug, PartialEq)]

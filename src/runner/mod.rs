@@ -3,6 +3,7 @@
 
 mod heartbeat;
 mod in_hand;
+mod orders;
 mod turn_log;
 mod watch;
 
@@ -15,9 +16,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::agent::{Agent, Worked};
+use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::domain::{Event, Failure};
+use crate::domain::{Event, Failure, Origin};
+use crate::executor::{Executor, Worked};
 use crate::store::{Lease, Store, StoreError};
 
 pub use heartbeat::Heartbeat;
@@ -45,6 +47,7 @@ const SIDE_BY_SIDE: usize = 16;
 pub struct Runner {
     store: Store,
     agent: Arc<Agent>,
+    executor: Executor,
     clock: Arc<dyn Clock>,
     /// Names this server in its leases.
     owner: Arc<str>,
@@ -57,8 +60,10 @@ pub struct Runner {
 impl Runner {
     /// `owner` must be of this server alone, and the same after its restart. `grace` is how long turns get to reach a checkpoint when the
     /// process ends, in real time: it guards against what hangs. So many `deaths` of the server at one tool call end its turn.
-    pub fn new(store: Store, agent: Arc<Agent>, clock: Arc<dyn Clock>, owner: &str, grace: Duration, deaths: i32) -> Self {
-        Self { store, agent, clock, owner: owner.into(), grace, deaths, in_hand: InHand::default() }
+    pub fn new(executor: Executor, owner: &str, grace: Duration, deaths: i32) -> Self {
+        let (store, clock) = (executor.store.clone(), Arc::clone(&executor.clock));
+        let agent = Arc::new(Agent::new(executor.clone()));
+        Self { store, agent, executor, clock, owner: owner.into(), grace, deaths, in_hand: InHand::default() }
     }
 
     /// Works until `shutdown`, then brings what runs to a checkpoint and gives it back.
@@ -147,7 +152,10 @@ impl Runner {
             if lease.takes > self.deaths && !self.store.progress(lease.turn).await?.open.is_empty() {
                 return self.give_up(lease).await;
             }
-            self.agent.work(lease, shutdown).await
+            match lease.origin {
+                Origin::Command => self.carry_out(lease, shutdown).await,
+                Origin::Message | Origin::Task => self.agent.work(lease, shutdown).await,
+            }
         };
         let worked = tokio::select! {
             worked = worked => worked,

@@ -62,7 +62,6 @@ pub use commands::{CallReport, TurnReport};
 pub use crashes::Crash;
 pub use due_tasks::Fired;
 pub use gate::Gate;
-pub use history::{Exchange, History, HistoryEntry};
 pub use kv::KvOp;
 pub use mcp::{MCP_WAITING, McpCall, McpTurn};
 pub use mcp_servers::{McpServer, McpTool};

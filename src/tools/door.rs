@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use super::tool::{Asked, Doing, Done, Failed, Prepared};
 use super::{Tools, arguments};
-use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset};
+use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Policy, Proposal, Recorded, Verdict};
 use crate::store::{CallEnd, Judged, Lease, NewApproval, OpenCall, ProfilePolicy, StoreError};
@@ -137,8 +137,7 @@ impl Tools {
         let arguments = given.clone().unwrap_or_else(|_| Value::from(written.as_str()));
         let Some(tool) = self.registry.find(toolset, name).await? else {
             let offered = self.registry.offered(toolset).await?;
-            let told = governor::unknown_tool(&offered.names(), name, &arguments);
-            return Ok((arguments, Err(Refusal::new(RefusalCode::UnknownTool, told))));
+            return Ok((arguments, Err(Refusal::unknown_tool(name, &offered.names()))));
         };
         let given = match given {
             Ok(given) => given,

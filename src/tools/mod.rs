@@ -8,7 +8,6 @@ mod external;
 mod kernel;
 mod kit;
 mod marks;
-mod readdress;
 mod registry;
 mod tool;
 
@@ -25,7 +24,6 @@ use crate::telemetry::Metrics;
 pub use door::Ran;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;
-pub use readdress::readdressed;
 pub use registry::{Offered, Registry, Source};
 pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Told, Tool, at_once, read, spec};
 

@@ -2,8 +2,9 @@
 
 use super::{Conversation, size};
 use crate::agent::Agent;
+use crate::executor::Turn;
 use crate::model::{Model, ModelErrorKind, Request};
-use crate::store::{Asked, Lease, Meter, NewSummary, StoreError};
+use crate::store::{Asked, NewSummary, StoreError};
 
 impl Agent {
     /// Asks for a summary where the turns before this one have outgrown their room beside `around` bytes of tools, and stores it with its
@@ -11,12 +12,12 @@ impl Agent {
     /// fit.
     pub(in crate::agent) async fn compact(
         &self,
-        lease: &Lease,
+        turn: &Turn<'_>,
         model: &dyn Model,
         conversation: &mut Conversation<'_>,
         around: usize,
-        meter: &Meter,
     ) -> Result<bool, StoreError> {
+        let (lease, meter) = (turn.lease, turn.meter());
         let most = self.sizes.most(model, lease.conversation).saturating_sub(around);
         let Some(plan) = conversation.outgrown(most) else { return Ok(false) };
         let up_to = plan.up_to;

@@ -1,10 +1,10 @@
 //! How much of a conversation one request shows.
 
-use super::Conversation;
 use super::budget::size;
-use super::cut::RESULT_BYTES;
+use super::cut::{self, RESULT_BYTES};
 use super::offer::Room;
-use crate::domain::TurnId;
+use super::{Conversation, without_long_arguments};
+use crate::domain::{CallRequest, TurnId};
 use crate::model::Entry;
 
 /// What is shown of a conversation. What is left out stays in the database. Within a turn it only ever gets less.
@@ -36,6 +36,18 @@ impl Detail {
             Self::Cut => 2 * 1024,
             Self::Least => 256,
         }
+    }
+}
+
+impl Detail {
+    /// An answer's text.
+    pub(super) fn text(self, content: &str) -> String {
+        if self == Self::Full { content.to_owned() } else { cut::text(content, self.result_bytes()) }
+    }
+
+    /// A call that an answer asked for.
+    pub(super) fn call(self, call: &CallRequest) -> CallRequest {
+        if self == Self::Full { call.clone() } else { without_long_arguments(call, self.result_bytes()) }
     }
 }
 

@@ -13,11 +13,13 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde_json::json;
 
 use super::pictures::Pictures;
-use super::{idle, truth};
-use crate::domain::{CallRequest, Context, ConversationId, Moment, Profile, Task, TurnId, TurnState};
-use crate::model::{Entry, written_call};
+use crate::coach::{self, Coach, Showing};
+use crate::domain::{
+    CallRequest, Context, ConversationId, Exchange, History, HistoryEntry, Moment, Profile, Task, TurnId, TurnState,
+};
+use crate::model::Entry;
 use crate::sandbox::teaching;
-use crate::store::{Exchange, History, HistoryEntry, Summary};
+use crate::store::Summary;
 
 pub(super) use budget::{Sizes, size, size_of_tools};
 pub(super) use extent::Extent;
@@ -49,7 +51,7 @@ pub(super) fn system(profile: &Profile, capabilities: &str, due: &[Task], now: D
     match profile.context {
         Context::Conversation { .. } => prompt,
         Context::Snapshot(made) => {
-            let said = history.last().and_then(truth::input).unwrap_or_default();
+            let said = history.last().and_then(Exchange::input).unwrap_or_default();
             format!("{prompt}\n\n{}", made(&Moment { now, said }))
         }
     }
@@ -79,9 +81,9 @@ pub(super) struct Conversation<'a> {
     pictures: &'a Pictures,
     /// There are messages before these that no summary covers.
     more: bool,
-    /// The names of the tools that are offered.
-    tools: Vec<String>,
-    /// What the controller says after everything else.
+    /// What helps the model; it speaks after everything else.
+    coach: Coach<'a>,
+    /// What the controller says behind it.
     last: Vec<Entry>,
 }
 
@@ -91,19 +93,20 @@ impl<'a> Conversation<'a> {
         system: String,
         history: &'a History,
         pictures: &'a Pictures,
-        summary: Option<Summary>,
-        (tools, last): (Vec<String>, Vec<Entry>),
+        coach: Coach<'a>,
+        last: Vec<Entry>,
     ) -> Self {
-        let (exchanges, more) = (&history.exchanges, history.more);
-        let mut all = Self { id, system, summary: None, exchanges, pictures, more, tools, last };
-        if let Some(summary) = summary {
-            all.summarise(summary);
-        }
-        all
+        let (exchanges, more) = (history.exchanges.as_slice(), history.more);
+        Self { id, system, summary: None, exchanges, pictures, more, coach, last }
+    }
+
+    /// What helps the model.
+    pub(super) fn coach(&self) -> &Coach<'a> {
+        &self.coach
     }
 
     /// Puts a summary in the place of the turns that it covers.
-    fn summarise(&mut self, summary: Summary) {
+    pub(super) fn summarise(&mut self, summary: Summary) {
         let covered = self.exchanges.iter().take_while(|exchange| exchange.turn <= summary.up_to).count();
         self.exchanges = &self.exchanges[covered..];
         // Where the summary reaches into what was loaded, nothing lies between.
@@ -140,6 +143,7 @@ impl<'a> Conversation<'a> {
         let mut entries = vec![Entry::System(system)];
         entries.extend(summary.into_iter().flat_map(|summary| summary::told(summary, self.id)));
         entries.extend(self.exchanges.iter().filter(shown).flat_map(|exchange| self.shown(exchange, extent.detail)));
+        entries.extend(self.coach.words().iter().cloned().map(Entry::User));
         entries.extend(self.last.iter().cloned());
         entries
     }
@@ -159,30 +163,24 @@ impl<'a> Conversation<'a> {
                 }
                 // Some providers refuse an empty answer.
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
-                HistoryEntry::Assistant(content, calls)
-                    if calls.is_empty()
-                        && self.went_on(exchange, place)
-                        && idle::is_left_out(content, truth::input(exchange).unwrap_or_default()) =>
-                {
-                    continue;
-                }
-                HistoryEntry::Assistant(content, calls)
-                    if calls.is_empty()
-                        && self.went_on(exchange, place)
-                        && let Some(written) = written_call(content) =>
-                {
-                    entries.extend(self.as_refused(written, (place, exchange.entries.len()), most));
-                    continue;
-                }
-                HistoryEntry::Assistant(content, calls) if detail == Detail::Full => {
-                    Entry::Assistant { content: content.clone(), calls: calls.clone() }
+                HistoryEntry::Assistant(content, calls) if calls.is_empty() => {
+                    match self.coach.shows(exchange, place, content, self.went_on(exchange, place)) {
+                        Showing::Itself => Entry::Assistant { content: detail.text(content), calls: Vec::new() },
+                        Showing::Nothing => continue,
+                        Showing::Refused(written, told) => {
+                            entries.extend(as_refused(&written, told, most));
+                            continue;
+                        }
+                    }
                 }
                 HistoryEntry::Assistant(content, calls) => {
-                    let calls = calls.iter().map(|call| without_long_arguments(call, most)).collect();
-                    Entry::Assistant { content: cut::text(content, most), calls }
+                    let calls = calls.iter().map(|call| detail.call(call)).collect();
+                    Entry::Assistant { content: detail.text(content), calls }
                 }
-                HistoryEntry::Tool(id, content, call, logged, _) => {
-                    let content = cut::result(content, most, *call) + &cut::logs(*logged, *call);
+                HistoryEntry::Tool(id, content, call, logged, refusal) => {
+                    let mut content = cut::result(content, most, *call) + &cut::logs(*logged, *call);
+                    let lesson = self.coach.lesson(exchange, id, *refusal);
+                    content.extend(lesson.map(|lesson| format!(" {lesson}")));
                     Entry::Tool { call_id: id.clone(), content }
                 }
             };
@@ -190,8 +188,8 @@ impl<'a> Conversation<'a> {
             if exchange.unproven.contains(&place) {
                 let shown = place + 1 == exchange.entries.len() && exchange.state == TurnState::Completed;
                 match entries.last_mut() {
-                    Some(Entry::Assistant { content, .. }) if shown => content.push_str(truth::MARKED),
-                    _ => entries.push(Entry::User(truth::TAKE_BACK.to_owned())),
+                    Some(Entry::Assistant { content, .. }) if shown => content.push_str(coach::MARKED),
+                    _ => entries.push(Entry::User(coach::TAKE_BACK.to_owned())),
                 }
             }
         }
@@ -219,16 +217,13 @@ impl<'a> Conversation<'a> {
         };
         again && !exchange.unproven.contains(&place)
     }
+}
 
-    /// The text of a call as the call that it was meant to be, with what came of it. A model that reads its own text goes on writing it; one
-    /// that reads a refused call makes another.
-    fn as_refused(&self, written: CallRequest, (place, of): (usize, usize), most: usize) -> [Entry; 2] {
-        let tools: Vec<_> = self.tools.iter().map(String::as_str).collect();
-        let content = idle::refusal(&written, &tools, place + 1 == of);
-        let call = CallRequest { id: format!("written_{place}"), ..without_long_arguments(&written, most) };
-        let call_id = call.id.clone();
-        [Entry::Assistant { content: String::new(), calls: vec![call] }, Entry::Tool { call_id, content }]
-    }
+/// The text of a call as the call that it was meant to be, with what came of it.
+fn as_refused(written: &CallRequest, told: String, most: usize) -> [Entry; 2] {
+    let call = without_long_arguments(written, most);
+    let call_id = call.id.clone();
+    [Entry::Assistant { content: String::new(), calls: vec![call] }, Entry::Tool { call_id, content: told }]
 }
 
 fn with_time(content: &str, at: DateTime<Utc>) -> String {
@@ -246,17 +241,4 @@ fn without_long_arguments(call: &CallRequest, most: usize) -> CallRequest {
         _ => call.arguments.clone(),
     };
     CallRequest { arguments, ..call.clone() }
-}
-
-/// What the controller says at the end of a turn that carried out a person's order: what the calls said themselves.
-pub(super) fn what_came_of_it(history: &[Exchange]) -> String {
-    let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
-    let said = entries.iter().filter_map(|entry| match entry {
-        HistoryEntry::Tool(_, result, ..) => Some(match serde_json::from_str::<serde_json::Value>(result) {
-            Ok(told) => told["message"].as_str().map_or_else(|| result.clone(), str::to_owned),
-            Err(_) => result.clone(),
-        }),
-        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Assistant(..) => None,
-    });
-    said.collect::<Vec<_>>().join("\n\n")
 }

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::budget::size;
 use super::{Conversation, Detail, Extent, cut};
-use crate::domain::{ConversationId, Image, TurnId};
+use crate::domain::{ConversationId, Exchange, HistoryEntry, Image, TurnId};
 use crate::model::{Answer, Entry, Request};
-use crate::store::{Exchange, HistoryEntry, Summary};
+use crate::store::Summary;
 
 const PROMPT: &str = include_str!("../summary.md");
 /// How long a summary is at least allowed to be, and at most, in bytes.

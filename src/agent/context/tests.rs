@@ -2,7 +2,8 @@
 
 use super::offer::{Offer, Stock};
 use super::*;
-use crate::domain::{DEFAULT_PROFILE, ToolCallId};
+use crate::coach::Toolbox;
+use crate::domain::{Coaching, DEFAULT_PROFILE, ToolCallId};
 use crate::model::Answer;
 use crate::profiles::Profiles;
 use crate::tools::{self, Offered};
@@ -31,7 +32,12 @@ fn talk(words: &[&str]) -> History {
 
 fn conversation(history: &History, summary: Option<Summary>) -> Conversation<'_> {
     static NONE: std::sync::LazyLock<Pictures> = std::sync::LazyLock::new(Pictures::default);
-    Conversation::new(ConversationId(7), "s".into(), history, &NONE, summary, (Vec::new(), Vec::new()))
+    let coach = Coach::new(Coaching::Full, &history.exchanges, Toolbox::default());
+    let mut conversation = Conversation::new(ConversationId(7), "s".into(), history, &NONE, coach, Vec::new());
+    if let Some(summary) = summary {
+        conversation.summarise(summary);
+    }
+    conversation
 }
 
 fn summary(up_to: i64, content: &str) -> Option<Summary> {
@@ -71,7 +77,8 @@ fn the_prompt_is_filled_in_whole() {
 fn the_first_request_stays_within_what_it_may_cost() {
     let (history, none, offer) = (talk(&["hello"]), Pictures::default(), none());
     let system = system_prompt(builder().prompt, &offer.section, &[]);
-    let conversation = Conversation::new(ConversationId(1), system, &history, &none, None, (Vec::new(), Vec::new()));
+    let coach = Coach::new(Coaching::Full, &history.exchanges, offer.toolbox(true));
+    let conversation = Conversation::new(ConversationId(1), system, &history, &none, coach, Vec::new());
     let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&offer.tools);
     // 2,500 tokens; the tokenizers of today make one of 4 bytes and more of this text. docs/performance.md has the count of a real one.
     assert!(bytes <= 10_000, "{bytes} bytes");

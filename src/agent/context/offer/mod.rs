@@ -9,9 +9,11 @@ use std::collections::{HashMap, HashSet};
 use super::budget::{size, size_of_tools};
 use super::{Extent, system_prompt};
 use crate::agent::Agent;
-use crate::domain::{CallRequest, ToolSpec};
+use crate::coach::Toolbox;
+use crate::domain::{CallRequest, Exchange, HistoryEntry, ToolSpec};
+use crate::executor::Turn;
 use crate::model::{Entry, Model};
-use crate::store::{Exchange, HistoryEntry, Lease, StoreError};
+use crate::store::StoreError;
 use crate::tools::{self, Offered};
 
 /// The most bytes of a description in the list of what is not offered.
@@ -32,15 +34,10 @@ pub(in crate::agent) struct Offer {
 }
 
 impl Offer {
-    /// Whether there is a tool of this name, offered or not.
-    pub(in crate::agent) fn has(&self, name: &str) -> bool {
-        self.tools.iter().any(|tool| tool.name == name) || self.others.iter().any(|other| other == name)
-    }
-
-    /// The tools that a model is told to use where it shows what they would do. Elsewhere than on this machine that costs money, and models
-    /// there know what they do.
-    pub(in crate::agent) fn runs(&self, local: bool) -> Vec<&'static str> {
-        ["execute_sql", "write_capability"].into_iter().filter(|name| local && self.has(name)).collect()
+    /// The names of the tools, for the coach of a model that is `local` or not.
+    pub(in crate::agent) fn toolbox(&self, local: bool) -> Toolbox {
+        let offered = self.tools.iter().map(|tool| tool.name.clone()).collect();
+        Toolbox { offered, others: self.others.clone(), local }
     }
 }
 
@@ -72,12 +69,13 @@ impl Agent {
     /// When the database is not there.
     pub(in crate::agent) async fn offer(
         &self,
-        lease: &Lease,
+        turn: &Turn<'_>,
         model: &dyn Model,
-        (prompt, history): (&str, &[Exchange]),
+        history: &[Exchange],
         offered: Offered,
         extent: &mut Extent,
     ) -> Result<Offer, StoreError> {
+        let (lease, prompt) = (turn.lease, turn.law.profile.prompt);
         let first = offered.first.len();
         let stock = Stock::new(offered);
         let most = match extent.room.most {

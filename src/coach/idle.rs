@@ -6,10 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::truth::input;
-use super::{Exchange, HistoryEntry};
-use crate::domain::{CallRequest, Coaching, RefusalCode};
-use crate::governor;
+use super::unknown;
+use crate::domain::{CallRequest, EXECUTE_SQL, Exchange, HistoryEntry, Refusal, RefusalCode, WRITE_CAPABILITY};
 use crate::model::written_call;
 
 /// What the model is told after an answer that says nothing.
@@ -35,28 +33,19 @@ enum Idle {
 }
 
 /// The answers without calls that the running turn ends with, as far as they do nothing, the last one first.
+#[derive(Debug)]
 pub(super) struct Idling<'a> {
     asked: &'a str,
     answers: Vec<Idle>,
     /// The model tried to act in this turn, and nothing came of it but mistakes that it can put right.
     failed: bool,
-    /// The model is asked again after such an answer.
-    coached: bool,
 }
 
 impl<'a> Idling<'a> {
-    /// Looks at the running turn, the last one, if its model is helped with everything there is; otherwise nothing is idle.
-    pub(super) fn coached(coaching: Coaching, history: &'a [Exchange]) -> Self {
-        match coaching {
-            Coaching::Full => Self::of(history),
-            Coaching::Truth | Coaching::Off => Self { asked: "", answers: Vec::new(), failed: false, coached: false },
-        }
-    }
-
-    /// Looks at the running turn, the last one.
-    fn of(history: &'a [Exchange]) -> Self {
-        let Some(turn) = history.last() else { return Self { asked: "", answers: Vec::new(), failed: false, coached: true } };
-        let asked = input(turn).unwrap_or_default();
+    /// Looks at the running turn; without one nothing is idle.
+    pub(super) fn of(turn: Option<&'a Exchange>) -> Self {
+        let Some(turn) = turn else { return Self { asked: "", answers: Vec::new(), failed: false } };
+        let asked = turn.input().unwrap_or_default();
         let answers = turn.entries.iter().rev().map_while(|entry| match entry {
             HistoryEntry::Assistant(text, calls) if calls.is_empty() => idle(text, asked),
             _ => None,
@@ -69,7 +58,7 @@ impl<'a> Idling<'a> {
         let tried =
             results.clone().next().is_some() || answers.iter().any(|answer| matches!(answer, Idle::Written(_) | Idle::Broken));
         let failed = tried && results.all(|mistake| mistake);
-        Self { asked, answers, failed, coached: true }
+        Self { asked, answers, failed }
     }
 
     /// Whether it says nothing for the second time.
@@ -105,7 +94,7 @@ impl<'a> Idling<'a> {
 
     /// Whether the next answer does nothing either, and the model is to be asked again.
     pub(super) fn again(&self, answer: &str, runs: &[&str]) -> bool {
-        match idle(answer, self.asked).filter(|_| self.coached) {
+        match idle(answer, self.asked) {
             None => false,
             Some(Idle::Empty) => true,
             Some(Idle::Written(_)) => self.answers.len() < TEXTS,
@@ -126,8 +115,8 @@ pub(super) fn refusal(written: &CallRequest, tools: &[&str], last: bool) -> Stri
         // What was missing then may be there by now.
         (true, false) => String::new(),
         (false, _) => {
-            let arguments: Value = serde_json::from_str(&written.arguments).unwrap_or_default();
-            format!(" {}", governor::unknown_tool(tools, &written.name, &arguments))
+            let lesson = unknown::lesson(tools, &written.name, &written.arguments).map(|lesson| format!(" {lesson}"));
+            format!(" {}{}", Refusal::unknown_tool(&written.name, tools).message, lesson.unwrap_or_default())
         }
     };
     format!("This was the text of a call, and nothing was called.{how}")
@@ -161,10 +150,10 @@ fn shown_code(answer: &str) -> Option<(&'static str, Value)> {
         let (language, code) = block.split_once('\n')?;
         let code = code.trim();
         match &*language.trim().to_lowercase() {
-            "sql" | "postgresql" | "postgres" => Some(("execute_sql", json!({ "query": code }))),
+            "sql" | "postgresql" | "postgres" => Some((EXECUTE_SQL, json!({ "query": code }))),
             "js" | "javascript" if code.contains("export default") => {
                 let name = NAME.captures(code).map_or("...", |found| found.get(1).map_or("...", |name| name.as_str()));
-                Some(("write_capability", json!({ "name": name, "code": code, "description": "..." })))
+                Some((WRITE_CAPABILITY, json!({ "name": name, "code": code, "description": "..." })))
             }
             _ => None,
         }
@@ -259,8 +248,8 @@ mod tests {
     #[test]
     fn the_text_of_a_call_is_answered_twice() {
         let again = |before: &[&str], answer: &str| {
-            let turn = [turn(before.iter().map(|text| said(text)).collect())];
-            Idling::of(&turn).again(answer, &[])
+            let turn = turn(before.iter().map(|text| said(text)).collect());
+            Idling::of(Some(&turn)).again(answer, &[])
         };
         assert!(again(&[], GCD) && again(&[GCD], GCD) && again(&[BACKTICKS], GCD) && !again(&[GCD, GCD], GCD));
         assert!(again(&[], BACKTICKS) && !again(&[BACKTICKS], BACKTICKS));
@@ -270,20 +259,20 @@ mod tests {
     #[test]
     fn code_that_is_shown_after_mistakes_is_asked_about_once() {
         let result = |refusal| HistoryEntry::Tool("a".into(), "…".into(), ToolCallId(1), 0, refusal);
-        let again = |entries: Vec<HistoryEntry>, runs: &[&str]| Idling::of(&[turn(entries)]).again(SQL, runs);
+        let again = |entries: Vec<HistoryEntry>, runs: &[&str]| Idling::of(Some(&turn(entries))).again(SQL, runs);
         let failed = Some(RefusalCode::SqlError);
         assert!(again(vec![result(failed)], &["execute_sql"]) && again(vec![said(GCD)], &["execute_sql"]));
         assert!(!again(vec![], &["execute_sql"]), "that may be all that was asked for");
         assert!(!again(vec![result(failed), result(None)], &["execute_sql"]), "something was done");
         assert!(!again(vec![result(failed), said(SQL)], &["execute_sql"]), "it insists");
         assert!(!again(vec![result(failed)], &["write_capability"]), "there is no such tool in this turn");
-        let told = Idling::of(&[turn(vec![said(SQL)])]).told(&["execute_sql"]).unwrap();
+        let told = Idling::of(Some(&turn(vec![said(SQL)]))).told(&["execute_sql"]).unwrap();
         assert!(told.contains(r#"a call of `execute_sql` with {"query":"SELECT 1;"}, unless"#), "{told}");
     }
 
     #[test]
     fn two_answers_that_say_nothing_are_enough() {
-        let twice = |texts: &[&str]| Idling::of(&[turn(texts.iter().map(|text| said(text)).collect())]).twice_empty();
+        let twice = |texts: &[&str]| Idling::of(Some(&turn(texts.iter().map(|text| said(text)).collect()))).twice_empty();
         assert!(twice(&["", " "]) && twice(&[GCD, "", ""]));
         assert!(!twice(&[""]) && !twice(&[GCD, ""]) && !twice(&["", GCD]));
     }
@@ -291,7 +280,7 @@ mod tests {
     #[test]
     fn what_a_text_is_answered_with_says_how() {
         let call = written_call(GCD).unwrap();
-        let told = |texts: &[&str]| Idling::of(&[turn(texts.iter().map(|text| said(text)).collect())]).told(&[]);
+        let told = |texts: &[&str]| Idling::of(Some(&turn(texts.iter().map(|text| said(text)).collect()))).told(&[]);
         assert_eq!(told(&[GCD]), None, "the result of the call says it");
         assert!(told(&[GCD, GCD]).unwrap().contains("call `write_capability` first"));
         assert!(

@@ -4,28 +4,41 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 
-use super::{Agent, review};
+use super::{Executor, Turn, review};
 use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
-use crate::governor::{self, Scope};
-use crate::store::{Exchange, HistoryEntry, Lease, Meter, NewReview, OpenCall, Progress, StoreError};
+use crate::governor::{self, Repetition, Scope};
+use crate::store::{Lease, NewReview, OpenCall, Progress, StoreError};
+
+/// The limits of a turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Model requests in one turn, if neither its profile nor that one's budget says otherwise.
+    pub iterations: u32,
+    /// Earlier messages in a model request, if the profile does not say otherwise.
+    pub history: usize,
+}
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
-#[derive(Clone)]
-pub(super) struct Law {
-    pub(super) profile: Arc<Profile>,
-    pub(super) governor: bool,
-    pub(super) budgets: Budgets,
-    pub(super) used: Used,
+#[derive(Clone, Debug)]
+pub struct Law {
+    /// Whose turn it is.
+    pub profile: Arc<Profile>,
+    /// True if a second model classifies its proposals.
+    pub governor: bool,
+    /// The most that may be used up.
+    pub budgets: Budgets,
+    /// How much of it is.
+    pub used: Used,
     /// The model that the turn's task names, and those that its profile has.
-    pub(super) models: (Option<String>, Vec<String>),
+    pub models: (Option<String>, Vec<String>),
     /// The most tokens of each step, if the profile says so, or the client that asked for the turn.
-    pub(super) answer_tokens: Option<u32>,
+    pub answer_tokens: Option<u32>,
     /// How many messages of earlier turns are shown.
-    pub(super) history: usize,
+    pub history: usize,
     /// True if earlier turns are shown at all.
-    pub(super) remembers: bool,
+    pub remembers: bool,
     /// True if a model sums up earlier turns.
-    pub(super) summaries: bool,
+    pub summaries: bool,
     /// The most steps, if the budget does not say otherwise.
     steps: u32,
     /// Tool and arguments of the calls that have their outcome.
@@ -36,8 +49,8 @@ impl Law {
     /// Why a call must not be run any more, in words for the person; the turn ends with them.
     pub(super) fn stops(&self, open: &OpenCall) -> Option<String> {
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
-        if let Some(explanation) = governor::repetition(&self.made, tool, arguments).explanation(tool) {
-            return Some(explanation);
+        if let Repetition::Stop(times) = governor::repetition(&self.made, tool, arguments) {
+            return Some(leads_nowhere(tool, times));
         }
         // The other limits stop the next model request: what was asked for within them is done.
         let calls = |budget: Budget| Budget { tool_calls: budget.tool_calls, ..Budget::default() };
@@ -47,7 +60,7 @@ impl Law {
     }
 
     /// Why the model request with this number may not be made, in words for the person.
-    pub(super) fn used_up(&self, number: i32) -> Option<String> {
+    pub fn used_up(&self, number: i32) -> Option<String> {
         if self.budgets.turn.steps.is_none() && i64::from(number) > i64::from(self.steps) {
             let whose = if self.profile.steps.is_some() { "of this profile" } else { "(MAX_TOOL_ITERATIONS)" };
             return Some(format!(
@@ -57,17 +70,6 @@ impl Law {
             ));
         }
         governor::check(&self.budgets, &self.used).map(told)
-    }
-
-    /// How long the turn may work from now on, as far as it has a limit.
-    pub(super) fn wall(&self) -> Option<TimeDelta> {
-        TimeDelta::try_seconds(i64::try_from(self.budgets.turn.wall_seconds?).ok()?)
-    }
-
-    /// The words for the person if the turn has worked for so long.
-    pub(super) fn out_of_time(&self, worked: TimeDelta) -> String {
-        let (limit, used) = (self.budgets.turn.wall_seconds.unwrap_or_default(), worked.num_seconds().unsigned_abs());
-        told(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit, used })
     }
 
     /// A call has its outcome.
@@ -80,12 +82,26 @@ impl Law {
     }
 }
 
+/// The words for the person if the turn may work for so many `seconds`, and has `worked` for so long.
+pub(super) fn out_of_time(seconds: u64, worked: TimeDelta) -> String {
+    let used = worked.num_seconds().unsigned_abs();
+    told(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used })
+}
+
+/// The words for the person if the same call was about to be made for the fifth time.
+fn leads_nowhere(tool: &str, times: usize) -> String {
+    format!(
+        "I stopped here: I was about to call `{tool}` with the same arguments for the {times}th time in this turn, which leads nowhere. \
+         What was done so far is kept; say what I should do differently."
+    )
+}
+
 fn told(exceeded: governor::Exceeded) -> String {
     let go_on = if exceeded.scope == Scope::Turn { " Or say “go on” to continue in a new turn." } else { "" };
     format!("I stopped here: {exceeded}.{go_on} What was done so far is kept.")
 }
 
-impl Agent {
+impl Executor {
     /// The law for a turn that was just taken up.
     pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, progress: &Progress) -> Result<Law, StoreError> {
         let of_task = async { if lease.origin == Origin::Task { self.store.model_of(lease.turn).await } else { Ok(None) } };
@@ -115,7 +131,8 @@ impl Agent {
     }
 
     /// Has a call classified by a second model request, where it would do more than read and was not classified before.
-    pub(super) async fn review(&self, lease: &Lease, open: &OpenCall, law: &Law, meter: &Meter) -> Result<(), StoreError> {
+    pub(super) async fn review(&self, turn: &Turn<'_>, open: &OpenCall) -> Result<(), StoreError> {
+        let (lease, law, meter) = (turn.lease, &turn.law, turn.meter());
         let (effects, arguments) = self.tools.proposed(&law.profile, open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
@@ -135,22 +152,4 @@ impl Agent {
         let review = NewReview { classification, answered, asked: &reviewed.asked };
         self.store.classify_call(lease, open.call, review, self.clock.now()).await
     }
-}
-
-/// What the model is told after the results of its last step, where it made a call of it often already.
-pub(super) fn warnings(history: &[Exchange]) -> Option<String> {
-    let entries = history.last().map(|exchange| exchange.entries.as_slice()).unwrap_or_default();
-    let steps = entries.iter().filter_map(|entry| match entry {
-        HistoryEntry::Assistant(_, calls) => Some(calls),
-        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
-    });
-    let (mut made, mut warnings) = (Vec::new(), Vec::new());
-    for calls in steps {
-        warnings.clear(); // those of earlier steps were given already
-        for call in calls {
-            warnings.extend(governor::repetition(&made, &call.name, &call.arguments).warning(&call.name));
-            made.push((call.name.clone(), call.arguments.clone()));
-        }
-    }
-    (!warnings.is_empty()).then(|| warnings.join("\n"))
 }

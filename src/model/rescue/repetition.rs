@@ -14,32 +14,32 @@ const STRIDE: usize = 256;
 const BLANK: usize = 256;
 
 /// The end of the words in a text that goes on with nothing but white space.
-pub(super) fn blank_end(text: &str) -> Option<usize> {
+pub(in crate::model) fn blank_end(text: &str) -> Option<usize> {
     let end = text.trim_end().len();
     (text.len() - end >= BLANK).then_some(end)
 }
 
 /// Watches one text that grows.
 #[derive(Debug)]
-pub(super) struct Repetition {
+pub(in crate::model) struct Repetition {
     span: usize,
     looked_at: usize,
 }
 
 impl Repetition {
     /// For the text of an answer.
-    pub(super) fn in_text() -> Self {
+    pub(in crate::model) fn in_text() -> Self {
         Self { span: IN_TEXT, looked_at: 0 }
     }
 
     /// For the arguments of a call.
-    pub(super) fn in_arguments() -> Self {
+    pub(in crate::model) fn in_arguments() -> Self {
         Self { span: IN_ARGUMENTS, looked_at: 0 }
     }
 
     /// Looks at the text as it is now. If it ends in nothing but one piece over and over: how much
     /// of it there is before, and with the piece once, in bytes.
-    pub(super) fn look(&mut self, text: &str) -> Option<usize> {
+    pub(in crate::model) fn look(&mut self, text: &str) -> Option<usize> {
         if text.len() < self.span || text.len() < self.looked_at + STRIDE {
             return None;
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// The error of serde_json on the text as it came.
-pub(super) fn parse(text: &str) -> Result<Value, serde_json::Error> {
+pub(in crate::model) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text)
         .or_else(|error| if error.is_eof() { Err(error) } else { serde_json::from_str(&mended(text)).map_err(|_| error) })
 }

@@ -7,7 +7,7 @@ use crate::domain::{CallRequest, WRITE_CAPABILITY};
 
 /// A call of a tool that is not `offered`, with all that makes a capability of its name, as the call that makes it, if that one is; any
 /// other as it is.
-pub fn readdressed(call: CallRequest, offered: impl Fn(&str) -> bool) -> CallRequest {
+pub(super) fn readdressed(call: CallRequest, offered: impl Fn(&str) -> bool) -> CallRequest {
     if offered(&call.name) || !offered(WRITE_CAPABILITY) {
         return call;
     }

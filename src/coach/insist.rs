@@ -3,33 +3,14 @@
 
 use std::collections::HashSet;
 
-use super::{Exchange, HistoryEntry};
-use crate::domain::{CallsPerStep, Coaching, Profile, RefusalCode};
-use crate::model::Entry;
+use crate::domain::{Exchange, HistoryEntry, RefusalCode};
 
 /// After so many failed steps in a row the model may say that it cannot be done.
 const MOST: usize = 3;
 
-/// The model is told this after an answer without a call, if each answer is exactly one.
-const NO_CALL: &str = "[controller] Your last answer made no tool call, so it does not count. Your next answer is exactly one tool call, and \
-     nothing else.";
-
-/// True if the next answer has to be a call; `free`: the controller has said nothing that the model may want to answer.
-pub(super) fn must_call(profile: &Profile, history: &[Exchange], there: impl Fn(&str) -> bool, free: bool) -> bool {
-    let mistaken = || history.last().is_some_and(|turn| insists(turn, there));
-    profile.calls == CallsPerStep::ExactlyOne || (profile.coaching == Coaching::Full && free && mistaken())
-}
-
-/// The words for the model if its last answer made no call, and should have.
-pub(super) fn made_no_call(profile: &Profile, history: &[Exchange]) -> Option<Entry> {
-    let last = history.last().and_then(|turn| turn.entries.last());
-    let none = matches!(last, Some(HistoryEntry::Assistant(_, calls)) if calls.is_empty());
-    (profile.calls == CallsPerStep::ExactlyOne && none).then(|| Entry::User(NO_CALL.to_owned()))
-}
-
 /// True where everything in the turn's last steps went wrong in a way that its author can put right, and not too often already; `there` says
 /// whether there is a tool of a name. Also after an answer that was taken back, for claiming what nothing recorded shows.
-fn insists(turn: &Exchange, there: impl Fn(&str) -> bool) -> bool {
+pub(super) fn insists(turn: &Exchange, there: impl Fn(&str) -> bool) -> bool {
     let taken_back = turn.unproven.last().is_some_and(|place| place + 1 == turn.entries.len());
     taken_back || (1..=MOST).contains(&failed_steps(turn, there))
 }

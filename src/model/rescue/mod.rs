@@ -1,24 +1,32 @@
-//! Tool calls that a model wrote as text, as small local models do when their server does not know their notation.
+//! Reads what a weak model nearly wrote: calls that it wrote as text, JSON that is none, an answer that only repeats itself.
+//!
+//! Small local models write calls as text if their server does not know their notation.
 //!
 //! Text becomes a call only when nothing else can be meant: the notation is one that models are
 //! trained on, the tool named was offered, and the arguments fit its schema. Otherwise the text
 //! stays text. If later calls name a tool that is yet to be made, those before them are made, and
 //! the model goes on from their results.
 
+pub(super) mod lenient;
+mod notations;
+mod python;
+pub(super) mod repetition;
+
 use serde_json::Value;
 
-use super::Answer;
 use super::assemble::MAX_CALLS;
-use super::notations::{Written, written_calls};
-use super::python;
+use super::{Answer, Request};
 use crate::domain::{CallRequest, ToolSpec};
+
+use notations::{Written, written_calls};
 
 /// Text longer than this is no tool call, in bytes.
 const LONGEST: usize = 256 << 10;
 
-/// Turns the text of an answer into tool calls if it is some; the words around them stay.
-pub(super) fn rescue(answer: &mut Answer, tools: &[ToolSpec]) {
-    if !answer.calls.is_empty() || tools.is_empty() || answer.content.len() > LONGEST {
+/// Turns the text of an answer into tool calls if it is some, and the request wants that; the words around them stay.
+pub(super) fn rescue(answer: &mut Answer, request: &Request) {
+    let tools = &request.tools;
+    if request.literal || !answer.calls.is_empty() || tools.is_empty() || answer.content.len() > LONGEST {
         return;
     }
     let Some((written, around)) = written_calls(&answer.content) else { return };
@@ -106,7 +114,8 @@ mod tests {
         };
         let mut answer =
             Answer { content: content.into(), calls: Vec::new(), finish_reason: "stop".into(), usage: None, model: "m".into() };
-        rescue(&mut answer, &[tool("execute_sql", "query", "string"), tool("roman", "number", "integer")]);
+        let tools = vec![tool("execute_sql", "query", "string"), tool("roman", "number", "integer")];
+        rescue(&mut answer, &Request { tools, ..Request::default() });
         answer
     }
 

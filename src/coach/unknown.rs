@@ -1,20 +1,21 @@
-//! What a model reads that called a tool which does not exist. Small models do that first when they are asked to make one, and follow a call
-//! that is written out far more often than a description of it.
+//! A lesson for a model that called a tool which does not exist. Small models do that first if they are asked to make one, and follow
+//! a call that is written out far more often than a description of it.
 
 use serde_json::{Map, Value, json};
 
 use crate::domain::{WRITE_CAPABILITY, valid_name};
 
-/// The refusal, with the call that makes the tool, as far as this one shows what is meant.
-pub fn unknown_tool(tools: &[&str], tool: &str, arguments: &Value) -> String {
-    let list = tools.join(", ");
+/// The lesson beside the refusal: the call that makes the tool, as far as this one shows what is meant. None for a model that cannot
+/// make tools.
+pub(super) fn lesson(tools: &[&str], tool: &str, arguments: &str) -> Option<String> {
     if !tools.contains(&WRITE_CAPABILITY) {
-        return format!("There is no tool `{tool}`. The tools are: {list}.");
+        return None;
     }
     if !valid_name(tool) {
-        return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
+        return Some("To make a new one, call write_capability.".to_owned());
     }
-    let parameters = parameters_of(arguments);
+    let arguments = serde_json::from_str(arguments).unwrap_or_default();
+    let parameters = parameters_of(&arguments);
     // One that is itself called `params` cannot be taken out of `params` under its name.
     let names = parameters["properties"].as_object().into_iter().flat_map(Map::keys);
     let names: Vec<_> = names.filter(|name| *name != "params").cloned().collect();
@@ -25,10 +26,10 @@ pub fn unknown_tool(tools: &[&str], tool: &str, arguments: &Value) -> String {
         "code": format!("export default async function {tool}(params) {{ {take}... return result; }}"),
         "parameters_schema": parameters,
     });
-    format!(
-        "There is no tool `{tool}` yet. The tools are: {list}. Make it yourself, the user cannot. Your next answer is a call of \
-         write_capability with {call}, the dots filled in; after that call `{tool}`."
-    )
+    Some(format!(
+        "Make it yourself, the user cannot. Your next answer is a call of write_capability with {call}, the dots filled in; after that \
+         call `{tool}`."
+    ))
 }
 
 /// Parameters that these arguments would fit. Some models give the schema itself for arguments.
@@ -68,6 +69,10 @@ fn type_of(value: &Value) -> &'static str {
 mod tests {
     use super::*;
 
+    fn told(tool: &str, arguments: &Value) -> String {
+        lesson(&["execute_sql", "write_capability"], tool, &arguments.to_string()).unwrap()
+    }
+
     fn call_in(refusal: &str) -> Value {
         let (begin, end) = (refusal.find('{').unwrap(), refusal.rfind('}').unwrap());
         serde_json::from_str(&refusal[begin..=end]).unwrap_or_else(|error| panic!("{error}: {refusal}"))
@@ -75,18 +80,12 @@ mod tests {
 
     #[test]
     fn the_call_that_makes_the_tool_is_written_out() {
-        let refusal = unknown_tool(
-            &["execute_sql", "write_capability"],
-            "gcd",
-            &json!({"a": 1071, "b": 462.5, "how": "fast", "of": [3], "-": 1}),
-        );
-        let begin =
-            "There is no tool `gcd` yet. The tools are: execute_sql, write_capability. Make it yourself, the user cannot.";
-        assert!(refusal.starts_with(begin), "{refusal}");
+        let told = told("gcd", &json!({"a": 1071, "b": 462.5, "how": "fast", "of": [3], "-": 1}));
+        assert!(told.starts_with("Make it yourself, the user cannot."), "{told}");
         let properties = json!({"a": {"type": "integer"}, "b": {"type": "number"}, "how": {"type": "string"},
             "of": {"type": "array", "items": {"type": "integer"}}});
         assert_eq!(
-            call_in(&refusal),
+            call_in(&told),
             json!({
                 "name": "gcd",
                 "description": "...",
@@ -99,10 +98,10 @@ mod tests {
     #[test]
     fn a_schema_given_for_arguments_is_the_schema() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
-        assert_eq!(call_in(&unknown_tool(&["write_capability"], "double", &schema))["parameters_schema"], schema);
+        assert_eq!(call_in(&told("double", &schema))["parameters_schema"], schema);
         let none = json!({"type": "object", "properties": {}, "required": []});
         for nothing in [json!({}), none.clone()] {
-            let call = call_in(&unknown_tool(&["write_capability"], "visits", &nothing));
+            let call = call_in(&told("visits", &nothing));
             assert_eq!(call["parameters_schema"], none);
             assert_eq!(call["code"], "export default async function visits(params) { ... return result; }");
         }
@@ -110,19 +109,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_name_is_not_shown_as_one() {
-        let refusal = unknown_tool(&["write_capability"], "Send Email", &json!({}));
-        assert!(refusal.ends_with("To make a new one, call write_capability."), "{refusal}");
+        assert_eq!(told("Send Email", &json!({})), "To make a new one, call write_capability.");
     }
 
     #[test]
     fn who_cannot_make_tools_is_not_told_to() {
-        let refusal = unknown_tool(&["restart"], "gcd", &json!({"a": 1}));
-        assert_eq!(refusal, "There is no tool `gcd`. The tools are: restart.");
+        assert_eq!(lesson(&["restart"], "gcd", "{}"), None);
     }
 
     #[test]
     fn a_parameter_called_params_is_not_declared_twice() {
-        let told = unknown_tool(&["write_capability"], "set_stock", &json!({ "params": { "stock": 0 } }));
+        let told = told("set_stock", &json!({ "params": { "stock": 0 } }));
         assert!(told.contains("set_stock(params) { ... return result; }"), "{told}");
     }
 }

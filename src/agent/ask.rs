@@ -1,0 +1,90 @@
+//! The third part of a step: asks the model, with as much of the conversation as it takes.
+
+use tokio::time::Instant;
+
+use super::Agent;
+use super::context::{self, Extent};
+use super::decide::Asking;
+use crate::domain::AnswersTo;
+use crate::executor::Turn;
+use crate::failpoint::{self, Point};
+use crate::model::{Answer, ModelError, ModelErrorKind, Request};
+use crate::store::{Pen, StoreError};
+use crate::wire::ServerFrame;
+
+const NOTHING_SHORTER: &str =
+    "Nothing more can be left out: say less at once, or set LLM_MODEL to a model with a longer context. All messages are kept.";
+
+/// A complete answer.
+pub(super) struct Said {
+    pub(super) answer: Answer,
+    /// Held until the answer is stored, so that a stop finds what was said at any moment before.
+    _pen: Pen,
+}
+
+impl Agent {
+    /// Asks the model, and counts what it cost also if no answer came of it.
+    pub(super) async fn ask(
+        &self,
+        turn: &Turn<'_>,
+        asking: &Asking<'_>,
+        extent: &mut Extent,
+    ) -> Result<Result<Said, ModelError>, StoreError> {
+        let begun = Instant::now();
+        let pen = self.store.writing().begin(turn.lease, turn.steps, &asking.model.info().name);
+        let answered = self.answer(turn, asking, extent, &pen).await;
+        self.metrics.step(begun.elapsed(), answered.is_ok());
+        self.store.count_broken(turn.lease, &turn.meter().take(), self.clock.now()).await?;
+        Ok(answered.map(|answer| Said { answer, _pen: pen }))
+    }
+
+    /// Asks with as much of the conversation as the model is known to take. If the model finds that too long, with less and less of it;
+    /// what was enough holds for the rest of the turn, and what was learnt for all others.
+    async fn answer(
+        &self,
+        turn: &Turn<'_>,
+        Asking { model, conversation, blank }: &Asking<'_>,
+        extent: &mut Extent,
+        pen: &Pen,
+    ) -> Result<Answer, ModelError> {
+        let (lease, answers) = (turn.lease, turn.law.profile.answers);
+        let on_delta = |piece: &str| {
+            if answers != AnswersTo::Nowhere {
+                pen.write(piece);
+            }
+            // There is no way to fail here; the connection to the model has its own.
+            let _ = failpoint::hit(Point::FirstByte);
+            if answers == AnswersTo::Page {
+                let (conversation, turn, step, attempt) = (lease.conversation, lease.turn, turn.steps, lease.fence);
+                self.store.signals().write(ServerFrame::Delta { conversation, turn, step, attempt, content: piece.to_owned() });
+            }
+        };
+        let around = context::size_of_tools(&blank.tools);
+        let most = self.sizes.most(&**model, lease.conversation).saturating_sub(around);
+        let mut shown = conversation.fitting(extent, most);
+        loop {
+            pen.begin_again();
+            let bytes = context::size(&shown) + around;
+            let request = Request { entries: shown, ..blank.clone() };
+            let error = match model.answer(request, &on_delta).await {
+                Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
+                Err(error) => return Err(error),
+                Ok(mut answer) => {
+                    self.sizes.taken(&**model, lease.conversation, bytes, answer.usage);
+                    answer.calls = conversation.coach().readdressed(answer.calls);
+                    if answers == AnswersTo::Nowhere {
+                        answer.content.clear();
+                    }
+                    return Ok(answer);
+                }
+            };
+            self.sizes.refused(&**model, lease.conversation, bytes);
+            let Some((next, less)) = conversation.shorter(*extent) else {
+                let message = format!("{} {NOTHING_SHORTER}", error.message);
+                return Err(ModelError { message, ..error });
+            };
+            tracing::info!(extent = ?next, "the conversation is too long for the model; asking with less of it");
+            (*extent, shown) = (next, less);
+        }
+    }
+}

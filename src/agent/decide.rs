@@ -1,0 +1,102 @@
+//! The second part of a step: whether a model is asked, which one, and what it is asked.
+
+use std::sync::Arc;
+
+use super::context::{self, Conversation, Extent};
+use super::gather::Gathered;
+use super::{Agent, pictures};
+use crate::coach::{self, Coach};
+use crate::domain::{CallsPerStep, HistoryEntry, Origin};
+use crate::executor::Turn;
+use crate::model::{Entry, Model, Request};
+use crate::store::StoreError;
+
+/// The model is told this after an answer without a call, if each answer is exactly one.
+const NO_CALL: &str = "[controller] Your last answer made no tool call, so it does not count. Your next answer is exactly one tool call, and \
+     nothing else.";
+
+/// What a step does.
+pub(super) enum Decision<'a> {
+    /// It asks a model.
+    Ask(Box<Asking<'a>>),
+    /// It ends the turn, for this reason and with these words of the controller's own.
+    End(&'static str, String),
+}
+
+/// Which model is asked, and what.
+pub(super) struct Asking<'a> {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) conversation: Conversation<'a>,
+    /// The request, but for its entries: how much of the conversation it shows is seen as it is asked.
+    pub(super) blank: Request,
+}
+
+/// Why the turn ends without a further model request.
+fn end(turn: &Turn<'_>, gathered: &Gathered) -> Option<(&'static str, String)> {
+    if gathered.acted {
+        // Each answer is one call, and one was made.
+        return Some(("one_call", String::new()));
+    }
+    if let Some(words) = coach::gives_up(turn.law.profile.coaching, gathered.exchanges()) {
+        return Some(("empty", words.to_owned()));
+    }
+    turn.law.used_up(turn.steps).map(|why| ("limit", why))
+}
+
+/// The words for the model if its last answer made no call, and each has to make one.
+fn made_no_call(gathered: &Gathered) -> Option<&'static str> {
+    let last = gathered.exchanges().last().and_then(|exchange| exchange.entries.last());
+    matches!(last, Some(HistoryEntry::Assistant(_, calls)) if calls.is_empty()).then_some(NO_CALL)
+}
+
+impl Agent {
+    /// Decides what the next step does.
+    pub(super) async fn decide<'g>(
+        &self,
+        turn: &mut Turn<'_>,
+        gathered: &'g mut Gathered,
+        extent: &mut Extent,
+    ) -> Result<Decision<'g>, StoreError> {
+        if let Some((why, words)) = end(turn, gathered) {
+            return Ok(Decision::End(why, words));
+        }
+        self.show_steering(turn, gathered).await?;
+        let (task, profiles) = &turn.law.models;
+        let model = self.models.chosen(task.as_deref(), profiles).await;
+        gathered.pictures = pictures::load(&self.store, gathered.exchanges(), model.abilities().images).await?;
+        let offered = std::mem::take(&mut gathered.offered);
+        let gathered: &'g Gathered = gathered;
+
+        let profile = Arc::clone(&turn.law.profile);
+        let offer = self.offer(turn, &*model, gathered.exchanges(), offered, extent).await?;
+        let system = context::system(&profile, &offer.section, &gathered.due, gathered.now, gathered.exchanges());
+        let coach = Coach::new(profile.coaching, gathered.exchanges(), offer.toolbox(model.abilities().local));
+        let exactly_one = profile.calls == CallsPerStep::ExactlyOne;
+        let blank = Request {
+            entries: Vec::new(),
+            tools: offer.tools,
+            must_call: exactly_one || coach.must_call(),
+            demanded_of_all: exactly_one,
+            literal: !coach.rescues(),
+            answer_tokens: turn.law.answer_tokens,
+            temperature: profile.temperature,
+            woken: turn.lease.origin == Origin::Task,
+            meter: turn.meter().clone(),
+        };
+        let no_call = if exactly_one { made_no_call(gathered) } else { None };
+        let last = no_call.map(|told| Entry::User(told.to_owned())).into_iter().collect();
+        let mut conversation = Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last);
+        if let Some(summary) = gathered.summaries.latest.clone().filter(|_| turn.law.summaries) {
+            conversation.summarise(summary);
+        }
+        // Once in a turn, while all there is of it is what it reacts to.
+        let may_compact = turn.steps == 1 && turn.law.summaries && !gathered.summaries.failed_lately;
+        if may_compact && self.compact(turn, &*model, &mut conversation, context::size_of_tools(&blank.tools)).await? {
+            turn.law.used = self.store.usage_of(turn.lease, &turn.law.budgets, self.clock.now()).await?;
+            if let Some(why) = turn.law.used_up(turn.steps) {
+                return Ok(Decision::End("limit", why));
+            }
+        }
+        Ok(Decision::Ask(Box::new(Asking { model, conversation, blank })))
+    }
+}

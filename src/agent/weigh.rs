@@ -1,0 +1,54 @@
+//! The fourth part of a step: weighs an answer. Whether it ends the turn, and what is shown of it.
+
+use super::Agent;
+use super::decide::Asking;
+use crate::coach::{Made, Truth};
+use crate::domain::CallsPerStep;
+use crate::executor::Turn;
+use crate::model::{Answer, REPETITION};
+use crate::store::StoreError;
+
+/// What becomes of an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Weighed {
+    /// Its text, with a note if it was cut.
+    pub(super) content: String,
+    /// True if it ends the turn.
+    pub(super) last: bool,
+    /// True if it claims something that nothing recorded in its turn shows.
+    pub(super) unproven: bool,
+}
+
+impl Agent {
+    /// Weighs an answer.
+    pub(super) async fn weigh(&self, turn: &Turn<'_>, asking: &Asking<'_>, answer: &Answer) -> Result<Weighed, StoreError> {
+        let truth = self.truth(turn, asking, answer).await?;
+        // There has to be a step left to say it otherwise.
+        let once_more = turn.law.used_up(turn.steps + 1).is_none();
+        let truth = if once_more { truth } else { truth.for_good() };
+        let last = answer.calls.is_empty()
+            && turn.law.profile.calls != CallsPerStep::ExactlyOne
+            && truth != Truth::TakenBack
+            && !asking.conversation.coach().asks_again(&answer.content);
+        Ok(Weighed { content: shown(answer, last), last, unproven: truth != Truth::Shown })
+    }
+
+    /// Looks whether what an answer claims is recorded. The tour says nothing but what it did.
+    async fn truth(&self, turn: &Turn<'_>, asking: &Asking<'_>, answer: &Answer) -> Result<Truth, StoreError> {
+        let claimed = asking.conversation.coach().claimed(answer).filter(|_| asking.model.info().kind != "tour");
+        let Some(claimed) = claimed else { return Ok(Truth::Shown) };
+        let done = self.store.calls_done(turn.lease, claimed.earlier).await?;
+        let made = |call| Made { changes: self.tools.changes(call), sends: self.tools.may_send(call) };
+        Ok(claimed.judged(&done.iter().map(made).collect::<Vec<_>>()))
+    }
+}
+
+/// The text of an answer as it is shown.
+fn shown(answer: &Answer, last: bool) -> String {
+    let cut = match &*answer.finish_reason {
+        "length" if last => "the model reached its limit of tokens",
+        REPETITION if last => "the model only repeated itself",
+        _ => return answer.content.clone(),
+    };
+    format!("{}\n\n*(cut: {cut})*", answer.content)
+}

@@ -1,0 +1,151 @@
+//! Everything that helps weak models, in one room, switched by the profile: what a model is told after an answer that does nothing,
+//! claims what nothing shows or calls what is not there, and when it is held to a call. The coach reads the history and the names of
+//! tools; what it says follows from them, so a turn that is taken up again is coached as before.
+
+mod claims;
+mod idle;
+mod insist;
+mod readdress;
+mod repeated;
+mod truth;
+mod unknown;
+
+use crate::domain::{CallRequest, Coaching, EXECUTE_SQL, Exchange, HistoryEntry, RefusalCode, WRITE_CAPABILITY};
+use crate::model::{Answer, written_call};
+
+pub use truth::{Claimed, MARKED, Made, TAKE_BACK, Truth};
+
+use idle::Idling;
+
+/// The names of the tools of a step.
+#[derive(Clone, Debug, Default)]
+pub struct Toolbox {
+    /// Those that the request lists.
+    pub offered: Vec<String>,
+    /// Those that there are besides.
+    pub others: Vec<String>,
+    /// Whether the model is on this machine: there another request costs time and no money.
+    pub local: bool,
+}
+
+impl Toolbox {
+    /// Whether there is a tool of this name, listed or not.
+    fn has(&self, name: &str) -> bool {
+        self.offered.iter().chain(&self.others).any(|tool| tool == name)
+    }
+
+    /// The tools that a model is told to use if it shows what they would do. Elsewhere than on this machine that costs money, and
+    /// models there know what they do.
+    fn runs(&self) -> Vec<&'static str> {
+        [EXECUTE_SQL, WRITE_CAPABILITY].into_iter().filter(|name| self.local && self.has(name)).collect()
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.offered.iter().map(String::as_str).collect()
+    }
+}
+
+/// How an earlier answer without calls is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Showing {
+    /// As it is.
+    Itself,
+    /// Not at all: a model that reads its own words goes on with them.
+    Nothing,
+    /// As the call that it was meant to be, with these words for its result. A model that reads its own text goes on writing it; one
+    /// that reads a refused call makes another.
+    Refused(CallRequest, String),
+}
+
+/// Coaches one step.
+#[derive(Debug)]
+pub struct Coach<'a> {
+    coaching: Coaching,
+    /// The running turn.
+    turn: Option<&'a Exchange>,
+    toolbox: Toolbox,
+    idling: Idling<'a>,
+    /// What the model is told after everything else.
+    words: Vec<String>,
+}
+
+/// The last words of a turn in which the model said nothing twice.
+pub fn gives_up(coaching: Coaching, history: &[Exchange]) -> Option<&'static str> {
+    let idling = Idling::of(history.last().filter(|_| coaching == Coaching::Full));
+    idling.twice_empty().then_some(idle::TWICE)
+}
+
+impl<'a> Coach<'a> {
+    /// The coach of the next step of the running turn, which is the last one of the history.
+    pub fn new(coaching: Coaching, history: &'a [Exchange], toolbox: Toolbox) -> Self {
+        let turn = history.last();
+        let idling = Idling::of(turn.filter(|_| coaching == Coaching::Full));
+        let repeated = turn.filter(|_| coaching != Coaching::Off).and_then(repeated::warnings);
+        let words = repeated.into_iter().chain(idling.told(&toolbox.runs())).collect();
+        Self { coaching, turn, toolbox, idling, words }
+    }
+
+    /// What the model is told after everything else.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// True if the next answer has to be a call. If the coach has said something, the model may want to answer that.
+    pub fn must_call(&self) -> bool {
+        let mistaken = || self.turn.is_some_and(|turn| insist::insists(turn, |name| self.toolbox.has(name)));
+        self.coaching == Coaching::Full && self.words.is_empty() && mistaken()
+    }
+
+    /// How an answer of the history is shown that asked for no calls; `again`: the model was asked once more after it.
+    pub fn shows(&self, exchange: &Exchange, place: usize, content: &str, again: bool) -> Showing {
+        if self.coaching != Coaching::Full || !again {
+            return Showing::Itself;
+        }
+        if idle::is_left_out(content, exchange.input().unwrap_or_default()) {
+            return Showing::Nothing;
+        }
+        let Some(written) = written_call(content) else { return Showing::Itself };
+        let told = idle::refusal(&written, &self.toolbox.names(), place + 1 == exchange.entries.len());
+        Showing::Refused(CallRequest { id: format!("written_{place}"), ..written }, told)
+    }
+
+    /// What is told beside the result of a call that was refused.
+    pub fn lesson(&self, exchange: &Exchange, id: &str, refusal: Option<RefusalCode>) -> Option<String> {
+        if self.coaching != Coaching::Full || refusal != Some(RefusalCode::UnknownTool) {
+            return None;
+        }
+        let calls = exchange.entries.iter().filter_map(|entry| match entry {
+            HistoryEntry::Assistant(_, calls) => Some(calls),
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
+        });
+        let call = calls.flatten().find(|call| call.id == id)?;
+        unknown::lesson(&self.toolbox.names(), &call.name, &call.arguments)
+    }
+
+    /// Whether text that is written the way a model writes a call is read as one.
+    pub fn rescues(&self) -> bool {
+        self.coaching == Coaching::Full
+    }
+
+    /// The calls of an answer, with those readdressed that were meant for another tool.
+    pub fn readdressed(&self, calls: Vec<CallRequest>) -> Vec<CallRequest> {
+        if self.coaching != Coaching::Full {
+            return calls;
+        }
+        let offered = |name: &str| self.toolbox.offered.iter().any(|tool| tool == name);
+        calls.into_iter().map(|call| readdress::readdressed(call, offered)).collect()
+    }
+
+    /// What an answer claims, if what it claims has to be recorded.
+    pub fn claimed(&self, answer: &Answer) -> Option<Claimed> {
+        match self.coaching {
+            Coaching::Full | Coaching::Truth => truth::claimed(answer, self.turn),
+            Coaching::Off => None,
+        }
+    }
+
+    /// Whether an answer does nothing, and the model is to be asked again.
+    pub fn asks_again(&self, content: &str) -> bool {
+        self.coaching == Coaching::Full && self.idling.again(content, &self.toolbox.runs())
+    }
+}

@@ -1,0 +1,50 @@
+//! The same call over and over. At some number the turn ends, by the law; before that the model is warned.
+
+use crate::domain::{Exchange, HistoryEntry};
+use crate::governor::{self, Repetition, STOP_AT};
+
+/// What the model is told after the results of its last step, if it made a call of it often already.
+pub(super) fn warnings(turn: &Exchange) -> Option<String> {
+    let steps = turn.entries.iter().filter_map(|entry| match entry {
+        HistoryEntry::Assistant(_, calls) => Some(calls),
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
+    });
+    let (mut made, mut warnings) = (Vec::new(), Vec::new());
+    for calls in steps {
+        warnings.clear(); // those of earlier steps were given already
+        for call in calls {
+            if let Repetition::Warn(times) = governor::repetition(&made, &call.name, &call.arguments) {
+                warnings.push(warning(&call.name, times));
+            }
+            made.push((call.name.clone(), call.arguments.clone()));
+        }
+    }
+    (!warnings.is_empty()).then(|| warnings.join("\n"))
+}
+
+fn warning(tool: &str, times: usize) -> String {
+    format!(
+        "[controller] This was call number {times} of `{tool}` with the same arguments in this turn. The result will not change: use it, \
+         change the arguments, or tell the user what is in the way. At number {STOP_AT} the turn ends."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{CallRequest, TurnId, TurnState};
+
+    #[test]
+    fn a_model_is_warned_of_the_calls_of_its_last_step_alone() {
+        let step = |tool: &str| {
+            HistoryEntry::Assistant(String::new(), vec![CallRequest { id: "c".into(), name: tool.into(), arguments: "{}".into() }])
+        };
+        let told = |tools: &[&str]| {
+            let entries = tools.iter().map(|tool| step(tool)).collect();
+            let turn = TurnId(1);
+            warnings(&Exchange { turn, state: TurnState::Running, reason: None, entries, waits: false, unproven: Vec::new() })
+        };
+        assert_eq!((told(&[]), told(&["a", "a"]), told(&["a", "a", "a", "b"])), (None, None, None));
+        assert!(told(&["a", "b", "a", "a"]).unwrap().contains("call number 3 of `a`"));
+    }
+}

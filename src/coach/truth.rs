@@ -1,0 +1,116 @@
+//! The truth ledger: an answer that says that something was done has to have something recorded behind it. One that has not is taken back
+//! once, so that the model can do it or say it otherwise; the next one is shown as it is, with a mark. Everything follows from what is
+//! stored, so a turn that is taken up again goes on where it was.
+
+use super::claims::{self, Claim};
+use crate::domain::Exchange;
+use crate::model::Answer;
+
+/// What the model is told after an answer that was taken back.
+pub const TAKE_BACK: &str = "[controller] Your last answer says that something was done, or gave a result, but nothing recorded \
+     in this turn shows it, so the user has not got that answer. If it is still to be done, do it now with a tool call. If not, answer \
+     again and say only what the results above show.";
+/// What stands in a later request behind an answer that was shown with a mark.
+pub const MARKED: &str = "\n\n[controller] Nothing recorded in this turn shows what is claimed here.";
+
+/// What is to become of an answer without tool calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// It is shown.
+    Shown,
+    /// It is not the last word; the model is asked once more.
+    TakenBack,
+    /// It is shown with a mark.
+    Marked,
+}
+
+impl Truth {
+    /// The same if nothing can be said any more.
+    pub fn for_good(self) -> Self {
+        match self {
+            Self::TakenBack => Self::Marked,
+            other => other,
+        }
+    }
+}
+
+/// A claim, and where its proof may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    claim: Claim,
+    /// True if something was called in the running turn.
+    called: bool,
+    /// True if an answer of the running turn was taken back already.
+    taken_back: bool,
+    /// True if calls of earlier turns prove it, too: the person asked what was done before.
+    pub earlier: bool,
+}
+
+/// What is recorded of a call that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// It can have changed something.
+    pub changes: bool,
+    /// It can have sent something to somebody.
+    pub sends: bool,
+}
+
+/// The claim of an answer that ends the turn, the last one of the history.
+pub(super) fn claimed(answer: &Answer, turn: Option<&Exchange>) -> Option<Claimed> {
+    let claim = answer.calls.is_empty().then(|| claims::claim(&answer.content)).flatten()?;
+    let asked = turn.and_then(Exchange::input).unwrap_or_default();
+    Some(Claimed {
+        claim,
+        called: turn.is_some_and(Exchange::has_called),
+        taken_back: turn.is_some_and(|turn| !turn.unproven.is_empty()),
+        earlier: claims::asks_about_the_past(asked),
+    })
+}
+
+impl Claimed {
+    /// What becomes of the answer if this is what was done.
+    pub fn judged(self, done: &[Made]) -> Truth {
+        let proven = match self.claim {
+            Claim::Sent => done.iter().any(|call| call.sends),
+            Claim::Changed => done.iter().any(|call| call.changes),
+            Claim::Worked => !done.is_empty(),
+            Claim::Gave => !done.is_empty() || !self.called,
+        };
+        let truth = match (proven, self.taken_back) {
+            (true, _) => Truth::Shown,
+            (false, false) => Truth::TakenBack,
+            (false, true) => Truth::Marked,
+        };
+        if truth != Truth::Shown {
+            tracing::info!(claim = ?self.claim, ?truth, "an answer claims what nothing recorded in its turn shows");
+        }
+        truth
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_is_proven_by_a_call_of_its_kind_and_taken_back_only_once() {
+        let made = |changes, sends| Made { changes, sends };
+        let claimed = |claim| Claimed { claim, called: true, taken_back: false, earlier: false };
+        for (claim, done, proven) in [
+            (Claim::Sent, made(true, true), true),
+            (Claim::Sent, made(true, false), false),
+            (Claim::Changed, made(true, false), true),
+            (Claim::Changed, made(false, true), false),
+            (Claim::Worked, made(false, false), true),
+            (Claim::Gave, made(false, false), true),
+        ] {
+            let first = claimed(claim);
+            assert_eq!(first.judged(&[done]) == Truth::Shown, proven, "{claim:?} {done:?}");
+            assert_eq!(first.judged(&[]), Truth::TakenBack, "{claim:?}");
+            assert_eq!(Claimed { taken_back: true, ..first }.judged(&[]), Truth::Marked, "{claim:?}");
+        }
+        let in_the_head = Claimed { called: false, ..claimed(Claim::Gave) };
+        assert_eq!(in_the_head.judged(&[]), Truth::Shown);
+        assert_eq!((Truth::TakenBack.for_good(), Truth::Shown.for_good()), (Truth::Marked, Truth::Shown));
+    }
+}

@@ -1,0 +1,227 @@
+//! Carries out the calls of a turn, in order and under its law. A model's step and a person's order are carried out alike.
+
+mod law;
+mod review;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::clock::Clock;
+use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, RefusalCode};
+use crate::model::choice::ModelSource;
+use crate::profiles::Profiles;
+use crate::store::{Lease, Meter, Metered, NewStep, OpenCall, Store, StoreError};
+use crate::telemetry::Metrics;
+use crate::tools::{Ran, Tools};
+
+pub use law::{Law, Limits};
+
+/// How work on a turn ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Worked {
+    /// The turn is over.
+    Ended,
+    /// The turn stands at a checkpoint and is to be given back: the process is about to end.
+    Paused,
+    /// The turn waits for a person, and was given back already.
+    Waiting,
+}
+
+/// A turn in hand: its law, and how far it has come.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    /// Whose it is, and under which fence.
+    pub lease: &'a Lease,
+    /// What holds for it.
+    pub law: Law,
+    /// Steps stored so far.
+    pub steps: i32,
+    /// When it was taken up.
+    begun: DateTime<Utc>,
+    /// The calls of the last step that have no outcome, in order.
+    open: Vec<OpenCall>,
+    /// How many calls of the last step have theirs.
+    made: usize,
+    /// Counts answers of models that break off, and lets a stop find them.
+    metered: Metered,
+}
+
+impl Turn<'_> {
+    /// The next step was stored, and asks for these calls.
+    pub fn asked_for(&mut self, calls: Vec<OpenCall>) {
+        (self.open, self.made) = (calls, 0);
+    }
+
+    /// Counts answers of models that break off.
+    pub fn meter(&self) -> &Meter {
+        &self.metered.meter
+    }
+
+    /// The span of log lines about the last step.
+    pub fn span(&self) -> tracing::Span {
+        tracing::info_span!("step", step = self.steps)
+    }
+}
+
+/// The time that a turn has, and what has to be known once it is over.
+#[derive(Debug)]
+pub struct Allowance {
+    until: Option<DateTime<Utc>>,
+    seconds: u64,
+    begun: DateTime<Utc>,
+    meter: Meter,
+}
+
+/// Carries out calls under the law. One for the whole program; cheap to clone.
+#[derive(Clone)]
+pub struct Executor {
+    /// The memory of the program.
+    pub store: Store,
+    /// What may be called.
+    pub tools: Tools,
+    /// What differs between agents.
+    pub profiles: Profiles,
+    /// The models that can be asked.
+    pub models: Arc<ModelSource>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// What holds for a turn if neither its profile nor its policy says otherwise.
+    pub limits: Limits,
+    /// Counts what is done.
+    pub metrics: Metrics,
+}
+
+impl Executor {
+    /// Takes up the work on a turn. `None`: its profile is unknown here, and the turn has failed with words that say so.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] if somebody else has the turn, or when the database is not there.
+    pub async fn begin<'a>(&self, lease: &'a Lease) -> Result<Option<Turn<'a>>, StoreError> {
+        let begun = self.clock.now();
+        let profile = match self.profiles.get(&lease.profile) {
+            Ok(profile) => profile,
+            // Another profile would answer with tools and words that are not for this conversation.
+            Err(unknown) => {
+                let told = format!("This conversation cannot go on here: {unknown}. Its messages are kept.");
+                self.store.fail_turn(lease, Failure::Server, &told, begun).await?;
+                return Ok(None);
+            }
+        };
+        let progress = self.store.progress(lease.turn).await?;
+        let law = self.law(lease, profile, &progress).await?;
+        let made = self.made_of_last_step(lease, &progress.open).await?;
+        let metered = self.store.meters().begin(lease);
+        Ok(Some(Turn { lease, law, steps: progress.steps, begun, open: progress.open, made, metered }))
+    }
+
+    /// How many calls of the last step have their outcome, if some have none yet. Calls are made in order.
+    async fn made_of_last_step(&self, lease: &Lease, open: &[OpenCall]) -> Result<usize, StoreError> {
+        if open.is_empty() {
+            return Ok(0);
+        }
+        let history = self.store.history(lease.conversation, lease.turn, 0).await?;
+        let mut entries = history.exchanges.iter().flat_map(|exchange| &exchange.entries).rev();
+        let asked_for = entries.find_map(|entry| match entry {
+            HistoryEntry::Assistant(_, calls) => Some(calls.len()),
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
+        });
+        Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
+    }
+
+    /// Carries out the open calls of a turn. `None`: all have their outcome, and the turn goes on.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] if somebody else has the turn or it was stopped, or when the database is not there; the turn can
+    /// be taken up again.
+    pub async fn calls(&self, turn: &mut Turn<'_>, shutdown: &CancellationToken) -> Result<Option<Worked>, StoreError> {
+        let asked_for = turn.made + turn.open.len();
+        for (place, call) in (turn.made..).zip(std::mem::take(&mut turn.open)) {
+            if shutdown.is_cancelled() {
+                return Ok(Some(Worked::Paused));
+            }
+            if let Some(why) = turn.law.stops(&call) {
+                return self.close(turn.lease, turn.steps + 1, "limit", &why).await.map(Some);
+            }
+            if place >= turn.law.profile.calls_made(asked_for) {
+                self.tools.turn_away(turn.lease, &call, &not_made(&turn.law.profile, asked_for)).await?;
+                continue;
+            }
+            if turn.law.governor {
+                self.review(turn, &call).instrument(turn.span()).await?;
+            }
+            match self.tools.run(turn.lease, &turn.law.profile, &call).instrument(turn.span()).await? {
+                Ran::Ended => turn.law.made(&call),
+                Ran::Restart => return Ok(Some(Worked::Paused)),
+                Ran::Waiting => return Ok(Some(Worked::Waiting)),
+            }
+        }
+        Ok(shutdown.is_cancelled().then_some(Worked::Paused))
+    }
+
+    /// The time that a turn has from now on.
+    pub fn allowance(&self, turn: &Turn<'_>) -> Allowance {
+        let seconds = turn.law.budgets.turn.wall_seconds;
+        let span = seconds.and_then(|seconds| TimeDelta::try_seconds(i64::try_from(seconds).ok()?));
+        let until = span.map(|span| turn.begun + span);
+        Allowance { until, seconds: seconds.unwrap_or_default(), begun: turn.begun, meter: turn.meter().clone() }
+    }
+
+    /// Does the `work` on a turn, for as long as it may take. Then whatever it does in that moment is dropped: a statement ends at the
+    /// server, as it does if a person stops the turn.
+    ///
+    /// # Errors
+    /// Those of the work, and when the database is not there.
+    pub async fn within(
+        &self,
+        time: Allowance,
+        lease: &Lease,
+        work: impl Future<Output = Result<Worked, StoreError>> + Send,
+    ) -> Result<Worked, StoreError> {
+        let Some(until) = time.until else { return work.await };
+        tokio::select! {
+            worked = work => return worked,
+            () = self.clock.sleep_until(until) => {}
+        }
+        tracing::info!("the time of the turn is over");
+        let now = self.clock.now();
+        let told = law::out_of_time(time.seconds, now - time.begun);
+        self.store.cut_turn(lease, own_words(0, "limit", &told), OUT_OF_TIME, &time.meter.take(), now).await?;
+        Ok(Worked::Ended)
+    }
+
+    /// Ends a turn with words of the controller's own.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn close(&self, lease: &Lease, number: i32, why: &str, content: &str) -> Result<Worked, StoreError> {
+        self.store.close_turn(lease, own_words(number, why, content), self.clock.now()).await?;
+        Ok(Worked::Ended)
+    }
+}
+
+/// A step that ends a turn with words of the controller's own.
+fn own_words<'a>(number: i32, why: &'a str, content: &'a str) -> NewStep<'a> {
+    NewStep { number, model: "level3", finish_reason: why, content, last: true, ..NewStep::default() }
+}
+
+/// The outcome of the call in whose middle the time was over.
+const OUT_OF_TIME: &str = "Not finished: the time of the turn was over (turn.wall_seconds). In this database nothing of it has happened. What it \
+     sent elsewhere may have arrived: look before it is done again.";
+
+/// The refusal of a call that is not made, since its answer `asked_for` more than the profile makes.
+fn not_made(profile: &Profile, asked_for: usize) -> Refusal {
+    let message = match profile.calls {
+        CallsPerStep::Many(most) => format!(
+            "Not run: an answer may ask for {most} tool calls, this one asked for {asked_for}. The first {most} have their results; ask \
+             for the others again, in your next answer."
+        ),
+        CallsPerStep::ExactlyOne => format!(
+            "Not run, and none of the others: an answer asks for exactly one tool call, this one asked for {asked_for}. Choose one, and \
+             ask for it alone."
+        ),
+    };
+    Refusal::new(RefusalCode::TooManyCalls, message)
+}
