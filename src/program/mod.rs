@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
+use tokio::runtime::Runtime;
 
 use crate::app;
 use crate::app::backup::BackupError;
@@ -22,92 +23,72 @@ use crate::telemetry;
 /// All that the program does, from its arguments to its exit code.
 pub fn main() -> ExitCode {
     let Cli { command, manner } = Cli::parse();
-    let ask = match command {
+    let done = match command {
         Command::Serve => return serve::until_the_end(),
         Command::Backup { file, with_key } => {
-            return told(keep(async |config| app::backup::backup(&config, &file, with_key, &SystemClock, &SystemRandom).await));
+            keep(async |config| app::backup::backup(&config, &file, with_key, &SystemClock, &SystemRandom).await)
         }
-        Command::Restore { file } => {
-            return told(keep(async |config| app::backup::restore(&config, &file, &SystemRandom).await));
-        }
-        Command::Models => {
-            return looked(manner, async |config, clock, random, screen| {
-                app::doctor::models(config, clock, random, screen).await
-            });
-        }
-        Command::Doctor => {
-            return looked(manner, async |config, clock, random, screen| {
-                app::doctor::doctor(config, clock, random, screen).await
-            });
-        }
-        Command::Ask(ask) => ask,
+        Command::Restore { file } => keep(async |config| app::backup::restore(&config, &file, &SystemRandom).await),
+        Command::Models => looked(manner, async |config, clock, random, screen| {
+            app::doctor::models(config, clock, random, screen).await
+        }),
+        Command::Doctor => looked(manner, async |config, clock, random, screen| {
+            app::doctor::doctor(config, clock, random, screen).await
+        }),
+        Command::Ask(ask) => client(ask, manner),
     };
-    told(client(ask, manner))
+    done.unwrap_or_else(|error| failed(&error))
 }
 
-/// The exit code of a command, and why it failed.
-fn told(done: Result<(), (u8, String)>) -> ExitCode {
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err((code, told)) => {
-            // There is nowhere else to report it.
-            let _ = writeln!(io::stderr(), "level3: {told}");
-            ExitCode::from(code)
-        }
+/// The exit code of a command that failed, which says why.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    let output = match error.downcast_ref::<CliError>() {
+        Some(CliError::Output(error)) => Some(error),
+        _ => error.downcast_ref::<io::Error>(),
+    };
+    // A person who closes the output early has seen enough.
+    if output.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        return ExitCode::SUCCESS;
     }
+    // There is nowhere else to report it.
+    let _ = writeln!(io::stderr(), "level3: {}", telemetry::chain(&**error));
+    ExitCode::from(error.downcast_ref::<CliError>().map_or(1, CliError::exit_code))
+}
+
+/// The settings, and what runs a command that needs no more than one thread.
+fn prepared() -> anyhow::Result<(Config, Runtime)> {
+    Ok((Config::load()?, tokio::runtime::Builder::new_current_thread().enable_all().build()?))
 }
 
 /// Makes or reads a backup; says what was done.
-fn keep(work: impl AsyncFnOnce(Config) -> Result<String, BackupError>) -> Result<(), (u8, String)> {
-    let failed = |error: &dyn std::error::Error| (1, telemetry::chain(error));
-    let config = Config::load().map_err(|error| failed(&error))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
-    let done = runtime.block_on(work(config)).map_err(|error| failed(&error))?;
+fn keep(work: impl AsyncFnOnce(Config) -> Result<String, BackupError>) -> anyhow::Result<ExitCode> {
+    let (config, runtime) = prepared()?;
+    let done = runtime.block_on(work(config))?;
     // Whether somebody reads it or not, it is done.
     let _ = writeln!(io::stdout(), "{done}");
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Looks at something and prints what was seen; exit code 1 where something is to be mended.
+/// Looks at something and prints what was seen; exit code 1 if something is to be mended.
 fn looked(
     manner: Manner,
     look: impl AsyncFnOnce(&Config, Arc<dyn Clock>, Arc<dyn Random>, &mut Screen<'_>) -> io::Result<bool>,
-) -> ExitCode {
-    let failed = |error: &dyn std::error::Error| told(Err((1, telemetry::chain(error))));
-    let config = match Config::load() {
-        Ok(config) => config,
-        Err(error) => return failed(&error),
-    };
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return failed(&error),
-    };
+) -> anyhow::Result<ExitCode> {
+    let (config, runtime) = prepared()?;
     let stdout = io::stdout();
     let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout.lock() };
-    match runtime.block_on(look(&config, Arc::new(SystemClock), Arc::new(SystemRandom), &mut screen)) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        // Whoever reads the output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => failed(&error),
-    }
+    let well = runtime.block_on(look(&config, Arc::new(SystemClock), Arc::new(SystemRandom), &mut screen))?;
+    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Asks the running server; an error comes with its exit code.
-fn client(ask: Ask, manner: Manner) -> Result<(), (u8, String)> {
-    let failed = |error: &dyn std::error::Error| (1, telemetry::chain(error));
-    let config = Config::load().map_err(|error| failed(&error))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))?;
+/// Asks the running server.
+fn client(ask: Ask, manner: Manner) -> anyhow::Result<ExitCode> {
+    let (config, runtime) = prepared()?;
     // Not locked: `mcp` writes to it from another thread.
     let mut stdout = io::stdout();
     let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout };
     let ran = runtime.block_on(cli::run(ask, manner, &config, &mut screen));
     // A thread may still wait for a line of input that nobody needs any more.
     runtime.shutdown_background();
-    match ran {
-        // Whoever reads the output has seen enough.
-        Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err((error.exit_code(), telemetry::chain(&error))),
-        Ok(()) => Ok(()),
-    }
+    Ok(ran.map(|()| ExitCode::SUCCESS)?)
 }
