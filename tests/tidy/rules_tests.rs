@@ -61,7 +61,7 @@ fn a_statement_outside_store_is_found() {
         "fn a() { format!(\"INSERT INTO {t} VALUES (1)\") }",
     ];
     finds(sql_text, "src/agent/mod.rs", &samples);
-    passes(sql_text, "src/store/turns.rs", &samples);
+    passes(sql_text, "src/store/queue/turns.rs", &samples);
     passes(sql_text, "src/tools/execute_sql.rs", &samples);
     let harmless = [
         "fn a() { say(\"Select one\"); say(\"UPDATED\") }",

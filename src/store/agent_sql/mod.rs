@@ -1,8 +1,10 @@
 //! The agent's own SQL: on its own login, in one transaction with its outcome.
 
+mod gate;
 mod keeping;
 mod look;
 mod pools;
+mod rows;
 mod seam;
 mod statement;
 mod told;
@@ -13,15 +15,16 @@ use serde_json::Value;
 use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
 
+pub use self::gate::Gate;
 pub(super) use self::pools::AgentPools;
+pub use self::rows::RowLimits;
 pub use self::seam::{AgentLogin, SqlEnd};
 use self::statement::{Room, Statement};
 pub(super) use self::told::is_code;
 use self::told::{busy, cannot_ask, code_of, cut, timed_out, told_of};
 use self::transaction::Seal;
-use super::undo::kept_of;
-use super::unit::{Doubt, used_approval};
-use super::{CallEnd, Earlier, Judged, Lease, NewOperation, RowLimits, Store, StoreError, word};
+use super::unit::{Doubt, kept_of, used_approval};
+use super::{CallEnd, Earlier, Judged, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
     CallState, EventRecord, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
 };

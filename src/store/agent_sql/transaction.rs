@@ -14,7 +14,7 @@ use super::{Committed, Failure, Sealed};
 use crate::domain::{Finding, MOST_RESULT, ToolCallId};
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::session;
-use crate::store::operations::shown;
+use crate::store::things::operations::shown;
 use crate::store::unit::Doubt;
 use crate::store::{CallEnd, Lease, NewOperation, Signals, Store, StoreError};
 

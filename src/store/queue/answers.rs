@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use super::approvals::Decided;
-use super::{Accepted, DecideError, NewMessage, Store, StoreError, value};
 use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, Shown, Words};
 use crate::failpoint::{self, Point};
+use crate::store::{Accepted, DecideError, NewMessage, Store, StoreError, value};
 
 /// Why a call was refused whose person said something else instead, in words for the model. The message itself follows.
 const INSTEAD: &str = "they said something else instead, which follows.";

@@ -4,13 +4,13 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use super::turns::Held;
-use super::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
 use crate::domain::{
     ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Event, Machine, Shown,
     ToolCallId, TurnId, TurnInput, TurnState, asks,
 };
 use crate::failpoint::{self, Point};
+use crate::store::lease::Held;
+use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
 
 /// A proposal to ask a person about.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use super::{NewStep, Store, StoreError, Unit, word};
 use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
+use crate::store::{NewStep, Store, StoreError, Unit, word};
 
 /// How far a turn has come, for who waits for it.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,10 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::{End, Held};
-use super::{NewStep, Store, StoreError};
+use super::turns::End;
 use crate::domain::{Event, Machine, Origin, ToolCallId, TurnState};
+use crate::store::lease::Held;
+use crate::store::{NewStep, Store, StoreError};
 
 /// A call in whose middle the process ended.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -4,10 +4,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_as, query_scalar};
 
-use super::tasks::Row;
-use super::{Store, StoreError, Unit, value};
 use crate::domain::{Budgets, ConversationId, Event, Origin, Task, TaskId};
 use crate::failpoint::{self, Point};
+use crate::store::things::tasks::Row;
+use crate::store::{Store, StoreError, Unit, value};
 
 /// Held by the server that begins a turn of tasks: the servers of one database share the limit of the hour.
 const LOCK: i64 = 0x6c33_6475;

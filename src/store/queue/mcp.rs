@@ -4,9 +4,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::{End, Held};
-use super::{Store, StoreError, word};
+use super::turns::End;
 use crate::domain::{CallRequest, ConversationId, Machine, TurnId, TurnInput, TurnState};
+use crate::store::lease::Held;
+use crate::store::{Store, StoreError, word};
 
 /// How many calls of one client may wait for a person at the same time.
 pub const MCP_WAITING: i64 = 16;

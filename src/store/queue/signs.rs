@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use super::{Store, StoreError};
 use crate::domain::{Machine, TurnId, TurnInput, TurnState};
+use crate::store::{Store, StoreError};
 
 /// What a look at the turns found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

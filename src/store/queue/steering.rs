@@ -5,9 +5,9 @@ use serde_json::json;
 use sqlx::query;
 
 use super::turns::{Known, NewMessage};
-use super::{Accepted, Lease, Store, StoreError, Unit, value, word};
 use crate::domain::{ConversationId, Event, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
 use crate::failpoint::{self, Point};
+use crate::store::{Accepted, Lease, Store, StoreError, Unit, value, word};
 
 impl Store {
     /// Accepts a message into the turn of the conversation that has begun and is not over. `None`: there is none, and the message is to

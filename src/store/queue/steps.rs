@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
-use super::undo::kept_of;
 use super::writing::Unfinished;
-use super::{BrokenAnswer, Lease, Rate, Store, StoreError, Unit};
 use crate::domain::{
     CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, STOPPED, StepId, ToolCallId, TurnId,
     Usage,
 };
 use crate::failpoint::{self, Point};
+use crate::store::unit::kept_of;
+use crate::store::{BrokenAnswer, Lease, Rate, Store, StoreError, Unit};
 
 /// An answer to store.
 #[derive(Clone, Debug, Default)]

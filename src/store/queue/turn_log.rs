@@ -2,8 +2,8 @@
 
 use sqlx::query;
 
-use super::{Store, StoreError};
 use crate::domain::ConversationId;
+use crate::store::{Store, StoreError};
 
 impl Store {
     /// Every conversation with the sequence number of its newest event.

@@ -4,28 +4,12 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use super::{NewImage, Store, StoreError, Unit, word};
 use crate::domain::{
     ConversationId, Event, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState,
 };
 use crate::failpoint::{self, Point};
-
-/// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lease {
-    /// The turn.
-    pub turn: TurnId,
-    /// Its conversation.
-    pub conversation: ConversationId,
-    /// The name of the conversation's profile.
-    pub profile: String,
-    /// Counts the times the turn was taken up.
-    pub fence: i64,
-    /// What the turn reacts to.
-    pub origin: Origin,
-    /// How often it was taken up where it stands now, this time included: a new step or outcome begins a new count.
-    pub takes: i32,
-}
+use crate::store::lease::Held;
+use crate::store::{Lease, NewImage, Store, StoreError, Unit, word};
 
 /// A message on its way in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,14 +49,6 @@ pub struct Accepted {
     pub conversation: ConversationId,
     /// True when the same message had been accepted before; nothing new was written.
     pub again: bool,
-}
-
-/// A turn whose row the transaction has locked, and where it stands.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub(super) conversation: ConversationId,
-    pub(super) turn: TurnId,
-    pub(super) state: TurnState,
 }
 
 /// The ways a turn ends.

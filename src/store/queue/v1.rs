@@ -4,9 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::Known;
-use super::{Lease, NewImage, NewMessage, Store, StoreError, Unit};
 use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
 use crate::failpoint::{self, Point};
+use crate::store::{Lease, NewImage, NewMessage, Store, StoreError, Unit};
 use crate::wire::MAX_MESSAGE_BYTES;
 
 /// A sha256 over what a client has shown.

@@ -4,8 +4,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::query_scalar;
 
-use super::{Store, StoreError, word};
 use crate::domain::WakeUpKind;
+use crate::store::{Store, StoreError, word};
 
 impl Store {
     /// The kinds of which something is due. What asks no model comes first and waits for no turn to be made; among the others, the longest

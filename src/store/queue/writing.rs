@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Lease;
 use crate::domain::TurnId;
+use crate::store::Lease;
 
 /// What a step has said so far.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use sqlx::query;
 
-use super::{Store, StoreError, Unit, word};
 use crate::domain::{Image, ImageType};
+use crate::store::{Store, StoreError, Unit, word};
 
 /// An image on its way in.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Store {
 
 impl Unit {
     /// Keeps the images of a message that is being accepted.
-    pub(super) async fn keep_images(&mut self, images: &[NewImage]) -> Result<(), StoreError> {
+    pub(in crate::store) async fn keep_images(&mut self, images: &[NewImage]) -> Result<(), StoreError> {
         for NewImage { image, bytes } in images {
             query!(
                 "INSERT INTO attachments (sha256, media_type, bytes, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",

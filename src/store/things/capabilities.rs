@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, Unit, value, word};
 use crate::domain::{CapabilityVersion, ConversationId, Draft, Event, TurnId};
 use crate::governor::Permit;
+use crate::store::{Store, StoreError, Unit, value, word};
 
 /// How many of the newest calls say what was used lately.
 const CALLS_LOOKED_AT: i64 = 1000;

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::capabilities::VersionRow;
-use super::{Store, StoreError, Unit, value};
 use crate::domain::{CapabilityVersion, ConversationId, Event, Grants};
+use crate::store::{Store, StoreError, Unit, value};
 
 /// A capability's name, with what is live under it.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError};
 use crate::domain::{ConversationId, DEFAULT_PROFILE};
+use crate::store::{Store, StoreError};
 
 impl Store {
     /// The main conversation of the default profile, made if there is none.

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use super::{Store, StoreError, value, word};
 use crate::domain::{CallRequest, ConversationId, Image, RefusalCode, Role, ToolCallId, TurnId, TurnState};
+use crate::store::{Store, StoreError, value, word};
 
 /// What a model may be shown of a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]

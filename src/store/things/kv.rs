@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use sqlx::{query, query_scalar};
 
 use super::operations::shown;
-use super::{Lease, NewOperation, Store, StoreError, Unit};
 use crate::domain::OperationState;
 use crate::failpoint::{self, Point};
+use crate::store::{Lease, NewOperation, Store, StoreError, Unit};
 
 /// Bytes of the longest key.
 const KEY_BYTES: usize = 256;

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sqlx::query;
 
-use super::{Store, StoreError, value};
 use crate::domain::{McpDefinition, McpTransport};
+use crate::store::{Store, StoreError, value};
 
 /// A server as an operator added it.
 #[derive(Clone, Debug, PartialEq)]

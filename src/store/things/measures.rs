@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use sqlx::{PgPool, query};
 
-use super::{Store, StoreError, usage};
+use super::usage;
 use crate::domain::{Budget, Spent};
+use crate::store::{Store, StoreError};
 use crate::telemetry::{Metrics, Stored};
 
 impl Store {

@@ -6,9 +6,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sqlx::{query, query_scalar};
 
-use super::{Lease, Store, StoreError, Unit, storable, word};
 use crate::domain::{EffectClass, Event, EventRecord, OperationKind, OperationState, ToolCallId};
 use crate::governor::Permit;
+use crate::store::{Lease, Store, StoreError, Unit, storable, word};
 
 /// One operation of a call, before it is begun.
 #[derive(Clone, Debug)]
@@ -146,7 +146,7 @@ impl Unit {
 
 impl NewOperation<'_> {
     /// The event by which it was recorded.
-    pub(super) fn recorded(
+    pub(in crate::store) fn recorded(
         &self,
         lease: &Lease,
         state: OperationState,
@@ -170,7 +170,7 @@ impl NewOperation<'_> {
 }
 
 /// A request as Postgres can hold it: JSON there knows no zero characters.
-pub(super) fn shown(request: &Value) -> Value {
+pub(in crate::store) fn shown(request: &Value) -> Value {
     match request {
         Value::String(text) => Value::String(storable(text).into_owned()),
         Value::Array(items) => items.iter().map(shown).collect(),

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError, value, word};
 use crate::domain::{Budgets, ConversationId, Mode, Rule};
+use crate::store::{Store, StoreError, value, word};
 
 /// What a profile may do. The default is that of a profile nobody set anything for.
 #[derive(Clone, Debug, PartialEq)]

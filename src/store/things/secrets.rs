@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::postgres::PgConnection;
 use sqlx::{query, query_scalar};
 
-use super::{Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// A secret without its value.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use super::{Asked, Lease, Store, StoreError, storable};
 use crate::domain::{ConversationId, TurnId};
+use crate::store::{Asked, Lease, Store, StoreError, storable};
 
 /// After an answer that was of no use, nothing is asked for in this many turns of the conversation.
 const TURNS_BETWEEN_TRIES: i64 = 8;

@@ -1,11 +1,11 @@
-//! Tasks: made, read, changed and deleted. [`super::due_tasks`] is what happens when they fall due.
+//! Tasks: made, read, changed and deleted. [`crate::store::queue::due_tasks`] is what happens when they fall due.
 
 use chrono::{DateTime, Utc};
 use sqlx::{query_as, query_scalar};
 
-use super::{Store, StoreError, Unit, word};
 use crate::domain::{ConversationId, Event, Task, TaskId, TaskStatus, TurnId};
 use crate::governor::Permit;
+use crate::store::{Store, StoreError, Unit, word};
 
 /// A task to make.
 #[derive(Clone, Debug)]
@@ -36,16 +36,16 @@ pub struct TaskChange {
 }
 
 /// A row of `tasks`, as the macros read it.
-pub(super) struct Row {
-    pub(super) task_id: i64,
-    pub(super) conversation_id: i64,
-    pub(super) title: String,
-    pub(super) details: String,
-    pub(super) status: String,
-    pub(super) due_at: Option<DateTime<Utc>>,
-    pub(super) created_at: DateTime<Utc>,
-    pub(super) updated_at: DateTime<Utc>,
-    pub(super) model: Option<String>,
+pub(in crate::store) struct Row {
+    pub(in crate::store) task_id: i64,
+    pub(in crate::store) conversation_id: i64,
+    pub(in crate::store) title: String,
+    pub(in crate::store) details: String,
+    pub(in crate::store) status: String,
+    pub(in crate::store) due_at: Option<DateTime<Utc>>,
+    pub(in crate::store) created_at: DateTime<Utc>,
+    pub(in crate::store) updated_at: DateTime<Utc>,
+    pub(in crate::store) model: Option<String>,
 }
 
 impl TryFrom<Row> for Task {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use sqlx::query;
 
-use super::{Lease, Store, StoreError};
 use crate::domain::{Budget, Budgets, Origin, Spent, Used};
+use crate::store::{Lease, Store, StoreError};
 use crate::wire::api::{CallCounts, Day, ModelUsage, Rate, Requests, Span, Usage};
 
 /// Days that a report shows one by one, today among them.
