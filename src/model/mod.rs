@@ -8,6 +8,7 @@ pub mod choice;
 pub mod client;
 pub mod detect;
 mod lenient;
+mod limits;
 mod names;
 mod notations;
 pub mod providers;

@@ -7,8 +7,8 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
-use super::client::Limits;
 use super::lenient;
+use super::limits::Limits;
 use super::refusal::Peer;
 use super::retry::{Again, Failure};
 use super::stream::{EventReader, Found};

@@ -31,6 +31,18 @@ impl Bytes<'_> {
     }
 }
 
+/// A component that was built from a draft and not yet tried.
+pub(super) struct Built {
+    pub(super) source: String,
+    pub(super) bytes: Vec<u8>,
+    pub(super) engine: String,
+}
+
+/// The sum by which a component is known, in hexadecimal.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
 /// A component ready to be instantiated.
 pub(super) struct Loaded {
     pub(super) component: CapabilityPre<State>,
@@ -110,7 +122,7 @@ impl Inner {
         if let Some(loaded) = self.kept(bytes) {
             return Ok(loaded);
         }
-        if hex::encode(Sha256::digest(bytes.component)) != bytes.sha256 {
+        if sha256(bytes.component) != bytes.sha256 {
             return Err(LoadError::Damaged);
         }
         let (engine, javascript, component) = (self.engine.clone(), self.javascript.clone(), bytes.component.to_vec());

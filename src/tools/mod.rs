@@ -26,8 +26,9 @@ pub use door::Ran;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;
 pub use readdress::readdressed;
-pub use registry::{Offered, Registry, Source};
-pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Told, Tool, at_once, read, spec};
+pub use registry::Offered;
+pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Registry, Source, Told, Tool, at_once, read, spec};
+use tool::Sources;
 
 /// Everything a model may call, and the way to it. Cheap to clone.
 #[derive(Clone)]
@@ -47,7 +48,7 @@ impl Tools {
         named: Vec<Arc<dyn Tool>>,
     ) -> Self {
         let kit = Kit { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default() };
-        let sources = (Arc::new(capability::Capabilities) as Arc<dyn Source>, Arc::new(external::External) as Arc<dyn Source>);
+        let sources = Sources { capabilities: Arc::new(capability::Capabilities), external: Arc::new(external::External) };
         Self { registry: Registry::new(kit, kernel::tools(), named, sources) }
     }
 
