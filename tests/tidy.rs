@@ -6,6 +6,7 @@
 mod tidy {
     pub mod arrows;
     pub mod attacks;
+    pub mod circles;
     pub mod files;
     pub mod floors;
     pub mod prose;
@@ -15,7 +16,7 @@ mod tidy {
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, attacks, prose, rules};
+use tidy::{arrows, attacks, circles, prose, rules};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
@@ -46,6 +47,15 @@ fn a_module_imports_only_from_earlier_floors() {
 fn every_module_stands_on_a_floor() {
     let floors = floors();
     check(&project(), program, |file| arrows::listed(&floors, file));
+}
+
+#[test]
+fn no_circle_of_files() {
+    let project = project();
+    let house = circles::House::read(&project);
+    assert!(house.count() > 500, "only {} arrows were seen, so hardly anything was checked", house.count());
+    let findings: Vec<_> = house.circles().iter().map(|finding| format!("\n  {finding}")).collect();
+    assert!(findings.is_empty(), "{}", findings.concat());
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn count(file: &Source) -> usize {
 }
 
 /// The module a file is: `src/store/embedded/mod.rs` is `store`, `embedded`. `src/lib.rs` is none.
-fn module_path(path: &str) -> Vec<String> {
+pub fn module_path(path: &str) -> Vec<String> {
     let path = path.trim_start_matches("src/").trim_end_matches(".rs");
     let mut path: Vec<String> = path.split('/').map(String::from).collect();
     if matches!(path.last().map(String::as_str), Some("mod" | "lib")) {
