@@ -36,17 +36,27 @@ pub struct Tools {
     registry: Registry,
 }
 
+/// What is set for all tools of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolSettings {
+    /// How long a person has to decide, if the profile says nothing else.
+    pub approval_expiry: TimeDelta,
+    /// True when no capability and no external tool is offered or called.
+    pub safe_mode: bool,
+}
+
 impl Tools {
-    /// `restart` is cancelled when the agent asks for a full restart; `approval_expiry` is how long a person has to decide. In safe
-    /// mode no capability is offered or called. `named` are tools beside those of every builder: each exists only for profiles that name it.
+    /// `restart` is cancelled when the agent asks for a full restart. `named` are tools beside those of every builder: each exists only
+    /// for profiles that name it.
     pub fn new(
         store: Store,
         hands: Hands,
         clock: Arc<dyn Clock>,
         restart: CancellationToken,
-        (approval_expiry, safe_mode): (TimeDelta, bool),
+        settings: ToolSettings,
         named: Vec<Arc<dyn Tool>>,
     ) -> Self {
+        let ToolSettings { approval_expiry, safe_mode } = settings;
         let kit = Kit { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default() };
         let sources = Sources { capabilities: Arc::new(capability::Capabilities), external: Arc::new(external::External) };
         Self { registry: Registry::new(kit, kernel::tools(), named, sources) }

@@ -110,7 +110,7 @@ impl<'a> House<'a> {
                     read.names.insert(name, Name::Module);
                     at += 3;
                 }
-                (Some("use"), _) => {
+                _ if is_import(all, at) => {
                     let is_signpost = is_public(all, at);
                     let mut imports = Vec::new();
                     at = imported(all, at + 1, &[], &mut imports);
@@ -181,6 +181,11 @@ fn defined(word: Option<&str>, next: Option<String>, all: &[TokenTree], at: usiz
     }
 }
 
+/// True for the `use` of an import; `use<…>` says what a type captures.
+fn is_import(all: &[TokenTree], at: usize) -> bool {
+    tokens::word(all.get(at)).as_deref() == Some("use") && !tokens::is_punct(all, at + 1, '<')
+}
+
 /// True for `pub use`, `pub(super) use` and the like.
 fn is_public(all: &[TokenTree], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|at| all.get(at));
@@ -231,15 +236,13 @@ fn used(all: &[TokenTree], at: usize, found: &mut Vec<Path>) -> usize {
             let inner = tokens::inside(group);
             let mut at = 0;
             while at < inner.len() {
-                at = match tokens::word(inner.get(at)).as_deref() {
-                    Some("use") => {
-                        let mut imports = Vec::new();
-                        let next = imported(&inner, at + 1, &[], &mut imports);
-                        found.extend(imports.into_iter().map(|(_, path)| path));
-                        next
-                    }
-                    _ => used(&inner, at, found),
-                };
+                if is_import(&inner, at) {
+                    let mut imports = Vec::new();
+                    at = imported(&inner, at + 1, &[], &mut imports);
+                    found.extend(imports.into_iter().map(|(_, path)| path));
+                } else {
+                    at = used(&inner, at, found);
+                }
             }
             at + 1
         }

@@ -31,6 +31,7 @@ fn two_files_that_name_each_other_are_found_in_every_way_of_writing_it() {
         "pub struct A; fn a() { vec![super::B]; }",
         "pub struct A; fn a() { use super::{B}; }",
         "pub struct A; mod inner { use super::super::B; }",
+        "pub struct A; impl A { fn a() -> impl Sized + use<> { vec![super::B] } }",
     ] {
         let found = store("pub use other::B;", one, "use super::one::A; pub struct B;");
         assert_eq!(found.len(), 1, "{one}: {found:?}");

@@ -22,7 +22,7 @@ pub use self::seam::{AgentLogin, SqlEnd};
 use self::statement::{Room, Statement};
 pub(super) use self::told::is_code;
 use self::told::{busy, cannot_ask, code_of, cut, timed_out, told_of};
-use self::transaction::Seal;
+use self::transaction::{Seal, Terms};
 use super::unit::{Doubt, kept_of, used_approval};
 use super::{CallEnd, Earlier, Judged, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
@@ -106,7 +106,8 @@ impl Store {
         let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
             Ok(statements) => {
-                match self.run_sealed(lease, &statements, (Seal::Call(&end), sql.login, sql.promised), now).await? {
+                let terms = Terms { seal: Seal::Call(&end), login: sql.login, promised: sql.promised };
+                match self.run_sealed(lease, &statements, terms, now).await? {
                     Ran::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
                     Ran::Done(result, committed) => {
                         let outcome = Outcome::ok(result);
@@ -231,7 +232,7 @@ impl Store {
         let seal = if reads { Seal::Nothing } else { Seal::Operation(&operation) };
         let failed = match Statement::new(text, params, Room::Whole(WHOLE)) {
             Err(refusal) => refusal,
-            Ok(statement) => match self.run_sealed(lease, &[statement], (seal, login, false), now).await? {
+            Ok(statement) => match self.run_sealed(lease, &[statement], Terms { seal, login, promised: false }, now).await? {
                 Ran::Done(answer, committed) => {
                     if let Some(Committed { sequence, doubt }) = committed {
                         self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
@@ -263,12 +264,12 @@ impl Store {
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        on: (Seal<'_>, AgentLogin, bool),
+        terms: Terms<'_>,
         now: DateTime<Utc>,
     ) -> Result<Ran, StoreError> {
         let Some(_entered) = self.gate.enter() else { return Ok(Ran::Failed(busy())) };
-        let left = match on {
-            (Seal::Nothing, ..) | (_, AgentLogin::Reader, _) => None,
+        let left = match terms {
+            Terms { seal: Seal::Nothing, .. } | Terms { login: AgentLogin::Reader, .. } => None,
             _ => match self.room_for(statements.iter().map(Statement::first_word)).await? {
                 Ok(left) => Some(left),
                 Err(told) => return Ok(Ran::Failed(told)),
@@ -280,7 +281,7 @@ impl Store {
                 None => std::future::pending().await,
             }
         };
-        let running = tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statements, on, now));
+        let running = tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statements, terms, now));
         let ran = tokio::select! {
             biased;
             ran = running => ran,
