@@ -18,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{AnswersTo, CallsPerStep, Coaching, Failure, Origin, Profile, Refusal, RefusalCode};
+use crate::domain::{AnswersTo, CallsPerStep, Coaching, Failure, Origin, Profile, Rate, Refusal, RefusalCode};
 use crate::failpoint::{self, Point};
 use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::{Answer, Entry, Model, ModelError, ModelErrorKind, REPETITION, Request};
 use crate::profiles::Profiles;
-use crate::store::{Exchange, History, HistoryEntry, Lease, Meter, NewStep, OpenCall, Pen, Progress, Rate, Store, StoreError};
+use crate::store::{Exchange, History, HistoryEntry, Lease, Meter, NewStep, OpenCall, Pen, Progress, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools, readdressed};
 use crate::wire::ServerFrame;

@@ -21,8 +21,7 @@ use super::tells::{self, Told};
 use super::transport::{SendError, Transport};
 use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, names, rescue};
 use crate::clock::{Clock, Random};
-use crate::store::Rate;
-use crate::wire::ModelInfo;
+use crate::domain::{ModelInfo, Rate};
 
 pub use super::limits::Limits;
 pub use super::transport::{Endpoint, SettingError};

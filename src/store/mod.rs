@@ -56,8 +56,6 @@ pub use things::tasks::{NewTask, TaskChange};
 pub use undo::UndoError;
 pub use unit::{CallEnd, Judged, Unit};
 
-pub use crate::wire::api::Rate;
-
 /// The database, as the rest of the program knows it. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {

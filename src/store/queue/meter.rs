@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sqlx::query_scalar;
 
-use crate::domain::{ConversationId, Event, TurnId, Usage};
-use crate::store::{Lease, Rate, Store, StoreError, Unit, storable};
+use crate::domain::{ConversationId, Event, Rate, TurnId, Usage};
+use crate::store::{Lease, Store, StoreError, Unit, storable};
 
 /// Bytes of a token, where nobody counted: a little less than in English prose, more than in code.
 const TOKEN_BYTES: u64 = 4;

@@ -6,12 +6,12 @@ use sqlx::{query, query_scalar};
 use super::turns::End;
 use super::writing::Unfinished;
 use crate::domain::{
-    CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, STOPPED, StepId, ToolCallId, TurnId,
-    Usage,
+    CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, Rate, STOPPED, StepId, ToolCallId,
+    TurnId, Usage,
 };
 use crate::failpoint::{self, Point};
 use crate::store::unit::kept_of;
-use crate::store::{BrokenAnswer, Lease, Rate, Store, StoreError, Unit};
+use crate::store::{BrokenAnswer, Lease, Store, StoreError, Unit};
 
 /// An answer to store.
 #[derive(Clone, Debug, Default)]

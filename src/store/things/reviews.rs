@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use crate::domain::{CallInput, CallState, Classification, Event, Machine, ToolCallId, TurnId, Usage};
-use crate::store::{Lease, Rate, Store, StoreError, storable, value};
+use crate::domain::{CallInput, CallState, Classification, Event, Machine, Rate, ToolCallId, TurnId, Usage};
+use crate::store::{Lease, Store, StoreError, storable, value};
 
 /// One request to the governor's model.
 #[derive(Clone, Debug, PartialEq)]

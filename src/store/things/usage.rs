@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use sqlx::query;
 
-use crate::domain::{Budget, Budgets, Origin, Spent, Used};
+use crate::domain::{Budget, Budgets, Origin, Rate, Spent, Used};
 use crate::store::{Lease, Store, StoreError};
-use crate::wire::api::{CallCounts, Day, ModelUsage, Rate, Requests, Span, Usage};
+use crate::wire::api::{CallCounts, Day, ModelUsage, Requests, Span, Usage};
 
 /// Days that a report shows one by one, today among them.
 const REPORT_DAYS: i64 = 30;
