@@ -93,7 +93,9 @@ fn a_permit_is_made_only_in_governor() {
 
 #[test]
 fn no_tool_is_known_by_a_text_of_its_name() {
-    check(&project(), program, rules::tool_names);
+    let project = project();
+    let house = circles::House::read(&project);
+    check(&project, |file| house.holds(file), rules::tool_names);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 
-use crate::domain::{Grants, Language};
+use crate::domain::{Grants, Language, WRITE_CAPABILITY};
 
 use super::host::{self, CapabilityPre, State};
 use super::powers::INTERFACES;
@@ -53,7 +53,7 @@ pub(super) struct Loaded {
 /// Why a component cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LoadError {
-    #[error("its stored bytes are damaged: their sha256 is not the recorded one; write it again with write_capability")]
+    #[error("its stored bytes are damaged: their sha256 is not the recorded one; write it again with {}", WRITE_CAPABILITY)]
     Damaged,
     #[error("it imports {}, which it was not granted; it may import: {allowed}", .imports.join(", "))]
     NotGranted { imports: Vec<String>, allowed: String },

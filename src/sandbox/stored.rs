@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{CapabilityVersion, Draft, Language};
+use crate::domain::{CapabilityVersion, Draft, Language, WRITE_CAPABILITY};
 
 use super::component::{Bytes, LoadError, Loaded, sha256};
 use super::{CallError, ENGINE_NAME, Inner};
@@ -26,7 +26,7 @@ impl Inner {
         self.made_again(capability, bytes).await.map_err(|problem| {
             let engine = &capability.engine;
             CallError::Unusable(format!(
-                "it was made for {engine}, and this server has {ENGINE_NAME}; {problem}; write it again with write_capability"
+                "it was made for {engine}, and this server has {ENGINE_NAME}; {problem}; write it again with {WRITE_CAPABILITY}"
             ))
         })
     }

@@ -61,6 +61,11 @@ impl<'a> House<'a> {
         house
     }
 
+    /// True for a file of the program that is not for tests only.
+    pub fn holds(&self, file: &Source) -> bool {
+        self.modules.values().any(|module| self.files[module.file].path == file.path)
+    }
+
     /// How many arrows there are.
     pub fn count(&self) -> usize {
         self.arrows().values().map(BTreeMap::len).sum()
