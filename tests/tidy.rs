@@ -59,6 +59,15 @@ fn no_circle_of_files() {
 }
 
 #[test]
+fn what_the_store_keeps_does_not_know_its_queue() {
+    let project = project();
+    let house = circles::House::read(&project);
+    let (things, queue) = ("src/store/things/", "src/store/queue/");
+    assert!(!house.between(queue, things).is_empty(), "no import was seen, so nothing was checked");
+    assert_eq!(house.between(things, queue), []);
+}
+
+#[test]
 fn the_root_of_the_library_holds_nothing_but_modules() {
     check(&project(), |file| file.path == "src/lib.rs", rules::only_modules);
 }

@@ -80,6 +80,15 @@ impl<'a> House<'a> {
         circles.iter().map(|circle| self.told(circle, &arrows)).collect()
     }
 
+    /// A finding for each arrow from a file of one folder to a file of another.
+    pub fn between(&self, from: &str, to: &str) -> Vec<Finding> {
+        let arrows = self.arrows();
+        let all = arrows.iter().flat_map(|(file, to)| to.iter().map(|(to, line)| (self.files[*file], self.files[*to], *line)));
+        all.filter(|(file, target, _)| file.path.starts_with(from) && target.path.starts_with(to))
+            .map(|(file, target, line)| file.finding(line, format!("{from} imports nothing of {to}, and this is in {}", target.path)))
+            .collect()
+    }
+
     fn told(&self, circle: &[usize], arrows: &Arrows) -> Finding {
         let way: Vec<_> = circle.iter().chain(&circle[..1]).map(|file| self.files[*file].path.as_str()).collect();
         let line = arrows[&circle[0]][circle.get(1).unwrap_or(&circle[0])];

@@ -82,6 +82,23 @@ fn a_parent_hides_no_circle_with_a_file_beside_it() {
 }
 
 #[test]
+fn an_arrow_from_one_folder_to_another_is_found() {
+    let files = [
+        ("src/lib.rs", "pub mod a;"),
+        ("src/a/mod.rs", "mod b; mod c; pub use c::c::C;"),
+        ("src/a/b/mod.rs", "mod b;"),
+        ("src/a/b/b.rs", "use crate::a::C;"),
+        ("src/a/c/mod.rs", "mod c;"),
+        ("src/a/c/c.rs", "pub struct C;"),
+    ];
+    let project: Vec<_> = files.iter().map(|(path, text)| Source::sample(path, text)).collect();
+    let house = House::read(&project);
+    let found = house.between("src/a/b/", "src/a/c/");
+    assert!(found.len() == 1 && found[0].to_string().starts_with("src/a/b/b.rs:1: "), "{found:?}");
+    assert_eq!(house.between("src/a/c/", "src/a/b/"), []);
+}
+
+#[test]
 fn signposts_tests_and_what_is_not_ours_are_no_arrows() {
     for (one, other) in [
         ("pub use super::other::B; pub struct A;", "use super::one::A; pub struct B;"),
