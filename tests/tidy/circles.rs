@@ -83,7 +83,11 @@ impl<'a> House<'a> {
     /// A finding for each arrow from a file of one folder to a file of another.
     pub fn between(&self, from: &str, to: &str) -> Vec<Finding> {
         let arrows = self.arrows();
-        let all = arrows.iter().flat_map(|(file, to)| to.iter().map(|(to, line)| (self.files[*file], self.files[*to], *line)));
+        let of = |(from, to): (&usize, &BTreeMap<usize, usize>)| {
+            let from = self.files[*from];
+            to.iter().map(move |(to, line)| (from, self.files[*to], *line)).collect::<Vec<_>>()
+        };
+        let all = arrows.iter().flat_map(of);
         all.filter(|(file, target, _)| file.path.starts_with(from) && target.path.starts_with(to))
             .map(|(file, target, line)| file.finding(line, format!("{from} imports nothing of {to}, and this is in {}", target.path)))
             .collect()
