@@ -284,8 +284,11 @@ fn used(all: &[TokenTree], at: usize, found: &mut Vec<Path>) -> usize {
 }
 
 fn kept(arrows: &Arrows, counts: impl Fn(usize, usize) -> bool) -> Arrows {
-    let of = |from: usize, to: &BTreeMap<usize, usize>| to.iter().filter(|(to, _)| counts(from, **to)).map(|(to, line)| (*to, *line)).collect();
-    arrows.iter().map(|(from, to)| (*from, of(*from, to))).collect()
+    let mut kept = arrows.clone();
+    for (from, to) in &mut kept {
+        to.retain(|to, _| counts(*from, *to));
+    }
+    kept
 }
 
 /// The shortest way from each file back to itself, told once: by the first of its files.
