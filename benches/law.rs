@@ -24,7 +24,7 @@ use level3::sandbox::{Limits, Nothing, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{Built, Lease, NewStep, OpenCall, Store};
 use level3::telemetry::Scrubber;
-use level3::tools::{Hands, Marks, Ran, Tools};
+use level3::tools::{Hands, Marks, Ran, ToolSettings, Tools};
 use serde_json::{Value, json};
 
 use common::{Insert, percentile};
@@ -48,7 +48,8 @@ async fn main() {
     let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::Limits::default(), scrubber);
     let marks = Marks::open(&config.data_dir.join("calls")).unwrap();
     let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
-    let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), Default::default(), (TimeDelta::days(1), false), Vec::new());
+    let settings = ToolSettings { approval_expiry: TimeDelta::days(1), safe_mode: false };
+    let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), Default::default(), settings, Vec::new());
 
     let (lease, calls) = prepared(&store, &sandbox, &*clock).await;
     let capability = store.capability("double").await.unwrap().unwrap();

@@ -16,12 +16,11 @@ use futures::{SinkExt, StreamExt};
 use level3::app::{App, DataFolder, Outside, listen};
 use level3::clock::{SystemClock, SystemRandom};
 use level3::config::Config;
-use level3::domain::CallRequest;
+use level3::domain::{CallRequest, ModelInfo};
 use level3::egress::SystemResolver;
 use level3::model::choice::ModelSource;
 use level3::model::{Answer, Entry, Model, ModelError, OnDelta, Request};
 use level3::postgres::Database;
-use level3::wire::ModelInfo;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 

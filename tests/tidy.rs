@@ -6,6 +6,7 @@
 mod tidy {
     pub mod arrows;
     pub mod attacks;
+    pub mod circles;
     pub mod files;
     pub mod floors;
     pub mod prose;
@@ -15,7 +16,7 @@ mod tidy {
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, attacks, prose, rules};
+use tidy::{arrows, attacks, circles, prose, rules};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
@@ -46,6 +47,24 @@ fn a_module_imports_only_from_earlier_floors() {
 fn every_module_stands_on_a_floor() {
     let floors = floors();
     check(&project(), program, |file| arrows::listed(&floors, file));
+}
+
+#[test]
+fn no_circle_of_files() {
+    let project = project();
+    let house = circles::House::read(&project);
+    assert!(house.count() > 500, "only {} arrows were seen, so hardly anything was checked", house.count());
+    let findings: Vec<_> = house.circles().iter().map(|finding| format!("\n  {finding}")).collect();
+    assert!(findings.is_empty(), "{}", findings.concat());
+}
+
+#[test]
+fn what_the_store_keeps_does_not_know_its_queue() {
+    let project = project();
+    let house = circles::House::read(&project);
+    let (things, queue) = ("src/store/things/", "src/store/queue/");
+    assert!(!house.between(queue, things).is_empty(), "no import was seen, so nothing was checked");
+    assert_eq!(house.between(things, queue), []);
 }
 
 #[test]
@@ -83,7 +102,9 @@ fn a_permit_is_made_only_in_governor() {
 
 #[test]
 fn no_tool_is_known_by_a_text_of_its_name() {
-    check(&project(), program, rules::tool_names);
+    let project = project();
+    let house = circles::House::read(&project);
+    check(&project, |file| house.holds(file), rules::tool_names);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use chrono::TimeDelta;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::clock::{Clock, Random};
 use crate::config::Config;
@@ -28,7 +29,7 @@ use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
 use crate::store::{Room, Store, StoreError};
 use crate::telemetry::{Metrics, Scrubber};
-use crate::tools::{Hands, Marks, Tools};
+use crate::tools::{Hands, Marks, ToolSettings, Tools};
 
 pub use folder::{DataFolder, FolderError};
 
@@ -155,7 +156,8 @@ impl App {
         let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
-        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), (expiry, config.safe_mode), Vec::new())
+        let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
+        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, Vec::new())
             .counted(metrics.clone());
         let executor = Executor {
             store: store.clone(),
@@ -169,20 +171,23 @@ impl App {
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
         let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random);
-        let doors = Doors::new(
-            store.clone(),
+        let doors = Doors {
+            store: store.clone(),
             vault,
             sandbox,
-            (mcp.clone(), config.mcp_commands),
+            mcp: mcp.clone(),
+            mcp_commands: config.mcp_commands,
             profiles,
             models,
-            Arc::clone(&clock),
-            (access, connections),
-            config.safe_mode,
-            shutdown.clone(),
-            restart.clone(),
+            clock: Arc::clone(&clock),
+            access: Arc::new(access),
+            limits: connections,
+            safe_mode: config.safe_mode,
+            shutdown: shutdown.clone(),
+            restart: restart.clone(),
             metrics,
-        );
+            sockets: TaskTracker::new(),
+        };
         let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes);
         let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
         let broken = CancellationToken::new();

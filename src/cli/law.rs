@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::{CliError, Screen};
-use crate::domain::{Mode, Rule};
-use crate::wire::api::{Policy as Answer, PolicyChange, Rate, Rates as AllRates, Requests, RuleChange, Span, Usage};
+use crate::domain::{Mode, Rate, Rule};
+use crate::wire::api::{Policy as Answer, PolicyChange, Rates as AllRates, Requests, RuleChange, Span, Usage};
 
 /// The commands on policy.
 #[derive(Debug, clap::Args)]

@@ -10,6 +10,7 @@ mod ids;
 mod image;
 mod machine;
 mod mcp;
+mod model;
 mod names;
 mod operation;
 mod policy;
@@ -35,6 +36,7 @@ pub use machine::{
     TurnInput,
 };
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
+pub use model::{ModelInfo, Rate};
 pub use names::{EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};

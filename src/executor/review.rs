@@ -126,9 +126,8 @@ mod tests {
     use futures::future::BoxFuture;
 
     use super::*;
-    use crate::domain::{Grade, Impact, Usage};
+    use crate::domain::{Grade, Impact, ModelInfo, Usage};
     use crate::model::{Answer, ModelError, ModelErrorKind, OnDelta};
-    use crate::wire::ModelInfo;
 
     /// A model that says what a test wrote down; an empty script fails like a server that is not there.
     #[derive(Default)]

@@ -259,7 +259,7 @@ impl Socket {
                     // A client that never resumes sees what comes after it arrived.
                     self.positions.entry(main).or_insert(hello_seq);
                 }
-                self.accept(conversation, id, (&content, &images), steer).await
+                self.accept(conversation, id, &content, &images, steer).await
             }
             ClientFrame::Stop { conversation } => {
                 self.doors.store.stop(conversation.unwrap_or(main), self.doors.clock.now()).await?;
@@ -292,7 +292,8 @@ impl Socket {
         &mut self,
         conversation: ConversationId,
         id: Option<String>,
-        (content, images): (&str, &[SentImage]),
+        content: &str,
+        images: &[SentImage],
         steer: bool,
     ) -> Result<(), End> {
         if id.as_ref().is_some_and(|id| id.len() > MAX_ID_BYTES || id.contains('\0')) {

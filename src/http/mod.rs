@@ -66,47 +66,13 @@ pub struct Doors {
     pub shutdown: CancellationToken,
     /// True in it when the server comes back by itself.
     pub restart: CancellationToken,
-    metrics: Metrics,
-    sockets: TaskTracker,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// The open sockets of `/chat`.
+    pub sockets: TaskTracker,
 }
 
 impl Doors {
-    /// Puts the parts together.
-    #[expect(clippy::too_many_arguments, reason = "built once, in app")]
-    pub fn new(
-        store: Store,
-        vault: Vault,
-        sandbox: Sandbox,
-        (mcp, mcp_commands): (Mcp, bool),
-        profiles: Profiles,
-        models: Arc<ModelSource>,
-        clock: Arc<dyn Clock>,
-        (access, limits): (Access, Limits),
-        safe_mode: bool,
-        shutdown: CancellationToken,
-        restart: CancellationToken,
-        metrics: Metrics,
-    ) -> Self {
-        let (access, sockets) = (Arc::new(access), TaskTracker::new());
-        Self {
-            store,
-            vault,
-            sandbox,
-            mcp,
-            mcp_commands,
-            profiles,
-            models,
-            clock,
-            access,
-            limits,
-            safe_mode,
-            shutdown,
-            restart,
-            metrics,
-            sockets,
-        }
-    }
-
     /// Serves until `shutdown`, then ends open requests and closes the sockets; `grace` is how long that may take, in real time: it guards
     /// against what hangs.
     pub async fn serve(self, listener: TcpListener, grace: Duration) {

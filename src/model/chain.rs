@@ -8,8 +8,7 @@ use futures::future::BoxFuture;
 
 use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
 use crate::clock::Clock;
-use crate::store::Rate;
-use crate::wire::ModelInfo;
+use crate::domain::{ModelInfo, Rate};
 
 /// How long a model that was down is passed over.
 const PASSED_OVER: TimeDelta = TimeDelta::seconds(30);

@@ -14,7 +14,7 @@ use super::reference::{self, Reference};
 use super::tour::Tour;
 use crate::clock::{Clock, Random};
 use crate::config::ModelSettings;
-use crate::wire::ModelInfo;
+use crate::domain::ModelInfo;
 
 /// How long a look around that found nothing holds.
 const HOLDS: TimeDelta = TimeDelta::seconds(10);

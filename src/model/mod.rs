@@ -7,6 +7,7 @@ pub mod checks;
 pub mod choice;
 pub mod client;
 pub mod detect;
+mod limits;
 mod names;
 pub mod providers;
 mod reading;
@@ -25,9 +26,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use crate::domain::{CallRequest, Image, ToolSpec, Usage};
-use crate::store::{Meter, Rate};
-use crate::wire::ModelInfo;
+use crate::domain::{CallRequest, Image, ModelInfo, Rate, ToolSpec, Usage};
+use crate::store::Meter;
 
 pub use assemble::REPETITION;
 pub use rescue::written_call;

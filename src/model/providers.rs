@@ -5,7 +5,7 @@
 //! A provider changes without notice; what is wrong here is mended here, or by a setting (`LLM_CONTEXT_TOKENS`, the table of rates).
 
 use super::Abilities;
-use crate::store::Rate;
+use crate::domain::Rate;
 
 /// A provider known by name.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
-use super::client::Limits;
+use super::limits::Limits;
 use super::rescue::lenient;
 use super::refusal::Peer;
 use super::retry::{Again, Failure};

@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{Task, WakeUpKind};
+use crate::domain::{MANAGE_TASKS, Task, WakeUpKind};
 use crate::store::{Fired, Store, StoreError};
 
 /// How soon to look again after the database was not there.
@@ -82,7 +82,7 @@ impl Heartbeat {
 /// The input of a turn that due tasks begin. The turn's origin says so, and not these words.
 fn describe(tasks: &[Task]) -> String {
     let mut text =
-        String::from("[heartbeat] These tasks are due. Do what they ask, tell the user, and complete each with manage_tasks.");
+        format!("[heartbeat] These tasks are due. Do what they ask, tell the user, and complete each with {MANAGE_TASKS}.");
     for task in tasks {
         let due = task.due_at.map(|due| due.to_rfc3339_opts(SecondsFormat::Secs, true)).unwrap_or_default();
         text.push_str(&format!("\n- task {}, due {due}: {}", task.id, task.title));

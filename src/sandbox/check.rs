@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::domain::{Draft, Language, NAME_RULE, valid_name};
 
-use super::component::{Bytes, LoadError, Loaded};
+use super::component::{Bytes, LoadError, Loaded, sha256};
 use super::error::FailedTest;
 use super::{CallError, CheckError, Inner, MAX_SOURCE_BYTES, Sandbox, TestResult, explain, schema, wat};
 use crate::domain::RefusalCode;
@@ -30,17 +29,6 @@ pub struct Checked {
     pub engine: String,
     /// The results of the draft's own tests, in their order.
     pub tests: Vec<TestResult>,
-}
-
-/// A component that was built and not yet tried.
-pub(super) struct Component {
-    pub(super) source: String,
-    pub(super) bytes: Vec<u8>,
-    pub(super) engine: String,
-}
-
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
 }
 
 impl Sandbox {

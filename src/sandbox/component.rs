@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 
-use crate::domain::{Grants, Language};
+use crate::domain::{Grants, Language, WRITE_CAPABILITY};
 
 use super::host::{self, CapabilityPre, State};
 use super::powers::INTERFACES;
@@ -31,6 +31,18 @@ impl Bytes<'_> {
     }
 }
 
+/// A component that was built from a draft and not yet tried.
+pub(super) struct Built {
+    pub(super) source: String,
+    pub(super) bytes: Vec<u8>,
+    pub(super) engine: String,
+}
+
+/// The sum by which a component is known, in hexadecimal.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
 /// A component ready to be instantiated.
 pub(super) struct Loaded {
     pub(super) component: CapabilityPre<State>,
@@ -41,7 +53,7 @@ pub(super) struct Loaded {
 /// Why a component cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LoadError {
-    #[error("its stored bytes are damaged: their sha256 is not the recorded one; write it again with write_capability")]
+    #[error("its stored bytes are damaged: their sha256 is not the recorded one; write it again with {}", WRITE_CAPABILITY)]
     Damaged,
     #[error("it imports {}, which it was not granted; it may import: {allowed}", .imports.join(", "))]
     NotGranted { imports: Vec<String>, allowed: String },
@@ -110,7 +122,7 @@ impl Inner {
         if let Some(loaded) = self.kept(bytes) {
             return Ok(loaded);
         }
-        if hex::encode(Sha256::digest(bytes.component)) != bytes.sha256 {
+        if sha256(bytes.component) != bytes.sha256 {
             return Err(LoadError::Damaged);
         }
         let (engine, javascript, component) = (self.engine.clone(), self.javascript.clone(), bytes.component.to_vec());

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Place, Refusal, RefusalCode};
+use crate::domain::{Place, Refusal, RefusalCode, WRITE_CAPABILITY};
 
 /// The sandbox could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +98,6 @@ pub enum CallError {
 
 /// Errors that are faults of the code and not of what it met.
 const FAULTS: [&str; 4] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError"];
-const CORRECT_IT: &str = "a fault in the code: correct it with write_capability under the same name, then call it again";
 
 impl CallError {
     /// The refusal that the model reads.
@@ -110,7 +109,8 @@ impl CallError {
                 let fault = FAULTS.contains(&name.as_str());
                 let code = if fault { RefusalCode::CapabilityFault } else { RefusalCode::CapabilityFailed };
                 let refusal = Refusal::new(code, message).at(*place).with("name", name.as_str());
-                if fault { refusal.with("hint", CORRECT_IT) } else { refusal }
+                let hint = format!("a fault in the code: correct it with {WRITE_CAPABILITY} under the same name, then call it again");
+                if fault { refusal.with("hint", hint) } else { refusal }
             }
             Self::Limit(_) => of(RefusalCode::LimitExceeded),
             Self::Unusable(_) => of(RefusalCode::CapabilityUnusable),

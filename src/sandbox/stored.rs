@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::domain::{CapabilityVersion, Draft, Language};
+use crate::domain::{CapabilityVersion, Draft, Language, WRITE_CAPABILITY};
 
-use super::component::{Bytes, LoadError, Loaded};
+use super::component::{Bytes, LoadError, Loaded, sha256};
 use super::{CallError, ENGINE_NAME, Inner};
 
 impl Inner {
@@ -26,7 +26,7 @@ impl Inner {
         self.made_again(capability, bytes).await.map_err(|problem| {
             let engine = &capability.engine;
             CallError::Unusable(format!(
-                "it was made for {engine}, and this server has {ENGINE_NAME}; {problem}; write it again with write_capability"
+                "it was made for {engine}, and this server has {ENGINE_NAME}; {problem}; write it again with {WRITE_CAPABILITY}"
             ))
         })
     }
@@ -36,7 +36,7 @@ impl Inner {
         if capability.language != Language::JavaScript {
             return Err("it cannot be made anew, since it is not JavaScript".into());
         }
-        if super::check::sha256(old.component) != old.sha256 {
+        if sha256(old.component) != old.sha256 {
             return Err(LoadError::Damaged.to_string());
         }
         let segment = super::template::segment(&capability.source);
@@ -53,7 +53,7 @@ impl Inner {
             tests: Vec::new(),
         };
         let made = self.build_javascript(&draft).await.map_err(|error| error.to_string().trim_end_matches('.').to_owned())?;
-        let sha256 = super::check::sha256(&made.bytes);
+        let sha256 = sha256(&made.bytes);
         let new = Bytes { component: &made.bytes, sha256: &sha256, ..old };
         let loaded = self.load(new).await.map_err(|error| error.to_string())?;
         tracing::info!(capability = %capability.name, version = capability.version, from = %capability.engine, "made again for {ENGINE_NAME}");

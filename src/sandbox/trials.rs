@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{CapabilityVersion, Language, TestCase};
 
-use super::component::{Bytes, Loaded};
+use super::component::{Bytes, Loaded, sha256};
 use super::reach::{KvRequest, Missing, Nothing, Operation, Reach, Refused, Request};
 use super::run::Ran;
 use super::template::Kind;
@@ -55,7 +55,7 @@ impl Inner {
         }
         let every = powers::every();
         let component = self.templates.get(&every).ok()?.component(Kind::Run, &capability.source);
-        let sha256 = super::check::sha256(&component);
+        let sha256 = sha256(&component);
         let bytes = Bytes { component: &component, sha256: &sha256, grants: &every, language: capability.language };
         let loaded = self.load(bytes).await.ok()?;
         let terms = self.terms_of_trial(Arc::<Trial>::default()).granting(&capability.grants);

@@ -7,8 +7,7 @@ use serde_json::json;
 use sqlx::{PgExecutor, PgTransaction, query_scalar};
 use tracing::Instrument;
 
-use super::turns::Held;
-use super::undo::kept_of;
+use super::lease::Held;
 use super::{Lease, Signals, Store, StoreError, word};
 use crate::domain::{
     ApprovalId, ConversationId, Event, EventRecord, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState,
@@ -87,6 +86,11 @@ impl CallEnd<'_> {
 pub(super) async fn used_approval(database: impl PgExecutor<'_>, call: ToolCallId) -> Result<Option<ApprovalId>, sqlx::Error> {
     let used = query_scalar!("SELECT approval_id FROM approvals WHERE tool_call_id = $1 AND used_at IS NOT NULL", call.0);
     Ok(used.fetch_optional(database).await?.map(ApprovalId))
+}
+
+/// How many rows that a call lost are kept; `None` when there are none.
+pub(super) async fn kept_of(database: impl PgExecutor<'_>, call: ToolCallId) -> Result<Option<i64>, sqlx::Error> {
+    query_scalar!("SELECT sum(rows)::bigint FROM kept_calls WHERE tool_call_id = $1", call.0).fetch_one(database).await
 }
 
 impl Store {

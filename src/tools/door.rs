@@ -33,6 +33,16 @@ enum Tried {
     Found(Finding),
 }
 
+/// What a person is asked about.
+struct Asking<'a> {
+    proposal: Proposal,
+    prepared: Prepared,
+    /// More than its tool said, found out by trying.
+    finding: &'a Finding,
+    /// The law's reason.
+    why: String,
+}
+
 impl Tools {
     /// What a call would do, as far as its arguments can be read, nothing when they cannot; and the arguments as they will be judged.
     ///
@@ -114,7 +124,7 @@ impl Tools {
         let policy = Arc::new(Policy { mode, governor, rules, tools: profile.tools });
         match self.judge(&policy, &proposal, finding).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &refusal).await,
-            Verdict::Ask(why) => self.ask((lease, profile), proposal, prepared, finding, why).await,
+            Verdict::Ask(why) => self.ask(lease, profile, Asking { proposal, prepared, finding, why }).await,
             Verdict::Allow(permit) => {
                 let doing = Doing {
                     tools: &self.registry,
@@ -151,14 +161,8 @@ impl Tools {
     }
 
     /// Lets the turn wait for a person.
-    async fn ask(
-        &self,
-        (lease, profile): (&Lease, &Profile),
-        proposal: Proposal,
-        prepared: Prepared,
-        finding: &Finding,
-        why: String,
-    ) -> Result<Tried, StoreError> {
+    async fn ask(&self, lease: &Lease, profile: &Profile, asking: Asking<'_>) -> Result<Tried, StoreError> {
+        let Asking { proposal, prepared, finding, why } = asking;
         let kit = &self.registry.kit;
         let (sha256, now) = (proposal.sha256(), kit.clock.now());
         let mut told = prepared.act.told(kit).await?;

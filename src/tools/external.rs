@@ -10,8 +10,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::kit::Kit;
-use super::registry::Source;
-use super::tool::{Act, Asked, Doing, Done, Failed, Prepared, Told, Tool, at_once};
+use super::tool::{Act, Asked, Doing, Done, Failed, Prepared, Source, Told, Tool, at_once};
 use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::mcp;

@@ -24,8 +24,9 @@ use crate::telemetry::Metrics;
 pub use door::Ran;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;
-pub use registry::{Offered, Registry, Source};
-pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Told, Tool, at_once, read, spec};
+pub use registry::Offered;
+pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Registry, Source, Told, Tool, at_once, read, spec};
+use tool::Sources;
 
 /// Everything a model may call, and the way to it. Cheap to clone.
 #[derive(Clone)]
@@ -33,19 +34,29 @@ pub struct Tools {
     registry: Registry,
 }
 
+/// What is set for all tools of a server.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolSettings {
+    /// How long a person has to decide, if the profile says nothing else.
+    pub approval_expiry: TimeDelta,
+    /// True when no capability and no external tool is offered or called.
+    pub safe_mode: bool,
+}
+
 impl Tools {
-    /// `restart` is cancelled when the agent asks for a full restart; `approval_expiry` is how long a person has to decide. In safe
-    /// mode no capability is offered or called. `named` are tools beside those of every builder: each exists only for profiles that name it.
+    /// `restart` is cancelled when the agent asks for a full restart. `named` are tools beside those of every builder: each exists only
+    /// for profiles that name it.
     pub fn new(
         store: Store,
         hands: Hands,
         clock: Arc<dyn Clock>,
         restart: CancellationToken,
-        (approval_expiry, safe_mode): (TimeDelta, bool),
+        settings: ToolSettings,
         named: Vec<Arc<dyn Tool>>,
     ) -> Self {
+        let ToolSettings { approval_expiry, safe_mode } = settings;
         let kit = Kit { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default() };
-        let sources = (Arc::new(capability::Capabilities) as Arc<dyn Source>, Arc::new(external::External) as Arc<dyn Source>);
+        let sources = Sources { capabilities: Arc::new(capability::Capabilities), external: Arc::new(external::External) };
         Self { registry: Registry::new(kit, kernel::tools(), named, sources) }
     }
 

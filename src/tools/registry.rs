@@ -2,45 +2,10 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
-
 use super::kit::Kit;
-use super::tool::Tool;
+use super::tool::{Fixed, Registry, Sources, Tool};
 use crate::domain::{MCP_SEPARATOR, ToolSpec, Toolset};
 use crate::store::StoreError;
-
-/// Tools that come and go while the program runs.
-pub trait Source: Send + Sync {
-    /// All of them, as a model is offered them.
-    ///
-    /// # Errors
-    /// When the database is not there.
-    fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>>;
-
-    /// The one of this name.
-    ///
-    /// # Errors
-    /// When the database is not there.
-    fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>>;
-}
-
-/// A tool that the program brings.
-#[derive(Clone)]
-pub(super) struct Fixed {
-    spec: ToolSpec,
-    tool: Arc<dyn Tool>,
-    /// True when it exists only for profiles that name it.
-    named_only: bool,
-}
-
-/// All tools there are. Cheap enough to clone for each call.
-#[derive(Clone)]
-pub struct Registry {
-    pub(super) kit: Kit,
-    fixed: Arc<[Fixed]>,
-    capabilities: Arc<dyn Source>,
-    external: Arc<dyn Source>,
-}
 
 /// What there is for a profile.
 #[derive(Clone, Debug, Default)]
@@ -55,15 +20,10 @@ pub struct Offered {
 
 impl Registry {
     /// `first` exist for every builder; `named` only for profiles that name them.
-    pub(super) fn new(
-        kit: Kit,
-        first: Vec<Arc<dyn Tool>>,
-        named: Vec<Arc<dyn Tool>>,
-        (capabilities, external): (Arc<dyn Source>, Arc<dyn Source>),
-    ) -> Self {
+    pub(super) fn new(kit: Kit, first: Vec<Arc<dyn Tool>>, named: Vec<Arc<dyn Tool>>, sources: Sources) -> Self {
         let fixed = |named_only: bool| move |tool: Arc<dyn Tool>| Fixed { spec: tool.spec(), tool, named_only };
         let fixed = first.into_iter().map(fixed(false)).chain(named.into_iter().map(fixed(true))).collect();
-        Self { kit, fixed, capabilities, external }
+        Self { kit, fixed, sources }
     }
 
     /// The tools that the program brings, as far as they are in a set.
@@ -86,9 +46,9 @@ impl Registry {
         if self.kit.safe_mode || !toolset.has(name) {
             return Ok(None);
         }
-        match self.capabilities.find(&self.kit, name).await? {
+        match self.sources.capabilities.find(&self.kit, name).await? {
             Some(capability) => Ok(Some(capability)),
-            None => self.external.find(&self.kit, name).await,
+            None => self.sources.external.find(&self.kit, name).await,
         }
     }
 
@@ -102,7 +62,7 @@ impl Registry {
             return Ok(Offered { first, ..Offered::default() });
         }
         let (mut capabilities, mut external) =
-            tokio::try_join!(self.capabilities.list(&self.kit), self.external.list(&self.kit))?;
+            tokio::try_join!(self.sources.capabilities.list(&self.kit), self.sources.external.list(&self.kit))?;
         // What the program brings is found first.
         let there = |spec: &ToolSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
         capabilities.retain(there);

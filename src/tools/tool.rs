@@ -1,4 +1,5 @@
-//! What a tool is: a value that says what it takes, reads a call without doing anything, and carries it out with a permit.
+//! The form of a tool: a value that says what it takes, reads a call without doing anything, and carries
+//! it out with a permit. The set that holds all tools stands beside it, since each call is given it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +13,6 @@ use serde_json::Value;
 
 use super::arguments;
 use super::kit::Kit;
-use super::registry::Registry;
 use crate::domain::{CapabilityVersion, Effect, Finding, Outcome, Refusal, ShownCapability, ToolSpec, Toolset};
 use crate::governor::{Permit, Policy, Proposal};
 use crate::store::{Lease, StoreError, Unit};
@@ -42,6 +42,47 @@ pub trait Tool: Send + Sync {
     fn for_capabilities(&self) -> bool {
         false
     }
+}
+
+/// Tools that come and go while the program runs.
+pub trait Source: Send + Sync {
+    /// All of them, as a model is offered them.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>>;
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>>;
+}
+
+/// A tool that the program brings.
+#[derive(Clone)]
+pub(super) struct Fixed {
+    pub(super) spec: ToolSpec,
+    pub(super) tool: Arc<dyn Tool>,
+    /// True when it exists only for profiles that name it.
+    pub(super) named_only: bool,
+}
+
+/// The sources of tools that come and go.
+#[derive(Clone)]
+pub(super) struct Sources {
+    /// Those that the agent wrote.
+    pub(super) capabilities: Arc<dyn Source>,
+    /// Those of other people's servers.
+    pub(super) external: Arc<dyn Source>,
+}
+
+/// All tools there are; a call is given them. Cheap enough to clone for each.
+#[derive(Clone)]
+pub struct Registry {
+    pub(super) kit: Kit,
+    pub(super) fixed: Arc<[Fixed]>,
+    pub(super) sources: Sources,
 }
 
 /// A call as a tool reads it.

@@ -15,7 +15,7 @@ use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, T
 pub use capabilities::{
     Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Shipped, ShippedEntry, Tested, Version,
 };
-pub use law::{CallCounts, Day, ModelUsage, Policy, PolicyChange, Rate, Rates, Requests, RuleChange, Span, Usage};
+pub use law::{CallCounts, Day, ModelUsage, Policy, PolicyChange, Rates, Requests, RuleChange, Span, Usage};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 pub use undo::{Kept, KeptCall, Undone};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId,
+    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId, ModelInfo,
     OperationKind, OperationState, Origin, Outcome, STOPPED, Shown, TaskId, ToolCallId, TurnId, TurnState,
 };
 
@@ -86,17 +86,6 @@ pub enum ClientFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<ConversationId>,
     },
-}
-
-/// Which model answers, as the page shows it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ModelInfo {
-    /// `configured`, `local` (found on loopback) or `tour`.
-    pub kind: String,
-    /// The provider's name.
-    pub provider: String,
-    /// The model's name.
-    pub name: String,
 }
 
 /// A frame from a server. Frames that stand for a recorded event carry `conversation` and `seq`,

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use level3::domain::{Budget, Budgets, Mode, Usage};
+use level3::domain::{Budget, Budgets, Mode, ModelInfo, Usage};
 use level3::model::{Answer, Entry, Model, ModelError, ModelErrorKind, OnDelta, Request};
-use level3::wire::ModelInfo;
 use serde_json::{Value, json};
 
 use crate::support::{Client, Peer, Reply, TestApp, call, of_type, results, text};

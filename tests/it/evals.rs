@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use level3::config::Config;
+use level3::domain::ModelInfo;
 use level3::model::choice::ModelSource;
 use level3::model::{Answer, Model, ModelError, OnDelta, Request};
-use level3::wire::ModelInfo;
 
 use crate::suite::{Outcome, TASKS, Task, Wrong, run};
 use crate::support::{Peer, Reply, Script};

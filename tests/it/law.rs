@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use level3::domain::{Budget, Budgets, ConversationId, Mode, Rule};
+use level3::domain::{Budget, Budgets, ConversationId, Mode, Rate, Rule};
 use level3::model::Entry;
-use level3::store::Rate;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

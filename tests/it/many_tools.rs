@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use level3::domain::ModelInfo;
 use level3::model::{Answer, Entry, Model, ModelError, ModelErrorKind, OnDelta, Request};
-use level3::wire::ModelInfo;
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use axum::http::Method;
 use level3::clock::SystemRandom;
-use level3::domain::Usage;
-use level3::store::{NewStep, Rate, Store};
+use level3::domain::{Rate, Usage};
+use level3::store::{NewStep, Store};
 use serde_json::{Value, json};
 
 use crate::support::api::{ask, level3, level3_with};

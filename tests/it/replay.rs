@@ -1,8 +1,7 @@
 //! Replay: after everything that can happen, what there is follows from events; and whatever is damaged afterwards is found and named.
 
-use level3::domain::{Budgets, Mode};
+use level3::domain::{Budgets, Mode, Rate};
 use level3::model::ModelErrorKind;
-use level3::store::Rate;
 use level3::wire::api::ReplayCheck;
 use serde_json::{Value, json};
 use sqlx::Executor;

@@ -17,7 +17,7 @@ use level3::sandbox::{self, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{Built, Lease, NewStep, OpenCall, Store, StoreError};
 use level3::telemetry::Scrubber;
-use level3::tools::{Act, Asked, Doing, Done, Failed, Hands, Kit, Marks, Prepared, Ran, Told, Tool, Tools, at_once};
+use level3::tools::{Act, Asked, Doing, Done, Failed, Hands, Kit, Marks, Prepared, Ran, Told, Tool, ToolSettings, Tools, at_once};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -98,8 +98,8 @@ impl House {
         let marks = Marks::open(&folder.join("calls")).unwrap();
         let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
         let named: Vec<Arc<dyn Tool>> = vec![Arc::new(Says("look_here")), Arc::new(Says("say_there"))];
-        let (expiry, restart) = (TimeDelta::days(1), CancellationToken::new());
-        let tools = Tools::new(store.clone(), hands, clock, restart, (expiry, false), named);
+        let settings = ToolSettings { approval_expiry: TimeDelta::days(1), safe_mode: false };
+        let tools = Tools::new(store.clone(), hands, clock, CancellationToken::new(), settings, named);
         Self { app, store, tools, sandbox }
     }
 

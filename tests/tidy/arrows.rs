@@ -37,7 +37,7 @@ pub fn count(file: &Source) -> usize {
 }
 
 /// The module a file is: `src/store/embedded/mod.rs` is `store`, `embedded`. `src/lib.rs` is none.
-fn module_path(path: &str) -> Vec<String> {
+pub fn module_path(path: &str) -> Vec<String> {
     let path = path.trim_start_matches("src/").trim_end_matches(".rs");
     let mut path: Vec<String> = path.split('/').map(String::from).collect();
     if matches!(path.last().map(String::as_str), Some("mod" | "lib")) {
@@ -152,8 +152,8 @@ mod tests {
 
     #[test]
     fn the_line_is_that_of_the_name() {
-        let found = findings("src/store/rows.rs", "//! Rows.\n\nuse crate::{\n    domain::Task,\n    agent::Agent,\n};\n");
-        assert!(found.len() == 1 && found[0].starts_with("src/store/rows.rs:5:"), "{found:?}");
+        let found = findings("src/store/queue/turns.rs", "//! Turns.\n\nuse crate::{\n    domain::Task,\n    agent::Agent,\n};\n");
+        assert!(found.len() == 1 && found[0].starts_with("src/store/queue/turns.rs:5:"), "{found:?}");
     }
 
     #[test]

@@ -157,17 +157,23 @@ impl<'ast> Visit<'ast> for Permits {
     }
 }
 
-/// The name of a tool that every builder begins with, as a text of its own, outside the file of names, the tool's own file, and what helps
-/// models to call it. `restart` is a word of persons as well.
+/// The name of a tool that every builder begins with, in any text outside the file of names and the
+/// coach, which helps models to call it. `restart` is an effect and a word of persons, too: it counts if
+/// it is the whole text, and not in the files of that effect and of those persons' words.
 pub fn tool_names(file: &Source) -> Vec<Finding> {
-    const MAY: [&str; 4] = ["src/domain/names.rs", "src/tools/kernel/", "src/coach/", "src/agent/"];
+    const MAY: [&str; 5] =
+        ["src/domain/names.rs", "src/coach/", "src/agent/idle.rs", "src/agent/context/offer/", "src/governor/unknown.rs"];
     const NAMES: [&str; 3] = ["execute_sql", "write_capability", "manage_tasks"];
-    let is_test = ["/tests.rs", "/walks.rs"].iter().any(|end| file.path.ends_with(end)) || file.path.contains("/tests/");
-    if is_test || MAY.iter().any(|place| file.path.starts_with(place)) {
+    const OTHER_RESTARTS: [&str; 2] = ["src/domain/policy.rs", "src/model/tour/script.rs"];
+    if MAY.iter().any(|place| file.path.starts_with(place)) {
         return Vec::new();
     }
+    let names_one = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.any(|word| NAMES.contains(&word)) || text == "restart" && !OTHER_RESTARTS.contains(&file.path.as_str())
+    };
     let is_name = |all: &[TokenTree], at: usize| match &all[at] {
-        TokenTree::Literal(literal) => tokens::text(literal).is_some_and(|text| NAMES.contains(&text.as_str())),
+        TokenTree::Literal(literal) => tokens::text(literal).is_some_and(|text| names_one(&text)),
         _ => false,
     };
     found(file, &tokens::without_tests(&tokens::of(file)), is_name, "a tool is known by its name in `domain::names` only")

@@ -36,12 +36,26 @@ fn a_root_with_more_than_modules_is_found() {
 
 #[test]
 fn a_tool_known_by_its_name_is_found() {
-    finds(tool_names, "src/http/mod.rs", &["fn a() { is(\"execute_sql\") }", "const A: &str = \"manage_tasks\";"]);
+    let samples = [
+        "fn a() { is(\"execute_sql\") }",
+        "const A: &str = \"manage_tasks\";",
+        "fn a() { format!(\"call `write_capability` for {b}\") }",
+        "const A: &str = r#\"{\"names\": [\"manage_tasks\"]}\"#;",
+        "const A: &str = \"restart\";",
+    ];
+    finds(tool_names, "src/http/mod.rs", &samples);
+    finds(tool_names, "src/tools/kernel/execute_sql.rs", &samples);
+    finds(tool_names, "src/agent/mod.rs", &samples);
+    passes(tool_names, "src/coach/idle.rs", &samples);
     passes(
         tool_names,
         "src/http/mod.rs",
-        &["fn a() { say(\"call execute_sql\") }", "#[cfg(test)] mod tests { const A: &str = \"execute_sql\"; }"],
+        &[
+            "fn a() { say(\"the restart was begun\"); say(\"manage_tasks_2\") }",
+            "/// Calls execute_sql.\n#[cfg(test)] mod tests { const A: &str = \"execute_sql\"; }",
+        ],
     );
+    passes(tool_names, "src/domain/policy.rs", &["text_enum! { Effect { Restart = \"restart\" } }"]);
     passes(tool_names, "src/domain/names.rs", &["pub const A: &str = \"execute_sql\";"]);
 }
 
@@ -61,7 +75,7 @@ fn a_statement_outside_store_is_found() {
         "fn a() { format!(\"INSERT INTO {t} VALUES (1)\") }",
     ];
     finds(sql_text, "src/agent/mod.rs", &samples);
-    passes(sql_text, "src/store/turns.rs", &samples);
+    passes(sql_text, "src/store/queue/turns.rs", &samples);
     passes(sql_text, "src/tools/execute_sql.rs", &samples);
     let harmless = [
         "fn a() { say(\"Select one\"); say(\"UPDATED\") }",

@@ -1,6 +1,6 @@
 //! Cutting what is too long in the middle, with a note that says how the rest is read.
 
-use crate::domain::ToolCallId;
+use crate::domain::{EXECUTE_SQL, ToolCallId};
 
 /// A tool result of more bytes is cut.
 pub(super) const RESULT_BYTES: usize = 24 * 1024;
@@ -17,7 +17,7 @@ pub(super) fn result(content: &str, most: usize, call: ToolCallId) -> String {
         let piece = gap.text[..gap.text.floor_char_boundary(piece)].chars().count();
         let (from, to) = (gap.before.chars().count() + 1, gap.before.chars().count() + gap.text.chars().count());
         format!(
-            "characters {from} to {to} are left out here. Read them where you need them, with execute_sql, {piece} at a time: \
+            "characters {from} to {to} are left out here. Read them where you need them, with {EXECUTE_SQL}, {piece} at a time: \
              SELECT substr(content, {from}, {piece}) FROM shared.messages WHERE tool_call_id = {call}"
         )
     })
@@ -30,7 +30,7 @@ pub(super) fn logs(lines: usize, call: ToolCallId) -> String {
         return String::new();
     }
     let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
-    format!("\n[logged {lines}; execute_sql reads them: SELECT logs FROM shared.messages WHERE tool_call_id = {call}]")
+    format!("\n[logged {lines}; {EXECUTE_SQL} reads them: SELECT logs FROM shared.messages WHERE tool_call_id = {call}]")
 }
 
 /// A text of at most so many bytes, without a way to the rest.

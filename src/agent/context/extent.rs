@@ -2,7 +2,6 @@
 
 use super::budget::size;
 use super::cut::{self, RESULT_BYTES};
-use super::offer::Room;
 use super::{Conversation, without_long_arguments};
 use crate::domain::{CallRequest, TurnId};
 use crate::model::Entry;
@@ -15,6 +14,16 @@ pub(in crate::agent) struct Extent {
     pub(super) detail: Detail,
     /// How much of the tools beside the four first is offered.
     pub(super) room: Room,
+}
+
+/// The part of a turn's requests that capabilities and external tools have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Room {
+    /// Bytes, fixed by the turn's first step: what is learnt of the model meanwhile would change the list, and a provider would have to read
+    /// everything anew.
+    pub(super) most: Option<usize>,
+    /// Bytes that were offered of them last.
+    pub(super) offered: usize,
 }
 
 /// How much is shown of the turns.

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::pictures::Pictures;
 use crate::coach::{self, Coach, Showing};
 use crate::domain::{
-    CallRequest, Context, ConversationId, Exchange, History, HistoryEntry, Moment, Profile, Task, TurnId, TurnState,
+    CallRequest, Context, ConversationId, Exchange, History, HistoryEntry, MANAGE_TASKS, Moment, Profile, Task, TurnId, TurnState,
 };
 use crate::model::Entry;
 use crate::sandbox::teaching;
@@ -65,7 +65,7 @@ fn tasks_section(due: &[Task]) -> String {
         due.iter().take(TASKS_SHOWN).map(|task| Task { details: cut::text(&task.details, DETAILS_BYTES), ..task.clone() });
     let mut section = format!("\nCurrent tasks due soon:\n{}", json!(shown.collect::<Vec<_>>()));
     if let Some(more) = due.len().checked_sub(TASKS_SHOWN).filter(|more| *more > 0) {
-        section += &format!("\n… and {more} more: manage_tasks lists them.");
+        section += &format!("\n… and {more} more: {MANAGE_TASKS} lists them.");
     }
     section
 }

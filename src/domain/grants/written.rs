@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use url::{Host, Url};
 
 use super::super::capability::valid_name;
+use super::super::names::MANAGE_TASKS;
 use super::http::binding_parts;
 use super::{Grants, HttpGrant, Power, Scheme, SqlAccess};
 
@@ -204,10 +205,10 @@ fn secrets(settings: &Value) -> Result<BTreeMap<String, BTreeSet<String>>, Grant
 }
 
 fn tools(settings: &Value) -> Result<BTreeSet<String>, GrantError> {
-    const FORM: &str = r#"write `tools` like {"names": ["manage_tasks"]}"#;
+    let form = || format!(r#"write `tools` like {{"names": ["{MANAGE_TASKS}"]}}"#);
     let names: BTreeSet<String> =
-        serde_json::from_value(settings.get("names").unwrap_or(settings).clone()).or_else(|_| wrong(FORM))?;
-    if names.is_empty() || !names.iter().all(|name| valid_name(name)) { wrong(FORM) } else { Ok(names) }
+        serde_json::from_value(settings.get("names").unwrap_or(settings).clone()).or_else(|_| wrong(form()))?;
+    if names.is_empty() || !names.iter().all(|name| valid_name(name)) { wrong(form()) } else { Ok(names) }
 }
 
 /// The rule a secret's name must keep, in words.

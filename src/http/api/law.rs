@@ -4,11 +4,11 @@ use axum::Json;
 use axum::extract::State;
 
 use super::reply::{At, Body, Refusal, Reply};
-use crate::domain::{NAME_RULE, valid_name};
+use crate::domain::{NAME_RULE, Rate, valid_name};
 use crate::http::Doors;
 use crate::store;
 use crate::tools;
-use crate::wire::api::{Policy, PolicyChange, Rate, Rates, RuleChange, Usage};
+use crate::wire::api::{Policy, PolicyChange, Rates, RuleChange, Usage};
 
 /// The most models a profile has.
 const MAX_MODELS: usize = 8;

@@ -35,9 +35,13 @@ const MOST_SESSIONS: usize = 256;
 /// How long a client that says nothing stays connected. Real time: it guards against those that went without a word.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-const INSTRUCTIONS: &str = "Tools are capabilities that level3 keeps and runs in a sandbox; write_capability makes a new one. A call that has to \
-     be approved by a person is answered with an error that says so: call again with the same arguments once it is decided, and you get the \
-     outcome of that same call.";
+fn instructions() -> String {
+    format!(
+        "Tools are capabilities that level3 keeps and runs in a sandbox; {WRITE_CAPABILITY} makes a new one. A call that has to be \
+         approved by a person is answered with an error that says so: call again with the same arguments once it is decided, and you \
+         get the outcome of that same call."
+    )
+}
 
 /// The service behind `/mcp`.
 pub(super) type Service = StreamableHttpService<Door, LocalSessionManager>;
@@ -140,7 +144,7 @@ impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
             .with_server_info(Implementation::new("level3", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions())
     }
 
     async fn list_tools(

@@ -2,6 +2,7 @@
 //! its approvals and its tools, which the server runs itself. `wire::v1` has the words, `docs/openai.md` describes it.
 
 mod answer;
+mod answering;
 mod follow;
 mod history;
 mod read;

@@ -9,7 +9,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use super::answer::Answering;
+use super::answering::Answering;
 use super::follow::Next;
 use super::refusal::Refusal;
 use super::telling::{Ending, Piece};

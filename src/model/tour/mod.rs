@@ -11,7 +11,7 @@ mod walks;
 use futures::future::BoxFuture;
 
 use super::{Abilities, Answer, Model, ModelError, OnDelta, Request};
-use crate::wire::ModelInfo;
+use crate::domain::ModelInfo;
 
 /// The built-in model that is none.
 #[derive(Clone, Copy, Debug, Default)]

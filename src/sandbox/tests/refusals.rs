@@ -84,7 +84,7 @@ async fn forged_bits_end_in_a_trap() {
     let place = component.windows(segment.len()).position(|window| window == segment).unwrap();
     assert_eq!(component[place - 3], 0b1111_0111);
     component[place - 3] = 0;
-    let forged = CapabilityVersion { sha256: crate::sandbox::check::sha256(&component), component, ..honest };
+    let forged = CapabilityVersion { sha256: crate::sandbox::component::sha256(&component), component, ..honest };
     let reach = Scripted::answering(json!(1));
     let outcome = sandbox().call(&permit(), &forged, &json!({}), Arc::new(Shared(Arc::clone(&reach)))).await;
     assert!(message_of(&outcome).contains("broke down"), "{}", outcome.result);

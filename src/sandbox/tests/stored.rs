@@ -211,7 +211,7 @@ async fn a_component_with_eight_bits_for_powers_runs_and_still_says_what_it_was_
     let grants: Grants = serde_json::from_value(json!({"clock": {}, "kv": {}})).unwrap();
     let new = built(sandbox(), &Draft { grants, ..draft(ASKS_FOR_HTTP) }).await;
     let component = OF_EIGHT_BITS.to_vec();
-    let sha256 = crate::sandbox::check::sha256(&component);
+    let sha256 = crate::sandbox::component::sha256(&component);
     let old = CapabilityVersion { component, sha256, engine: "level3-js-engine-v2".into(), ..new.clone() };
     // A sandbox that has not seen the new one.
     let fresh = open(Limits::default());

@@ -1,8 +1,10 @@
 //! The agent's own SQL: on its own login, in one transaction with its outcome.
 
+mod gate;
 mod keeping;
 mod look;
 mod pools;
+mod rows;
 mod seam;
 mod statement;
 mod told;
@@ -13,15 +15,16 @@ use serde_json::Value;
 use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
 
+pub use self::gate::Gate;
 pub(super) use self::pools::AgentPools;
+pub use self::rows::RowLimits;
 pub use self::seam::{AgentLogin, SqlEnd};
 use self::statement::{Room, Statement};
 pub(super) use self::told::is_code;
 use self::told::{busy, cannot_ask, code_of, cut, timed_out, told_of};
-use self::transaction::Seal;
-use super::undo::kept_of;
-use super::unit::{Doubt, used_approval};
-use super::{CallEnd, Earlier, Judged, Lease, NewOperation, RowLimits, Store, StoreError, word};
+use self::transaction::{Seal, Terms};
+use super::unit::{Doubt, kept_of, used_approval};
+use super::{CallEnd, Earlier, Judged, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
     CallState, EventRecord, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
 };
@@ -103,7 +106,8 @@ impl Store {
         let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
             Ok(statements) => {
-                match self.run_sealed(lease, &statements, (Seal::Call(&end), sql.login, sql.promised), now).await? {
+                let terms = Terms { seal: Seal::Call(&end), login: sql.login, promised: sql.promised };
+                match self.run_sealed(lease, &statements, terms, now).await? {
                     Ran::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
                     Ran::Done(result, committed) => {
                         let outcome = Outcome::ok(result);
@@ -228,7 +232,7 @@ impl Store {
         let seal = if reads { Seal::Nothing } else { Seal::Operation(&operation) };
         let failed = match Statement::new(text, params, Room::Whole(WHOLE)) {
             Err(refusal) => refusal,
-            Ok(statement) => match self.run_sealed(lease, &[statement], (seal, login, false), now).await? {
+            Ok(statement) => match self.run_sealed(lease, &[statement], Terms { seal, login, promised: false }, now).await? {
                 Ran::Done(answer, committed) => {
                     if let Some(Committed { sequence, doubt }) = committed {
                         self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
@@ -260,12 +264,12 @@ impl Store {
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        on: (Seal<'_>, AgentLogin, bool),
+        terms: Terms<'_>,
         now: DateTime<Utc>,
     ) -> Result<Ran, StoreError> {
         let Some(_entered) = self.gate.enter() else { return Ok(Ran::Failed(busy())) };
-        let left = match on {
-            (Seal::Nothing, ..) | (_, AgentLogin::Reader, _) => None,
+        let left = match terms {
+            Terms { seal: Seal::Nothing, .. } | Terms { login: AgentLogin::Reader, .. } => None,
             _ => match self.room_for(statements.iter().map(Statement::first_word)).await? {
                 Ok(left) => Some(left),
                 Err(told) => return Ok(Ran::Failed(told)),
@@ -277,7 +281,7 @@ impl Store {
                 None => std::future::pending().await,
             }
         };
-        let running = tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statements, on, now));
+        let running = tokio::time::timeout(self.sql_deadline, self.run_in_transaction(lease, statements, terms, now));
         let ran = tokio::select! {
             biased;
             ran = running => ran,

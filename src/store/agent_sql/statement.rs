@@ -8,10 +8,9 @@ use sqlx::postgres::{PgConnection, PgTypeInfo, PgTypeKind};
 use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr, Statement as _};
 
 use super::Failure;
+use super::rows::{Collector, RowLimits};
 use super::told::{describe, refusal, told_of};
 use crate::domain::Refusal;
-use crate::store::RowLimits;
-use crate::store::rows::Collector;
 
 /// Statements that begin or end a transaction, or speak another protocol than question and answer.
 const REFUSED: &[&str] =

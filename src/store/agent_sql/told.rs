@@ -3,7 +3,7 @@
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use super::Failure;
-use crate::domain::{Finding, MANAGE_TASKS, Refusal, RefusalCode, WRITE_CAPABILITY, shortened};
+use crate::domain::{EXECUTE_SQL, Finding, MANAGE_TASKS, Refusal, RefusalCode, WRITE_CAPABILITY, shortened};
 use crate::postgres::TOO_LONG;
 use crate::store::StoreError;
 
@@ -32,7 +32,7 @@ pub(super) fn refusal(message: impl Into<String>) -> Refusal {
 pub(super) fn cannot_ask(finding: &Finding) -> Refusal {
     let why = finding.why.join(" ");
     refusal(format!(
-        "{why} A person has to decide about this, and a capability cannot wait for that: let the agent call `execute_sql` itself. Nothing \
+        "{why} A person has to decide about this, and a capability cannot wait for that: let the agent call `{EXECUTE_SQL}` itself. Nothing \
          of this statement was kept."
     ))
 }

@@ -14,7 +14,7 @@ use super::{Committed, Failure, Sealed};
 use crate::domain::{Finding, MOST_RESULT, ToolCallId};
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::session;
-use crate::store::operations::shown;
+use crate::store::things::operations::shown;
 use crate::store::unit::Doubt;
 use crate::store::{CallEnd, Lease, NewOperation, Signals, Store, StoreError};
 
@@ -28,6 +28,14 @@ pub(super) enum Seal<'a> {
     Nothing,
 }
 
+/// The terms on which statements run.
+pub(super) struct Terms<'a> {
+    pub(super) seal: Seal<'a>,
+    pub(super) login: AgentLogin,
+    /// A person was told that all that is lost can be put back.
+    pub(super) promised: bool,
+}
+
 const TRANSACTION: &str = "pg_catalog.pg_current_xact_id()::pg_catalog.text";
 
 /// What is said beside the results where values were given that no statement has a place for.
@@ -39,7 +47,7 @@ impl Store {
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        (seal, login, promised): (Seal<'_>, AgentLogin, bool),
+        Terms { seal, login, promised }: Terms<'_>,
         now: DateTime<Utc>,
     ) -> Result<Sealed, Failure> {
         let Begun { mut running, transaction, before, rows } = self.begin_as(login, &seal).await?;

@@ -6,7 +6,7 @@ mod text;
 
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
-use sqlx::{Connection, PgExecutor, query, query_scalar};
+use sqlx::{Connection, query, query_scalar};
 
 pub(super) use text::loses;
 
@@ -44,11 +44,6 @@ impl From<sqlx::Error> for UndoError {
     fn from(error: sqlx::Error) -> Self {
         Self::Store(error.into())
     }
-}
-
-/// How many rows that a call lost are kept; `None` when there are none.
-pub(super) async fn kept_of(database: impl PgExecutor<'_>, call: ToolCallId) -> Result<Option<i64>, sqlx::Error> {
-    query_scalar!("SELECT sum(rows)::bigint FROM kept_calls WHERE tool_call_id = $1", call.0).fetch_one(database).await
 }
 
 impl Store {

@@ -9,8 +9,7 @@ use futures::future::BoxFuture;
 
 use super::arguments;
 use super::kit::Kit;
-use super::registry::Source;
-use super::tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Told, Tool, at_once};
+use super::tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Source, Told, Tool, at_once};
 use crate::domain::{CapabilityVersion, Effect, ToolSpec};
 use crate::store::{CapabilitySummary, Crash, StoreError};
 

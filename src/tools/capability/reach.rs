@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::super::kit::Kit;
-use super::super::registry::Registry;
-use super::super::tool::Doing;
+use super::super::tool::{Doing, Registry};
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, Outcome, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};

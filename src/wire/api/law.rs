@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Budgets, Mode, Rule};
+use crate::domain::{Budgets, Mode, Rate, Rule};
 
 /// `GET /api/policy/{profile}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,16 +57,6 @@ pub struct RuleChange {
 pub struct Rates {
     /// Model → its price. A model that is not here costs an unknown amount.
     pub rates: BTreeMap<String, Rate>,
-}
-
-/// The price of a model, in millionths of a dollar for a million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rate {
-    /// For tokens read.
-    pub input_micros: u64,
-    /// For tokens written.
-    pub output_micros: u64,
 }
 
 /// `GET /api/usage`.

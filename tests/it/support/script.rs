@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use level3::domain::{CallRequest, Usage};
+use level3::domain::{CallRequest, ModelInfo, Usage};
 use level3::model::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request};
-use level3::wire::ModelInfo;
 use serde_json::Value;
 use tokio::sync::Notify;
 

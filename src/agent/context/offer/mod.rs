@@ -7,6 +7,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use super::budget::{size, size_of_tools};
+use super::extent::Room;
 use super::{Extent, system_prompt};
 use crate::agent::Agent;
 use crate::coach::Toolbox;
@@ -39,16 +40,6 @@ impl Offer {
         let offered = self.tools.iter().map(|tool| tool.name.clone()).collect();
         Toolbox { offered, others: self.others.clone(), local }
     }
-}
-
-/// The part of a turn's requests that capabilities and external tools have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Room {
-    /// Bytes, fixed by the turn's first step: what is learnt of the model meanwhile would change the list, and a provider would have to read
-    /// everything anew.
-    most: Option<usize>,
-    /// Bytes that were offered of them last.
-    offered: usize,
 }
 
 impl Extent {

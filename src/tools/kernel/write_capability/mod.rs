@@ -14,8 +14,7 @@ use crate::failpoint::{self, Point};
 use crate::sandbox::{Checked, teaching};
 use crate::store::{Built, StoreError};
 use crate::tools::kit::Kit;
-use crate::tools::registry::Registry;
-use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Prepared, Told, Tool, read, spec};
+use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Prepared, Registry, Told, Tool, read, spec};
 
 use draft::Request;
 use trial::Unfit;

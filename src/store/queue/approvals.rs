@@ -1,0 +1,420 @@
+//! Approvals: asked for in the transaction that lets the turn wait, decided once by a person, used up by the call's outcome.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::{query, query_scalar};
+
+use crate::domain::{
+    ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Event, Machine, Shown,
+    ToolCallId, TurnId, TurnInput, TurnState, asks,
+};
+use crate::failpoint::{self, Point};
+use crate::store::lease::Held;
+use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
+
+/// A proposal to ask a person about.
+#[derive(Clone, Debug)]
+pub struct NewApproval<'a> {
+    /// The call.
+    pub call: ToolCallId,
+    /// Fingerprint of the proposal; the decision holds for this and nothing else.
+    pub proposal_sha256: &'a [u8; 32],
+    /// What the person is shown.
+    pub shown: Shown,
+    /// When it becomes a refusal by itself.
+    pub expires_at: DateTime<Utc>,
+}
+
+/// An approval as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approval {
+    /// Its number.
+    pub id: ApprovalId,
+    /// Where it was asked.
+    pub conversation: ConversationId,
+    /// The turn that waits.
+    pub turn: TurnId,
+    /// The call.
+    pub call: ToolCallId,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// What the person was shown.
+    pub shown: Shown,
+    /// Fingerprint of the proposal.
+    pub proposal_sha256: Vec<u8>,
+    /// The person's reason.
+    pub reason: Option<String>,
+    /// The way the decision came in.
+    pub channel: Option<Channel>,
+    /// When it was asked.
+    pub created_at: DateTime<Utc>,
+    /// When it becomes, or became, a refusal by itself.
+    pub expires_at: DateTime<Utc>,
+    /// When it was decided.
+    pub decided_at: Option<DateTime<Utc>>,
+    /// When the effect it allowed was recorded.
+    pub used_at: Option<DateTime<Utc>>,
+}
+
+/// Why a decision was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    /// There is none of this number.
+    #[error("there is no approval {0}")]
+    Unknown(ApprovalId),
+    /// It is decided once.
+    #[error("approval {0} is {1} already; a decision is taken once")]
+    Decided(ApprovalId, ApprovalState),
+    /// The database was not there.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<sqlx::Error> for DecideError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// A decision on its way into the database.
+pub(super) struct Decided<'a> {
+    pub(super) input: ApprovalInput,
+    pub(super) channel: Channel,
+    pub(super) reason: Option<&'a str>,
+    /// The message that decides, if one does.
+    pub(super) message: Option<&'a NewMessage<'a>>,
+    pub(super) always: bool,
+}
+
+impl<'a> Decided<'a> {
+    fn by_nobody(input: ApprovalInput) -> Self {
+        Self { input, channel: Channel::Clock, reason: None, message: None, always: false }
+    }
+
+    /// The message, if it is no more than the decision.
+    fn word(&self) -> Option<&NewMessage<'a>> {
+        self.message.filter(|_| self.channel == Channel::Words)
+    }
+
+    /// The message, if it is to be heard by the model as well.
+    fn said_instead(&self) -> Option<&NewMessage<'a>> {
+        self.message.filter(|_| self.channel == Channel::Instead)
+    }
+}
+
+/// An approval whose row the transaction has locked, and where it stands.
+struct Asking {
+    conversation: ConversationId,
+    turn: TurnId,
+    call: ToolCallId,
+    approval: ApprovalId,
+    state: ApprovalState,
+}
+
+/// A row of `approvals`, as the macros read it.
+struct Row {
+    approval_id: i64,
+    conversation_id: i64,
+    turn_id: i64,
+    tool_call_id: i64,
+    state: String,
+    shown: serde_json::Value,
+    proposal_sha256: Vec<u8>,
+    reason: Option<String>,
+    channel: Option<String>,
+    created_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+    decided_at: Option<DateTime<Utc>>,
+    used_at: Option<DateTime<Utc>>,
+}
+
+impl TryFrom<Row> for Approval {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: ApprovalId(row.approval_id),
+            conversation: ConversationId(row.conversation_id),
+            turn: TurnId(row.turn_id),
+            call: ToolCallId(row.tool_call_id),
+            state: word(&row.state)?,
+            shown: value(row.shown)?,
+            proposal_sha256: row.proposal_sha256,
+            reason: row.reason,
+            channel: row.channel.as_deref().map(word).transpose()?,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+            decided_at: row.decided_at,
+            used_at: row.used_at,
+        })
+    }
+}
+
+impl Store {
+    /// The newest approvals first; of one state, or all.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn approvals(&self, state: Option<ApprovalState>, limit: i64) -> Result<Vec<Approval>, StoreError> {
+        let rows = sqlx::query_as!(
+            Row,
+            "SELECT approval_id, conversation_id, turn_id, tool_call_id, state, shown, proposal_sha256, reason, channel, created_at,
+                    expires_at, decided_at, used_at
+             FROM approvals WHERE $1::text IS NULL OR state = $1 ORDER BY approval_id DESC LIMIT $2",
+            state.map(ApprovalState::as_str),
+            limit
+        );
+        rows.fetch_all(&self.pool).await?.into_iter().map(Approval::try_from).collect()
+    }
+
+    /// What waits for a person, and where, the oldest first.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn waiting_approvals(&self) -> Result<Vec<(ApprovalId, ConversationId)>, StoreError> {
+        let rows = query!("SELECT approval_id, conversation_id FROM approvals WHERE state = 'pending' ORDER BY approval_id");
+        let waiting = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(waiting.map(|row| (ApprovalId(row.approval_id), ConversationId(row.conversation_id))).collect())
+    }
+
+    /// One approval.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT approval_id, conversation_id, turn_id, tool_call_id, state, shown, proposal_sha256, reason, channel, created_at,
+                    expires_at, decided_at, used_at
+             FROM approvals WHERE approval_id = $1",
+            id.0
+        );
+        row.fetch_optional(&self.pool).await?.map(Approval::try_from).transpose()
+    }
+
+    /// The newest approval of a call.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn approval_of_call(&self, call: ToolCallId) -> Result<Option<Approval>, StoreError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT approval_id, conversation_id, turn_id, tool_call_id, state, shown, proposal_sha256, reason, channel, created_at,
+                    expires_at, decided_at, used_at
+             FROM approvals WHERE tool_call_id = $1 ORDER BY approval_id DESC LIMIT 1",
+            call.0
+        );
+        row.fetch_optional(&self.pool).await?.map(Approval::try_from).transpose()
+    }
+
+    /// Asks a person, and lets the turn wait: its lease is given up, other conversations go on.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn ask(&self, lease: &Lease, asked: NewApproval<'_>, now: DateTime<Utc>) -> Result<ApprovalId, StoreError> {
+        let mut unit = self.begin(now).await?;
+        let held = unit.hold(lease).await?;
+        unit.advance(held, TurnInput::Ask, None).await?;
+        let id = query_scalar!(
+            "INSERT INTO approvals (conversation_id, turn_id, tool_call_id, proposal_sha256, shown, expires_at, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING approval_id",
+            lease.conversation.0,
+            lease.turn.0,
+            asked.call.0,
+            &asked.proposal_sha256[..],
+            json!(asked.shown),
+            asked.expires_at,
+            now
+        )
+        .fetch_one(&mut *unit.tx)
+        .await?;
+        let event = Event::ApprovalRequested {
+            turn: lease.turn,
+            call: asked.call,
+            approval: ApprovalId(id),
+            proposal_sha256: hex::encode(asked.proposal_sha256),
+            shown: Box::new(asked.shown),
+            expires_at: asked.expires_at,
+        };
+        unit.append(lease.conversation, event).await?;
+        failpoint::hit(Point::MidAsk).map_err(sqlx::Error::Io)?;
+        unit.commit().await?;
+        Ok(ApprovalId(id))
+    }
+
+    /// Takes a person's decision; the turn goes on.
+    ///
+    /// # Errors
+    /// [`DecideError`]; then nothing was decided.
+    pub async fn decide(
+        &self,
+        id: ApprovalId,
+        decision: Decision,
+        channel: Channel,
+        now: DateTime<Utc>,
+    ) -> Result<(), DecideError> {
+        let (input, reason, always) = match &decision {
+            Decision::Approve { always } => (ApprovalInput::Approve, None, *always),
+            Decision::Deny { reason } => (ApprovalInput::Deny, reason.as_deref(), false),
+        };
+        let decided = Decided { input, channel, reason, message: None, always };
+        self.take_decision(id, decided, now).await.map(drop)
+    }
+
+    /// Whether an assistant's text asks something that the person's next word may be an answer to: any text since the turn of what the
+    /// person said last.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn asked_beside(&self, lease: &Lease) -> Result<bool, StoreError> {
+        let texts = query_scalar!(
+            "SELECT content FROM messages
+             WHERE conversation_id = $1 AND role = 'assistant' AND turn_id <= $2 AND turn_id >= coalesce(
+                 (SELECT max(turn_id) FROM turns WHERE conversation_id = $1 AND turn_id <= $2 AND origin = 'message'), 0)
+             ORDER BY message_id DESC LIMIT 100",
+            lease.conversation.0,
+            lease.turn.0
+        );
+        Ok(texts.fetch_all(&self.pool).await?.iter().any(|text| asks(text)))
+    }
+
+    /// Takes a decision, whoever's it is; a message that was accepted before is the same message.
+    pub(super) async fn take_decision(
+        &self,
+        id: ApprovalId,
+        decided: Decided<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Accepted, DecideError> {
+        let mut unit = self.begin(now).await?;
+        // The turn first, as everywhere: then its approvals, then the conversation.
+        let turn = query!(
+            "SELECT t.turn_id, t.conversation_id, t.state, c.profile FROM turns t JOIN conversations c USING (conversation_id)
+             WHERE t.turn_id = (SELECT turn_id FROM approvals WHERE approval_id = $1) FOR UPDATE OF t",
+            id.0
+        )
+        .fetch_optional(&mut *unit.tx)
+        .await?
+        .ok_or(DecideError::Unknown(id))?;
+        let asked = query!(
+            "SELECT tool_call_id, state, shown, expires_at, created_at FROM approvals WHERE approval_id = $1 FOR UPDATE",
+            id.0
+        )
+        .fetch_one(&mut *unit.tx)
+        .await?;
+        let (conversation, waits) = (ConversationId(turn.conversation_id), word::<TurnState>(&turn.state)?);
+        let turn_id = TurnId(turn.turn_id);
+        if let Some(message) = decided.message {
+            unit.hold_conversation(conversation).await?;
+            if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
+                unit.let_go().await?;
+                return Ok(known);
+            }
+        }
+        let state: ApprovalState = word(&asked.state)?;
+        if state.next(decided.input).is_err() {
+            unit.let_go().await?;
+            return Err(DecideError::Decided(id, state));
+        }
+        let late = asked.expires_at <= now && decided.channel != Channel::Clock;
+        let decided = if late { Decided::by_nobody(ApprovalInput::Expire) } else { decided };
+        let shown: Shown = value(asked.shown)?;
+        let call = ToolCallId(asked.tool_call_id);
+        let asking = Asking { conversation, turn: turn_id, call, approval: id, state };
+        let actions = unit.end_approval(asking, &decided).await?;
+        if decided.always && shown.can_always && decided.input == ApprovalInput::Approve {
+            // An external tool whose definition changed since it was asked about is not what “always” was said of.
+            query!(
+                "INSERT INTO tool_rules (profile, tool, rule, updated_at)
+                 SELECT $1, $2, 'always', $3
+                 WHERE NOT EXISTS (SELECT FROM mcp_tools WHERE tool = $2 AND changed_at > $4)
+                 ON CONFLICT (profile, tool) DO UPDATE SET rule = 'always', updated_at = $3",
+                turn.profile,
+                shown.tool,
+                now,
+                asked.created_at
+            )
+            .execute(&mut *unit.tx)
+            .await?;
+        }
+        for action in actions {
+            match action {
+                ApprovalAction::ResumeTurn => {
+                    unit.advance(Held { conversation, turn: turn_id, state: waits }, TurnInput::Resume, None).await?;
+                    let word = decided.word();
+                    let client_id = word.and_then(|word| word.client_id).map(str::to_owned);
+                    let content = word.map(|word| unit.clean(word.content).into_owned());
+                    unit.append(conversation, Event::TurnResumed { turn: turn_id, client_id, content }).await?;
+                }
+            }
+        }
+        if let Some(message) = decided.said_instead() {
+            unit.say_into(conversation, turn_id, TurnState::Queued, message).await?;
+        }
+        failpoint::hit(Point::MidDecision).map_err(sqlx::Error::Io)?;
+        unit.commit().await?;
+        if late {
+            return Err(DecideError::Decided(id, ApprovalState::Expired));
+        }
+        Ok(Accepted { turn: turn_id, conversation, again: false })
+    }
+
+    /// Makes refusals of approvals that nobody decided in time.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn expire_approvals(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let due = query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'approval' AND at <= $1 ORDER BY at, subject", now);
+        for id in due.fetch_all(&self.pool).await? {
+            match self.take_decision(ApprovalId(id), Decided::by_nobody(ApprovalInput::Expire), now).await {
+                Ok(_) | Err(DecideError::Unknown(_) | DecideError::Decided(..)) => {}
+                Err(DecideError::Store(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Unit {
+    /// Ends an approval whose row the caller has locked, and says what goes with that.
+    async fn end_approval(&mut self, asking: Asking, decided: &Decided<'_>) -> Result<Vec<ApprovalAction>, StoreError> {
+        let Asking { conversation, turn, call, approval, state: from } = asking;
+        let (state, actions) = from.next(decided.input)?;
+        let reason = decided.reason.map(|reason| self.clean(reason).into_owned());
+        let client_id = decided.word().and_then(|word| word.client_id);
+        query!(
+            "UPDATE approvals SET state = $2, decided_by = $3, channel = $4, reason = $5, client_id = $6, decided_at = $7
+             WHERE approval_id = $1 AND state = $8",
+            approval.0,
+            state.as_str(),
+            decided.channel.decider(),
+            decided.channel.as_str(),
+            reason,
+            client_id,
+            self.now,
+            from.as_str()
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        let client_id = client_id.map(str::to_owned);
+        let channel = decided.channel;
+        let event = Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
+        self.append(conversation, event).await?;
+        Ok(actions)
+    }
+
+    /// Voids what waits for a person in a turn whose row the caller has locked.
+    pub(super) async fn void_approvals(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
+        let waiting = query!(
+            "SELECT approval_id, tool_call_id, state FROM approvals WHERE turn_id = $1 AND state = ANY($2) FOR UPDATE",
+            turn.0,
+            &ApprovalState::before(ApprovalInput::Void)
+        );
+        for row in waiting.fetch_all(&mut *self.tx).await? {
+            let (call, approval) = (ToolCallId(row.tool_call_id), ApprovalId(row.approval_id));
+            let asking = Asking { conversation, turn, call, approval, state: word(&row.state)? };
+            // The turn that does this is on its way elsewhere, so nothing goes with it.
+            self.end_approval(asking, &Decided::by_nobody(ApprovalInput::Void)).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Orders a person gives the controller: a turn whose one call no model asked for. From there on it is a call like any other, with the
+//! same checks and approvals.
+
+use chrono::{DateTime, Utc};
+use sqlx::query;
+
+use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
+use crate::store::{NewStep, Store, StoreError, Unit, word};
+
+/// How far a turn has come, for who waits for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnReport {
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// Where it stands.
+    pub state: TurnState,
+    /// Why it ended, where it did not simply complete.
+    pub reason: Option<String>,
+    /// The approval it waits for.
+    pub approval: Option<ApprovalId>,
+    /// The calls that have an outcome, in order.
+    pub results: Vec<CallReport>,
+}
+
+/// The outcome of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallReport {
+    /// The call.
+    pub call: ToolCallId,
+    /// Its tool.
+    pub tool: String,
+    /// False when it was refused or failed.
+    pub ok: bool,
+    /// What came of it.
+    pub result: String,
+}
+
+impl Store {
+    /// Queues a turn that does one call: message, turn, step, call and their events in one transaction. `content` is what the
+    /// conversation shows as the order.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or when the database is not there; then nothing was queued.
+    pub async fn queue_command(
+        &self,
+        conversation: ConversationId,
+        content: &str,
+        request: CallRequest,
+        now: DateTime<Utc>,
+    ) -> Result<TurnId, StoreError> {
+        self.has_room()?;
+        let mut unit = self.begin(now).await?;
+        let turn = unit.queue_command(conversation, content, request).await?;
+        unit.commit().await?;
+        Ok(turn)
+    }
+
+    /// How far a turn has come; `None` when there is no such turn.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn turn_report(&self, turn: TurnId) -> Result<Option<TurnReport>, StoreError> {
+        // One statement, so that state, approval and outcomes are of the same moment.
+        let rows = query!(
+            r#"SELECT t.conversation_id, t.state, t.reason, c.tool_call_id AS "tool_call_id?", c.name AS "name?",
+                      c.state AS "call_state?", m.content AS "content?",
+                      (SELECT max(approval_id) FROM approvals a WHERE a.turn_id = t.turn_id AND a.state = 'pending') AS approval_id
+               FROM turns t
+               LEFT JOIN (tool_calls c JOIN messages m USING (tool_call_id)) ON c.turn_id = t.turn_id
+               WHERE t.turn_id = $1 ORDER BY c.step_id, c.position"#,
+            turn.0
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let Some(first) = rows.first() else { return Ok(None) };
+        let mut report = TurnReport {
+            conversation: ConversationId(first.conversation_id),
+            state: word(&first.state)?,
+            reason: first.reason.clone(),
+            approval: first.approval_id.map(ApprovalId),
+            results: Vec::new(),
+        };
+        for row in rows {
+            if let (Some(call), Some(tool), Some(state), Some(result)) = (row.tool_call_id, row.name, row.call_state, row.content)
+            {
+                report.results.push(CallReport {
+                    call: ToolCallId(call),
+                    tool,
+                    ok: word::<CallState>(&state)? == CallState::Done,
+                    result,
+                });
+            }
+        }
+        Ok(Some(report))
+    }
+}
+
+impl Unit {
+    /// As [`Store::queue_command`], in the transaction of what belongs to it.
+    pub(super) async fn queue_command(
+        &mut self,
+        conversation: ConversationId,
+        content: &str,
+        request: CallRequest,
+    ) -> Result<TurnId, StoreError> {
+        self.hold_conversation(conversation).await?;
+        let turn = self.queue_turn(conversation, Origin::Command, None, content).await?;
+        let step = NewStep { number: 1, model: "level3", finish_reason: "tool_calls", calls: &[request], ..NewStep::default() };
+        self.insert_step(conversation, turn, &step, None).await?;
+        Ok(turn)
+    }
+}

@@ -1,0 +1,166 @@
+//! Tasks that fell due become turns: one for each conversation and, in it, for each model that tasks name; no more of them within an hour than
+//! the profile allows. Each turn is a transaction of its own, so nobody waits for the others.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sqlx::{query, query_as, query_scalar};
+
+use crate::domain::{Budgets, ConversationId, Event, Origin, Task, TaskId};
+use crate::failpoint::{self, Point};
+use crate::store::things::tasks::Row;
+use crate::store::{Store, StoreError, Unit, value};
+
+/// Held by the server that begins a turn of tasks: the servers of one database share the limit of the hour.
+const LOCK: i64 = 0x6c33_6475;
+
+/// For how long begun turns count, and for how long a person who was told that tasks wait is not told again.
+const HOUR: TimeDelta = TimeDelta::hours(1);
+
+/// What came of a look for due tasks.
+#[derive(Debug, Default)]
+pub struct Fired {
+    /// How many turns they began.
+    pub turns: usize,
+    /// When the next of those that wait may begin one, if some wait.
+    pub held_until: Option<DateTime<Utc>>,
+}
+
+/// Due tasks of one conversation that name the same model.
+struct Group {
+    conversation: ConversationId,
+    model: Option<String>,
+    /// Turns that tasks may begin within an hour.
+    limit: Option<u64>,
+}
+
+impl Group {
+    /// Why no turn may be begun: the limit, and when there is room again.
+    fn held(&self, begun: &[DateTime<Utc>]) -> Option<(u64, Option<DateTime<Utc>>)> {
+        let limit = self.limit?;
+        let leaves = begun.len().checked_sub(usize::try_from(limit).ok()?)?;
+        Some((limit, begun.get(leaves).map(|begun| *begun + HOUR)))
+    }
+}
+
+impl Store {
+    /// Hands every task that is due to a turn, the longest due first. `describe` writes the turn's input.
+    ///
+    /// # Errors
+    /// When the database is not there; what was handed out until then stays so.
+    pub async fn fire_due_tasks(&self, now: DateTime<Utc>, describe: impl Fn(&[Task]) -> String) -> Result<Fired, StoreError> {
+        let groups = query!(
+            r#"SELECT c.conversation_id, t.model, c.tasks_held_at, p.budgets AS "budgets?"
+               FROM wake_ups w JOIN tasks t ON t.task_id = w.subject JOIN conversations c USING (conversation_id)
+                    LEFT JOIN profile_policies p ON p.profile = c.profile
+               WHERE w.kind = 'task' AND w.at <= $1
+               GROUP BY c.conversation_id, t.model, p.profile ORDER BY min(w.at), min(w.subject)"#,
+            now
+        );
+        let (mut fired, mut begun) = (Fired::default(), Vec::new());
+        for row in groups.fetch_all(&self.pool).await? {
+            let budgets: Budgets = row.budgets.map(value).transpose()?.unwrap_or_default();
+            let (conversation, limit) = (ConversationId(row.conversation_id), budgets.tasks.turns_per_hour);
+            let group = Group { conversation, model: row.model, limit };
+            // However many wait: where the person knows it, nothing is to be done.
+            if !to_tell(row.tasks_held_at, now)
+                && let Some((_, until)) = group.held(&begun)
+            {
+                fired.held_until = [fired.held_until, until].into_iter().flatten().min();
+                continue;
+            }
+            let mut unit = self.begin(now).await?;
+            begun = unit.begun_by_tasks().await?;
+            if let Some((limit, until)) = group.held(&begun) {
+                fired.held_until = [fired.held_until, until].into_iter().flatten().min();
+                unit.hold_tasks(conversation, limit, until).await?;
+            } else if unit.fire(&group, &describe).await? {
+                fired.turns += 1;
+                failpoint::hit(Point::MidDue).map_err(sqlx::Error::Io)?;
+            }
+            unit.commit().await?;
+        }
+        Ok(fired)
+    }
+}
+
+/// Whether a person is to be told that tasks wait, who was `told` so before.
+fn to_tell(told: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
+    told.is_none_or(|told| told <= now - HOUR)
+}
+
+impl Unit {
+    /// When tasks began turns within the last hour, the earliest first. Until this transaction ends, no other server begins one.
+    async fn begun_by_tasks(&mut self) -> Result<Vec<DateTime<Utc>>, StoreError> {
+        query!(r#"SELECT pg_advisory_xact_lock($1)::text AS "locked""#, LOCK).fetch_one(&mut *self.tx).await?;
+        let begun = query_scalar!(
+            "SELECT created_at FROM turns WHERE origin = 'task' AND created_at > $1 AND created_at <= $2 ORDER BY created_at",
+            self.now - HOUR,
+            self.now
+        );
+        Ok(begun.fetch_all(&mut *self.tx).await?)
+    }
+
+    /// Makes the turn of a group. False if nothing of it is due any more, or all of it is being changed: that change wakes us again.
+    async fn fire(&mut self, group: &Group, describe: impl Fn(&[Task]) -> String) -> Result<bool, StoreError> {
+        let Group { conversation, model, .. } = group;
+        self.hold_conversation(*conversation).await?;
+        let due = query_as!(
+            Row,
+            "SELECT t.task_id, t.conversation_id, t.title, t.details, t.status, t.due_at, t.created_at, t.updated_at, t.model
+             FROM wake_ups w JOIN tasks t ON t.task_id = w.subject
+             WHERE w.kind = 'task' AND w.at <= $1 AND t.conversation_id = $2 AND t.model IS NOT DISTINCT FROM $3
+             ORDER BY w.at, t.task_id FOR UPDATE SKIP LOCKED",
+            self.now,
+            conversation.0,
+            model.as_deref()
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        let due = due.into_iter().map(Task::try_from).collect::<Result<Vec<_>, _>>()?;
+        if due.is_empty() {
+            return Ok(false);
+        }
+        let (tasks, due_at): (Vec<_>, _) = due.iter().filter_map(|task| Some((task.id, task.due_at?))).unzip();
+        // This settles their wake-ups.
+        let ids: Vec<_> = tasks.iter().map(|task| task.0).collect();
+        query!("UPDATE tasks SET fired_due_at = due_at WHERE task_id = ANY($1)", &ids).execute(&mut *self.tx).await?;
+        let turn = self.queue_turn(*conversation, Origin::Task, None, &describe(&due)).await?;
+        if model.is_some() {
+            query!("UPDATE turns SET task_model = $2 WHERE turn_id = $1", turn.0, model.as_deref())
+                .execute(&mut *self.tx)
+                .await?;
+        }
+        let event = Event::TasksFired { tasks, turn, due_at, model: model.clone() };
+        self.append(*conversation, event).await?;
+        Ok(true)
+    }
+
+    /// Tells the person, once in an hour, that tasks of a conversation wait.
+    async fn hold_tasks(
+        &mut self,
+        conversation: ConversationId,
+        limit: u64,
+        until: Option<DateTime<Utc>>,
+    ) -> Result<(), StoreError> {
+        self.hold_conversation(conversation).await?;
+        let held = query!(
+            r#"SELECT c.tasks_held_at,
+                      array(SELECT w.subject FROM wake_ups w JOIN tasks t ON t.task_id = w.subject
+                            WHERE w.kind = 'task' AND w.at <= $2 AND t.conversation_id = c.conversation_id
+                            ORDER BY w.at, w.subject) AS "tasks!"
+               FROM conversations c WHERE c.conversation_id = $1"#,
+            conversation.0,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        if held.tasks.is_empty() || !to_tell(held.tasks_held_at, self.now) {
+            return Ok(());
+        }
+        query!("UPDATE conversations SET tasks_held_at = $2 WHERE conversation_id = $1", conversation.0, self.now)
+            .execute(&mut *self.tx)
+            .await?;
+        let tasks = held.tasks.into_iter().map(TaskId).collect();
+        self.append(conversation, Event::TasksHeld { tasks, limit, until }).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,265 @@
+//! What answers use up that never come to their end. Whoever asks a model begins an attempt here; one that is not completed, for whatever
+//! reason, counts. It lives in memory until the turn's next write: a crash loses it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sqlx::query_scalar;
+
+use crate::domain::{ConversationId, Event, Rate, TurnId, Usage};
+use crate::store::{Lease, Store, StoreError, Unit, storable};
+
+/// Bytes of a token, where nobody counted: a little less than in English prose, more than in code.
+const TOKEN_BYTES: u64 = 4;
+
+/// An answer that broke off, and what it used up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BrokenAnswer {
+    /// Which model was asked.
+    pub model: String,
+    /// Tokens that the provider counted, else an estimate from the bytes that were sent and received.
+    pub usage: Usage,
+    /// True where the provider counted.
+    pub counted: bool,
+    /// What the model costs, where the table of rates does not say.
+    pub rate: Option<Rate>,
+}
+
+/// Counts the attempts of one turn. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Meter(Arc<Mutex<Attempts>>);
+
+#[derive(Debug, Default)]
+struct Attempts {
+    begun: u64,
+    open: BTreeMap<u64, BrokenAnswer>,
+}
+
+/// A meter is no part of what is asked.
+impl PartialEq for Meter {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// A request that was accepted, and whose answer is coming in.
+#[derive(Debug)]
+pub struct Attempt {
+    meter: Meter,
+    number: u64,
+}
+
+/// Tokens in so many bytes, where nobody counted.
+pub fn estimated(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(TOKEN_BYTES)
+}
+
+impl Meter {
+    /// A provider has accepted a request of so many bytes.
+    pub fn begin(&self, model: &str, bytes: usize, rate: Option<Rate>) -> Attempt {
+        let usage = Usage { input: estimated(bytes), output: 0 };
+        let mut attempts = self.lock();
+        attempts.begun += 1;
+        let number = attempts.begun;
+        attempts.open.insert(number, BrokenAnswer { model: model.to_owned(), usage, counted: false, rate });
+        drop(attempts);
+        Attempt { meter: self.clone(), number }
+    }
+
+    /// What broke off since this was asked last.
+    pub fn take(&self) -> Vec<BrokenAnswer> {
+        std::mem::take(&mut self.lock().open).into_values().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Attempts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Attempt {
+    /// So much of the answer has come in all, and the provider's own count where it has said one.
+    pub fn received(&self, bytes: usize, counted: Option<Usage>) {
+        let mut attempts = self.meter.lock();
+        let Some(answer) = attempts.open.get_mut(&self.number) else { return };
+        answer.usage.output = estimated(bytes);
+        if let Some(usage) = counted {
+            // Some count on as they write: what has come since is not in the count yet.
+            answer.usage = Usage { input: usage.input, output: usage.output.max(answer.usage.output) };
+            answer.counted = true;
+        }
+    }
+
+    /// Whether nothing of an answer has come.
+    pub fn is_empty(&self) -> bool {
+        self.usage().is_none_or(|usage| usage.output == 0)
+    }
+
+    /// What it used up so far.
+    pub fn usage(&self) -> Option<Usage> {
+        self.meter.lock().open.get(&self.number).map(|answer| answer.usage)
+    }
+
+    /// The answer is whole, and is counted where it is kept; or nothing was used up.
+    pub fn complete(self) {
+        self.meter.lock().open.remove(&self.number);
+    }
+}
+
+/// The meters of the turns at work in this process, so that a stop counts what it cuts. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Meters(Arc<Mutex<HashMap<TurnId, (i64, Meter)>>>);
+
+/// A turn's meter, known to a stop until this is dropped.
+#[derive(Debug)]
+pub struct Metered {
+    meters: Meters,
+    turn: TurnId,
+    fence: i64,
+    /// The meter.
+    pub meter: Meter,
+}
+
+impl Meters {
+    /// A turn is worked on.
+    pub fn begin(&self, lease: &Lease) -> Metered {
+        let meter = Meter::default();
+        self.lock().insert(lease.turn, (lease.fence, meter.clone()));
+        Metered { meters: self.clone(), turn: lease.turn, fence: lease.fence, meter }
+    }
+
+    /// What broke off in a turn, where it is worked on here under this fence.
+    pub(super) fn take(&self, turn: TurnId, fence: i64) -> Vec<BrokenAnswer> {
+        let meters = self.lock();
+        meters.get(&turn).filter(|(held, _)| *held == fence).map(|(_, meter)| meter.take()).unwrap_or_default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TurnId, (i64, Meter)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Metered {
+    fn drop(&mut self) {
+        let mut meters = self.meters.lock();
+        if meters.get(&self.turn).is_some_and(|(fence, _)| *fence == self.fence) {
+            meters.remove(&self.turn);
+        }
+    }
+}
+
+impl Store {
+    /// The meters of the turns at work in this process.
+    pub fn meters(&self) -> &Meters {
+        &self.meters
+    }
+
+    /// Records what broke off in a turn.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn count_broken(
+        &self,
+        lease: &Lease,
+        broken: &[BrokenAnswer],
+        now: chrono::DateTime<chrono::Utc>,
+    ) -> Result<(), StoreError> {
+        if broken.is_empty() {
+            return Ok(());
+        }
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        unit.count_broken(lease.conversation, lease.turn, broken).await?;
+        unit.commit().await
+    }
+}
+
+impl Unit {
+    /// Records what broke off in a turn whose row the caller has locked.
+    pub(super) async fn count_broken(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        broken: &[BrokenAnswer],
+    ) -> Result<(), StoreError> {
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        for BrokenAnswer { model, usage, counted, rate } in broken {
+            let model = storable(model);
+            let kept = sqlx::query!(
+                "INSERT INTO broken_answers (turn_id, model, input_tokens, output_tokens, counted, cost_micros, created_at)
+                 VALUES ($1, $2, $3, $4, $5, cost_at($2, $3, $4, $7, $8), $6) RETURNING broken_answer_id, cost_micros",
+                turn.0,
+                &*model,
+                number(usage.input),
+                number(usage.output),
+                counted,
+                self.now,
+                rate.map(|rate| number(rate.input_micros)),
+                rate.map(|rate| number(rate.output_micros))
+            )
+            .fetch_one(&mut *self.tx)
+            .await?;
+            let event = Event::AnswerBrokenOff {
+                turn,
+                answer: kept.broken_answer_id,
+                model: model.into_owned(),
+                usage: *usage,
+                counted: *counted,
+                cost_micros: kept.cost_micros,
+            };
+            self.append(conversation, event).await?;
+        }
+        Ok(())
+    }
+
+    /// The number of the turn's next step.
+    pub(super) async fn next_step(&mut self, turn: TurnId) -> Result<i32, StoreError> {
+        let next = query_scalar!(r#"SELECT coalesce(max(number), 0) + 1 AS "next!" FROM steps WHERE turn_id = $1"#, turn.0);
+        Ok(next.fetch_one(&mut *self.tx).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Origin;
+
+    fn tokens(broken: &[BrokenAnswer]) -> Vec<(u64, u64, bool)> {
+        broken.iter().map(|answer| (answer.usage.input, answer.usage.output, answer.counted)).collect()
+    }
+
+    #[test]
+    fn what_is_not_completed_counts_as_the_provider_said_or_by_its_bytes() {
+        let meter = Meter::default();
+        let cut = meter.begin("m", 401, None);
+        cut.received(10, None);
+        cut.received(90, None);
+        drop(cut);
+        let counted = meter.begin("m", 400, None);
+        counted.received(9, Some(Usage { input: 7, output: 3 }));
+        meter.begin("m", 400, None).complete();
+        assert_eq!(tokens(&meter.take()), [(101, 23, false), (7, 3, true)]);
+        counted.received(90, None);
+        assert_eq!(meter.take(), [], "what was counted once is not counted again");
+    }
+
+    #[test]
+    fn a_stop_finds_the_meter_of_the_turn_it_stops_and_no_other() {
+        let meters = Meters::default();
+        let lease = |fence| Lease {
+            turn: TurnId(1),
+            conversation: ConversationId(1),
+            profile: String::new(),
+            fence,
+            origin: Origin::Message,
+            takes: 1,
+        };
+        let old = meters.begin(&lease(1));
+        let new = meters.begin(&lease(2));
+        drop(old);
+        let _open = new.meter.begin("m", 4, None);
+        assert_eq!(meters.take(TurnId(1), 1), []);
+        assert_eq!(tokens(&meters.take(TurnId(1), 2)), [(1, 0, false)]);
+        drop(new);
+        assert_eq!(meters.take(TurnId(1), 2), []);
+    }
+}

@@ -1,0 +1,64 @@
+//! Signs of life of servers that hold turns, and what is there to be taken up.
+
+use chrono::{DateTime, Utc};
+use sqlx::query;
+
+use crate::domain::{Machine, TurnId, TurnInput, TurnState};
+use crate::store::{Store, StoreError};
+
+/// What a look at the turns found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Turns wait that nobody holds.
+    pub free: bool,
+    /// The other servers that hold turns, and how many signs each has given.
+    pub holders: Vec<(String, i64)>,
+}
+
+impl Store {
+    /// Gives a sign of life, and says which of these turns this server holds, with their fences.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn give_sign(&self, owner: &str, turns: &[TurnId]) -> Result<Vec<(TurnId, i64)>, StoreError> {
+        let turns: Vec<_> = turns.iter().map(|turn| turn.0).collect();
+        // One statement, which waits for no turn's row.
+        let held = query!(
+            "WITH given AS (
+                 INSERT INTO servers (owner, signs) VALUES ($1, 1) ON CONFLICT (owner) DO UPDATE SET signs = servers.signs + 1)
+             SELECT turn_id, fence FROM turns WHERE turn_id = ANY($2) AND state = ANY($3) AND lease_owner = $1",
+            owner,
+            &turns,
+            &TurnState::before(TurnInput::Write)
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        Ok(held.into_iter().map(|row| (TurnId(row.turn_id), row.fence)).collect())
+    }
+
+    /// Looks for turns to take up, and at who else holds any.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn look(&self, owner: &str, now: DateTime<Utc>) -> Result<Look, StoreError> {
+        let rows = query!(
+            r#"SELECT DISTINCT t.lease_owner, coalesce(s.signs, 0) AS "signs!"
+               FROM turns t LEFT JOIN servers s ON s.owner = t.lease_owner
+               WHERE t.ended_at IS NULL AND t.state = ANY($3) AND t.lease_owner IS DISTINCT FROM $1
+                 AND (t.lease_owner IS NOT NULL OR coalesce(t.lease_until, '-infinity') <= $2)"#,
+            owner,
+            now,
+            &TurnState::before(TurnInput::Claim)
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let mut look = Look::default();
+        for row in rows {
+            match row.lease_owner {
+                Some(owner) => look.holders.push((owner, row.signs)),
+                None => look.free = true,
+            }
+        }
+        Ok(look)
+    }
+}

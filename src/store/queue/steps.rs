@@ -1,0 +1,350 @@
+//! Steps: a model's answer, stored before any of its tool calls runs.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_scalar};
+
+use super::turns::End;
+use super::writing::Unfinished;
+use crate::domain::{
+    CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, Rate, STOPPED, StepId, ToolCallId,
+    TurnId, Usage,
+};
+use crate::failpoint::{self, Point};
+use crate::store::unit::kept_of;
+use crate::store::{BrokenAnswer, Lease, Store, StoreError, Unit};
+
+/// An answer to store.
+#[derive(Clone, Debug, Default)]
+pub struct NewStep<'a> {
+    /// Counts from 1 inside the turn.
+    pub number: i32,
+    /// Which model answered.
+    pub model: &'a str,
+    /// Why it stopped.
+    pub finish_reason: &'a str,
+    /// What it cost.
+    pub usage: Option<Usage>,
+    /// Its text.
+    pub content: &'a str,
+    /// The tools it asked for.
+    pub calls: &'a [CallRequest],
+    /// True when the turn is completed with this text.
+    pub last: bool,
+    /// True when it claims something that nothing recorded in its turn shows.
+    pub unproven: bool,
+}
+
+/// A tool call without an outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenCall {
+    /// The call.
+    pub call: ToolCallId,
+    /// What was asked for.
+    pub request: CallRequest,
+}
+
+/// What came of an answer that was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredStep {
+    /// The calls it asked for, in order.
+    pub calls: Vec<OpenCall>,
+    /// True when the turn is over. An answer that was to be the last is not, where the person has said something into the turn that no
+    /// step has seen.
+    pub over: bool,
+}
+
+/// How far a turn has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Steps stored so far.
+    pub steps: i32,
+    /// Tool calls of the last step that have no outcome, in order.
+    pub open: Vec<OpenCall>,
+}
+
+impl Store {
+    /// How far a turn has come; what a runner that takes it up begins with.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn progress(&self, turn: TurnId) -> Result<Progress, StoreError> {
+        let steps = query_scalar!(r#"SELECT coalesce(max(number), 0) AS "steps!" FROM steps WHERE turn_id = $1"#, turn.0)
+            .fetch_one(&self.pool);
+        let open = query!(
+            "SELECT tool_call_id, request_id, name, arguments FROM tool_calls
+             WHERE turn_id = $1 AND state = 'proposed' ORDER BY step_id, position",
+            turn.0
+        )
+        .fetch_all(&self.pool);
+        let (steps, open) = tokio::try_join!(steps, open)?;
+        let open = open
+            .into_iter()
+            .map(|row| OpenCall {
+                call: ToolCallId(row.tool_call_id),
+                request: CallRequest { id: row.request_id, name: row.name, arguments: row.arguments },
+            })
+            .collect();
+        Ok(Progress { steps, open })
+    }
+
+    /// The calls that did something: those that succeeded, and those that failed after an operation. Of the turn, or of its whole
+    /// conversation up to now, the newest 500.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn calls_done(&self, lease: &Lease, in_conversation: bool) -> Result<Vec<CallRequest>, StoreError> {
+        let rows = query!(
+            "SELECT request_id, name, arguments FROM tool_calls c JOIN turns t USING (turn_id)
+             WHERE (t.turn_id = $1 OR ($3 AND t.conversation_id = $2))
+               AND (c.state = 'done' OR (c.state = 'failed' AND EXISTS (
+                   SELECT FROM operations o WHERE o.tool_call_id = c.tool_call_id AND o.state IN ('done', 'unknown'))))
+             ORDER BY tool_call_id DESC LIMIT 500",
+            lease.turn.0,
+            lease.conversation.0,
+            in_conversation
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|row| CallRequest { id: row.request_id, name: row.name, arguments: row.arguments }).collect())
+    }
+
+    /// Stores an answer with the calls it asks for; the last one completes the turn in the same transaction, unless the person has said
+    /// something into the turn meanwhile that the model has yet to see.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn store_step(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<StoredStep, StoreError> {
+        self.store_priced_step(lease, step, None, now).await
+    }
+
+    /// The same, with what the model costs where the table of rates does not say.
+    ///
+    /// # Errors
+    /// As for [`Store::store_step`].
+    pub async fn store_priced_step(
+        &self,
+        lease: &Lease,
+        step: NewStep<'_>,
+        rate: Option<Rate>,
+        now: DateTime<Utc>,
+    ) -> Result<StoredStep, StoreError> {
+        let mut unit = self.begin(now).await?;
+        let held = unit.hold(lease).await?;
+        let over = step.last && !unit.steering_waits(lease.turn).await?;
+        let calls = unit.insert_step(lease.conversation, lease.turn, &NewStep { last: over, ..step }, rate).await?;
+        if over {
+            unit.end_turn(held, End::Answered).await?;
+        }
+        unit.commit().await?;
+        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
+        Ok(StoredStep { calls, over })
+    }
+
+    /// Completes a turn with words of the controller's own. What was said into it and never seen by a model becomes a turn of its own.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn close_turn(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        let held = unit.hold(lease).await?;
+        unit.move_unseen(lease.conversation, lease.turn).await?;
+        unit.insert_step(lease.conversation, lease.turn, &NewStep { last: true, ..step }, None).await?;
+        unit.end_turn(held, End::Answered).await?;
+        unit.commit().await?;
+        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Ends a turn in the middle of whatever it does, with words of the controller's own: its first open call fails with the words `cut`, and
+    /// what broke off is counted.
+    ///
+    /// # Errors
+    /// As for [`Store::close_turn`].
+    pub async fn cut_turn(
+        &self,
+        lease: &Lease,
+        step: NewStep<'_>,
+        cut: &str,
+        broken: &[BrokenAnswer],
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        // What was about to commit has, or never will.
+        let held = unit.hold(lease).await?;
+        unit.count_broken(lease.conversation, lease.turn, broken).await?;
+        unit.move_unseen(lease.conversation, lease.turn).await?;
+        let number = unit.next_step(lease.turn).await?;
+        unit.cut_calls(lease.conversation, lease.turn, Some(cut)).await?;
+        unit.insert_step(lease.conversation, lease.turn, &NewStep { number, last: true, ..step }, None).await?;
+        unit.end_turn(held, End::Answered).await?;
+        unit.commit().await
+    }
+}
+
+impl Unit {
+    /// Stores what a step said before it was stopped. It asks for no calls: those of a stream that was cut are never run.
+    pub(super) async fn keep_unfinished(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        said: &Unfinished,
+    ) -> Result<(), StoreError> {
+        let Unfinished { number, model, text, fence: _ } = said;
+        let stored =
+            query_scalar!(r#"SELECT count(*) AS "stored!" FROM steps WHERE turn_id = $1 AND number >= $2"#, turn.0, number);
+        // The answer came to its end in the very moment before.
+        if stored.fetch_one(&mut *self.tx).await? > 0 {
+            return Ok(());
+        }
+        let step = NewStep { number: *number, model, finish_reason: STOPPED, content: text, ..NewStep::default() };
+        self.insert_step(conversation, turn, &step, None).await.map(drop)
+    }
+
+    /// `rate` counts where the table of rates has none.
+    pub(super) async fn insert_step(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        step: &NewStep<'_>,
+        rate: Option<Rate>,
+    ) -> Result<Vec<OpenCall>, StoreError> {
+        let micros = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
+        let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let content = self.clean(step.content).into_owned();
+        let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
+        let stored = query!(
+            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at, unproven)
+             VALUES ($1, $2, $3, $4, $5, $6, cost_at($3, $5, $6, $8, $9), $7, $10) RETURNING step_id, cost_micros",
+            turn.0,
+            step.number,
+            &*model,
+            &*finish_reason,
+            tokens(|usage| usage.input),
+            tokens(|usage| usage.output),
+            self.now,
+            rate.map(|rate| micros(rate.input_micros)),
+            rate.map(|rate| micros(rate.output_micros)),
+            step.unproven
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        query!(
+            "INSERT INTO messages (conversation_id, turn_id, role, content, step_id, created_at)
+             VALUES ($1, $2, 'assistant', $3, $4, $5)",
+            conversation.0,
+            turn.0,
+            content,
+            stored.step_id,
+            self.now
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        let answered = Event::StepAnswered {
+            turn,
+            step: StepId(stored.step_id),
+            number: step.number,
+            model: model.into_owned(),
+            finish_reason: finish_reason.into_owned(),
+            usage: step.usage,
+            content,
+            last: step.last,
+            cost_micros: stored.cost_micros,
+            unproven: step.unproven,
+        };
+        self.append(conversation, answered).await?;
+        let mut open = Vec::with_capacity(step.calls.len());
+        for (position, request) in (0..).zip(step.calls) {
+            open.push(self.insert_call(conversation, turn, StepId(stored.step_id), position, request).await?);
+        }
+        Ok(open)
+    }
+
+    async fn insert_call(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        step: StepId,
+        position: i32,
+        request: &CallRequest,
+    ) -> Result<OpenCall, StoreError> {
+        let request = CallRequest {
+            id: self.clean(&request.id).into_owned(),
+            name: self.clean(&request.name).into_owned(),
+            arguments: self.clean(&request.arguments).into_owned(),
+        };
+        let call = query_scalar!(
+            "INSERT INTO tool_calls (turn_id, step_id, position, request_id, name, arguments, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING tool_call_id",
+            turn.0,
+            step.0,
+            position,
+            request.id,
+            request.name,
+            request.arguments,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        let call = ToolCallId(call);
+        let proposed = Event::ToolCallProposed { turn, step, call, request: request.clone(), position };
+        self.append(conversation, proposed).await?;
+        Ok(OpenCall { call, request })
+    }
+
+    /// Gives every call without an outcome one: it was not run, or was cut off in the middle. What a call does in this database cannot have
+    /// happened, since effect and outcome commit together; what a capability did elsewhere is in the list of its operations.
+    /// `first` is said of the first of them, where something is known of it.
+    pub(super) async fn cut_calls(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        first: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let (cut, actions) = CallState::FIRST.next(CallInput::Cut)?;
+        const NOT_RUN: &str = "Not run: the turn ended first.";
+        const CUT: &str =
+            "Cut off in the middle: the turn ended first. What it had done until then is in the list of its operations.";
+        let mut open = query!(
+            r#"UPDATE tool_calls SET state = $3, ended_at = $2 WHERE turn_id = $1 AND state = ANY($4)
+               RETURNING tool_call_id, name,
+                         EXISTS (SELECT FROM operations o WHERE o.tool_call_id = tool_calls.tool_call_id) AS "begun!""#,
+            turn.0,
+            self.now,
+            cut.as_str(),
+            &CallState::before(CallInput::Cut)
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        open.sort_by_key(|row| row.tool_call_id);
+        for (place, row) in open.into_iter().enumerate() {
+            for action in &actions {
+                match action {
+                    CallAction::LoseOperations => {
+                        query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, row.tool_call_id, self.now)
+                            .fetch_one(&mut *self.tx)
+                            .await?;
+                    }
+                }
+            }
+            let told = first.filter(|_| place == 0).unwrap_or(if row.begun { CUT } else { NOT_RUN });
+            query!(
+                "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
+                 VALUES ($1, $2, 'tool', $3, $4, $5)",
+                conversation.0,
+                turn.0,
+                told,
+                row.tool_call_id,
+                self.now
+            )
+            .execute(&mut *self.tx)
+            .await?;
+            let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(told));
+            // What operations of the call deleted before it was cut off can be put back, too.
+            let kept = kept_of(&mut *self.tx, call).await?;
+            let ended = Event::ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
+            self.append(conversation, ended).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! The bytes of images that came with messages, each kept once.
+
+use std::collections::HashMap;
+
+use sqlx::query;
+
+use crate::domain::{Image, ImageType};
+use crate::store::{Store, StoreError, Unit, word};
+
+/// An image on its way in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewImage {
+    /// What is recorded of it.
+    pub image: Image,
+    /// It itself.
+    pub bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for NewImage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.image.fmt(f)
+    }
+}
+
+impl Store {
+    /// An image by its sha256; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn attachment(&self, sha256: &str) -> Result<Option<(ImageType, Vec<u8>)>, StoreError> {
+        let row = query!("SELECT media_type, bytes FROM attachments WHERE sha256 = $1", sha256);
+        row.fetch_optional(&self.pool).await?.map(|row| Ok((word(&row.media_type)?, row.bytes))).transpose()
+    }
+
+    /// Several images, by their sha256; those that are not there are left out.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn attachments(&self, sha256: &[String]) -> Result<HashMap<String, Vec<u8>>, StoreError> {
+        if sha256.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows = query!("SELECT sha256, bytes FROM attachments WHERE sha256 = ANY($1)", sha256);
+        Ok(rows.fetch_all(&self.pool).await?.into_iter().map(|row| (row.sha256, row.bytes)).collect())
+    }
+}
+
+impl Unit {
+    /// Keeps the images of a message that is being accepted.
+    pub(in crate::store) async fn keep_images(&mut self, images: &[NewImage]) -> Result<(), StoreError> {
+        for NewImage { image, bytes } in images {
+            query!(
+                "INSERT INTO attachments (sha256, media_type, bytes, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+                image.sha256,
+                image.media_type.as_str(),
+                bytes,
+                self.now
+            )
+            .execute(&mut *self.tx)
+            .await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,229 @@
+//! Capabilities: every version is kept, one of each name is live.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_scalar};
+
+use crate::domain::{CapabilityVersion, ConversationId, Draft, Event, TurnId};
+use crate::governor::Permit;
+use crate::store::{Store, StoreError, Unit, value, word};
+
+/// How many of the newest calls say what was used lately.
+const CALLS_LOOKED_AT: i64 = 1000;
+
+/// A live capability, as far as a model is shown it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CapabilitySummary {
+    /// Its name.
+    pub name: String,
+    /// Which version is live.
+    pub version: i32,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: serde_json::Value,
+}
+
+/// A call of a capability as it was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedCall {
+    /// Its arguments, JSON text.
+    pub arguments: String,
+    /// What the model was told.
+    pub result: String,
+}
+
+/// A row of `capability_versions`, as the macros read it.
+pub(super) struct VersionRow {
+    pub(super) name: String,
+    pub(super) version: i32,
+    pub(super) description: String,
+    pub(super) language: String,
+    pub(super) source: String,
+    pub(super) parameters: serde_json::Value,
+    pub(super) grants: serde_json::Value,
+    pub(super) tests: serde_json::Value,
+    pub(super) component: Vec<u8>,
+    pub(super) sha256: String,
+    pub(super) engine: String,
+    pub(super) created_at: DateTime<Utc>,
+}
+
+impl TryFrom<VersionRow> for CapabilityVersion {
+    type Error = StoreError;
+
+    fn try_from(row: VersionRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            name: row.name,
+            version: row.version,
+            description: row.description,
+            language: word(&row.language)?,
+            source: row.source,
+            parameters: row.parameters,
+            grants: value(row.grants)?,
+            tests: value(row.tests)?,
+            component: row.component,
+            sha256: row.sha256,
+            engine: row.engine,
+        })
+    }
+}
+
+/// What a check made of a draft.
+#[derive(Clone, Debug)]
+pub struct Built<'a> {
+    /// The component's bytes.
+    pub component: &'a [u8],
+    /// sha256 of them, in hexadecimal.
+    pub sha256: &'a str,
+    /// Which engine it is for.
+    pub engine: &'a str,
+}
+
+impl Unit {
+    /// Keeps a checked draft as the newest version of its name and makes it live. Returns the version's number. `replaces` is the live
+    /// version that was looked at when this was allowed.
+    ///
+    /// # Errors
+    /// [`StoreError::Changed`] when another version is live by now, or when the database is not there.
+    pub async fn install_capability(
+        &mut self,
+        _: &Permit,
+        conversation: ConversationId,
+        draft: &Draft,
+        built: Built<'_>,
+        replaces: Option<&CapabilityVersion>,
+    ) -> Result<i32, StoreError> {
+        // Two turns may write the same name at once: the second waits here for the first. A lock on a table of ours, since any login
+        // can hold an advisory one.
+        query!("LOCK TABLE capability_versions IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
+        let live =
+            query_scalar!("SELECT version FROM capabilities WHERE name = $1 AND state = 'installed' FOR UPDATE", draft.name)
+                .fetch_optional(&mut *self.tx)
+                .await?;
+        if live != replaces.map(|replaced| replaced.version) {
+            return Err(StoreError::Changed(draft.name.clone()));
+        }
+        if replaces.is_some_and(|replaced| !replaced.grants.cover(&draft.grants)) {
+            // “Always” was said of what it could do until now.
+            query!("DELETE FROM tool_rules WHERE tool = $1 AND rule = 'always'", draft.name).execute(&mut *self.tx).await?;
+        }
+        let kept = query!(
+            r#"INSERT INTO capability_versions
+                 (name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at)
+             SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+             FROM capability_versions WHERE name = $1
+             RETURNING version, capability_fingerprint(capability_versions) AS "fingerprint!""#,
+            draft.name,
+            draft.description,
+            draft.language.as_str(),
+            draft.source,
+            draft.parameters,
+            serde_json::json!(draft.grants),
+            serde_json::json!(draft.tests),
+            built.component,
+            built.sha256,
+            built.engine,
+            self.now
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        query!(
+            "INSERT INTO capabilities (name, version, created_at, updated_at) VALUES ($1, $2, $3, $3)
+             ON CONFLICT (name) DO UPDATE SET version = $2, state = 'installed', updated_at = $3",
+            draft.name,
+            kept.version,
+            self.now
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        let event = Event::CapabilityInstalled {
+            name: draft.name.clone(),
+            version: kept.version,
+            sha256: built.sha256.to_owned(),
+            grants: serde_json::json!(draft.grants),
+            fingerprint: kept.fingerprint,
+        };
+        self.append(conversation, event).await?;
+        Ok(kept.version)
+    }
+}
+
+impl Store {
+    /// The live capabilities, by name.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
+        let rows = query!(
+            "SELECT name, version, description, parameters FROM capabilities JOIN capability_versions USING (name, version)
+             WHERE state = 'installed' ORDER BY name"
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let summary = |name, version, description, parameters| CapabilitySummary { name, version, description, parameters };
+        Ok(rows.into_iter().map(|row| summary(row.name, row.version, row.description, row.parameters)).collect())
+    }
+
+    /// The names of tools, those first that were called or installed last as the turn found them: what other conversations do meanwhile
+    /// does not change it, but for what they install. Calls long ago do not count.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn tools_used_lately(&self, turn: TurnId) -> Result<Vec<String>, StoreError> {
+        let names = query_scalar!(
+            r#"WITH calls AS (
+                   SELECT name, created_at FROM tool_calls
+                   WHERE created_at <= (SELECT created_at FROM turns WHERE turn_id = $1)
+                   ORDER BY tool_call_id DESC LIMIT $2)
+               SELECT name AS "name!" FROM (
+                   SELECT name, created_at AS at FROM calls
+                   UNION ALL SELECT name, updated_at FROM capabilities WHERE state = 'installed') used
+               GROUP BY name ORDER BY max(at) DESC, name"#,
+            turn.0,
+            CALLS_LOOKED_AT
+        );
+        Ok(names.fetch_all(&self.pool).await?)
+    }
+
+    /// The live version of a capability, whole; `None` when there is none of this name.
+    ///
+    /// # Errors
+    /// When the database is not there or holds a version this program cannot read.
+    pub async fn capability(&self, name: &str) -> Result<Option<CapabilityVersion>, StoreError> {
+        let row = sqlx::query_as!(
+            VersionRow,
+            "SELECT name, version, description, language, source, parameters, grants, tests, component, sha256, engine,
+                    capability_versions.created_at
+             FROM capabilities JOIN capability_versions USING (name, version) WHERE name = $1 AND state = 'installed'",
+            name
+        );
+        row.fetch_optional(&self.pool).await?.map(CapabilityVersion::try_from).transpose()
+    }
+
+    /// True when there is a capability of this name and a person disabled it.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn is_disabled(&self, name: &str) -> Result<bool, StoreError> {
+        let state = query_scalar!("SELECT state FROM capabilities WHERE name = $1", name).fetch_optional(&self.pool).await?;
+        Ok(state.is_some_and(|state| state == "disabled"))
+    }
+
+    /// The newest calls of a capability that succeeded and did nothing outside the sandbox, so that they can be tried on another
+    /// version.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn calls_without_effects(&self, name: &str, limit: i64) -> Result<Vec<RecordedCall>, StoreError> {
+        let calls = sqlx::query_as!(
+            RecordedCall,
+            "SELECT arguments, content AS result FROM tool_calls JOIN messages USING (tool_call_id)
+             WHERE name = $1 AND state = 'done'
+               AND NOT EXISTS (SELECT FROM operations o WHERE o.tool_call_id = tool_calls.tool_call_id)
+             ORDER BY tool_call_id DESC LIMIT $2",
+            name,
+            limit
+        );
+        Ok(calls.fetch_all(&self.pool).await?)
+    }
+}

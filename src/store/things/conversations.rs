@@ -1,0 +1,80 @@
+//! Conversations.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_scalar};
+
+use crate::domain::{ConversationId, DEFAULT_PROFILE};
+use crate::store::{Store, StoreError};
+
+impl Store {
+    /// The main conversation of the default profile, made if there is none.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn main_conversation(&self, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
+        self.main_conversation_of(DEFAULT_PROFILE, now).await
+    }
+
+    /// The main conversation of a profile, made if there is none.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn main_conversation_of(&self, profile: &str, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
+        let mains = self.main_conversations(&[profile.to_owned()], now).await?;
+        mains.get(profile).copied().ok_or_else(|| sqlx::Error::RowNotFound.into())
+    }
+
+    /// The main conversations of these profiles; those that are missing are made.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn main_conversations(
+        &self,
+        profiles: &[String],
+        now: DateTime<Utc>,
+    ) -> Result<BTreeMap<String, ConversationId>, StoreError> {
+        let found = self.mains(profiles).await?;
+        if profiles.iter().all(|profile| found.contains_key(profile)) {
+            return Ok(found);
+        }
+        // Two servers may get here at once: the second insert does nothing.
+        query!(
+            "INSERT INTO conversations (profile, is_main, created_at) SELECT profile, TRUE, $2 FROM unnest($1::text[]) AS profile
+             ON CONFLICT DO NOTHING",
+            profiles,
+            now
+        )
+        .execute(&self.pool)
+        .await?;
+        self.mains(profiles).await
+    }
+
+    async fn mains(&self, profiles: &[String]) -> Result<BTreeMap<String, ConversationId>, StoreError> {
+        let rows = query!("SELECT profile, conversation_id FROM conversations WHERE is_main AND profile = ANY($1)", profiles);
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|row| (row.profile, ConversationId(row.conversation_id))).collect())
+    }
+
+    /// A new conversation of the default profile, beside the main one.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn create_conversation(&self, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
+        self.create_conversation_of(DEFAULT_PROFILE, now).await
+    }
+
+    /// A new conversation of a profile, which it keeps for life.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn create_conversation_of(&self, profile: &str, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
+        let made = query_scalar!(
+            "INSERT INTO conversations (profile, created_at) VALUES ($1, $2) RETURNING conversation_id",
+            profile,
+            now
+        );
+        Ok(ConversationId(made.fetch_one(&self.pool).await?))
+    }
+}

@@ -1,0 +1,18 @@
+//! Things: rows that are kept, looked up and changed, whatever becomes of turns. The queue imports
+//! things, and no thing imports the queue.
+
+pub(super) mod attachments;
+pub(super) mod capabilities;
+pub(super) mod capability_life;
+mod conversations;
+pub(super) mod history;
+pub(super) mod kv;
+pub(super) mod mcp_servers;
+mod measures;
+pub(super) mod operations;
+pub(super) mod policies;
+pub(super) mod reviews;
+pub(super) mod secrets;
+pub(super) mod summaries;
+pub(super) mod tasks;
+mod usage;

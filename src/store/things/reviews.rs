@@ -1,0 +1,126 @@
+//! What a second model said of a proposal and what it cost to ask; and the calls that came before one.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sqlx::{query, query_scalar};
+
+use crate::domain::{CallInput, CallState, Classification, Event, Machine, Rate, ToolCallId, TurnId, Usage};
+use crate::store::{Lease, Store, StoreError, storable, value};
+
+/// One request to the governor's model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Which model answered.
+    pub model: String,
+    /// What it cost, when the provider said.
+    pub usage: Option<Usage>,
+    /// What the model costs, where the table of rates does not say.
+    pub rate: Option<Rate>,
+}
+
+/// A classification to store.
+#[derive(Clone, Copy, Debug)]
+pub struct NewReview<'a> {
+    /// What was said, or the strictest there is.
+    pub classification: &'a Classification,
+    /// True when the model gave an answer that could be read.
+    pub answered: bool,
+    /// What was asked for it; none when no model answered.
+    pub asked: &'a [Asked],
+}
+
+impl Store {
+    /// Stores what a second model said of a call, with its event and its cost. What is stored already stays.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or when the database is not there.
+    pub async fn classify_call(
+        &self,
+        lease: &Lease,
+        call: ToolCallId,
+        review: NewReview<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        let done = query!(
+            "UPDATE tool_calls SET classification = $3
+             WHERE tool_call_id = $1 AND turn_id = $2 AND state = ANY($4) AND classification IS NULL",
+            call.0,
+            lease.turn.0,
+            json!(review.classification),
+            &CallState::before(CallInput::Classify)
+        )
+        .execute(&mut *unit.tx)
+        .await?;
+        if done.rows_affected() == 0 {
+            return Ok(());
+        }
+        let tokens = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        for asked in review.asked {
+            query!(
+                "INSERT INTO reviews (tool_call_id, turn_id, model, input_tokens, output_tokens, cost_micros, created_at)
+                 VALUES ($1, $2, $3, $4, $5, cost_at($3, $4, $5, $7, $8), $6)",
+                call.0,
+                lease.turn.0,
+                &*storable(&asked.model),
+                asked.usage.map(|usage| tokens(usage.input)),
+                asked.usage.map(|usage| tokens(usage.output)),
+                now,
+                asked.rate.map(|rate| tokens(rate.input_micros)),
+                asked.rate.map(|rate| tokens(rate.output_micros))
+            )
+            .execute(&mut *unit.tx)
+            .await?;
+        }
+        let (classification, answered) = (*review.classification, review.answered);
+        unit.append(lease.conversation, Event::ProposalClassified { turn: lease.turn, call, classification, answered }).await?;
+        unit.commit().await
+    }
+
+    /// What a second model said of a call, where it was asked.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn classification_of_call(&self, call: ToolCallId) -> Result<Option<Classification>, StoreError> {
+        let stored = query_scalar!("SELECT classification FROM tool_calls WHERE tool_call_id = $1", call.0);
+        stored.fetch_optional(&self.pool).await?.flatten().map(value).transpose()
+    }
+
+    /// Tool and arguments, as the model wrote them, of the turn's calls that have their outcome, oldest first.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn calls_made(&self, turn: TurnId) -> Result<Vec<(String, String)>, StoreError> {
+        let rows = query!(
+            "SELECT name, arguments FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed' ORDER BY tool_call_id",
+            turn.0
+        );
+        Ok(rows.fetch_all(&self.pool).await?.into_iter().map(|row| (row.name, row.arguments)).collect())
+    }
+
+    /// What a person asked of a turn: the words it reacts to, and what was said into it that a step was shown.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn task_of(&self, turn: TurnId) -> Result<String, StoreError> {
+        let words = query_scalar!(
+            r#"SELECT coalesce(string_agg(content, E'\n\n' ORDER BY message_id), '') AS "task!" FROM messages
+               WHERE turn_id = $1 AND role = 'user' AND (NOT steered OR from_step IS NOT NULL)"#,
+            turn.0
+        );
+        Ok(words.fetch_one(&self.pool).await?)
+    }
+
+    /// The words a turn reacts to.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn input_of(&self, turn: TurnId) -> Result<String, StoreError> {
+        let words = query_scalar!(
+            "SELECT content FROM messages WHERE turn_id = $1 AND role = 'user' ORDER BY message_id LIMIT 1",
+            turn.0
+        );
+        Ok(words.fetch_optional(&self.pool).await?.unwrap_or_default())
+    }
+}

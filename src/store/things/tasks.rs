@@ -1,0 +1,213 @@
+//! Tasks: made, read, changed and deleted. [`crate::store::queue::due_tasks`] is what happens when they fall due.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query_as, query_scalar};
+
+use crate::domain::{ConversationId, Event, Task, TaskId, TaskStatus, TurnId};
+use crate::governor::Permit;
+use crate::store::{Store, StoreError, Unit, word};
+
+/// A task to make.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// One line.
+    pub title: String,
+    /// Anything longer.
+    pub details: String,
+    /// When it wakes the agent.
+    pub due_at: Option<DateTime<Utc>>,
+    /// The model that works on it then, as `provider/model`.
+    pub model: Option<String>,
+}
+
+/// What to change; `None` leaves a field as it is.
+#[derive(Clone, Debug, Default)]
+pub struct TaskChange {
+    /// A new title.
+    pub title: Option<String>,
+    /// New details.
+    pub details: Option<String>,
+    /// A new status.
+    pub status: Option<TaskStatus>,
+    /// A new due date; `Some(None)` takes it away.
+    pub due_at: Option<Option<DateTime<Utc>>>,
+    /// Another model; `Some(None)` leaves the choice to the profile.
+    pub model: Option<Option<String>>,
+}
+
+/// A row of `tasks`, as the macros read it.
+pub(in crate::store) struct Row {
+    pub(in crate::store) task_id: i64,
+    pub(in crate::store) conversation_id: i64,
+    pub(in crate::store) title: String,
+    pub(in crate::store) details: String,
+    pub(in crate::store) status: String,
+    pub(in crate::store) due_at: Option<DateTime<Utc>>,
+    pub(in crate::store) created_at: DateTime<Utc>,
+    pub(in crate::store) updated_at: DateTime<Utc>,
+    pub(in crate::store) model: Option<String>,
+}
+
+impl TryFrom<Row> for Task {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: TaskId(row.task_id),
+            conversation: ConversationId(row.conversation_id),
+            title: row.title,
+            details: row.details,
+            status: word(&row.status)?,
+            due_at: row.due_at,
+            model: row.model,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+impl Unit {
+    /// Makes a task that belongs to `conversation`.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn create_task(&mut self, _: &Permit, conversation: ConversationId, new: NewTask) -> Result<Task, StoreError> {
+        let row = query_as!(
+            Row,
+            "INSERT INTO tasks (conversation_id, title, details, due_at, created_at, updated_at, model) VALUES ($1, $2, $3, $4, $5, $5, $6)
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
+            conversation.0,
+            new.title,
+            new.details,
+            new.due_at,
+            self.now,
+            new.model
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        self.changed(conversation, row, false).await
+    }
+
+    /// Every task: open ones first, the soonest due first.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn list_tasks(&mut self) -> Result<Vec<Task>, StoreError> {
+        let rows = query_as!(
+            Row,
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
+             ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id"
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        rows.into_iter().map(Task::try_from).collect()
+    }
+
+    /// One task, or `None`.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn task(&mut self, id: TaskId) -> Result<Option<Task>, StoreError> {
+        let row = query_as!(
+            Row,
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks WHERE task_id = $1",
+            id.0
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        row.map(Task::try_from).transpose()
+    }
+
+    /// Changes a task; `None` when there is no such task. The event goes into the stream of `conversation`, where the change was made.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn update_task(
+        &mut self,
+        _: &Permit,
+        conversation: ConversationId,
+        id: TaskId,
+        change: TaskChange,
+    ) -> Result<Option<Task>, StoreError> {
+        let row = query_as!(
+            Row,
+            "UPDATE tasks SET title = coalesce($2, title), details = coalesce($3, details), status = coalesce($4, status),
+                 due_at = CASE WHEN $5 THEN $6 ELSE due_at END, updated_at = $7,
+                 model = CASE WHEN $8 THEN $9 ELSE model END
+             WHERE task_id = $1
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
+            id.0,
+            change.title,
+            change.details,
+            change.status.map(TaskStatus::as_str),
+            change.due_at.is_some(),
+            change.due_at.flatten(),
+            self.now,
+            change.model.is_some(),
+            change.model.flatten()
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        match row {
+            Some(row) => Ok(Some(self.changed(conversation, row, false).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Deletes a task and returns what it was; `None` when there is no such task.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn delete_task(
+        &mut self,
+        _: &Permit,
+        conversation: ConversationId,
+        id: TaskId,
+    ) -> Result<Option<Task>, StoreError> {
+        let row = query_as!(
+            Row,
+            "DELETE FROM tasks WHERE task_id = $1
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
+            id.0
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        match row {
+            Some(row) => Ok(Some(self.changed(conversation, row, true).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn changed(&mut self, conversation: ConversationId, row: Row, deleted: bool) -> Result<Task, StoreError> {
+        let task = Task::try_from(row)?;
+        self.append(conversation, Event::TaskChanged { task: task.clone(), deleted }).await?;
+        Ok(task)
+    }
+}
+
+impl Store {
+    /// The model that the tasks of a turn name.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn model_of(&self, turn: TurnId) -> Result<Option<String>, StoreError> {
+        let model = query_scalar!("SELECT task_model FROM turns WHERE turn_id = $1", turn.0);
+        Ok(model.fetch_optional(&self.pool).await?.flatten())
+    }
+
+    /// Open tasks that are due before `before`, the soonest first.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn tasks_due_before(&self, before: DateTime<Utc>) -> Result<Vec<Task>, StoreError> {
+        let rows = query_as!(
+            Row,
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
+             WHERE status IN ('pending', 'in_progress') AND due_at <= $1 ORDER BY due_at, task_id",
+            before
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter().map(Task::try_from).collect()
+    }
+}

@@ -1,0 +1,226 @@
+//! What was used up: for budgets, and for the person who pays. Money is counted at the rate of the day; without a rate it is unknown.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use sqlx::query;
+
+use crate::domain::{Budget, Budgets, Origin, Rate, Spent, Used};
+use crate::store::{Lease, Store, StoreError};
+use crate::wire::api::{CallCounts, Day, ModelUsage, Requests, Span, Usage};
+
+/// Days that a report shows one by one, today among them.
+const REPORT_DAYS: i64 = 30;
+
+/// Midnight before `now`, UTC; where a day of budgets begins.
+pub(super) fn midnight(now: DateTime<Utc>) -> DateTime<Utc> {
+    now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc()
+}
+
+pub(super) fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+impl Store {
+    /// What has been used up in the turn, its conversation, today, and today by tasks where a task began it. One query; it runs before each step, so the conversation and the day
+    /// are summed up only where `budgets` limit them, and are 0 otherwise.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn usage_of(&self, lease: &Lease, budgets: &Budgets, now: DateTime<Utc>) -> Result<Used, StoreError> {
+        let by_task = lease.origin == Origin::Task;
+        let rows = query!(
+            r#"WITH here AS (SELECT conversation_id FROM turns WHERE turn_id = $1),
+             asked AS (
+                 SELECT 'turn' AS span, step, input_tokens, output_tokens, cost_micros FROM model_requests WHERE turn_id = $1
+                 UNION ALL
+                 SELECT 'conversation', step, input_tokens, output_tokens, cost_micros
+                 FROM model_requests JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
+                 UNION ALL
+                 SELECT 'day', step, input_tokens, output_tokens, cost_micros FROM model_requests WHERE $4 AND created_at >= $2
+                 UNION ALL
+                 SELECT 'tasks', step, input_tokens, output_tokens, cost_micros
+                 FROM model_requests r JOIN turns t USING (turn_id) WHERE $6 AND r.created_at >= $2 AND t.origin = 'task'),
+             called AS (
+                 SELECT 'turn' AS span FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed'
+                 UNION ALL
+                 SELECT 'conversation' FROM tool_calls c JOIN turns USING (turn_id) JOIN here USING (conversation_id)
+                 WHERE $3 AND c.state <> 'proposed'
+                 UNION ALL
+                 SELECT 'day' FROM tool_calls c JOIN steps s USING (step_id)
+                 WHERE $4 AND c.state <> 'proposed' AND s.created_at >= $2
+                 UNION ALL
+                 SELECT 'tasks' FROM tool_calls c JOIN steps s USING (step_id) JOIN turns t ON t.turn_id = c.turn_id
+                 WHERE $6 AND c.state <> 'proposed' AND s.created_at >= $2 AND t.origin = 'task'),
+             both_of AS (
+                 SELECT span, step, input_tokens AS input, output_tokens AS output, cost_micros AS cost,
+                        (cost_micros IS NULL)::int AS unpriced, 0 AS called FROM asked
+                 UNION ALL
+                 SELECT span, 0, 0, 0, 0, 0, 1 FROM called)
+             SELECT span AS "span!", sum(step) AS "steps!", sum(called) AS "called!", sum(unpriced) AS "unpriced!",
+                    least(coalesce(sum(input), 0), 9223372036854775807)::bigint AS "input!",
+                    least(coalesce(sum(output), 0), 9223372036854775807)::bigint AS "output!",
+                    least(coalesce(sum(cost), 0), 9223372036854775807)::bigint AS "cost!"
+             FROM both_of GROUP BY span
+             UNION ALL
+             -- Only one turn of a conversation runs at a time: what was started last is this one.
+             (SELECT 'seconds', floor(extract(epoch FROM $5 - created_at))::bigint, 0, 0, 0, 0, 0
+              FROM events JOIN here USING (conversation_id) WHERE kind = 'turn_started' ORDER BY sequence DESC LIMIT 1)"#,
+            lease.turn.0,
+            midnight(now),
+            budgets.conversation != Budget::default(),
+            budgets.day != Budget::default(),
+            now,
+            by_task && budgets.day != Budget::default()
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let mut used = Used { tasks: by_task.then(Spent::default), ..Used::default() };
+        for row in rows {
+            let span = match row.span.as_str() {
+                "turn" => &mut used.turn,
+                "conversation" => &mut used.conversation,
+                "day" => &mut used.day,
+                "tasks" => used.tasks.get_or_insert_default(),
+                _ => {
+                    used.turn.wall_seconds = count(row.steps);
+                    continue;
+                }
+            };
+            let wall_seconds = span.wall_seconds;
+            *span = Spent {
+                steps: count(row.steps),
+                wall_seconds,
+                input_tokens: count(row.input),
+                output_tokens: count(row.output),
+                money_micros: count(row.cost),
+                unpriced: count(row.unpriced),
+                tool_calls: count(row.called),
+            };
+        }
+        Ok(used)
+    }
+
+    /// What models cost. A model that is not here costs an unknown amount.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn rates(&self) -> Result<BTreeMap<String, Rate>, StoreError> {
+        let rows = query!("SELECT model, input_micros, output_micros FROM model_rates").fetch_all(&self.pool).await?;
+        let rate = |input, output| Rate { input_micros: count(input), output_micros: count(output) };
+        Ok(rows.into_iter().map(|row| (row.model, rate(row.input_micros, row.output_micros))).collect())
+    }
+
+    /// Sets what a model costs from now on; `None` makes it unknown. What was asked before keeps its price.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn set_rate(&self, model: &str, rate: Option<Rate>, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let stored = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
+        match rate {
+            Some(rate) => query!(
+                "INSERT INTO model_rates (model, input_micros, output_micros, updated_at) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (model) DO UPDATE SET input_micros = $2, output_micros = $3, updated_at = $4",
+                model,
+                stored(rate.input_micros),
+                stored(rate.output_micros),
+                now
+            ),
+            None => query!("DELETE FROM model_rates WHERE model = $1", model),
+        }
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// What was used up: today, day by day, model by model, and in all.
+    ///
+    /// # Errors
+    /// When the database is not there.
+    pub async fn usage_report(&self, now: DateTime<Utc>) -> Result<Usage, StoreError> {
+        let today = midnight(now);
+        let since = today - TimeDelta::days(REPORT_DAYS - 1);
+        let (asked, called, models) =
+            tokio::try_join!(self.requests_by_day(), self.calls_by_day(), self.requests_by_model(since))?;
+        let mut days: BTreeMap<NaiveDate, Span> = BTreeMap::new();
+        for (day, requests) in asked {
+            days.entry(day).or_insert_with(unused).model = requests;
+        }
+        for (day, counts) in called {
+            days.entry(day).or_insert_with(unused).tool_calls = counts;
+        }
+        let total = days.values().fold(unused(), plus);
+        let shown = days.iter().rev().filter(|(day, _)| **day >= since.date_naive());
+        Ok(Usage {
+            today: days.get(&today.date_naive()).copied().unwrap_or_else(unused),
+            days: shown.map(|(day, usage)| Day { day: *day, usage: *usage }).collect(),
+            models,
+            total,
+        })
+    }
+
+    async fn requests_by_day(&self) -> Result<Vec<(NaiveDate, Requests)>, StoreError> {
+        let rows = query!(
+            r#"SELECT (created_at AT TIME ZONE 'UTC')::date AS "day!", count(*) AS "requests!",
+                      least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
+                      least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
+                      CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
+               FROM model_requests WHERE model <> 'level3' GROUP BY 1"#
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|row| (row.day, requests(row.requests, row.input, row.output, row.cost))).collect())
+    }
+
+    async fn requests_by_model(&self, since: DateTime<Utc>) -> Result<Vec<ModelUsage>, StoreError> {
+        let rows = query!(
+            r#"SELECT model AS "model!", count(*) AS "requests!",
+                      least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
+                      least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
+                      CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
+               FROM model_requests WHERE model <> 'level3' AND created_at >= $1 GROUP BY 1 ORDER BY 2 DESC, 1"#,
+            since
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows
+            .map(|row| ModelUsage { usage: requests(row.requests, row.input, row.output, row.cost), model: row.model })
+            .collect())
+    }
+
+    async fn calls_by_day(&self) -> Result<Vec<(NaiveDate, CallCounts)>, StoreError> {
+        let rows = query!(
+            r#"SELECT (created_at AT TIME ZONE 'UTC')::date AS "day!", count(*) FILTER (WHERE state = 'done') AS "done!",
+                      count(*) FILTER (WHERE state = 'failed') AS "failed!", count(*) FILTER (WHERE state = 'proposed') AS "open!"
+               FROM tool_calls GROUP BY 1"#
+        );
+        let counts = |done, failed, open| CallCounts { done: count(done), failed: count(failed), open: count(open) };
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|row| (row.day, counts(row.done, row.failed, row.open))).collect())
+    }
+}
+
+fn requests(number: i64, input: i64, output: i64, cost: Option<i64>) -> Requests {
+    Requests { requests: count(number), input_tokens: count(input), output_tokens: count(output), cost_micros: cost.map(count) }
+}
+
+/// Nothing was asked, so nothing was charged: a cost of 0 is known.
+fn unused() -> Span {
+    Span { model: Requests { cost_micros: Some(0), ..Requests::default() }, tool_calls: CallCounts::default() }
+}
+
+/// What was used up in both.
+fn plus(one: Span, other: &Span) -> Span {
+    let (model, calls) = (other.model, other.tool_calls);
+    Span {
+        model: Requests {
+            requests: one.model.requests + model.requests,
+            input_tokens: one.model.input_tokens.saturating_add(model.input_tokens),
+            output_tokens: one.model.output_tokens.saturating_add(model.output_tokens),
+            cost_micros: one.model.cost_micros.zip(model.cost_micros).map(|(a, b)| a.saturating_add(b)),
+        },
+        tool_calls: CallCounts {
+            done: one.tool_calls.done + calls.done,
+            failed: one.tool_calls.failed + calls.failed,
+            open: one.tool_calls.open + calls.open,
+        },
+    }
+}
