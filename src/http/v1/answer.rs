@@ -18,12 +18,12 @@ use crate::store::{Fingerprint, ShownAccepted};
 use crate::wire::v1::{Choice, Completion, MODEL, Progress, Said};
 
 pub(super) async fn complete(State(doors): State<Doors>, asked: Asked) -> Result<Response, Refusal> {
-    // Listening begins before anything is accepted, so that nothing falls between.
+    // The handler listens before it accepts anything, so that it misses no event between.
     let ears = Ears::open(&doors);
     let Asked { shown, stream, include_usage, bytes } = asked;
     let fingerprint = shown.asked;
     let (store, now) = (doors.store.clone(), doors.clock.now());
-    // A client that goes away in this moment must not cut it off between the commit and its announcement.
+    // A client that goes away now must not cut the commit off from its announcement.
     let accepting = tokio::spawn(async move {
         let accepted = store.accept_shown(&shown, now).await;
         drop(shown);
@@ -49,7 +49,7 @@ fn with_headers(mut response: Response, accepted: &ShownAccepted) -> Response {
     response
 }
 
-/// A body of more bytes had images, and leaves what is worth giving back.
+/// A body of more bytes had images; the memory it leaves is worth giving back.
 const LARGE_BYTES: usize = 1 << 20;
 
 /// A request on its way to its answer.
@@ -61,19 +61,19 @@ pub(super) struct Answering {
 
 /// How an answer ends.
 pub(super) struct End {
-    /// Text that is still to be told.
+    /// Text that the client has not been told yet.
     pub(super) text: String,
     pub(super) finish_reason: &'static str,
     pub(super) approval: Option<ApprovalId>,
 }
 
 impl Answering {
-    /// The id of the answer: who asks again gets the same.
+    /// The id of the answer: a client that asks again gets the same.
     pub(super) fn id(&self) -> String {
         format!("chatcmpl-{}", self.follow.shown().request)
     }
 
-    /// When it was accepted, in seconds since 1970.
+    /// The time at which the request was accepted, in seconds since 1970.
     pub(super) fn created(&self) -> i64 {
         self.follow.shown().at.timestamp()
     }
@@ -83,7 +83,7 @@ impl Answering {
         Progress { conversation, turn, approval: None, tool_call: None, tool_result: None }
     }
 
-    /// Ends the answer, and keeps what the client will show if it goes on.
+    /// Ends the answer, and keeps the history that the client will send if it goes on.
     pub(super) async fn end(&mut self, ending: Ending) -> Result<End, Refusal> {
         let telling = self.follow.telling();
         let end = ended(telling, ending)?;
@@ -93,7 +93,7 @@ impl Answering {
     }
 }
 
-/// The last words, or why there are none.
+/// The last words, or the reason why there are none.
 fn ended(telling: &mut Telling, ending: Ending) -> Result<End, Refusal> {
     let end = |text, approval| End { text, finish_reason: "stop", approval };
     Ok(match ending {
@@ -130,7 +130,7 @@ fn behind(id: ApprovalId) -> String {
 async fn whole(mut answering: Answering) -> Result<Json<Completion>, Refusal> {
     let ending = loop {
         match answering.follow.next().await? {
-            // They add up in the text that is told.
+            // The pieces add up in the text of `Telling`.
             Next::Piece(_) => {}
             Next::End(ending) => break ending,
             Next::Away => return Err(Refusal::away()),
