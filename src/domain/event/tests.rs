@@ -1,4 +1,4 @@
-//! That events read back as they were written.
+//! Events read back as they were written.
 
 use super::*;
 use crate::domain::{TaskId, TaskStatus, Words};

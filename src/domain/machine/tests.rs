@@ -1,4 +1,4 @@
-//! The drawings of the machines, and what they have in common.
+//! The drawings of the machines, and the rules that all of them keep.
 
 use super::*;
 use crate::domain::{ApprovalState, OperationState, TurnState};
