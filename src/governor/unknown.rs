@@ -1,11 +1,12 @@
-//! What a model reads that called a tool which does not exist. Small models do that first when they are asked to make one, and follow a call
-//! that is written out far more often than a description of it.
+//! The words for a model that called a tool which does not exist. Small models do that first when
+//! they are asked to make one, and they follow a written-out call far more often than a description
+//! of it.
 
 use serde_json::{Map, Value, json};
 
 use crate::domain::{WRITE_CAPABILITY, valid_name};
 
-/// The refusal, with the call that makes the tool, as far as this one shows what is meant.
+/// The refusal, with the call that makes the tool, as far as this call shows what the model means.
 pub fn unknown_tool(tools: &[&str], tool: &str, arguments: &Value) -> String {
     let list = tools.join(", ");
     if !tools.contains(&WRITE_CAPABILITY) {
@@ -15,7 +16,7 @@ pub fn unknown_tool(tools: &[&str], tool: &str, arguments: &Value) -> String {
         return format!("There is no tool `{tool}`. The tools are: {list}. To make a new one, call write_capability.");
     }
     let parameters = parameters_of(arguments);
-    // One that is itself called `params` cannot be taken out of `params` under its name.
+    // A parameter called `params` cannot be taken out of `params` under its name.
     let names = parameters["properties"].as_object().into_iter().flat_map(Map::keys);
     let names: Vec<_> = names.filter(|name| *name != "params").cloned().collect();
     let take = if names.is_empty() { String::new() } else { format!("const {{ {} }} = params; ", names.join(", ")) };
@@ -31,14 +32,14 @@ pub fn unknown_tool(tools: &[&str], tool: &str, arguments: &Value) -> String {
     )
 }
 
-/// Parameters that these arguments would fit. Some models give the schema itself for arguments.
+/// Parameters that these arguments would fit. Some models send the schema itself as arguments.
 fn parameters_of(arguments: &Value) -> Value {
     if arguments["properties"].is_object() {
         let required = arguments["required"].as_array().cloned().unwrap_or_default();
         return json!({ "type": "object", "properties": arguments["properties"], "required": required });
     }
     let given = arguments.as_object().into_iter().flatten();
-    // Names that JavaScript cannot take apart are none of a capability's.
+    // JavaScript cannot take these names apart, so no capability can have them.
     let (names, properties): (Vec<_>, Map<_, _>) = given
         .filter(|(name, _)| valid_name(&name.to_lowercase()))
         .map(|(name, value)| (name.clone(), (name.clone(), schema_of(value))))
