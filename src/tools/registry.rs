@@ -1,4 +1,5 @@
-//! The tools there are. One set, a profile's, answers every question about them: which are offered, found, judged, nested, and named.
+//! The tools that exist. One set, a profile's, answers every question about them: which are
+//! offered, found, judged, nested, and named.
 
 use std::sync::Arc;
 
@@ -14,13 +15,13 @@ pub trait Source: Send + Sync {
     /// All of them, as a model is offered them.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>>;
 
     /// The one of this name.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>>;
 }
 
@@ -29,11 +30,11 @@ pub trait Source: Send + Sync {
 pub(super) struct Fixed {
     spec: ToolSpec,
     tool: Arc<dyn Tool>,
-    /// True when it exists only for profiles that name it.
+    /// True if it exists only for profiles that name it.
     named_only: bool,
 }
 
-/// All tools there are. Cheap enough to clone for each call.
+/// All tools that exist. Cheap enough to clone for each call.
 #[derive(Clone)]
 pub struct Registry {
     pub(super) kit: Kit,
@@ -42,14 +43,14 @@ pub struct Registry {
     external: Arc<dyn Source>,
 }
 
-/// What there is for a profile.
+/// The tools that exist for a profile.
 #[derive(Clone, Debug, Default)]
 pub struct Offered {
     /// The tools that the program brings, in their order.
     pub first: Vec<ToolSpec>,
-    /// The capabilities, by their names.
+    /// The capabilities, in the order of their names.
     pub capabilities: Vec<ToolSpec>,
-    /// The tools of external servers, as they were last listed.
+    /// The tools of external servers, as the servers last listed them.
     pub external: Vec<ToolSpec>,
 }
 
@@ -66,7 +67,7 @@ impl Registry {
         Self { kit, fixed, capabilities, external }
     }
 
-    /// The tools that the program brings, as far as they are in a set.
+    /// The tools that the program brings and the set has.
     fn fixed(&self, toolset: Toolset) -> impl Iterator<Item = &Fixed> {
         let there = move |fixed: &&Fixed| match toolset {
             Toolset::Builder => !fixed.named_only,
@@ -78,7 +79,7 @@ impl Registry {
     /// The tool of this name, if it exists for a profile with this set.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn find(&self, toolset: Toolset, name: &str) -> Result<Option<Arc<dyn Tool>>, StoreError> {
         if let Some(fixed) = self.fixed(toolset).find(|fixed| fixed.spec.name == name) {
             return Ok(Some(Arc::clone(&fixed.tool)));
@@ -92,10 +93,10 @@ impl Registry {
         }
     }
 
-    /// What a model of a profile with this set is offered.
+    /// The offer to a model of a profile with this set.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn offered(&self, toolset: Toolset) -> Result<Offered, StoreError> {
         let first: Vec<_> = self.fixed(toolset).map(|fixed| fixed.spec.clone()).collect();
         if self.kit.safe_mode {
@@ -103,19 +104,20 @@ impl Registry {
         }
         let (mut capabilities, mut external) =
             tokio::try_join!(self.capabilities.list(&self.kit), self.external.list(&self.kit))?;
-        // What the program brings is found first.
+        // The program's own tool comes first if another has its name.
         let there = |spec: &ToolSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
         capabilities.retain(there);
         external.retain(there);
         Ok(Offered { first, capabilities, external })
     }
 
-    /// The tool of this name that the program brings, whomever it exists for.
+    /// The tool of this name that the program brings, for whichever profile it exists.
     pub fn brought(&self, name: &str) -> Option<&dyn Tool> {
         self.fixed.iter().find(|fixed| fixed.spec.name == name).map(|fixed| &*fixed.tool)
     }
 
-    /// Under which name calls of a tool are counted: its own only if the program brings it, so that nobody else can make new ones.
+    /// The name under which calls of a tool are counted: its own only if the program brings it, so
+    /// that nobody can make new names for the metrics.
     pub(super) fn counted_as(&self, name: &str) -> &str {
         let other = if name.contains(MCP_SEPARATOR) { "external" } else { "capability" };
         self.fixed.iter().find(|fixed| fixed.spec.name == name).map_or(other, |fixed| &fixed.spec.name)
@@ -130,7 +132,7 @@ impl Offered {
         names
     }
 
-    /// All of them, in the order in which they are offered.
+    /// All of them, in the order of the offer.
     pub fn all(&self) -> impl Iterator<Item = &ToolSpec> {
         self.first.iter().chain(&self.capabilities).chain(&self.external)
     }
