@@ -1,4 +1,4 @@
-//! What a model is shown of a conversation.
+//! The part of a conversation that a model is shown.
 
 use chrono::{DateTime, Utc};
 use sqlx::query;
@@ -6,12 +6,12 @@ use sqlx::query;
 use super::{Store, StoreError, value, word};
 use crate::domain::{CallRequest, ConversationId, Image, RefusalCode, Role, ToolCallId, TurnId, TurnState};
 
-/// What a model may be shown of a conversation.
+/// The part of a conversation that a model may be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     /// Turns, oldest first; the running one last.
     pub exchanges: Vec<Exchange>,
-    /// True when the conversation has older messages than these.
+    /// True if the conversation has older messages than these.
     pub more: bool,
 }
 
@@ -20,15 +20,17 @@ pub struct History {
 pub struct Exchange {
     /// The turn.
     pub turn: TurnId,
-    /// Where it stands.
+    /// Its state.
     pub state: TurnState,
-    /// Why it ended, where it did not simply complete.
+    /// Why it ended, if it did not simply complete.
     pub reason: Option<String>,
     /// Its messages, oldest first.
     pub entries: Vec<HistoryEntry>,
-    /// True when something was said into the running turn that no step was shown yet; it is not among the entries.
+    /// True if a person said something into the running turn that no step has seen; it is not among
+    /// the entries.
     pub waits: bool,
-    /// Which of them are answers that claim something nothing recorded in the turn shows, by their place, in order.
+    /// The places of the entries that are answers without proof: they claim what no record of the
+    /// turn shows.
     pub unproven: Vec<usize>,
 }
 
@@ -37,31 +39,32 @@ pub struct Exchange {
 pub enum HistoryEntry {
     /// The input, and when it came.
     User(String, DateTime<Utc>),
-    /// What the person said into the turn while it ran, and when.
+    /// A person's words into the running turn, and their time.
     Steered(String, DateTime<Utc>),
-    /// What came with the message before this entry.
+    /// The images that came with the message before this entry.
     Images(Vec<Image>),
-    /// An answer, and the tools it asked for.
+    /// An answer, and the tools that it asked for.
     Assistant(String, Vec<CallRequest>),
-    /// A tool call's result, under the model's own id of the call; which call it was, how many lines it logged, and what kind of refusal
-    /// it is.
+    /// A tool call's result, under the model's own id of the call; then the call, the number of
+    /// lines it logged, and the kind of refusal, if it is one.
     Tool(String, String, ToolCallId, usize, Option<RefusalCode>),
 }
 
-/// What a model is told of a call that a person undid.
+/// The words for a model on a call that a person undid.
 fn undone(at: DateTime<Utc>) -> String {
     let at = at.format("%Y-%m-%dT%H:%M:%SZ");
     format!("[The user undid this call at {at}: the rows it had deleted or overwritten are as they were before it.]")
 }
 
 impl Store {
-    /// The last `limit` messages of the conversation before `turn`, grouped by turn, and all of `turn` itself.
-    /// A turn of which only a part fits is left out: half of one would show calls without results.
+    /// The last `limit` messages of the conversation before `turn`, grouped by turn, and all of
+    /// `turn` itself. If only a part of a turn fits, the turn is left out: half of one would show
+    /// calls without results.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<History, StoreError> {
-        // One more than asked for: the oldest row tells whether its turn is whole.
+        // One more than the limit: the oldest row tells whether its turn is whole.
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
                     m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?", c.undone_at AS "undone_at?", c.refusal AS "refusal?",
@@ -93,7 +96,7 @@ impl Store {
                 exchanges.iter_mut().for_each(|exchange| exchange.waits = exchange.turn == turn);
                 continue;
             }
-            // A secret may have been set after somebody had written its value here.
+            // A secret may have been set after somebody wrote its value here.
             let content = self.clean(&row.content).into_owned();
             let entry = match word(&row.role)? {
                 Role::User if row.steered => HistoryEntry::Steered(content, row.created_at),
