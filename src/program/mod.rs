@@ -87,7 +87,7 @@ fn looked(
     match runtime.block_on(look(&config, Arc::new(SystemClock), Arc::new(SystemRandom), &mut screen)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        // Whoever reads the output has seen enough.
+        // The reader of the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => failed(&error),
     }
@@ -105,7 +105,7 @@ fn client(ask: Ask, manner: Manner) -> Result<(), (u8, String)> {
     // A thread may still wait for a line of input that nobody needs any more.
     runtime.shutdown_background();
     match ran {
-        // Whoever reads the output has seen enough.
+        // The reader of the output has seen enough.
         Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err((error.exit_code(), telemetry::chain(&error))),
         Ok(()) => Ok(()),
