@@ -1,6 +1,7 @@
-//! The JavaScript engine as native code, kept in a file: compiling it takes about a second, mapping the file well under a
-//! millisecond. The file is executed, so it is believed only when it is ours alone and its sha256 is the one written
-//! beside it; anything else about it makes it be compiled anew. Losing it costs that second, nothing more.
+//! The JavaScript engine as native code, kept in a file: compiling it takes about a second, mapping
+//! the file well under a millisecond. The file is executed, so the program believes it only if it
+//! is this user's alone and has the sha256 that is written beside it; otherwise the engine is
+//! compiled anew. Losing the file costs that second, nothing more.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
@@ -15,7 +16,7 @@ use wasmtime::{Engine, Module};
 
 use super::SandboxError;
 
-/// Gives `wasm` as native code for `engine`, out of the folder when it is there.
+/// Gives `wasm` as native code for `engine`, out of the folder if it is there.
 pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Result<Module, SandboxError> {
     let file = folder.join(format!("engine-{}.cwasm", key(engine, wasm)));
     if let Some(module) = load(engine, &file) {

@@ -17,10 +17,10 @@ use crate::domain::RefusalCode;
 /// How many tests a draft may bring.
 const MAX_TESTS: usize = 50;
 
-/// A draft that passed: what is to be kept with its version.
+/// A draft that passed: everything to keep with its version.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The source as it is run: the author's, perhaps with an `export default` added at its end.
+    /// The source that runs: the author's, perhaps with an `export default` added at its end.
     pub source: String,
     /// The component's bytes.
     pub component: Vec<u8>,

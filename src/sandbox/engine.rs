@@ -10,7 +10,7 @@ pub(super) const JAVASCRIPT: &[u8] = include_bytes!("../../capabilities/engine/e
 /// Stack of the guest. quickjs checks its own stack, 1 MiB inside the linear memory; its native use is up to three times
 /// that, and this one must be the larger, so that deep recursion is a `RangeError` and not a trap.
 const GUEST_STACK: usize = 3 << 20;
-/// The guest's stack and what the host functions need on top of it.
+/// The guest's stack and the stack of the host functions on top of it.
 const FIBER_STACK: usize = GUEST_STACK + (1 << 20);
 
 /// How much of an instance's memory stays mapped when it ends. A small call then takes a third of the time, since it meets

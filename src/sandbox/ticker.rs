@@ -45,7 +45,7 @@ impl Shared {
     }
 }
 
-/// While one lives, time is counted.
+/// The time is counted while one of these lives.
 pub(super) struct Running<'a>(&'a Shared);
 
 impl Ticker {
