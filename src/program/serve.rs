@@ -136,7 +136,7 @@ async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exi
     if let Some(file) = &config.ready_file
         && let Err(error) = fs::write(file, "ready\n")
     {
-        tracing::warn!(file = %file.display(), %error, "LEVEL3_READY_FILE cannot be written; who waits for it waits in vain");
+        tracing::warn!(file = %file.display(), %error, "LEVEL3_READY_FILE cannot be written; no supervisor hears it is ready");
     }
     tracing::info!("ready: http://{}", app.address());
     Ok(app.ended().await)

@@ -34,7 +34,7 @@ impl Heartbeat {
             let next = match self.beat().await {
                 Ok(next) => next,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for what is due");
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for wake-ups");
                     self.clock.now() + RETRY_AFTER
                 }
             };
@@ -53,7 +53,7 @@ impl Heartbeat {
         for kind in self.store.kinds_due(now).await? {
             // If a kind cannot be settled, the others do not wait for it.
             let again = self.settle(kind, now).await.unwrap_or_else(|error| {
-                tracing::warn!(error = &error as &dyn std::error::Error, %kind, "what is due could not be settled; trying again soon");
+                tracing::warn!(error = &error as &dyn std::error::Error, %kind, "wake-ups could not be settled; trying again soon");
                 Some(now + RETRY_AFTER)
             });
             next = again.map_or(next, |again| next.min(again));

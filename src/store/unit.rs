@@ -106,7 +106,7 @@ impl Store {
     pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         match self.try_to_end_call(lease, end.clone(), now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {
-                tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; that is recorded in its place");
+                tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; a short failure is recorded instead");
                 let outcome = Outcome::failed(NOT_RECORDABLE);
                 self.try_to_end_call(lease, CallEnd { outcome, ..end }, now).await
             }

@@ -35,7 +35,7 @@ impl Marks {
         match fs::write(&path, serde_json::to_vec(crash).expect("plain data")) {
             Ok(()) => Some(Mark(path)),
             Err(error) => {
-                tracing::warn!(%error, "a call is not marked; should it end the process, nobody will know");
+                tracing::warn!(%error, "a call is not marked; if it ends the process, no crash is counted");
                 None
             }
         }

@@ -58,7 +58,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits,
         if !all && !full {
             tracing::warn!(
                 connections = limits.connections,
-                "no room for more connections; only the health is told to further ones"
+                "no room for more connections; further ones may only ask for the health"
             );
         }
         full = !all;

@@ -41,7 +41,7 @@ pub struct TurnLog {
 enum LogError {
     #[error("the log of turns cannot be written")]
     Disk(#[from] io::Error),
-    #[error("what happened cannot be read")]
+    #[error("the events cannot be read")]
     Store(#[from] StoreError),
 }
 

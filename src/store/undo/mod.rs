@@ -159,7 +159,7 @@ impl Store {
         let old =
             query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'kept' AND at <= $1", now).fetch_all(&self.pool).await?;
         if !old.is_empty() {
-            tracing::info!(calls = old.len(), "what they lost was kept for 30 days, and goes");
+            tracing::info!(calls = old.len(), "the rows that these calls lost were kept for 30 days, and go");
             query!("SELECT forget_kept($1)", &old).execute(&self.pool).await?;
         }
         Ok(())
