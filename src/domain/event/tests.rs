@@ -1,4 +1,4 @@
-//! Events read back as they were written.
+//! That events read back as they were written.
 
 use super::*;
 use crate::domain::{TaskId, TaskStatus, Words};
