@@ -226,8 +226,8 @@ impl Store {
         Ok(further.fetch_optional(&self.pool).await?.unwrap_or_default())
     }
 
-    /// Gives turns back that a server in good order has not finished: any runner may take them up
-    /// at once, and this take does not count. Turns that are not held with these fences any more
+    /// Gives turns back with which a server in good order got no further: any runner may take them
+    /// up at once, and this take does not count. Turns that are not held with these fences any more
     /// stay as they are.
     ///
     /// # Errors
