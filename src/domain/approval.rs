@@ -57,7 +57,8 @@ impl Channel {
 pub enum Decision {
     /// The call may run.
     Approve {
-        /// From now on calls of this capability need no approval, as long as it gets no wider grants.
+        /// From now on calls of this capability need no approval, as long as it gets no wider
+        /// grants.
         #[serde(default)]
         always: bool,
     },

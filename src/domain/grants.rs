@@ -1,4 +1,5 @@
-//! Grants: the powers one capability has, and no more than these. They are written as an object, power → its settings:
+//! Grants: the powers one capability has, and no more than these. They are written as an object,
+//! power → its settings:
 //!
 //! ```json
 //! {"log": {}, "http": {"hosts": ["api.example.com", {"host": "*.example.org", "methods": ["GET"]}]}, "sql": {"access": "read"},
@@ -16,7 +17,8 @@ pub use http::{HttpGrant, Scheme, binding_matches};
 pub use written::{GrantError, SECRET_NAME_RULE, valid_secret_name};
 
 text_enum! {
-    /// One power a capability can be given; each is a WIT interface of its own. The order is that of the bits in the engine's shim.
+    /// One power a capability can be given; each is a WIT interface of its own. The order is that
+    /// of the bits in the engine's shim.
     Power {
         /// `console.log`, kept with the call.
         Log = "log",

@@ -54,7 +54,8 @@ pub struct McpDefinition {
     pub description: String,
     /// JSON Schema of its arguments, without references.
     pub parameters: Value,
-    /// Fingerprint of name, description and parameters exactly as the server gave them, in hexadecimal.
+    /// Fingerprint of name, description and parameters exactly as the server gave them, in
+    /// hexadecimal.
     pub sha256: String,
 }
 

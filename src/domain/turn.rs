@@ -2,7 +2,8 @@
 
 use super::Machine;
 
-/// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in Rust.
+/// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in
+/// Rust.
 macro_rules! text_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -85,7 +86,8 @@ text_enum! {
         Message = "message",
         /// Tasks fell due.
         Task = "task",
-        /// A person gave the controller an order, for example to install a capability; no model is asked.
+        /// A person gave the controller an order, for example to install a capability; no model is
+        /// asked.
         Command = "command",
     }
 }

@@ -130,7 +130,8 @@ pub struct Known<'a> {
     pub decision: Option<&'a Recorded>,
 }
 
-/// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same verdict.
+/// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same
+/// verdict.
 pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verdict {
     if let Toolset::Only(tools) = policy.tools
         && !policy.tools.has(&proposal.tool)

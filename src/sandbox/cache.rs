@@ -28,7 +28,8 @@ pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Re
         tracing::warn!(folder = %folder.display(), %error, "compiled engine not kept; the next start compiles it again");
         return Ok(module);
     }
-    // Mapped from the file its pages can be dropped and read again; compiled in memory they would stay.
+    // Mapped from the file its pages can be dropped and read again; compiled in memory they would
+    // stay.
     let module = load(engine, &file).unwrap_or(module);
     crate::memory::give_back();
     Ok(module)
@@ -50,8 +51,9 @@ fn load(engine: &Engine, file: &Path) -> Option<Module> {
         }
         Err(_) => return None,
     }
-    // SAFETY: the file is what `keep` wrote: only this user may write to it or its folder, and its sha256 is the one
-    // written with it. wasmtime refuses native code of another version or other settings by itself.
+    // SAFETY: the file is what `keep` wrote: only this user may write to it or its folder, and its
+    // sha256 is the one written with it. wasmtime refuses native code of another version or other
+    // settings by itself.
     match unsafe { Module::deserialize_file(engine, file) } {
         Ok(module) => Some(module),
         Err(error) => {

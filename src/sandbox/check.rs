@@ -1,5 +1,5 @@
-//! The way of a draft: name and schema, syntax, loads, has its function, passes its own tests. Each failure says how to
-//! put it right, and ends the way.
+//! The way of a draft: name and schema, syntax, loads, has its function, passes its own tests. Each
+//! failure says how to put it right, and ends the way.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,7 +44,8 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 }
 
 impl Sandbox {
-    /// Checks a draft and builds its component. The draft's code runs only inside the sandbox, with what it asks for.
+    /// Checks a draft and builds its component. The draft's code runs only inside the sandbox, with
+    /// what it asks for.
     ///
     /// # Errors
     /// The first check that fails.

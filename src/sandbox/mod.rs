@@ -2,7 +2,8 @@
 //! instance with exactly its grants. Nothing that a capability does can harm the host, only its own
 //! call.
 //!
-//! The engine that runs JavaScript is `capabilities/engine`; the host functions are `capabilities/wit`.
+//! The engine that runs JavaScript is `capabilities/engine`; the host functions are
+//! `capabilities/wit`.
 
 mod cache;
 mod check;

@@ -245,7 +245,8 @@ async fn call(
     answer
 }
 
-/// The first place inside the capability's own source that a stack names, as in `at f (capability.js:2:13)`.
+/// The first place inside the capability's own source that a stack names, as in
+/// `at f (capability.js:2:13)`.
 fn place(stack: &str) -> Option<Place> {
     let (_, rest) = stack.split_once("capability.js:")?;
     let mut numbers = rest.split(|c: char| !c.is_ascii_digit());

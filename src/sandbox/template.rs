@@ -63,7 +63,8 @@ impl Template {
     }
 }
 
-/// The core module that only writes the engine's `source_slot` (see shim.c): no code, one active data segment.
+/// The core module that only writes the engine's `source_slot` (see shim.c): no code, one active
+/// data segment.
 fn source_module(kind: Kind, denied: u16, source: &str) -> Vec<u8> {
     let mut imports = vec![2];
     for (name, description) in [("memory", &[0x02, 0x00, 0x01][..]), ("source_slot", &[0x03, 0x7f, 0x00])] {

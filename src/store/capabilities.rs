@@ -84,7 +84,8 @@ impl Unit {
     /// version's number. `replaces` is the version that was live when the law allowed this.
     ///
     /// # Errors
-    /// [`StoreError::Changed`] when another version is live by now, or when the database is not there.
+    /// [`StoreError::Changed`] when another version is live by now, or when the database is not
+    /// there.
     pub async fn install_capability(
         &mut self,
         _: &Permit,

@@ -186,7 +186,8 @@ impl Store {
         Ok(unit.commit().await?)
     }
 
-    /// Disables a capability, so that it is neither offered nor callable, or enables it again. Returns the live version.
+    /// Disables a capability, so that it is neither offered nor callable, or enables it again.
+    /// Returns the live version.
     ///
     /// # Errors
     /// [`LifeError::Unknown`], or when the database is not there.

@@ -38,7 +38,8 @@ impl Store {
     /// a hint if there are more than 1,000. A refusal, in words, is the inner error.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before, or when the database is not there.
+    /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before,
+    /// or when the database is not there.
     pub async fn run_kv(
         &self,
         lease: &Lease,

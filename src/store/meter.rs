@@ -18,7 +18,8 @@ const TOKEN_BYTES: u64 = 4;
 pub struct BrokenAnswer {
     /// The model that was asked.
     pub model: String,
-    /// Tokens that the provider counted, else an estimate from the bytes that were sent and received.
+    /// Tokens that the provider counted, else an estimate from the bytes that were sent and
+    /// received.
     pub usage: Usage,
     /// True if the provider counted.
     pub counted: bool,

@@ -82,7 +82,8 @@ impl Store {
     /// house.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the operation was begun before; or the database is not there.
+    /// [`StoreError::LostLease`] when the turn is held by another or the operation was begun
+    /// before; or the database is not there.
     pub async fn intend_operation(
         &self,
         lease: &Lease,
@@ -96,8 +97,8 @@ impl Store {
     /// before is recorded whole.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another, or the operation is over already or another than the one that was
-    /// intended; or the database is not there.
+    /// [`StoreError::LostLease`] when the turn is held by another, or the operation is over already
+    /// or another than the one that was intended; or the database is not there.
     pub async fn end_operation(
         &self,
         lease: &Lease,

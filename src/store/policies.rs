@@ -35,7 +35,8 @@ impl Store {
     /// The policy of a profile.
     ///
     /// # Errors
-    /// When the database is not there. A stored policy that cannot be read is an error too, never the default.
+    /// When the database is not there. A stored policy that cannot be read is an error too, never
+    /// the default.
     pub async fn policy(&self, profile: &str) -> Result<ProfilePolicy, StoreError> {
         self.stored_policy(Some(profile), None).await
     }

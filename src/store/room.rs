@@ -83,7 +83,8 @@ impl Room {
 fn free(folder: &Path) -> Option<u64> {
     let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
     let mut found = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the path ends with zero and lives through the call, which fills `found` where it gives 0.
+    // SAFETY: the path ends with zero and lives through the call, which fills `found` where it
+    // gives 0.
     let found = unsafe {
         if libc::statvfs(path.as_ptr(), found.as_mut_ptr()) != 0 {
             return None;

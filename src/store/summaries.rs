@@ -1,4 +1,5 @@
-//! Summaries of older turns: words for a model, derived from messages. Nothing follows from them, so no event tells of them.
+//! Summaries of older turns: words for a model, derived from messages. Nothing follows from them,
+//! so no event tells of them.
 
 use chrono::{DateTime, Utc};
 use sqlx::query;

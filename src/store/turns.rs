@@ -1,4 +1,5 @@
-//! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number, ended once.
+//! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number,
+//! ended once.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -97,7 +98,8 @@ impl Store {
     /// gives the same turn. It decides nothing, whatever its words: see [`Store::answer`].
     ///
     /// # Errors
-    /// [`StoreError::NoConversation`], or when the database is not there; then nothing was accepted.
+    /// [`StoreError::NoConversation`], or when the database is not there; then nothing was
+    /// accepted.
     pub async fn accept_message(
         &self,
         conversation: ConversationId,

@@ -176,7 +176,8 @@ impl Unit {
     /// Records the end of a tool call: outcome, message, audit entry, event.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome already.
+    /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome
+    /// already.
     pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
         let outcome = Outcome {
             ok: end.outcome.ok,

@@ -1,4 +1,5 @@
-//! How the process ends: in good order, at once, or in the middle of a capability that may be to blame.
+//! How the process ends: in good order, at once, or in the middle of a capability that may be to
+//! blame.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! A capability as a folder: `capability.json` and one source file. The same form as in `capabilities/examples`.
+//! A capability as a folder: `capability.json` and one source file. The same form as in
+//! `capabilities/examples`.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

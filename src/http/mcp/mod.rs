@@ -44,7 +44,8 @@ const INSTRUCTIONS: &str = "Tools are capabilities that level3 keeps and runs in
 /// The service behind `/mcp`.
 pub(super) type Service = StreamableHttpService<Door, LocalSessionManager>;
 
-/// Makes the service. The guard of the doors has checked Host, Origin and token before a request gets here.
+/// Makes the service. The guard of the doors has checked Host, Origin and token before a request
+/// gets here.
 pub(super) fn service(doors: Doors) -> Service {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE);

@@ -1,4 +1,5 @@
-//! `POST /v1/chat/completions`: accepts the message, follows its turn, and answers whole or in pieces.
+//! `POST /v1/chat/completions`: accepts the message, follows its turn, and answers whole or in
+//! pieces.
 
 use axum::Json;
 use axum::extract::State;

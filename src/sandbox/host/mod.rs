@@ -92,7 +92,8 @@ pub(super) fn linker(engine: &wasmtime::Engine, grants: &Grants) -> Result<Linke
     Ok(linker)
 }
 
-/// Refuses memory above the limit, and remembers that it did: the guest sees only a failed allocation.
+/// Refuses memory above the limit, and remembers that it did: the guest sees only a failed
+/// allocation.
 pub(super) struct MemoryLimit {
     pub(super) bytes: usize,
     pub(super) refused: bool,

@@ -149,7 +149,8 @@ pub(super) fn lacking(grants: &Grants, lacks: String, add: impl FnOnce(&mut Gran
     Missing { lacks, grants: serde_json::Value::Object(wider.to_json()), after: "", whole: true }
 }
 
-/// The grant that a capability lacks if it has nothing of a power; the engine's prelude says the same of a power that is not linked.
+/// The grant that a capability lacks if it has nothing of a power; the engine's prelude says the
+/// same of a power that is not linked.
 pub(super) fn lacking_power(grants: &Grants, power: Power, purpose: &str, add: impl FnOnce(&mut Grants)) -> Missing {
     let after = if grants.need_approval() { " beside those it has" } else { "" };
     let lacks = format!("this capability was not granted `{power}`; to {purpose}");

@@ -1,4 +1,5 @@
-//! The sandbox as a whole: real engine, real components, a clock that a test turns and randomness that it knows.
+//! The sandbox as a whole: real engine, real components, a clock that a test turns and randomness
+//! that it knows.
 
 mod calls;
 mod checks;

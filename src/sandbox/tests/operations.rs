@@ -129,7 +129,8 @@ async fn code_without_end_is_stopped_beside_its_operations() {
     assert!(message_of(&outcome).contains("did not finish in time"), "{}", outcome.result);
 }
 
-/// The code spins until it sees the answer's effect outside; so the operation must go on while the code computes.
+/// The code spins until it sees the answer's effect outside; so the operation must go on while the
+/// code computes.
 #[tokio::test]
 async fn operations_go_on_while_the_code_computes() {
     let clock = clock();

@@ -80,7 +80,8 @@ impl Store {
         Ok(call.collect())
     }
 
-    /// Puts back all that a call deleted or overwrote in the agent's tables, or nothing. Returns how many rows.
+    /// Puts back all that a call deleted or overwrote in the agent's tables, or nothing. Returns
+    /// how many rows.
     ///
     /// It runs on the agent's login, so that the agent's triggers have no more rights than ever.
     ///
