@@ -1,4 +1,5 @@
-//! What a capability costs, beside the least that wasmtime can do. Ratios are what counts; times vary with the machine.
+//! The cost of a capability, beside the least that wasmtime can do. Ratios count; times vary with
+//! the machine.
 //!
 //! `cargo bench --bench capability`
 
@@ -68,7 +69,7 @@ async fn bench() {
     println!("memory resident after 32 calls at once    {:>7.1} MiB", resident());
 }
 
-/// So many calls that are all in the middle at the same time.
+/// So many calls, all of them in the middle at the same time.
 async fn at_once(sandbox: &Sandbox, count: usize) {
     let source =
         medium_source().replace("return n * 2;", "await new Promise((resolve) => setTimeout(resolve, 50)); return n * 2;");
@@ -150,7 +151,7 @@ async fn calls(sandbox: &Sandbox, capability: &CapabilityVersion) -> Vec<Duratio
     times
 }
 
-/// A fresh instance of the echo component for each call, with wasmtime as it comes.
+/// A fresh instance of the echo component for each call, with plain wasmtime.
 fn floor(count: usize) -> Vec<Duration> {
     let engine = Engine::default();
     let component = Component::new(&engine, wat::parse_str(FLOOR).unwrap()).unwrap();

@@ -1,5 +1,6 @@
-//! What the law costs: a capability's call with policy, validation and audit, beside the bare call in the sandbox and beside the commit
-//! that any record of it needs. Ratios are what counts; times vary with the machine.
+//! The cost of the law: a capability's call with policy, validation and audit, beside the bare call
+//! in the sandbox and beside the commit that any record of it needs. Ratios count; times vary with
+//! the machine.
 //!
 //! `cargo bench --bench law`
 
@@ -56,7 +57,7 @@ async fn main() {
     let mut insert = Insert::prepare(&config).await;
     let (mut floor, mut bare, mut judged, mut whole) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let profile = Profiles::default().get("builder").unwrap();
-    // Taken in turn, so that a loud minute of the machine falls on all of them.
+    // The calls take turns, so that a loud minute of the machine falls on all of them.
     for (n, open) in calls.iter().enumerate() {
         floor.push(timed(async || insert.once().await).await);
         bare.push(timed(async || called(&sandbox, &capability).await).await);

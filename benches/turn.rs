@@ -1,5 +1,5 @@
-//! What a turn costs over the websocket with a model that answers at once, beside the floor: one committed insert in the same Postgres.
-//! Ratios are what counts; times vary with the machine.
+//! The cost of a turn over the websocket with a model that answers at once, beside the floor: one
+//! committed insert in the same Postgres. Ratios count; times vary with the machine.
 //!
 //! `cargo bench --bench turn`
 
@@ -27,7 +27,8 @@ use tokio_tungstenite::tungstenite::Message;
 use common::{Insert, percentile};
 
 const REPETITIONS: usize = 200;
-/// Commits of a turn: accept, claim, answer; with three tool calls a further step and three outcomes.
+/// Commits of a turn: accept, claim, answer. With three tool calls: a further step and three
+/// outcomes.
 const SIMPLE_COMMITS: f64 = 3.0;
 const TOOLS_COMMITS: f64 = 7.0;
 
@@ -93,7 +94,7 @@ async fn main() {
         turn(&mut socket, "hello").await;
         turn(&mut socket, "tools").await;
     }
-    // Taken in turn, so that a loud minute of the machine falls on all of them.
+    // They take turns, so that a loud minute of the machine falls on all of them.
     let (mut floor, mut simple, mut tools) = (Vec::new(), Vec::new(), Vec::new());
     let mut insert = Insert::prepare(&config).await;
     for _ in 0..REPETITIONS {

@@ -1,4 +1,5 @@
-//! The embedded Postgres, with the real server: it starts, stops, and survives what kills it or its program.
+//! The embedded Postgres, with the real server: it starts, stops, and survives the death of itself
+//! or of its program.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -17,7 +18,7 @@ use level3::postgres::embedded::{Embedded, EmbeddedError};
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use tempfile::TempDir;
 
-/// What a condition that must come true gets at most, on a busy machine.
+/// How long a condition may take to come true on a busy machine.
 const SOON: Duration = Duration::from_secs(30);
 /// Names the data folder to the program that [`Program::run`] starts.
 const DATA_DIR: &str = "LEVEL3_TEST_DATA_DIR";
@@ -55,7 +56,7 @@ fn kill(pid: i32) {
     assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0, "{}", std::io::Error::last_os_error());
 }
 
-/// Waits until a condition holds that no event announces.
+/// Waits for a condition that no event announces.
 #[expect(clippy::disallowed_methods, reason = "nothing tells")]
 fn wait_until(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
@@ -81,7 +82,8 @@ fn as_owner(data_dir: &Path, program: &str) -> Command {
     command
 }
 
-/// A server as a killed program leaves it where the kernel does not end it: nobody's child, on the same socket.
+/// A server that a killed program left behind, if the kernel does not end it: nobody's child, on
+/// the same socket.
 async fn orphan(data_dir: &Path) -> Child {
     let binary = fs::canonicalize(which("postgres")).unwrap();
     let mut command = as_owner(data_dir, binary.to_str().unwrap());
@@ -137,7 +139,7 @@ async fn a_program_that_runs_until_it_is_killed() {
     let postgres = start(Path::new(&data_dir)).await;
     write_row(&postgres).await;
     println!("ready");
-    // Ends when the parent is gone, even if it forgot to kill.
+    // The read ends with the parent, even if the parent forgot to kill.
     drop(std::io::stdin().read(&mut [0]));
 }
 

@@ -1,4 +1,4 @@
-//! The rules of the migrations: forward only, each says why, and none can fail on rows that are there already.
+//! The rules of the migrations: forward only, each says why, and none can fail on existing rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};

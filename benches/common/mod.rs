@@ -1,4 +1,5 @@
-//! What the benchmarks share: percentiles, and the floor of everything that is recorded, one committed insert.
+//! The shared parts of the benchmarks: percentiles, and the floor of every record, one committed
+//! insert.
 
 #![allow(dead_code, reason = "not every benchmark uses all of it")]
 
@@ -7,7 +8,7 @@ use std::time::Duration;
 use level3::config::Config;
 use sqlx::ConnectOptions;
 
-/// One row into a table of one column, autocommitted, over the kind of connection the server has.
+/// One row into a table of one column, autocommitted, over a connection like the server's.
 pub struct Insert(sqlx::PgConnection);
 
 impl Insert {

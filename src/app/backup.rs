@@ -1,5 +1,5 @@
-//! Backup and restore: one file, a tar, with what Postgres dumped and a manifest that says what it is. The secrets in it stay sealed; the
-//! key to them is in it only where a person asked for that.
+//! Backup and restore: one file, a tar, with Postgres' dump and a manifest. The secrets in it stay
+//! sealed; the key to them is in it only if a person asked for that.
 
 mod archive;
 
@@ -17,10 +17,10 @@ use crate::sandbox::ENGINE_NAME;
 use crate::secrets::KEY_FILE;
 use archive::{ArchiveError, Manifest};
 
-/// What Postgres dumped, inside the archive.
+/// The name of Postgres' dump in the archive.
 const DUMP: &str = "database.dump";
 
-/// Why nothing was backed up or restored; each says what to do.
+/// The reason why nothing was backed up or restored; each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The data folder cannot be used.
@@ -29,7 +29,7 @@ pub enum BackupError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// It cannot be dumped or filled.
+    /// The database cannot be dumped or filled.
     #[error(transparent)]
     Dump(Box<DumpError>),
     /// The file cannot be used.
@@ -46,21 +46,21 @@ pub enum BackupError {
     NotEmpty {
         /// The folder.
         folder: PathBuf,
-        /// Something in it.
+        /// The name of a file in it.
         found: String,
     },
-    /// The key is to be in the backup and there is none.
+    /// The person wants the key in the backup, and there is none.
     #[error("there is no key of secrets in {0}; leave --with-key away, there is nothing it could open")]
     NoKey(PathBuf),
-    /// There is another key already.
+    /// The folder has another key already.
     #[error("{0} is another key than the one in the backup; move it away")]
     OtherKey(PathBuf),
     /// A file beside them cannot be written.
     #[error("{path} cannot be used")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }
@@ -71,7 +71,7 @@ impl From<DumpError> for BackupError {
     }
 }
 
-/// Makes a backup while the server runs or while it does not; says what was done.
+/// Makes a backup, whether the server runs or not; says what it did.
 ///
 /// # Errors
 /// [`BackupError`]; then there is no file.
@@ -106,7 +106,7 @@ pub async fn backup(
         }
         Ok(archive::write(file, manifest, &files)?)
     });
-    // It holds conversations: it must not lie about, whatever happened.
+    // It holds conversations, so it must not be left behind, whatever happened.
     let removed = fs::remove_file(&dump);
     let bytes = written?;
     removed.map_err(|source| BackupError::File { path: dump, source })?;
@@ -118,11 +118,11 @@ pub async fn backup(
     Ok(format!("{} holds the backup, {bytes} bytes. {secrets}", file.display()))
 }
 
-/// Dumps through the database of the server that runs, or starts the database for it.
+/// Dumps through the database of the running server, or starts the database for it.
 async fn dumped(config: &Config, dump: &Path, random: &dyn Random) -> Result<Dumped, BackupError> {
     let bin = config.postgres_bin.as_deref();
     let place = |source| BackupError::File { path: dump.to_owned(), source };
-    // Made here, so that nobody else may read it from its first byte on.
+    // The program makes the file itself, so that nobody else may read it from its first byte on.
     archive::private(dump).map_err(place)?;
     if config.database_url.is_some() {
         return Ok(Database::running(config).await?.dump(bin, dump).await?);
@@ -144,12 +144,13 @@ async fn dumped(config: &Config, dump: &Path, random: &dyn Random) -> Result<Dum
     Ok(dumped?)
 }
 
-/// Fills an empty data folder and its database, or the empty one at `DATABASE_URL`; says what was done.
+/// Fills an empty data folder and its database, or the empty one at `DATABASE_URL`; says what it
+/// did.
 ///
 /// # Errors
-/// [`BackupError`]. A folder that was filled in part is refused by the server, and says so.
+/// [`BackupError`]. The server refuses a folder that was filled in part, and says so.
 pub async fn restore(config: &Config, file: &Path, random: &dyn Random) -> Result<String, BackupError> {
-    // The whole file is looked at before anything is made.
+    // The whole file is read before anything is made.
     let manifest = archive::check(file)?;
     is_empty(&config.data_dir)?;
     let folder = DataFolder::take_for_restore(&config.data_dir, random)?;
@@ -186,7 +187,7 @@ pub async fn restore(config: &Config, file: &Path, random: &dyn Random) -> Resul
     Ok(format!("{} holds what was backed up at {}. {key}", folder.path().display(), manifest.made_at))
 }
 
-/// Refuses a folder that holds anything but a key of secrets.
+/// Refuses a folder that holds more than a key of secrets.
 fn is_empty(folder: &Path) -> Result<(), BackupError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -200,7 +201,7 @@ fn is_empty(folder: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// A file beside another, for the time in between.
+/// A temporary file beside another.
 fn beside(file: &Path, end: &str) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".");

@@ -1,4 +1,5 @@
-//! `level3 models` and `level3 doctor`: what answers, what does not, and what to do about it. Neither needs a running server or a database.
+//! `level3 models` and `level3 doctor`: what answers, what does not, and what to do about it.
+//! Neither needs a running server or a database.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,10 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How many of a provider's models are shown.
 const SHOWN: usize = 3;
 
-/// Everything that was looked at.
+/// All findings.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// Whether nothing is to be mended.
+    /// False if something has to be mended.
     well: bool,
     server: Vec<Check>,
     models: Vec<Examined>,
@@ -36,7 +37,7 @@ struct Report {
 /// Prints every provider and whether it answers.
 ///
 /// # Errors
-/// Nothing can be printed.
+/// If nothing can be printed.
 pub async fn models(
     config: &Config,
     clock: Arc<dyn Clock>,
@@ -80,10 +81,10 @@ fn row(listed: &Listed) -> [String; 4] {
     [listed.provider.to_owned(), listed.state.to_owned(), what, used]
 }
 
-/// Looks at what the server needs and at the models that are set; tells whether all is well.
+/// Checks the server's needs and the configured models; returns whether all is well.
 ///
 /// # Errors
-/// Nothing can be printed.
+/// If nothing can be printed.
 pub async fn doctor(
     config: &Config,
     clock: Arc<dyn Clock>,
@@ -139,7 +140,7 @@ fn looking(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> L
     Looking { settings: config.model.clone(), clock, random, limits }
 }
 
-/// Whether there is a Postgres to use.
+/// Whether there is a usable Postgres.
 async fn database(config: &Config) -> Check {
     const WHAT: &str = "database";
     if config.database_url.is_none() {
@@ -155,7 +156,7 @@ async fn database(config: &Config) -> Check {
     }
 }
 
-/// Whether the data folder, or what it would be made in, can be written.
+/// Whether the data folder, or the folder it would be made in, can be written.
 fn data_folder(folder: &Path) -> Check {
     const WHAT: &str = "data folder";
     let there =
@@ -183,7 +184,7 @@ async fn port(config: &Config) -> Check {
     }
 }
 
-/// Asks for what only this program answers so.
+/// Asks a question that only this program answers so.
 async fn is_level3(mut address: SocketAddr, token: Option<&str>) -> bool {
     if address.ip().is_unspecified() {
         address.set_ip(if address.is_ipv4() {

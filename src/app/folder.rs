@@ -1,4 +1,4 @@
-//! The data folder: held by one server at a time, with the name that server goes by.
+//! The data folder: one server at a time holds it, and it keeps that server's name.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 use crate::clock::Random;
 use crate::lasting::Lasting;
 
-/// A data folder that no other server has. Dropping it gives it back.
+/// A data folder that no other server holds. Dropping it gives it back.
 pub struct DataFolder {
     path: PathBuf,
     server_id: String,
     _lock: File,
 }
 
-/// Why the data folder cannot be used.
+/// The reason why the data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Another server has it.
+    /// Another server holds it.
     #[error("another level3 is running on the data folder {0}; stop it, or set LEVEL3_DATA_DIR to another folder")]
     Taken(PathBuf),
-    /// A restore was begun in it and not ended.
+    /// A restore into it was begun and not ended.
     #[error("a restore into {0} was begun and never ended; remove what it left there and restore again")]
     HalfRestored(PathBuf),
     /// It cannot be read or written.
@@ -29,7 +29,7 @@ pub enum FolderError {
     Unusable {
         /// The folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }
@@ -44,10 +44,10 @@ impl Lasting for FolderError {
 }
 
 impl DataFolder {
-    /// Makes the folder where there is none, and takes it.
+    /// Takes the folder, and makes it if it does not exist.
     ///
     /// # Errors
-    /// When another server has it or it cannot be used.
+    /// If another server holds it, or it cannot be used.
     pub fn take(path: &Path, random: &dyn Random) -> Result<Self, FolderError> {
         let folder = Self::take_for_restore(path, random)?;
         if folder.unfinished().exists() {
@@ -56,13 +56,14 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// The same, for the one who ends a restore.
+    /// The same for a restore, whose own mark does not keep it out.
     ///
     /// # Errors
-    /// When another server has it or it cannot be used.
+    /// If another server holds it, or it cannot be used.
     pub fn take_for_restore(path: &Path, random: &dyn Random) -> Result<Self, FolderError> {
         let unusable = |source| FolderError::Unusable { path: path.to_owned(), source };
-        // Others may pass through and not look around: an embedded Postgres may run under another account and must reach its folder.
+        // Other accounts may pass through and not look around: an embedded Postgres may run under
+        // one and must reach its folder.
         DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(unusable)?;
         let path = path.canonicalize().map_err(unusable)?;
         let lock = File::options().create(true).write(true).truncate(false).open(path.join("server.lock")).map_err(unusable)?;
@@ -75,7 +76,8 @@ impl DataFolder {
         Ok(Self { path, server_id, _lock: lock })
     }
 
-    /// The name of this server in its leases: the same after a restart, so that it can take its own turns up at once.
+    /// The name of this server in its leases. It stays the same after a restart, so that the server
+    /// can take its own turns up at once.
     pub fn server_id(&self) -> &str {
         &self.server_id
     }
@@ -85,22 +87,22 @@ impl DataFolder {
         &self.path
     }
 
-    /// Where capabilities' calls under way are marked.
+    /// The folder with the marks of capabilities' calls under way.
     pub fn calls(&self) -> PathBuf {
         self.path.join("calls")
     }
 
-    /// Where the logs of turns are written.
+    /// The folder with the logs of turns.
     pub fn logs(&self) -> PathBuf {
         self.path.join("logs")
     }
 
-    /// A file that is there while a restore is under way.
+    /// A file that exists while a restore is under way.
     pub(super) fn unfinished(&self) -> PathBuf {
         self.path.join("restore-unfinished")
     }
 
-    /// Where compiled code is kept; losing it costs a second.
+    /// The folder with compiled code; losing it costs a second.
     pub fn cache(&self) -> PathBuf {
         self.path.join("cache")
     }

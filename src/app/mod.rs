@@ -1,4 +1,4 @@
-//! Builds everything once and runs it until it is to end.
+//! Builds everything once and runs it to its end.
 
 pub mod backup;
 pub mod doctor;
@@ -33,45 +33,45 @@ use crate::tools::{Hands, Marks, ToolSettings, Tools};
 
 pub use folder::{DataFolder, FolderError};
 
-/// What comes from outside and is different in a test.
+/// The parts that come from outside and differ in a test.
 #[derive(Clone)]
 pub struct Outside {
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
     pub random: Arc<dyn Random>,
-    /// Which model answers.
+    /// The source that says which model answers.
     pub models: Arc<ModelSource>,
-    /// What hides the values of secrets; the log has it too.
+    /// The part that hides the values of secrets; the log uses it too.
     pub scrubber: Scrubber,
     /// The profiles there are.
     pub profiles: Profiles,
-    /// Who looks names up for requests of capabilities.
+    /// The resolver of names for requests of capabilities.
     pub resolver: Arc<dyn Resolve>,
     /// How long connections may take, and how many there may be.
     pub connections: http::Limits,
 }
 
-/// How the process is to end.
+/// The way the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// For good.
     Stop,
-    /// To be started again at once.
+    /// To start again at once.
     Restart,
-    /// A part of it broke: to be started again, as after a crash.
+    /// A part broke: to start again, as after a crash.
     Broken,
 }
 
-/// Why the server cannot start; each says what to do.
+/// The reason why the server cannot start; each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The address cannot be had.
+    /// The server cannot listen on the address.
     #[error("LEVEL3_LISTEN is {address}, which cannot be used; is another level3 running there?")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// The data folder cannot be used.
@@ -80,7 +80,7 @@ pub enum StartError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The database could not be asked.
+    /// The database does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The sandbox cannot be made.
@@ -120,7 +120,7 @@ impl App {
     /// Builds everything and begins to serve on `listener`.
     ///
     /// # Errors
-    /// When a part cannot be had; nothing is left running then.
+    /// If a part cannot be built; then nothing is left running.
     pub async fn start(
         config: &Config,
         folder: DataFolder,
@@ -130,7 +130,7 @@ impl App {
     ) -> Result<Self, StartError> {
         let Outside { clock, random, models, scrubber, profiles, resolver, connections } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
-        // The engine may have to be compiled, which takes a second of one core.
+        // The program may have to compile the engine, which takes a second of one core.
         let opening = {
             let (cache, clock, random) = (folder.cache(), Arc::clone(&clock), Arc::clone(&random));
             tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
@@ -139,7 +139,7 @@ impl App {
         let room = Room {
             quota: config.agent_quota,
             reserve: config.disk_reserve,
-            // Where Postgres is the operator's own, its device may be another machine's.
+            // An operator's own Postgres may keep its data on another machine's device.
             folder: config.database_url.is_none().then(|| folder.path().to_owned()),
         };
         let store = Store::open(database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
@@ -150,7 +150,8 @@ impl App {
         let egress = Egress::new(resolver, config.egress_allow.clone(), egress::Limits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
         let restart = CancellationToken::new();
-        // Whoever asks for a restart asks for the shutdown in the same instant.
+        // A restart includes the shutdown: cancelling the one cancels the other in the same
+        // instant.
         let shutdown = restart.child_token();
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
         let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
@@ -192,10 +193,10 @@ impl App {
         let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
-        // The log ends after the turns, so that it has what they did last.
+        // The log ends after the turns, so that it holds their last events.
         let worked = CancellationToken::new();
         parts.spawn(TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs())).run(worked.clone()));
-        // The same holds for what other servers are told.
+        // So do the words to other servers.
         parts.spawn(store.neighbours().run(worked.clone()));
         parts.spawn({
             let shutdown = shutdown.clone();
@@ -215,12 +216,12 @@ impl App {
         Ok(Self { address, store, mcp, shutdown, restart, broken, parts, _folder: folder })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its memory.
+    /// Its store.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -230,7 +231,8 @@ impl App {
         self.shutdown.clone()
     }
 
-    /// Completes when the server has ended: turns at a checkpoint, sockets closed, connections given back.
+    /// Completes once the server has ended: turns at a checkpoint, sockets closed, connections
+    /// given back.
     pub async fn ended(mut self) -> Exit {
         while let Some(ended) = self.parts.join_next().await {
             if let Err(error) = ended {
@@ -252,7 +254,7 @@ impl App {
 /// Takes the address.
 ///
 /// # Errors
-/// When it is taken or not ours.
+/// If another program has it, or it is not ours.
 pub async fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     TcpListener::bind(address).await.map_err(|source| StartError::Listen { address, source })
 }

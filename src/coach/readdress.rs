@@ -1,12 +1,14 @@
-//! Small models know what to write and not whom to call: asked for a capability `gcd`, they call `gcd`, with its code as an argument. That
-//! is the call of `write_capability` that was meant, and the law judges it as such.
+//! Small models know what to write and not whom to call: if they are asked for a capability `gcd`,
+//! they call `gcd`, with its code as an argument. They mean a call of `write_capability`, and the
+//! law judges it as such.
 
 use serde_json::{Map, Value};
 
 use crate::domain::{CallRequest, WRITE_CAPABILITY};
 
-/// A call of a tool that is not `offered`, with all that makes a capability of its name, as the call that makes it, if that one is; any
-/// other as it is.
+/// If the call is of a tool that is not `offered`, has all that makes a capability of that name,
+/// and the tool that makes capabilities is offered: the call that makes it. Any other call stays as
+/// it is.
 pub(super) fn readdressed(call: CallRequest, offered: impl Fn(&str) -> bool) -> CallRequest {
     if offered(&call.name) || !offered(WRITE_CAPABILITY) {
         return call;

@@ -16,7 +16,7 @@ pub(super) fn lesson(tools: &[&str], tool: &str, arguments: &str) -> Option<Stri
     }
     let arguments = serde_json::from_str(arguments).unwrap_or_default();
     let parameters = parameters_of(&arguments);
-    // One that is itself called `params` cannot be taken out of `params` under its name.
+    // A parameter called `params` cannot be taken out of `params` under its name.
     let names = parameters["properties"].as_object().into_iter().flat_map(Map::keys);
     let names: Vec<_> = names.filter(|name| *name != "params").cloned().collect();
     let take = if names.is_empty() { String::new() } else { format!("const {{ {} }} = params; ", names.join(", ")) };
@@ -32,14 +32,14 @@ pub(super) fn lesson(tools: &[&str], tool: &str, arguments: &str) -> Option<Stri
     ))
 }
 
-/// Parameters that these arguments would fit. Some models give the schema itself for arguments.
+/// Parameters that these arguments would fit. Some models send the schema itself as arguments.
 fn parameters_of(arguments: &Value) -> Value {
     if arguments["properties"].is_object() {
         let required = arguments["required"].as_array().cloned().unwrap_or_default();
         return json!({ "type": "object", "properties": arguments["properties"], "required": required });
     }
     let given = arguments.as_object().into_iter().flatten();
-    // Names that JavaScript cannot take apart are none of a capability's.
+    // JavaScript cannot take these names apart, so no capability can have them.
     let (names, properties): (Vec<_>, Map<_, _>) = given
         .filter(|(name, _)| valid_name(&name.to_lowercase()))
         .map(|(name, value)| (name.clone(), (name.clone(), schema_of(value))))

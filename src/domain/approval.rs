@@ -1,4 +1,4 @@
-//! Approvals: proposals that wait for a person, and what the person decides.
+//! Approvals: proposals that wait for a person, and the person's decisions.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::policy::Effect;
 use super::turn::text_enum;
 
 text_enum! {
-    /// Where an approval stands. It is decided once, and an approved one is used once.
+    /// The state of an approval. A person decides it once, and an approved one is used once.
     ApprovalState {
         /// A person has not decided yet.
         Pending = "pending",
@@ -20,13 +20,13 @@ text_enum! {
         Denied = "denied",
         /// Nobody decided in time, which is a refusal.
         Expired = "expired",
-        /// What was shown is no longer what would happen, or its turn has ended; it counts for nothing.
+        /// Its proposal has changed or its turn has ended, so no decision counts.
         Void = "void",
     }
 }
 
 text_enum! {
-    /// The way a decision came in. None of them can be reached by a model or a capability.
+    /// The way a decision came in. No model and no capability can use any of them.
     Channel {
         /// A button of the page.
         Page = "page",
@@ -34,7 +34,7 @@ text_enum! {
         Api = "api",
         /// A word in the conversation itself.
         Words = "words",
-        /// Something else that was said in the conversation: a no.
+        /// Other words in the conversation, which mean no.
         Instead = "instead",
         /// Nobody: the time was over.
         Clock = "clock",
@@ -42,7 +42,7 @@ text_enum! {
 }
 
 impl Channel {
-    /// Who decides through it.
+    /// The one who decides through it.
     pub fn decider(self) -> &'static str {
         match self {
             Self::Page | Self::Api | Self::Words | Self::Instead => "user",
@@ -51,68 +51,72 @@ impl Channel {
     }
 }
 
-/// What a person decided.
+/// A person's decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
-    /// It may happen.
+    /// The call may run.
     Approve {
-        /// From now on calls of this capability need no approval, as long as it gets no wider grants.
+        /// From now on calls of this capability need no approval, as long as it gets no wider
+        /// grants.
         #[serde(default)]
         always: bool,
     },
-    /// It may not.
+    /// The call may not run.
     Deny {
-        /// Why, for the model.
+        /// The person's reason, for the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
 }
 
-/// What the person who decides is shown. A decision holds for exactly the proposal behind it.
+/// The card that the deciding person sees. A decision holds for exactly the proposal behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     /// The tool.
     pub tool: String,
     /// Its exact arguments.
     pub arguments: Value,
-    /// What will happen, in words, a sentence each.
+    /// The effects in words, a sentence each.
     pub what: Vec<String>,
-    /// Why it is asked.
+    /// Why a person is asked.
     pub why: String,
-    /// True when [`Decision::Approve::always`] means something here.
+    /// True if [`Decision::Approve::always`] means something here.
     #[serde(default)]
     pub can_always: bool,
     /// The words that decide it in its conversation.
     #[serde(default)]
     pub words: Words,
-    /// For a capability that is written or replaced.
+    /// The capability that the call writes or replaces, if it is such a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capability: Option<ShownCapability>,
-    /// The effects that the call turned out to have when it was tried. The next try begins with this, so that it is judged as it was shown.
+    /// The effects that the call had when it was tried. The next try begins with these, so that the
+    /// law judges the call as the person saw it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<Finding>,
 }
 
-/// What a call turned out to do while it ran, beyond what its text had said. All of it was undone; the law judges it anew.
+/// Effects that a call had while it ran, beyond those its text told of. All of it was undone; the
+/// law judges the call anew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it would do.
+    /// The effects.
     pub effects: BTreeSet<Effect>,
-    /// What was seen, in sentences for the person who decides.
+    /// The evidence, in sentences for the person who decides.
     pub why: Vec<String>,
-    /// True when they say that all that is lost can be put back. It has to be so when the call is run.
+    /// True if the sentences promise that all lost rows can be put back. The run has to keep that
+    /// promise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
 }
 
 impl Finding {
-    /// One effect, with what was seen of it.
+    /// One effect with its evidence.
     pub fn of(effect: Effect, why: impl Into<String>) -> Self {
         Self { effects: [effect].into(), why: vec![why.into()], kept: false }
     }
 
-    /// Adds what was found later; each sentence stays once.
+    /// Adds a later finding; each sentence stays once.
     pub fn unite(&mut self, later: Self) {
         self.effects.extend(later.effects);
         self.kept |= later.kept;
@@ -123,13 +127,13 @@ impl Finding {
         }
     }
 
-    /// True when nothing was found.
+    /// True if the run found nothing.
     pub fn is_empty(&self) -> bool {
         self.effects.is_empty()
     }
 }
 
-/// A capability as it is shown before it is installed.
+/// A capability as a person sees it before it is installed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShownCapability {
     /// Its name.

@@ -1,4 +1,5 @@
-//! Budgets: how much a profile may use up, and how much was used. What is done at a limit is in `governor`.
+//! Budgets: how much a profile may use up, and how much it used. `governor` says what happens at a
+//! limit.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 pub struct Budget {
     /// Model requests.
     pub steps: Option<u64>,
-    /// Seconds since the turn was last taken up, so that waiting for a person does not count. Only a turn has this limit.
+    /// Seconds since a runner last took the turn up, so that waiting for a person does not count.
+    /// Only a turn has this limit.
     pub wall_seconds: Option<u64>,
     /// Tokens read by models.
     pub input_tokens: Option<u64>,
@@ -17,17 +19,18 @@ pub struct Budget {
     pub output_tokens: Option<u64>,
     /// Millionths of a dollar.
     pub money_micros: Option<u64>,
-    /// Tool calls, failed, refused and repeated ones too.
+    /// Tool calls; failed, refused and repeated ones count, too.
     pub tool_calls: Option<u64>,
 }
 
-/// What turns that tasks begin may use up: nobody need be there for them.
+/// The limits of turns that tasks begin: nobody need be there for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskBudget {
-    /// Turns that begin within an hour, in all conversations together. What is due beyond it waits.
+    /// Turns that begin within an hour, in all conversations together. Due tasks beyond that wait.
     pub turns_per_hour: Option<u64>,
-    /// How much of each limit of the day they may use together, in percent; the rest is for a person's own turns.
+    /// How much of each limit of the day they may use together, in percent; the rest is for a
+    /// person's own turns.
     pub percent_of_day: Option<u64>,
 }
 
@@ -39,11 +42,12 @@ impl Default for TaskBudget {
 
 /// The budgets of a profile.
 ///
-/// Read from JSON, what is not mentioned keeps its default, and `null` means no limit: a budget is given up only in so many words.
+/// In JSON, a field that is missing keeps its default, and `null` means no limit: a budget is given
+/// up only in so many words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value")]
 pub struct Budgets {
-    /// One turn. Without a limit of steps here, `MAX_TOOL_ITERATIONS` is the limit.
+    /// One turn. If it sets no limit of steps, `MAX_TOOL_ITERATIONS` is the limit.
     pub turn: Budget,
     /// One conversation, from its beginning.
     pub conversation: Budget,
@@ -66,7 +70,7 @@ impl Default for Budgets {
 }
 
 impl Budgets {
-    /// What turns that tasks begin may use of a day together.
+    /// The part of the day's budget for turns that tasks begin.
     pub fn day_of_tasks(&self) -> Budget {
         let share = |limit: Option<u64>| match (limit, self.tasks.percent_of_day) {
             (Some(limit), Some(percent)) => Some(limit / 100 * percent + limit % 100 * percent / 100),
@@ -112,26 +116,26 @@ impl TryFrom<Value> for Budgets {
     }
 }
 
-/// What was used up in one span.
+/// The amounts used up in one span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Spent {
-    /// Model requests of steps. What a governor was asked counts in tokens and money, not here.
+    /// Model requests of steps. Requests to a governor count in tokens and money, not here.
     pub steps: u64,
     /// Seconds; 0 for everything but a turn.
     pub wall_seconds: u64,
-    /// Tokens read, as the providers counted; requests without a count count nothing.
+    /// Tokens read, as providers counted; a request without a count adds nothing.
     pub input_tokens: u64,
-    /// Tokens written, likewise.
+    /// Tokens written, counted likewise.
     pub output_tokens: u64,
     /// Millionths of a dollar, of the requests whose price is known.
     pub money_micros: u64,
-    /// Requests whose price is not known.
+    /// Requests without a known price.
     pub unpriced: u64,
     /// Tool calls that have their outcome.
     pub tool_calls: u64,
 }
 
-/// What was used up in every span a turn counts in.
+/// The amounts used up in every span that a turn counts in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Used {
     /// In the turn.
@@ -140,7 +144,7 @@ pub struct Used {
     pub conversation: Spent,
     /// On this day.
     pub day: Spent,
-    /// On this day by turns that tasks began, where this is one of them.
+    /// On this day by turns that tasks began, if this is one of them.
     pub tasks: Option<Spent>,
 }
 

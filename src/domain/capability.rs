@@ -1,4 +1,4 @@
-//! Capabilities: tools the agent wrote, as data.
+//! Capabilities: tools that the agent wrote, as data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::Grants;
 use super::turn::text_enum;
 
 text_enum! {
-    /// What a capability is written in.
+    /// The language of a capability's source.
     Language {
         /// An ES module, run by the shared engine.
         JavaScript = "javascript",
@@ -23,11 +23,12 @@ text_enum! {
 pub struct TestCase {
     /// The arguments of the call.
     pub params: Value,
-    /// The result expected, compared as JSON; when absent the call only has to succeed.
+    /// The expected result, compared as JSON; if absent, the call only has to succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Value>,
-    /// What its operations get (requests, SQL, values kept, calls of tools), in the order they are started: `{"ok": …}` with the
-    /// answer, or `{"error": "message"}`. A test reaches nothing else.
+    /// The answers to its operations (requests, SQL, kept values, calls of tools), in the order in
+    /// which they start: `{"ok": …}` with the answer, or `{"error": "message"}`. A test reaches
+    /// nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Value>,
 }
@@ -37,15 +38,15 @@ pub struct TestCase {
 pub struct Draft {
     /// snake_case; also the name of the function.
     pub name: String,
-    /// What it does, for the model.
+    /// The description for the model.
     pub description: String,
-    /// What the source is written in.
+    /// The language of the source.
     pub language: Language,
     /// The source.
     pub source: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,
-    /// The powers asked for.
+    /// The powers that it asks for.
     pub grants: Grants,
     /// Examples that must hold.
     pub tests: Vec<TestCase>,
@@ -58,11 +59,11 @@ pub struct CapabilityVersion {
     pub name: String,
     /// Counts from 1 for each name.
     pub version: i32,
-    /// What it does, for the model.
+    /// The description for the model.
     pub description: String,
-    /// What the source is written in.
+    /// The language of the source.
     pub language: Language,
-    /// The source the component was made from.
+    /// The source, from which the component was made.
     pub source: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,
@@ -74,14 +75,15 @@ pub struct CapabilityVersion {
     pub component: Vec<u8>,
     /// sha256 of `component`, in hexadecimal.
     pub sha256: String,
-    /// Which engine it was made for, for example `level3-js-engine-v2`; empty for components that bring their own code.
+    /// The engine that it was made for, for example `level3-js-engine-v2`; empty if the component
+    /// brings its own code.
     pub engine: String,
 }
 
 /// The rule a capability's name must keep, in words.
 pub const NAME_RULE: &str = "a name is snake_case: a lower-case letter, then lower-case letters, digits or `_`, 64 at most";
 
-/// True when `name` keeps [`NAME_RULE`].
+/// True if `name` keeps [`NAME_RULE`].
 pub fn valid_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_lowercase())

@@ -1,4 +1,5 @@
-//! Grants: the powers one capability has, and no more than these. They are written as an object, power → its settings:
+//! Grants: the powers one capability has, and no more than these. They are written as an object,
+//! power → its settings:
 //!
 //! ```json
 //! {"log": {}, "http": {"hosts": ["api.example.com", {"host": "*.example.org", "methods": ["GET"]}]}, "sql": {"access": "read"},
@@ -16,7 +17,8 @@ pub use http::{HttpGrant, Scheme, binding_matches};
 pub use written::{GrantError, SECRET_NAME_RULE, valid_secret_name};
 
 text_enum! {
-    /// One power a capability can be given; each is a WIT interface of its own. The order is that of the bits in the engine's shim.
+    /// One power a capability can be given; each is a WIT interface of its own. The order is that
+    /// of the bits in the engine's shim.
     Power {
         /// `console.log`, kept with the call.
         Log = "log",
@@ -38,14 +40,14 @@ text_enum! {
 }
 
 impl Power {
-    /// True for powers that reach nothing outside the sandbox; every capability gets them unasked.
+    /// True for powers that reach nothing outside the sandbox; every capability has them unasked.
     pub fn is_harmless(self) -> bool {
         matches!(self, Self::Log | Self::Clock | Self::Random)
     }
 }
 
 text_enum! {
-    /// What SQL a capability may run.
+    /// The SQL that a capability may run.
     SqlAccess {
         /// Queries.
         Read = "read",
@@ -55,7 +57,7 @@ text_enum! {
 }
 
 impl SqlAccess {
-    /// True when whoever has `self` may do what `other` allows.
+    /// True if `self` allows everything that `other` allows.
     pub fn covers(self, other: Self) -> bool {
         self == Self::Write || other == Self::Read
     }
@@ -64,22 +66,23 @@ impl SqlAccess {
 /// The powers a capability has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Grants {
-    /// Of `log`, `clock` and `random` those that were given.
+    /// The granted ones of `log`, `clock` and `random`.
     pub harmless: BTreeSet<Power>,
-    /// Where requests may go; empty: nowhere.
+    /// The places that requests may go to; empty: none.
     pub http: BTreeSet<HttpGrant>,
-    /// What SQL may be run.
+    /// The SQL that it may run.
     pub sql: Option<SqlAccess>,
-    /// Whether values may be kept between calls.
+    /// Whether it may keep values between calls.
     pub kv: bool,
-    /// Secret's name → where it may be sent: `host` or `host:port`, the host as in [`HttpGrant::host`].
+    /// Secret's name → the places it may be sent to: `host` or `host:port`, the host as in
+    /// [`HttpGrant::host`].
     pub secrets: BTreeMap<String, BTreeSet<String>>,
-    /// Tools that may be called.
+    /// Tools that it may call.
     pub tools: BTreeSet<String>,
 }
 
 impl Grants {
-    /// The powers every capability gets without asking: none of them reaches outside the sandbox.
+    /// The powers that every capability has unasked: none of them reaches outside the sandbox.
     pub fn harmless() -> Self {
         Self { harmless: Power::ALL.iter().copied().filter(|power| power.is_harmless()).collect(), ..Self::default() }
     }
@@ -89,7 +92,7 @@ impl Grants {
         Self::default()
     }
 
-    /// True when this power was given, in whatever extent.
+    /// True if this power is granted, to whatever extent.
     pub fn has(&self, power: Power) -> bool {
         match power {
             Power::Log | Power::Clock | Power::Random => self.harmless.contains(&power),
@@ -101,17 +104,17 @@ impl Grants {
         }
     }
 
-    /// The powers given, in a fixed order.
+    /// The granted powers, in a fixed order.
     pub fn powers(&self) -> impl Iterator<Item = Power> {
         Power::ALL.iter().copied().filter(|power| self.has(*power))
     }
 
-    /// True when a person has to approve: something outside the sandbox is reached.
+    /// True if a person has to approve, since the grants reach something outside the sandbox.
     pub fn need_approval(&self) -> bool {
         self.powers().any(|power| !power.is_harmless())
     }
 
-    /// True when `self` allows everything that `other` allows, harmless powers aside.
+    /// True if `self` allows everything that `other` allows, harmless powers aside.
     pub fn cover(&self, other: &Self) -> bool {
         let http = other.http.iter().all(|asked| self.http.iter().any(|given| given.covers(asked)));
         let sql = other.sql.is_none_or(|asked| self.sql.is_some_and(|given| given.covers(asked)));
@@ -123,7 +126,7 @@ impl Grants {
         http && sql && (self.kv || !other.kv) && secrets && other.tools.is_subset(&self.tools)
     }
 
-    /// What the grants allow beyond the harmless, a sentence each, for the person who decides.
+    /// The grants beyond the harmless, a sentence each, for the person who decides.
     pub fn in_words(&self) -> Vec<String> {
         let mut words: Vec<String> = self.http.iter().map(HttpGrant::in_words).collect();
         match self.sql {

@@ -9,7 +9,7 @@ use super::{CallRequest, Image, RefusalCode, ToolCallId, TurnId, TurnState};
 pub struct History {
     /// Turns, oldest first; the running one last.
     pub exchanges: Vec<Exchange>,
-    /// True when the conversation has older messages than these.
+    /// True if the conversation has older messages than these.
     pub more: bool,
 }
 
@@ -18,15 +18,17 @@ pub struct History {
 pub struct Exchange {
     /// The turn.
     pub turn: TurnId,
-    /// Where it stands.
+    /// Its state.
     pub state: TurnState,
-    /// Why it ended, where it did not simply complete.
+    /// Why it ended, if it did not simply complete.
     pub reason: Option<String>,
     /// Its messages, oldest first.
     pub entries: Vec<HistoryEntry>,
-    /// True when something was said into the running turn that no step was shown yet; it is not among the entries.
+    /// True if a person said something into the running turn that no step has seen; it is not among
+    /// the entries.
     pub waits: bool,
-    /// Which of them are answers that claim something nothing recorded in the turn shows, by their place, in order.
+    /// The places of the entries that are answers without proof: they claim what no record of the
+    /// turn shows.
     pub unproven: Vec<usize>,
 }
 
@@ -35,14 +37,14 @@ pub struct Exchange {
 pub enum HistoryEntry {
     /// The input, and when it came.
     User(String, DateTime<Utc>),
-    /// What the person said into the turn while it ran, and when.
+    /// A person's words into the running turn, and their time.
     Steered(String, DateTime<Utc>),
-    /// What came with the message before this entry.
+    /// The images that came with the message before this entry.
     Images(Vec<Image>),
     /// An answer, and the tools it asked for.
     Assistant(String, Vec<CallRequest>),
-    /// A tool call's result, under the model's own id of the call; which call it was, how many lines it logged, and what kind of refusal
-    /// it is.
+    /// A tool call's result, under the model's own id of the call; then the call, the number of
+    /// lines it logged, and the kind of refusal, if it is one.
     Tool(String, String, ToolCallId, usize, Option<RefusalCode>),
 }
 

@@ -1,4 +1,4 @@
-//! Ids as types of their own, so that a turn's id cannot be passed where a task's is meant.
+//! Ids as types of their own, so that nobody passes a turn's id for a task's.
 
 use std::fmt;
 

@@ -1,11 +1,12 @@
-//! Images that come with messages: what is recorded of them. Their bytes are kept elsewhere, under their sha256.
+//! Images that come with messages: the facts about them. Their bytes are kept elsewhere, under
+//! their sha256.
 
 use serde::{Deserialize, Serialize};
 
 use super::turn::text_enum;
 
 text_enum! {
-    /// The kinds of images that are taken.
+    /// The types of images that are taken.
     ImageType {
         /// PNG.
         Png = "image/png",
@@ -19,7 +20,7 @@ text_enum! {
 }
 
 impl ImageType {
-    /// The kind that these bytes begin like; `None` for everything else.
+    /// The type whose files begin like these bytes; `None` for everything else.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
@@ -34,11 +35,11 @@ impl ImageType {
 /// An image of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// Of its bytes, in hexadecimal; its name.
+    /// The sha256 of its bytes, in hexadecimal; its name.
     pub sha256: String,
-    /// What its bytes are.
+    /// The type of its bytes.
     pub media_type: ImageType,
-    /// How many bytes there are.
+    /// The number of its bytes.
     pub size: u64,
 }
 

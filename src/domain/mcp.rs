@@ -1,4 +1,4 @@
-//! Servers of other people's tools, as an operator adds them, and the tools they list.
+//! Servers of other people's tools, as an operator adds them, and the tools that they list.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{SECRET_NAME_RULE, valid_name, valid_secret_name};
 pub const MCP_NAME_RULE: &str = "a server's name is snake_case: a lower-case letter, then lower-case letters, digits or single `_`, 24 at most, \
      the last one no `_`";
 
-/// What stands between a server's name and its tool's, in the name models use.
+/// The separator between a server's name and its tool's, in the name for models.
 pub const MCP_SEPARATOR: &str = "__";
 
 /// The longest text of a setting, in bytes.
@@ -20,23 +20,24 @@ const MAX_TEXT: usize = 2 << 10;
 /// The most headers, variables or arguments.
 const MAX_TEXTS: usize = 64;
 
-/// How a server is reached. Secrets of the vault are written `{{NAME}}`, in headers and variables.
+/// The way to a server. Secrets of the vault are written `{{NAME}}`, in headers and variables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum McpTransport {
     /// Over HTTP.
     Http {
-        /// Where.
+        /// Its address.
         url: String,
         /// Headers that go with every request.
         #[serde(default)]
         headers: BTreeMap<String, String>,
     },
-    /// A program that is started with the rights of the server's own user, spoken to on its standard input and output.
+    /// A program that the server starts with its own user's rights, spoken to on standard input and
+    /// output.
     Command {
         /// The program and its arguments.
         command: Vec<String>,
-        /// Variables of its environment, beside the few it gets in any case.
+        /// Variables of its environment, beside the few that it gets in any case.
         #[serde(default)]
         env: BTreeMap<String, String>,
     },
@@ -45,24 +46,25 @@ pub enum McpTransport {
 /// A tool as its server defines it, cleaned for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpDefinition {
-    /// As models call it: `server__tool`.
+    /// The name for models: `server__tool`.
     pub tool: String,
-    /// As the server calls it.
+    /// The server's own name for it.
     pub name: String,
-    /// What the server says of it: bounded, without invisible characters.
+    /// The server's description of it: bounded, without invisible characters.
     pub description: String,
     /// JSON Schema of its arguments, without references.
     pub parameters: Value,
-    /// Fingerprint of name, description and parameters exactly as the server gave them, in hexadecimal.
+    /// Fingerprint of name, description and parameters exactly as the server gave them, in
+    /// hexadecimal.
     pub sha256: String,
 }
 
-/// True when `name` keeps [`MCP_NAME_RULE`].
+/// True if `name` keeps [`MCP_NAME_RULE`].
 pub fn valid_mcp_name(name: &str) -> bool {
     valid_name(name) && name.len() <= 24 && !name.contains(MCP_SEPARATOR) && !name.ends_with('_')
 }
 
-/// The name by which models call a server's tool; `None` where there is none that fits.
+/// The name by which models call a server's tool; `None` if no name fits.
 pub fn mcp_tool_name(server: &str, name: &str) -> Option<String> {
     let mut clean = String::new();
     let mut before = '_';
@@ -78,10 +80,10 @@ pub fn mcp_tool_name(server: &str, name: &str) -> Option<String> {
 }
 
 impl McpTransport {
-    /// Says what is wrong with it, in words that say what to do.
+    /// Finds faults, in words that say what to do.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first fault.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Http { url, headers } => check_url(url).and_then(|()| check_headers(headers)),
@@ -89,7 +91,7 @@ impl McpTransport {
         }
     }
 
-    /// Where it is, in words for a person.
+    /// Its address or command, in words for a person.
     pub fn in_words(&self) -> String {
         match self {
             Self::Http { url, .. } => url.clone(),
@@ -160,7 +162,7 @@ fn check_env(env: &BTreeMap<String, String>) -> Result<(), String> {
     Ok(())
 }
 
-/// What looks like a secret must be in the vault.
+/// Refuses a text that looks like a secret: it must be in the vault.
 fn by_name(what: &str, name: &str, value: &str, flag: &str) -> Result<(), String> {
     const SECRET: [&str; 7] = ["auth", "token", "key", "secret", "password", "cookie", "credential"];
     let names = secrets_in(value)?;
@@ -177,7 +179,7 @@ fn by_name(what: &str, name: &str, value: &str, flag: &str) -> Result<(), String
 /// The names of the secrets that a text stands for: `{{NAME}}`.
 ///
 /// # Errors
-/// What is wrong, where braces hold no name of a secret.
+/// The fault, if braces hold no name of a secret.
 pub fn secrets_in(text: &str) -> Result<Vec<&str>, String> {
     let mut names = Vec::new();
     let mut rest = text;

@@ -1,4 +1,5 @@
-//! The names of the tools that every builder begins with, for the places that have to speak of one of them.
+//! The names of the tools that every builder begins with, for code that has to speak of one of
+//! them.
 
 /// Runs SQL.
 pub const EXECUTE_SQL: &str = "execute_sql";

@@ -1,9 +1,10 @@
-//! What an operation in the ledger works on.
+//! The kinds of operations in the ledger.
 
 use super::turn::text_enum;
 
 text_enum! {
-    /// What an operation in the ledger works on: what a power of a capability reaches, or what level3 itself reaches for a call.
+    /// The target of an operation: something that a capability reaches by a power, or that level3
+    /// itself reaches for a call.
     OperationKind {
         /// A request of a capability.
         Http = "http",
@@ -15,7 +16,7 @@ text_enum! {
         Tools = "tools",
         /// A tool of an external MCP server.
         Mcp = "mcp",
-        /// A message to somebody, by a channel.
+        /// A message that a channel carries to somebody.
         Channel = "channel",
         /// An action in a browser.
         Browser = "browser",

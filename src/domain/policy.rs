@@ -1,29 +1,31 @@
-//! What a profile may do, and what a proposal would do, as words. The law itself is in `governor`.
+//! A profile's rights, and a proposal's effects, as words. `governor` holds the law itself.
 
 use serde::{Deserialize, Serialize};
 
 use super::turn::text_enum;
 
 text_enum! {
-    /// How much a profile may do without a person. Grants are asked for in every mode that allows them at all.
+    /// How much a profile may do without a person. In every mode that allows grants at all, a
+    /// person is asked about them.
     Mode {
-        /// Everything that is within the grants.
+        /// Everything within the grants is allowed.
         Auto = "auto",
-        /// What cannot hurt is allowed, what a person would want to see first is asked.
+        /// A harmless call is allowed; a person is asked about one that they would want to see
+        /// first.
         Smart = "smart",
-        /// Everything but reading is asked.
+        /// A person is asked about everything but reading.
         Ask = "ask",
-        /// Only reading.
+        /// Only reading is allowed.
         ReadOnly = "read_only",
     }
 }
 
 text_enum! {
-    /// What an operator or a person set for one tool. It never widens what grants allow.
+    /// An operator's or a person's rule for one tool. It never widens what grants allow.
     Rule {
         /// Allowed without asking.
         Always = "always",
-        /// Asked each time.
+        /// A person is asked each time.
         Ask = "ask",
         /// Refused.
         Never = "never",
@@ -31,7 +33,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What a proposal would do, as its tool declares.
+    /// An effect of a proposal, as its tool declares it.
     Effect {
         /// Looks at something.
         Read = "read",
@@ -41,9 +43,10 @@ text_enum! {
         Define = "define",
         /// Deletes a table, all rows of one, or a task.
         Delete = "delete",
-        /// What it does cannot be told; taken as the worst.
+        /// Nobody can tell what it does; the law takes it as the worst.
         Opaque = "opaque",
-        /// Makes a capability live that has no powers, or none that its live version does not have.
+        /// Makes a capability live that has no powers beyond those of its live version, or none at
+        /// all.
         Install = "install",
         /// Makes a capability live that has new or wider powers.
         Grant = "grant",
@@ -51,17 +54,18 @@ text_enum! {
         Call = "call",
         /// Loads capabilities afresh, or restarts the process.
         Restart = "restart",
-        /// Calls a tool of somebody else's server, which may do anything there.
+        /// Calls a tool of another's server, which may do anything there.
         External = "external",
-        /// Says something to somebody, who cannot be made to forget it.
+        /// Sends words to somebody, who cannot be made to forget them.
         Send = "send",
-        /// Does what a person confirms each time, whatever else was set.
+        /// Needs a person's confirmation each time, whatever else is set.
         Confirm = "confirm",
     }
 }
 
 impl Effect {
-    /// True if only a person's decision about this very proposal allows it: no mode does, and no rule.
+    /// True if only a person's decision about this very proposal allows it: no mode does, and no
+    /// rule.
     pub fn needs_decision(self) -> bool {
         match self {
             Self::Grant | Self::Confirm => true,
@@ -92,14 +96,14 @@ text_enum! {
 text_enum! {
     /// How far a proposal reaches.
     Impact {
-        /// What it names.
+        /// The things it names.
         Local = "local",
-        /// More than what it names.
+        /// More than the things it names.
         Systemic = "systemic",
     }
 }
 
-/// What a second model says of a proposal. It can only make a verdict stricter.
+/// A second model's judgement of a proposal. It can only make a verdict stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Classification {
@@ -117,7 +121,7 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// The strictest there is; stands for one that could not be had.
+    /// The strictest of all; stands for a classification that no model gave.
     pub const STRICTEST: Self =
         Self { complexity: Grade::High, risk: Grade::High, impact: Impact::Systemic, requires_confirmation: true };
 }

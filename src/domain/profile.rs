@@ -9,25 +9,25 @@ use super::{DecidingWords, Effect, Words};
 /// The profile of a conversation that names none.
 pub const DEFAULT_PROFILE: &str = "builder";
 
-/// Whose words come in.
+/// The kind of people or programs whose words come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// The person whose server this is: may decide about approvals.
+    /// The person whose server this is, who may decide about approvals.
     Owner,
-    /// Somebody outside: untrusted, decides nothing.
+    /// A person outside: untrusted, decides nothing.
     Contact,
     /// Another program: decides nothing.
     Machine,
 }
 
 impl Audience {
-    /// Whether a word of theirs may decide about an approval.
+    /// True if their words may decide about an approval.
     pub fn may_decide(self) -> bool {
         self == Self::Owner
     }
 }
 
-/// The tools a profile may be offered and may call. A tool that is not in it does not exist for the profile.
+/// The tools that a profile is offered and may call. No other tool exists for the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toolset {
     /// The four first tools, every capability, every external tool.
@@ -37,7 +37,7 @@ pub enum Toolset {
 }
 
 impl Toolset {
-    /// Whether a tool of this name is in it.
+    /// True if a tool of this name is in it.
     pub fn has(self, tool: &str) -> bool {
         match self {
             Self::Builder => true,
@@ -46,57 +46,60 @@ impl Toolset {
     }
 }
 
-/// What a model is shown besides the running turn.
+/// The part of a model's request besides the running turn.
 #[derive(Clone, Copy, Debug)]
 pub enum Context {
     /// The turns before it.
     Conversation {
-        /// How many messages of them; `None`: as many as is set for the server.
+        /// How many messages of them; `None`: the server's setting.
         history: Option<usize>,
-        /// Whether a model sums up those that have no room.
+        /// Whether a model sums up those that do not fit.
         summaries: bool,
     },
-    /// No turn before it: a text that is made anew for each step and stands at the end of the system prompt.
+    /// No turn before it. A text that is made anew for each step stands at the end of the system
+    /// prompt.
     Snapshot(fn(&Moment<'_>) -> String),
 }
 
-/// What a snapshot is made of.
+/// The material of a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The time.
     pub now: DateTime<Utc>,
-    /// What the running turn reacts to.
+    /// The input that the running turn reacts to.
     pub said: &'a str,
 }
 
-/// How many tool calls an answer makes.
+/// How many tool calls one answer may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallsPerStep {
-    /// At most so many; the model is told of the others that they were not made. An answer without a call ends the turn.
+    /// At most so many; the model is told that further calls were not made. An answer without a
+    /// call ends the turn.
     Many(usize),
-    /// One. An answer without a call, or with several, is refused and asked for again; a call that did something ends the turn.
+    /// One. An answer without a call, or with several, is refused and asked for again; a call that
+    /// had an effect ends the turn.
     ExactlyOne,
 }
 
-/// Where the text of answers goes.
+/// The destination of an answer's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswersTo {
-    /// To the page, piece by piece as it is written.
+    /// The page, piece by piece as the model writes it.
     Page,
-    /// To a channel that takes whole texts.
+    /// A channel that takes whole texts.
     Channel,
-    /// Nowhere: it is dropped, and only calls count.
+    /// None: the text is dropped, and only calls count.
     Nowhere,
 }
 
-/// How much a profile's model is helped.
+/// How much help a profile's model gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coaching {
-    /// With everything there is for weak models.
+    /// All the help there is for weak models.
     Full,
-    /// Only held to what is recorded: an answer that claims what nothing shows is taken back.
+    /// The truth ledger alone: an answer that claims what no record shows is taken back.
     Truth,
-    /// Not at all.
+    /// None.
     Off,
 }
 
@@ -105,36 +108,38 @@ pub enum Coaching {
 pub struct Profile {
     /// Its name, which conversations and policies carry.
     pub name: &'static str,
-    /// Whose words come in.
+    /// The kind of people or programs whose words come in.
     pub audience: Audience,
     /// The system prompt, with its places to fill in.
     pub prompt: &'static str,
-    /// Which tools there are for it.
+    /// The tools that exist for it.
     pub tools: Toolset,
-    /// What a model is shown besides the running turn.
+    /// The part of a model's request besides the running turn.
     pub context: Context,
-    /// How many calls an answer makes.
+    /// How many calls one answer may make.
     pub calls: CallsPerStep,
-    /// Where the text of answers goes.
+    /// The destination of an answer's text.
     pub answers: AnswersTo,
-    /// How much its model is helped.
+    /// How much help its model gets.
     pub coaching: Coaching,
     /// The most tokens of an answer; `None`: as many as the model's provider takes.
     pub answer_tokens: Option<u32>,
-    /// How freely the model chooses its words; `None`: as its provider does.
+    /// How freely the model chooses its words; `None`: the provider's default.
     pub temperature: Option<f64>,
-    /// The most steps of a turn, if its policy has no such budget; `None`: as many as is set for the server.
+    /// The most steps of a turn, if its policy has no such budget; `None`: the server's setting.
     pub steps: Option<u32>,
-    /// The words that decide about approvals, if its audience may.
+    /// The words that decide about approvals, if its audience may decide.
     pub words: DecidingWords,
-    /// How long an approval waits; `None`: as long as is set for the server.
+    /// How long an approval waits; `None`: the server's setting.
     pub approval_expiry: Option<TimeDelta>,
-    /// Whether a message that is no such word declines the question that waits and is said into its turn. Otherwise it queues.
+    /// If true, a message that is no such word declines the waiting question and is said into its
+    /// turn. If false, the message queues.
     pub talked_over: bool,
 }
 
 impl Profile {
-    /// The words for a proposal with these effects, as the person is shown them; `asks`: the text beside it asks something.
+    /// The words for a proposal with these effects, as the person sees them; `asks`: the text
+    /// beside the call asks something.
     pub fn words_about(&self, effects: &BTreeSet<Effect>, asks: bool) -> Words {
         if !self.audience.may_decide() {
             return Words::none();
@@ -142,7 +147,7 @@ impl Profile {
         Words { others_decline: self.talked_over, ..self.words.about(effects, asks) }
     }
 
-    /// How many of the `asked_for` calls of an answer are made.
+    /// How many of an answer's `asked_for` calls are made.
     pub fn calls_made(&self, asked_for: usize) -> usize {
         match self.calls {
             CallsPerStep::Many(most) => asked_for.min(most),

@@ -1,4 +1,4 @@
-//! What events add up to: tables whose rows can be made again from events alone.
+//! Projections: tables whose rows can be made again from events alone.
 
 use serde_json::{Map, Value};
 
@@ -9,38 +9,39 @@ text_enum! {
     Projection {
         /// How far each stream goes.
         Conversations = "conversations",
-        /// Where each turn stands.
+        /// The state of each turn.
         Turns = "turns",
-        /// What models answered.
+        /// The answers of models.
         Steps = "steps",
-        /// What answers used up that never came to their end.
+        /// The costs of answers that never came to their end.
         BrokenAnswers = "broken_answers",
-        /// What they asked for.
+        /// The calls that models asked for.
         ToolCalls = "tool_calls",
-        /// What was said, and what models were told of their calls.
+        /// The words of people and models, and the results that models got for their calls.
         Messages = "messages",
         /// The images that came with messages.
         Attachments = "attachments",
-        /// What was asked of a person.
+        /// The questions to people.
         Approvals = "approvals",
-        /// What capabilities did outside their sandbox.
+        /// The effects of capabilities outside their sandbox.
         Operations = "operations",
-        /// The to-dos there are.
+        /// The to-dos.
         Tasks = "tasks",
-        /// The versions of capabilities that are kept.
+        /// The kept versions of capabilities.
         CapabilityVersions = "capability_versions",
-        /// Which of them are live.
+        /// The live ones of them.
         Capabilities = "capabilities",
     }
 }
 
-/// What an event does to one row.
+/// The change of one row by an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The table.
     pub of: Projection,
-    /// Which row; unique in its table, and shown to people.
+    /// The row's key; unique in its table, and shown to people.
     pub key: String,
-    /// The columns it sets, others staying as they are; `created_at` is set by the first change of a row only. `None`: the row is gone.
+    /// The columns that it sets; the others stay. Only the first change of a row sets `created_at`.
+    /// `None`: the row is gone.
     pub row: Option<Map<String, Value>>,
 }

@@ -1,4 +1,5 @@
-//! Refusals: why a call was not carried out, as a value. Code looks at the value; only [`Refusal::told`] makes words of it, for a model.
+//! Refusals: the reason why a call was not carried out, as a value. Code looks at the value; only
+//! [`Refusal::told`] makes words of it, for a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -6,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::turn::text_enum;
 
 text_enum! {
-    /// What kind of refusal it is.
+    /// The kind of a refusal.
     RefusalCode {
         /// The arguments do not fit.
         InvalidArguments = "invalid_arguments",
@@ -14,25 +15,25 @@ text_enum! {
         InvalidName = "invalid_name",
         /// The parameters of a capability are no JSON Schema of an object.
         InvalidSchema = "invalid_schema",
-        /// The grants cannot be read, or there are none like these.
+        /// The grants cannot be read, or name powers that do not exist.
         UnknownGrant = "unknown_grant",
-        /// The code uses what it asked no grant for.
+        /// The code uses a power that it asked no grant for.
         MissingGrant = "missing_grant",
-        /// The code uses a name that is not there.
+        /// The code uses a name that is not defined.
         NotDefined = "not_defined",
         /// The source is too long.
         TooLarge = "too_large",
         /// The source cannot be parsed.
         SyntaxError = "syntax_error",
-        /// The code fails while it loads, or imports what it was not granted.
+        /// The code fails while it loads, or imports a power that it was not granted.
         ImportError = "import_error",
         /// The code does not define its function.
         MissingFunction = "missing_function",
         /// One of the capability's own tests fails.
         TestFailed = "test_failed",
-        /// Postgres refused the statement for what it is.
+        /// Postgres refused the statement itself.
         SqlError = "sql_error",
-        /// Postgres forbids what the statement does.
+        /// Postgres forbids the statement's effect.
         SqlForbidden = "sql_forbidden",
         /// A capability's code threw.
         CapabilityFailed = "capability_failed",
@@ -42,31 +43,31 @@ text_enum! {
         LimitExceeded = "limit_exceeded",
         /// The capability cannot be loaded, or broke.
         CapabilityUnusable = "capability_unusable",
-        /// A capability would take a name that somebody else has.
+        /// The capability would take a name that is taken.
         Taken = "taken",
-        /// The person disabled it.
+        /// A person disabled it.
         Disabled = "disabled",
-        /// It was there, and is not any more.
+        /// It existed, and does not any more.
         Gone = "gone",
-        /// A server of external tools did not do it.
+        /// A server of external tools did not carry it out.
         McpServer = "mcp_server",
-        /// There is nothing of this id.
+        /// Nothing has this id.
         NotFound = "not_found",
         /// It may not be done here at all.
         Refused = "refused",
         /// It took too long.
         Timeout = "timeout",
-        /// Others use what it needs.
+        /// Others use the thing it needs.
         Busy = "busy",
         /// The agent's tables have all the room they may have.
         Quota = "quota",
-        /// The device has no room left for them.
+        /// The device has no room left for the agent's tables.
         DiskFull = "disk_full",
         /// The result is too large to be kept.
         TooMuch = "too_much",
-        /// The answer asked for more calls than are made.
+        /// The answer asked for more calls than one answer may make.
         TooManyCalls = "too_many_calls",
-        /// There is no such tool for this profile.
+        /// The profile has no such tool.
         UnknownTool = "unknown_tool",
         /// The law forbids it in every case: by the mode, or by a rule.
         Forbidden = "forbidden",
@@ -77,16 +78,17 @@ text_enum! {
     }
 }
 
-/// How a code is told.
+/// The form in which a model is told of a code.
 enum Form {
     /// As JSON, under this word.
     Named(&'static str),
-    /// As the sentence alone.
+    /// As a bare sentence.
     Sentence,
 }
 
 impl RefusalCode {
-    /// True for a mistake that the author of the call can put right. What a person or the law refused is none, nor what the world did.
+    /// True for a mistake that the author of the call can put right. A no of a person or of the law
+    /// is no mistake, and neither is a failure of the world.
     pub fn can_be_put_right(self) -> bool {
         match self {
             Self::InvalidArguments
@@ -144,18 +146,18 @@ pub struct Place {
     pub offset: u32,
 }
 
-/// Why a call was not carried out.
+/// The reason why a call was not carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     pub code: RefusalCode,
-    /// What is wrong and what to do instead, for the model.
+    /// The fault and what to do instead, for the model.
     pub message: String,
-    /// Where in the source.
+    /// The place in the source.
     pub place: Option<Place>,
     /// The grants to ask for, as an author writes them.
     pub grants: Option<Value>,
-    /// What else is told, by name.
+    /// Further values for the model, by name.
     pub more: Map<String, Value>,
 }
 
@@ -180,12 +182,12 @@ impl Refusal {
         Self { place, ..self }
     }
 
-    /// The same, with the grants to ask for.
+    /// The same, with grants that the model should ask for.
     pub fn asking_for(self, grants: Value) -> Self {
         Self { grants: Some(grants), ..self }
     }
 
-    /// The same, with something more to tell.
+    /// The same, with one more value for the model.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.more.insert(name.to_owned(), value.into());
         self
@@ -199,7 +201,7 @@ impl Refusal {
         }
     }
 
-    /// The same as a value: an object with `error`, `message` and what else there is, or a sentence alone.
+    /// The same as a value: an object with `error`, `message` and the rest, or a bare sentence.
     pub fn to_json(&self) -> Value {
         match self.code.form() {
             Form::Sentence => Value::String(worded(&self.message)),
@@ -217,7 +219,7 @@ impl Refusal {
     }
 }
 
-/// The words that are told. Those of a test that shows that nobody reads them are others.
+/// The words for a model. A test that shows that no code reads them replaces them.
 fn worded(message: &str) -> String {
     #[cfg(debug_assertions)]
     if REWORDED.load(std::sync::atomic::Ordering::Relaxed) {
@@ -229,7 +231,7 @@ fn worded(message: &str) -> String {
 #[cfg(debug_assertions)]
 static REWORDED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-/// From now on every refusal of this process is told in other words; debug builds only.
+/// From now on every refusal of this process has other words; debug builds only.
 #[cfg(debug_assertions)]
 pub fn reword() {
     REWORDED.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -7,7 +7,7 @@ use super::turn::text_enum;
 use super::{ConversationId, TaskId};
 
 text_enum! {
-    /// Where a task stands.
+    /// The state of a task.
     TaskStatus {
         /// Nobody has begun it.
         Pending = "pending",
@@ -21,7 +21,7 @@ text_enum! {
 }
 
 impl TaskStatus {
-    /// True while the task still wants something done; only open tasks fall due.
+    /// True while the task still has work to do; only open tasks fall due.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::InProgress)
     }
@@ -30,17 +30,17 @@ impl TaskStatus {
 /// A to-do a person can see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Its number, as shown to people and to the model.
+    /// Its number, for people and for the model.
     pub id: TaskId,
     /// One line.
     pub title: String,
-    /// Anything longer; empty when there is nothing to add.
+    /// Anything longer; empty if there is nothing to add.
     pub details: String,
-    /// Where it stands.
+    /// Its state.
     pub status: TaskStatus,
-    /// When it wakes the agent; never when `None`.
+    /// The time at which it wakes the agent; never if `None`.
     pub due_at: Option<DateTime<Utc>>,
-    /// The model that works on it when it falls due, as `provider/model`; the profile's where there is none.
+    /// The model that works on it when it falls due, as `provider/model`; if `None`, the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The conversation it was made in; the turn it wakes runs there.

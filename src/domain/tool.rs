@@ -1,4 +1,4 @@
-//! Tools as the model sees them, the calls it asks for, and what comes of a call.
+//! Tools as models see them, the calls that models ask for, and the outcomes of calls.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::turn::text_enum;
 use super::{Refusal, RefusalCode};
 
-/// A tool as it is offered to a model.
+/// A tool as a model is offered it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// The name the model calls it by.
+    /// The name by which the model calls it.
     pub name: String,
-    /// What it does, for the model.
+    /// Its description, for the model.
     pub description: String,
     /// JSON Schema of its arguments, an object schema.
     pub parameters: Value,
@@ -40,39 +40,41 @@ pub struct Usage {
 }
 
 text_enum! {
-    /// How often an effect can have happened when the process dies in the middle.
+    /// How often an effect can have happened if the process dies in the middle.
     EffectClass {
         /// In this database: effect and outcome commit together, exactly once.
         Transactional = "T",
-        /// At a peer that honours an idempotency key: resent with the same key.
+        /// At a peer that honours an idempotency key: the server sends it again with the same key.
         Keyed = "K",
-        /// Neither: never resent by itself; shown as unknown.
+        /// Neither: the server never sends it again by itself, and shows it as unknown.
         Neither = "N",
     }
 }
 
 text_enum! {
-    /// Where an operation of a capability's call stands.
+    /// The state of an operation of a capability's call.
     OperationState {
-        /// About to be sent; what came of it is not known yet.
+        /// About to be sent; its end is not known yet.
         Intended = "intended",
         /// It happened.
         Done = "done",
         /// It did not happen, or the peer refused it.
         Failed = "failed",
-        /// The process died in the middle; it may have happened. Never repeated by itself.
+        /// The process died in the middle, so it may have happened. The server never repeats it by
+        /// itself.
         Unknown = "unknown",
     }
 }
 
-/// The most bytes of a result that are recorded. Tools have smaller limits of their own, with better words; this one is for all.
+/// The most bytes of a recorded result. Tools have smaller limits of their own, with better words;
+/// this one is for all.
 pub const MOST_RESULT: usize = 512 << 10;
 /// The most bytes of a logged line.
 const MOST_LINE: usize = 8 << 10;
-/// The most bytes of all of them.
+/// The most bytes of all logged lines.
 const MOST_LOGS: usize = 64 << 10;
 
-/// The beginning of a text, where it is longer than `most` bytes; it says so then.
+/// The text, or if it is longer than `most` bytes, its beginning and a word that it was cut.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
@@ -81,28 +83,28 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{shown}… (cut: it has {} bytes)", text.len()))
 }
 
-/// What came of a tool call; every call ends in exactly one.
+/// The outcome of a tool call; every call ends in exactly one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// False when the tool refused or failed; `result` then says why.
+    /// False if the tool refused or failed; `result` then says why.
     pub ok: bool,
-    /// What the model reads.
+    /// The text for the model.
     pub result: String,
-    /// What a capability logged, oldest first.
+    /// The lines that a capability logged, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
-    /// What kind of refusal it is, if it is one.
+    /// The kind of refusal, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<RefusalCode>,
 }
 
 impl Outcome {
-    /// A call that did what was asked.
+    /// A call that did its work.
     pub fn ok(result: impl Into<String>) -> Self {
         Self { ok: true, result: result.into(), logs: Vec::new(), refusal: None }
     }
 
-    /// The same as it is recorded: no longer than everybody who is shown it can take.
+    /// The same in the form that is recorded: no longer than any of its readers can take.
     pub fn bounded(mut self) -> Self {
         if let Cow::Owned(result) = shortened(&self.result, MOST_RESULT) {
             self.result = result;
@@ -128,7 +130,7 @@ impl Outcome {
         Self { refusal: Some(refusal.code), ..Self::failed(refusal.told()) }
     }
 
-    /// A call that did not; `result` is written for the model to act on.
+    /// A call that failed; `result` tells the model what to do.
     pub fn failed(result: impl Into<String>) -> Self {
         Self { ok: false, result: result.into(), logs: Vec::new(), refusal: None }
     }

@@ -1,8 +1,9 @@
-//! A turn's states and where turns come from.
+//! A turn's states, and the inputs that begin turns.
 
 use super::Machine;
 
-/// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in Rust.
+/// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in
+/// Rust.
 macro_rules! text_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -15,7 +16,7 @@ macro_rules! text_enum {
             /// Every value, in declaration order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word used in the database and on the wire.
+            /// The word in the database and on the wire.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
@@ -31,7 +32,7 @@ macro_rules! text_enum {
             type Err = String;
 
             /// # Errors
-            /// A sentence that lists the words allowed.
+            /// A sentence that lists the allowed words.
             fn from_str(text: &str) -> Result<Self, String> {
                 match text {
                     $($text => Ok(Self::$variant),)+
@@ -44,7 +45,7 @@ macro_rules! text_enum {
 pub(super) use text_enum;
 
 text_enum! {
-    /// Where a turn stands; the `Machine` of turns says how it gets there.
+    /// The state of a turn; the `Machine` of turns says how it changes.
     TurnState {
         /// Accepted, nobody works on it yet.
         Queued = "queued",
@@ -54,7 +55,7 @@ text_enum! {
         AwaitingApproval = "awaiting_approval",
         /// It ended with an answer.
         Completed = "completed",
-        /// Stopped by a person.
+        /// A person stopped it.
         Aborted = "aborted",
         /// It ended without an answer.
         Failed = "failed",
@@ -62,14 +63,14 @@ text_enum! {
 }
 
 impl TurnState {
-    /// True when nothing will happen to the turn any more.
+    /// True if nothing will happen to the turn any more.
     pub fn is_final(self) -> bool {
         self.is_over()
     }
 }
 
 text_enum! {
-    /// What kept a turn from its answer.
+    /// The failure that kept a turn from its answer.
     Failure {
         /// No model answered.
         Model = "model",
@@ -79,19 +80,20 @@ text_enum! {
 }
 
 text_enum! {
-    /// What a turn reacts to.
+    /// The input that a turn reacts to.
     Origin {
         /// A person wrote.
         Message = "message",
         /// Tasks fell due.
         Task = "task",
-        /// A person gave the controller an order, for example to install a capability; no model is asked.
+        /// A person gave the controller an order, for example to install a capability; no model is
+        /// asked.
         Command = "command",
     }
 }
 
 text_enum! {
-    /// Whose entry a message is.
+    /// The author of a message.
     Role {
         /// A person, or the heartbeat.
         User = "user",

@@ -1,4 +1,4 @@
-//! Which words of a person decide an approval, and when a text asks something of its own.
+//! The words of a person that decide an approval, and texts that ask something of their own.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,12 @@ use super::Effect;
 /// The words by which a profile's person decides about approvals in the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecidingWords {
-    /// They allow everything. They are made for it: no question of a model is answered with them by chance.
+    /// They allow everything. They are made for it: nobody answers a model's question with them by
+    /// chance.
     pub made: &'static [&'static str],
-    /// They allow what does little. A person says them to many a question.
+    /// They allow a call of little effect. A person says them to many a question.
     pub yes: &'static [&'static str],
-    /// They refuse. A refusal does nothing, so that plain ones are enough.
+    /// They refuse. A refusal has no effect, so plain words are enough.
     pub no: &'static [&'static str],
 }
 
@@ -27,7 +28,8 @@ impl DecidingWords {
     /// No word decides.
     pub const NONE: Self = Self { made: &[], yes: &[], no: &[] };
 
-    /// The words for a proposal with these effects; `asks`: the text beside it asks something.
+    /// The words for a proposal with these effects; `asks`: the text beside the call asks
+    /// something.
     pub fn about(self, effects: &BTreeSet<Effect>, asks: bool) -> Words {
         let owned = |words: &[&str]| words.iter().copied().map(str::to_owned).collect();
         let mut words = Words { approve: owned(self.made), deny: owned(self.no), others_decline: false };
@@ -38,8 +40,8 @@ impl DecidingWords {
     }
 }
 
-/// The words that decide one approval, as its person is shown them. A message decides if it is one of them and nothing else, in letters of
-/// any case.
+/// The words that decide one approval, as its person sees them. A message decides if it is one of
+/// them and nothing else, in letters of any case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Words {
     /// These allow it.
@@ -51,7 +53,7 @@ pub struct Words {
     pub others_decline: bool,
 }
 
-/// What a message says to the question that waits.
+/// A message's answer to the question that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
     /// Yes.
@@ -63,7 +65,7 @@ pub enum Heard {
 }
 
 impl Default for Words {
-    /// The words of the house that are made for it: those of approvals that were asked before words were kept with them.
+    /// The made words of the house: for approvals from before words were kept with them.
     fn default() -> Self {
         DecidingWords::HOUSE.about(&BTreeSet::new(), true)
     }
@@ -75,7 +77,7 @@ impl Words {
         DecidingWords::NONE.about(&BTreeSet::new(), true)
     }
 
-    /// What a message says to the question; `None`: nothing, it is a message like any other.
+    /// The message's answer to the question; `None` if it is a message like any other.
     pub fn heard(&self, message: &str) -> Option<Heard> {
         let said = message.trim().trim_end_matches(['.', '!']).to_lowercase();
         let among = |words: &[String]| words.iter().any(|word| word.to_lowercase() == said);
@@ -89,7 +91,7 @@ impl Words {
     }
 }
 
-/// Whether a plain yes is enough for this effect.
+/// True if a plain yes is enough for this effect.
 fn plain(effect: Effect) -> bool {
     match effect {
         Effect::Read | Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart | Effect::Confirm => {
@@ -99,11 +101,11 @@ fn plain(effect: Effect) -> bool {
     }
 }
 
-/// Whether a text holds a mark of a question, of any script.
+/// True if a text holds a question mark, of any script.
 pub fn asks(text: &str) -> bool {
     const MARKS: &str = "?\u{bf}\u{37e}\u{55e}\u{61f}\u{1367}\u{1945}\u{203d}\u{2047}\u{2048}\u{2049}\u{2753}\u{2754}\u{2cfa}\u{2cfb}\u{2e18}\
          \u{2e2e}\u{2e54}\u{a60f}\u{a6f7}\u{fe16}\u{fe56}\u{ff1f}\u{11143}\u{1e95f}";
-    // In Greek the mark of a question is written, and normalised, as a semicolon.
+    // Greek writes its question mark as a semicolon, and so does normalised text.
     let greek = || text.chars().any(|c| matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}'));
     text.contains(|c| MARKS.contains(c)) || (text.contains(';') && greek())
 }

@@ -1,36 +1,37 @@
-//! At the limit of a budget, and at the same call over and over, a turn ends with an answer that says so.
+//! If a turn reaches the limit of a budget, or makes the same call over and over, it ends with an
+//! answer that says so.
 
 use std::fmt;
 
 use crate::domain::{Budget, Budgets, Spent, Used};
 
-/// A limit that is reached.
+/// A limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exceeded {
-    /// Whose budget.
+    /// The span of the budget.
     pub scope: Scope,
-    /// What is used up.
+    /// The thing that is used up.
     pub what: What,
     /// The limit.
     pub limit: u64,
-    /// What was used.
+    /// The amount that was used.
     pub used: u64,
 }
 
-/// Whose budget.
+/// The span of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The turn's.
+    /// One turn.
     Turn,
-    /// Its conversation's.
+    /// Its conversation.
     Conversation,
-    /// The day's, of all conversations together.
+    /// The day, all conversations together.
     Day,
-    /// The part of the day's that turns of tasks may use together.
+    /// The part of the day that turns of tasks may use together.
     Tasks,
 }
 
-/// What a budget limits.
+/// The thing that a budget limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Model requests.
@@ -45,11 +46,12 @@ pub enum What {
     Money,
     /// Tool calls.
     ToolCalls,
-    /// Requests whose price is not known, where money is limited: the limit is that of the money, what was used are such requests.
+    /// Requests without a known price, if money is limited: the limit is one of money, and the used
+    /// amount counts such requests.
     UnknownPrice,
 }
 
-/// The first limit that is reached, the turn's before the conversation's before the day's.
+/// The first limit that is reached: the turn's before the conversation's before the day's.
 pub fn check(budgets: &Budgets, used: &Used) -> Option<Exceeded> {
     let of_tasks = used.tasks.map(|used| (Scope::Tasks, budgets.day_of_tasks(), used));
     let spans: Vec<_> = [
@@ -61,7 +63,8 @@ pub fn check(budgets: &Budgets, used: &Used) -> Option<Exceeded> {
     .chain(of_tasks)
     .collect();
     let reached = spans.iter().find_map(|(scope, budget, spent)| check_span(*scope, budget, spent));
-    // A limit of money cannot be kept with a model nobody knows the price of: one request is made at most.
+    // If nobody knows a model's price, a limit of money cannot be kept: it allows one request at
+    // most.
     let unpriced = || {
         let (scope, limit) = spans.iter().find_map(|(scope, budget, _)| Some((*scope, budget.money_micros?)))?;
         let used = used.turn.unpriced;
@@ -108,7 +111,7 @@ impl What {
     }
 }
 
-/// A sentence for the person: which limit it was and how to raise it.
+/// A sentence for the person: which limit it was, and how to raise it.
 impl fmt::Display for Exceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { scope, what, limit, used } = *self;
@@ -143,12 +146,12 @@ impl fmt::Display for Exceeded {
     }
 }
 
-/// How often a call was made already.
+/// How often the model has made a call already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
-    /// Not often enough to say something.
+    /// Not often enough for a word.
     None,
-    /// It is the third or fourth time (the number): its result comes with a warning.
+    /// It is the third or fourth time (the number): the result comes with a warning.
     Warn(usize),
     /// It is the fifth time or more: the turn ends.
     Stop(usize),
@@ -158,7 +161,8 @@ const WARN_AT: usize = 3;
 /// At this number the turn ends.
 pub const STOP_AT: usize = 5;
 
-/// Judges how often the same tool was called with the same arguments in a turn. `previous`: tool and arguments of the calls before.
+/// Judges how often a turn called the same tool with the same arguments. `previous`: tool and
+/// arguments of its earlier calls.
 pub fn repetition(previous: &[(String, String)], tool: &str, arguments: &str) -> Repetition {
     let this = canonical(arguments);
     let same = |(earlier, with): &&(String, String)| earlier == tool && canonical(with) == this;
@@ -169,7 +173,7 @@ pub fn repetition(previous: &[(String, String)], tool: &str, arguments: &str) ->
     }
 }
 
-/// Arguments in one form: keys sorted, no spaces. What is no JSON stays as it is.
+/// Arguments in one form: keys sorted, no spaces. A text that is no JSON stays as it is.
 fn canonical(arguments: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(arguments) {
         Ok(value) => value.to_string(),

@@ -14,23 +14,24 @@ use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Ref
 
 pub use budget::{Exceeded, Repetition, STOP_AT, Scope, What, check, repetition};
 
-/// A tool call as it is judged.
+/// A tool call as the law judges it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Proposal {
     /// The call.
     pub call: ToolCallId,
-    /// The tool asked for.
+    /// The tool that the model asked for.
     pub tool: String,
     /// The exact arguments.
     pub arguments: Value,
-    /// What it would do, as its tool declares.
+    /// Its effects, as the tool declares them.
     pub effects: BTreeSet<Effect>,
-    /// What it meets: for a capability, the version that is called or replaced. A proposal about another version is another proposal.
+    /// The version of the capability that is called or replaced, if there is one. A proposal about
+    /// another version is another proposal.
     pub version: Option<i32>,
 }
 
 impl Proposal {
-    /// sha256 of the canonical JSON (object keys sorted), which is what a permit and an approval are bound to.
+    /// sha256 of the canonical JSON (object keys sorted). Permits and approvals are bound to it.
     pub fn sha256(&self) -> [u8; 32] {
         // serde_json keeps the keys of its maps sorted, so equal proposals have equal text.
         let text = serde_json::to_string(&serde_json::to_value(self).unwrap_or_default()).unwrap_or_default();
@@ -38,27 +39,27 @@ impl Proposal {
     }
 }
 
-/// What a profile may do.
+/// A profile's policy.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// How much happens without a person.
+    /// How much a call may do without a person.
     pub mode: Mode,
-    /// Whether a second model classifies proposals; what it says is then given as [`Known::classification`].
+    /// Whether a second model classifies proposals; [`Known::classification`] is its judgement.
     pub governor: bool,
-    /// What was set for single tools.
+    /// The rules for single tools.
     pub rules: BTreeMap<String, Rule>,
     /// The tools that exist for it.
     pub tools: Toolset,
 }
 
-/// What the law says to a proposal.
+/// The law's answer to a proposal.
 #[derive(Debug)]
 pub enum Verdict {
-    /// It may run.
+    /// The call may run.
     Allow(Permit),
-    /// A person has to decide; why, in words for that person.
+    /// A person has to decide; the reason, in words for that person.
     Ask(String),
-    /// It may not.
+    /// The call may not run.
     Deny(Refusal),
 }
 
@@ -87,7 +88,7 @@ impl Permit {
         self.call
     }
 
-    /// What it is bound to, see [`Proposal::sha256`].
+    /// The proposal that it is bound to, see [`Proposal::sha256`].
     pub fn proposal_sha256(&self) -> &[u8; 32] {
         &self.proposal_sha256
     }
@@ -97,37 +98,38 @@ impl Permit {
         self.approval
     }
 
-    /// The word the audit keeps: `ask` when a person allowed it, else `allow`.
+    /// The word that the audit keeps: `ask` if a person allowed it, else `allow`.
     pub fn verdict(&self) -> &'static str {
         if self.approval.is_some() { "ask" } else { "allow" }
     }
 }
 
-/// A decision about a proposal of this call, as it was recorded.
+/// A recorded decision about a proposal of this call.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The approval.
     pub approval: ApprovalId,
-    /// What was decided.
+    /// The decision.
     pub state: ApprovalState,
-    /// What it was decided about.
+    /// The proposal that the person decided about.
     pub proposal_sha256: Vec<u8>,
-    /// True when its effect was recorded.
+    /// True if its effect is recorded.
     pub used: bool,
     /// The person's reason.
     pub reason: Option<String>,
 }
 
-/// What is known about a proposal besides itself.
+/// The law's knowledge of a proposal besides the proposal itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
-    /// What a second model said of it, where one was asked.
+    /// The second model's judgement, if one was asked.
     pub classification: Option<&'a Classification>,
-    /// What a person decided about this call, where one was asked.
+    /// The person's decision about this call, if one was asked.
     pub decision: Option<&'a Recorded>,
 }
 
-/// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same verdict.
+/// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same
+/// verdict.
 pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verdict {
     if let Toolset::Only(tools) = policy.tools
         && !policy.tools.has(&proposal.tool)
@@ -139,7 +141,7 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verd
         policy::Judged::Allow => Verdict::Allow(permit(None)),
         policy::Judged::Deny(reason) => Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),
         policy::Judged::Ask(why) => match known.decision {
-            // A decision holds for exactly what was shown, and once.
+            // A decision holds once, and for exactly the proposal that the person saw.
             Some(decision) if !decision.used && decision.proposal_sha256 == proposal.sha256() => match decision.state {
                 ApprovalState::Approved => Verdict::Allow(permit(Some(decision.approval))),
                 ApprovalState::Denied => Verdict::Deny(Refusal::new(RefusalCode::Denied, denied(decision.reason.as_deref()))),

@@ -1,20 +1,21 @@
-//! The table of the law: what each mode says to each effect, and what rules and a classification change.
+//! The table of the law: the answer of each mode to each effect, and the changes that rules and a
+//! classification make.
 
 use super::{Policy, Proposal};
 use crate::domain::{Classification, Effect, Grade, Impact, Mode, Rule};
 
-/// What the table says, before any decision of a person.
+/// The table's answer, before any decision of a person.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Judged {
     Allow,
-    /// Why, for the person who decides.
+    /// The reason, for the person who decides.
     Ask(String),
-    /// Why, for the model.
+    /// The reason, for the model.
     Deny(String),
 }
 
-/// Looks a proposal up: the strictest effect decides, then a rule for the tool, then what a second model said. Each reason names the mode and
-/// the tool, and says what to do.
+/// Judges a proposal: the strictest effect decides, then a rule for the tool, then the second
+/// model's judgement. Each reason names the mode and the tool, and says what to do.
 pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option<&Classification>) -> Judged {
     let tool = &proposal.tool;
     if policy.rules.get(tool) == Some(&Rule::Never) {
@@ -24,13 +25,13 @@ pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option
         ));
     }
     let by_mode = proposal.effects.iter().map(|effect| of_mode(policy.mode, *effect, tool));
-    // A proposal that says nothing of its effects is not taken for harmless.
+    // A proposal that names no effect does not count as harmless.
     let strictest = by_mode.max_by_key(strictness).unwrap_or_else(|| of_mode(policy.mode, Effect::Opaque, tool));
     let ruled = match policy.rules.get(tool) {
         Some(Rule::Ask) if strictest == Judged::Allow => {
             Judged::Ask(format!("The tool `{tool}` is set to ask each time (rule `ask`)."))
         }
-        // A rule never stands for a decision that has to be about this very proposal.
+        // A rule never replaces a decision that has to be about this very proposal.
         Some(Rule::Always)
             if matches!(strictest, Judged::Ask(_)) && !proposal.effects.iter().any(|effect| effect.needs_decision()) =>
         {
@@ -96,8 +97,9 @@ mod tests {
     use super::*;
     use crate::domain::{ToolCallId, Toolset};
 
-    /// What each mode says to each effect, and what the rules make of it. A cell has three words: without a rule or with `ask`, the first and
-    /// the second; with `always`, the third. `never` denies everywhere.
+    /// The answer of each mode to each effect, with and without rules. A cell has three words: the
+    /// first holds without a rule, the second with `ask`, the third with `always`. `never` denies
+    /// everywhere.
     const TABLE: &str = "
         effect  | auto              | smart             | ask               | read_only
         read    | allow ask allow   | allow ask allow   | allow ask allow   | allow ask allow

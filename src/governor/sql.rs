@@ -1,6 +1,7 @@
-//! What SQL statements would do, read from their text alone: a prediction, so that a person is asked before a statement runs and not after.
-//! It is no fence. It chooses the login that the statement runs on; Postgres refuses what that login may not do, and what was read wrongly
-//! becomes a question then.
+//! The effects of SQL statements, read from their text alone: a prediction, so that a person is
+//! asked before a statement runs and not after. It is no fence. It chooses the statement's login,
+//! and Postgres refuses whatever that login may not do. If the reader was wrong, that refusal
+//! becomes a question.
 
 mod effects;
 #[cfg(test)]
@@ -18,32 +19,33 @@ use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use crate::domain::Effect;
 
-/// What a statement, or several in a row, would do.
+/// The prediction for one statement, or for several in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlClass {
-    /// Everything they would do; never empty.
+    /// All of their effects; never empty.
     pub effects: BTreeSet<Effect>,
-    /// The first one's first word, in capitals.
+    /// The first word of the first one, in capitals.
     pub verb: String,
-    /// The tables and other things they name, each once, as they are written.
+    /// The tables and other things that they name, each once, as written.
     pub objects: Vec<String>,
-    /// Why it cannot be told what they do, where it cannot.
+    /// Why nobody can tell their effects, if that is so.
     pub why: Option<String>,
 }
 
-/// The statements of a text, each as it is written there. Where one of several cannot be read, the whole text is given as one: nobody
-/// guesses where a statement ends, and Postgres, which takes one at a time, refuses it.
+/// The statements of a text, each as it is written there. If one of several cannot be read, the
+/// whole text counts as one statement: the program does not guess the end of a statement, and
+/// Postgres, which takes one at a time, refuses the text.
 pub fn statements(text: &str) -> Vec<&str> {
     let pieces = pieces(text);
     if pieces.len() > 1 && pieces.iter().all(|piece| parse(piece).is_ok()) { pieces } else { vec![text] }
 }
 
-/// What stands between the semicolons of a text, but for space and comments alone.
+/// The parts of a text between its semicolons, without those of space and comments alone.
 fn pieces(text: &str) -> Vec<&str> {
     let Ok(tokens) = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location() else { return vec![text] };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let begins: Vec<usize> = lines.iter().scan(0, |end, line| Some(std::mem::replace(end, *end + line.len()))).collect();
-    // Columns are counted in characters.
+    // The parser counts columns in characters.
     let offset = |location: Location| {
         let line = usize::try_from(location.line).ok()?.checked_sub(1)?;
         let (begin, text) = (begins.get(line)?, lines.get(line)?);
@@ -70,12 +72,12 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Without what is space to Postgres at both ends.
+/// The text without Postgres' space at both ends.
 fn trimmed(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\r', '\n', '\x0c'])
 }
 
-/// Reads a statement, or several.
+/// Reads one statement or several.
 pub fn classify(text: &str) -> SqlClass {
     let mut classes = statements(text).into_iter().map(classify_one);
     let first = classes.next().unwrap_or_else(|| classify_one(text));
@@ -98,7 +100,7 @@ fn classify_one(statement: &str) -> SqlClass {
     match parse(statement) {
         Ok(parsed) => {
             let look = Look::at(&parsed);
-            // An empty list of effects would be allowed everywhere.
+            // An empty list of effects would be allowed in every mode.
             let effects = if look.effects.is_empty() { [Effect::Opaque].into() } else { look.effects };
             SqlClass { effects, verb, objects: look.objects, why: look.why }
         }
@@ -106,7 +108,7 @@ fn classify_one(statement: &str) -> SqlClass {
     }
 }
 
-/// What will happen, in sentences for the person who decides about it.
+/// The effects, in sentences for the person who decides.
 pub fn in_words(text: &str) -> Vec<String> {
     statements(text).into_iter().flat_map(one_in_words).collect()
 }
@@ -145,7 +147,7 @@ fn parse(text: &str) -> Result<Statement, String> {
     }
 }
 
-/// What is seen on the way through a statement.
+/// The findings on the way through a statement.
 #[derive(Default)]
 struct Look {
     effects: BTreeSet<Effect>,
@@ -153,7 +155,7 @@ struct Look {
     why: Option<String>,
     /// Names that stand for a part of the statement itself.
     own_names: BTreeSet<String>,
-    /// Inside an EXPLAIN that carries nothing out.
+    /// True inside an EXPLAIN that runs nothing.
     explained: bool,
 }
 

@@ -1,4 +1,5 @@
-//! `/chat`: one socket, see `docs/protocol.md`. A socket shows committed events in order, each once; deltas are the one exception.
+//! `/chat`: one socket, see `docs/protocol.md`. A socket shows committed events in order, each
+//! once. Deltas are the one exception.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,33 +21,36 @@ use crate::model::Model;
 use crate::store::{DecideError, Hint, NewMessage, StoreError};
 use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame, frame_of};
 
-/// A socket's own buffers; axum's default of 128 KiB each would be most of what an idle socket costs.
+/// A socket's own buffers. With axum's default of 128 KiB each they would be most of what an idle
+/// socket costs.
 const BUFFER_BYTES: usize = 4 * 1024;
-/// JSON may write a character with six; images come in base64.
+/// JSON may write a character with six bytes; images come in base64.
 const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + MAX_IMAGES * (MAX_IMAGE_BYTES / 3 + 1) * 4 + 8 * 1024;
-/// What a frame of this size leaves with the allocator is worth giving back.
+/// A frame of this size leaves the allocator enough memory to give back.
 const LARGE_FRAME_BYTES: usize = 1 << 20;
 /// The longest id a client may give its message.
 const MAX_ID_BYTES: usize = 200;
-/// A client that does not read for so long is let go. Real time: it guards against what hangs.
+/// How long a client may go without reading before its socket ends, in real time: it guards against
+/// peers that hang.
 const SEND_PATIENCE: Duration = Duration::from_secs(30);
-/// A client that leaves so many pings without any answer is not there. One would be too few: in the middle of a large message on a slow line
-/// no answer can come.
+/// After so many pings without any answer the client counts as gone. One would be too few: a client
+/// in the middle of a large message on a slow line cannot answer.
 const UNANSWERED: u32 = 4;
-/// How long a greeting waits for what a model server says of its model. Real time, for the same reason.
+/// How long a greeting waits for a model server's description of its model, in real time, for the
+/// same reason.
 const SAYS_WITHIN: Duration = Duration::from_millis(300);
 /// Events read at a time for a client that has fallen behind.
 const PAGE: i64 = 200;
 
-/// Why a socket ends.
+/// The reason for which a socket ends.
 enum End {
     /// The client is gone, or does not read.
     Gone,
-    /// The client said that it goes.
+    /// The client closed it.
     Closed,
-    /// The client does not keep to the protocol of sockets; the code and the words to close with.
+    /// The client breaks the protocol of sockets; the code and the words to close with.
     Misread(u16, &'static str),
-    /// The database is not there; the client should come back.
+    /// The database does not answer; the client should come back.
     Database(StoreError),
     /// The server ends or restarts.
     Shutdown,
@@ -59,7 +63,7 @@ impl From<StoreError> for End {
 }
 
 impl From<axum::Error> for End {
-    /// What went wrong in reading.
+    /// Tells the faults of a client from the end of its connection.
     fn from(error: axum::Error) -> Self {
         use tungstenite::Error;
         use tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
@@ -89,7 +93,7 @@ async fn serve(socket: WebSocket, doors: Doors) {
     let close = match socket.run(stream).await {
         Err(End::Gone) => return,
         Err(End::Closed) => {
-            // The answer is written already, with the client's own code; it only has to leave.
+            // The answer with the client's own code is written already, and only has to leave.
             let _ = tokio::time::timeout(Duration::from_secs(1), socket.sink.close()).await;
             return;
         }
@@ -114,15 +118,16 @@ async fn serve(socket: WebSocket, doors: Doors) {
 struct Socket {
     sink: SplitSink<WebSocket, Message>,
     doors: Doors,
-    /// The conversations this socket follows, and the newest sequence number it was shown of each.
+    /// The conversations that this socket follows, with the newest sequence number it showed of
+    /// each.
     positions: HashMap<ConversationId, i64>,
-    /// What waits elsewhere, as it was told last.
+    /// The approvals in other conversations, as the client was last told.
     waiting: Vec<ApprovalId>,
 }
 
 impl Socket {
     async fn run(&mut self, mut stream: SplitStream<WebSocket>) -> Result<(), End> {
-        // Listening begins before anything is read, so that nothing falls between.
+        // The socket subscribes before it reads anything, so that it misses no event between.
         let mut events = self.doors.store.signals().events();
         let mut elsewhere = self.doors.store.signals().elsewhere();
         let mut deltas = self.doors.store.signals().deltas();
@@ -133,19 +138,19 @@ impl Socket {
         self.tell_waiting(main).await?;
         let mut ping = tokio::time::interval(self.doors.limits.ping);
         ping.reset();
-        // How often the client was asked since it last said anything.
+        // How many pings the client got since its last frame.
         let mut asked = 0;
         let shutdown = self.doors.shutdown.clone();
         loop {
             tokio::select! {
-                // In this order, so that a piece of text is shown before the record that replaces it.
+                // The order matters: a piece of text is shown before the record that replaces it.
                 biased;
                 () = shutdown.cancelled() => {
-                    // What is committed already is still shown.
+                    // The client still sees what is committed already.
                     self.catch_up_all().await?;
                     return Err(End::Shutdown);
                 }
-                // Deltas that were missed are replaced by the recorded text.
+                // The recorded text replaces deltas that were missed.
                 Ok(delta) = deltas.recv() => if self.follows(&delta) {
                     self.send(&delta).await?;
                 },
@@ -183,7 +188,7 @@ impl Socket {
                         None => return Err(End::Gone),
                     }
                 }
-                // Behind the messages: an answer that has come counts.
+                // After the messages, so that an answer that has arrived counts.
                 _ = ping.tick() => {
                     if asked == UNANSWERED {
                         return Err(End::Gone);
@@ -218,8 +223,9 @@ impl Socket {
         self.send(&hello).await
     }
 
-    /// The model that would answer in a conversation now. A server that is slow to say what its model can do does not keep the page waiting;
-    /// what is known without it holds then.
+    /// The model that would answer in a conversation now. A server that is slow to describe its
+    /// model does not keep the page waiting: then the current model is told as it is known without
+    /// it.
     async fn model_of(&self, conversation: ConversationId) -> Result<Arc<dyn Model>, End> {
         let profile = self.doors.store.policy_of(conversation).await?;
         let chosen = self.doors.models.chosen(None, &profile.models);
@@ -229,8 +235,9 @@ impl Socket {
         }
     }
 
-    /// Tells what waits for a person where this client does not look, when that is not what it was told last. The main conversation is
-    /// looked at by whoever resumes.
+    /// Tells the client which approvals wait in conversations that it does not follow, if that has
+    /// changed since it was last told. A client sees those of the main conversation when it
+    /// resumes.
     async fn tell_waiting(&mut self, main: ConversationId) -> Result<(), End> {
         let waiting = self.doors.store.waiting_approvals().await?.into_iter();
         let elsewhere = waiting.filter(|(_, conversation)| *conversation != main && !self.positions.contains_key(conversation));
@@ -242,7 +249,7 @@ impl Socket {
         self.send(&ServerFrame::Waiting { approvals }).await
     }
 
-    /// Deals with one frame of the client.
+    /// Handles one frame of the client.
     async fn take(&mut self, text: &str, main: ConversationId, hello_seq: i64) -> Result<(), End> {
         let frame = match serde_json::from_str::<ClientFrame>(text) {
             Ok(frame) => frame,
@@ -256,7 +263,7 @@ impl Socket {
                     Err(NotTaken::Store(error)) => return Err(error.into()),
                 };
                 if conversation == main {
-                    // A client that never resumes sees what comes after it arrived.
+                    // A client that never resumes sees the events after its arrival.
                     self.positions.entry(main).or_insert(hello_seq);
                 }
                 self.accept(conversation, id, &content, &images, steer).await
@@ -281,7 +288,7 @@ impl Socket {
 
     async fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), End> {
         match self.doors.store.decide(approval, decision, Channel::Page, self.doors.clock.now()).await {
-            // What was decided comes with the events.
+            // The events tell of the decision.
             Ok(()) => Ok(()),
             Err(DecideError::Store(error)) => Err(error.into()),
             Err(error) => self.refuse(&error.to_string(), None).await,
@@ -334,11 +341,11 @@ impl Socket {
             }
             return self.catch_up(conversation).await;
         }
-        // The acknowledgement comes with the events, as any other.
+        // The event brings the acknowledgement, like any other frame.
         Ok(())
     }
 
-    /// Shows an event that was just committed, or first what came before it.
+    /// Shows an event that was just committed; if earlier ones are missing, shows those first.
     async fn show(&mut self, record: &EventRecord) -> Result<(), End> {
         let Some(position) = self.positions.get_mut(&record.conversation) else { return Ok(()) };
         match record.sequence - *position {
@@ -354,7 +361,8 @@ impl Socket {
         }
     }
 
-    /// Shows what another server committed, if this socket follows the conversation; what was missed in between comes with it.
+    /// Shows the event that another server committed, and those missed before it, if this socket
+    /// follows the conversation.
     async fn hear(&mut self, hint: Option<Hint>, main: ConversationId) -> Result<(), End> {
         let Some(hint) = hint else {
             self.catch_up_all().await?;

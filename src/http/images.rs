@@ -1,5 +1,5 @@
-//! Images that come with messages, as a frame or a `data:` URL has them: few, not too large, and what they are called. Whatever door
-//! they come in at, these are the rules.
+//! Images that come with messages, in a frame or as a `data:` URL: how many, how large, and of
+//! which types. The rules are the same at every door.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,10 +9,10 @@ use crate::domain::{Image, ImageType};
 use crate::store::NewImage;
 use crate::wire::{MAX_IMAGE_BYTES, MAX_IMAGES, SentImage};
 
-/// A type that nobody registered and many send.
+/// A type that is not registered, and that many clients send.
 const JPG: &str = "image/jpg";
 
-/// The images of a frame, or why it is refused, in words for the person.
+/// The images of a frame, or the reason against them, in words for the person.
 pub(super) fn read(sent: &[SentImage]) -> Result<Vec<NewImage>, String> {
     few(sent.len())?;
     let read = |(number, image): (usize, &SentImage)| {
@@ -26,8 +26,8 @@ pub(super) fn few(count: usize) -> Result<(), String> {
     if count > MAX_IMAGES { Err(format!("the message has {count} images; {MAX_IMAGES} is the most")) } else { Ok(()) }
 }
 
-/// An image as a `data:` URL has it, or why it is refused, in words that follow its name. Nothing is fetched: who may speak here must not
-/// make the server send requests for them.
+/// The image in a `data:` URL, or the reason against it, in words that follow its name. Nothing is
+/// fetched: a client must not make the server send requests for it.
 pub(super) fn read_url(url: &str) -> Result<NewImage, String> {
     let told = "send the image itself, as a data: URL such as data:image/png;base64,…";
     let Some((media_type, data)) = parts_of(url) else {
@@ -51,12 +51,12 @@ fn parts_of(url: &str) -> Option<(&str, &str)> {
     (scheme.eq_ignore_ascii_case("data") && base64).then_some((media_type, data))
 }
 
-/// One image, or why it is refused, in words that follow its name.
+/// One image, or the reason against it, in words that follow its name.
 fn read_one(media_type: &str, data: &str) -> Result<NewImage, String> {
     let kinds = || ImageType::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
     let media_type = if media_type == JPG { ImageType::Jpeg.as_str() } else { media_type };
     let told: ImageType = media_type.parse().map_err(|_| format!("is of a type that is not taken; send {}", kinds()))?;
-    // Four characters for three bytes: what is longer need not be decoded to be refused.
+    // Four characters hold three bytes, so the length alone refuses an image that is too large.
     let too_large = || format!("has more than {} MB, which is the most", MAX_IMAGE_BYTES >> 20);
     if data.len() / 4 * 3 > MAX_IMAGE_BYTES + 2 {
         return Err(too_large());

@@ -1,4 +1,4 @@
-//! `/metrics`: what the server counts of itself, for Prometheus. It passes the same guard as everything else.
+//! `/metrics`: the server's numbers for Prometheus. It passes the same guard as everything else.
 
 use std::time::Duration;
 
@@ -10,12 +10,14 @@ use super::Doors;
 use crate::domain::DEFAULT_PROFILE;
 use crate::telemetry::Seen;
 
-/// How long the database may take to answer. Real time: whoever asks must learn that it hangs, and not hang as well.
+/// How long the database may take to answer, in real time: Prometheus must learn that it hangs, and
+/// not hang as well.
 const PATIENCE: Duration = Duration::from_secs(3);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 pub(super) async fn metrics(State(doors): State<Doors>) -> impl IntoResponse {
-    // That the database does not answer is one of the numbers; those who need it log why.
+    // One of the numbers says that the database does not answer; the parts that need it log the
+    // reason.
     let measures = doors.store.measures(DEFAULT_PROFILE, doors.clock.now());
     let stored = tokio::time::timeout(PATIENCE, measures).await.ok().and_then(Result::ok);
     let seen = Seen { stored, sockets: doors.sockets.len(), pools: doors.store.pools() };

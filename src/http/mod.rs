@@ -1,4 +1,5 @@
-//! The server's doors: the page, the websocket, the HTTP interface, the health checks. Every request passes the same guard first.
+//! The server's doors: the page, the websocket, the HTTP interface, the health checks. Every
+//! request passes the same guard first.
 
 mod access;
 mod api;
@@ -37,34 +38,34 @@ use access::Guard;
 pub use access::Access;
 pub use listen::Limits;
 
-/// What the doors lead to. Cheap to clone.
+/// The parts behind the doors. Cheap to clone.
 #[derive(Clone)]
 pub struct Doors {
     /// The database.
     pub store: Store,
     /// The secrets.
     pub vault: Vault,
-    /// Where capabilities run.
+    /// The sandbox that runs capabilities.
     pub sandbox: Sandbox,
     /// The way to external MCP servers.
     pub mcp: Mcp,
-    /// True when one may be added that is a program.
+    /// True if the operator may add an MCP server that is a program.
     pub mcp_commands: bool,
     /// The profiles there are.
     pub profiles: Profiles,
-    /// Which model answers.
+    /// The source that says which model answers.
     pub models: Arc<ModelSource>,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Who may come in.
+    /// The rules of which requests may come in.
     pub access: Arc<Access>,
     /// How long connections may take, and how many there may be.
     pub limits: Limits,
-    /// True when capabilities were left out at the start.
+    /// True if the start left the capabilities out.
     pub safe_mode: bool,
     /// Cancelled when the process is about to end.
     pub shutdown: CancellationToken,
-    /// True in it when the server comes back by itself.
+    /// Cancelled together with `shutdown` if the server comes back by itself.
     pub restart: CancellationToken,
     /// What is counted.
     pub metrics: Metrics,
@@ -73,8 +74,8 @@ pub struct Doors {
 }
 
 impl Doors {
-    /// Serves until `shutdown`, then ends open requests and closes the sockets; `grace` is how long that may take, in real time: it guards
-    /// against what hangs.
+    /// Serves until `shutdown`, then ends open requests and closes the sockets. `grace` is how long
+    /// that may take, in real time: it guards against peers that hang.
     pub async fn serve(self, listener: TcpListener, grace: Duration) {
         let (limits, shutdown, sockets) = (self.limits, self.shutdown.clone(), self.sockets.clone());
         let mut serving = std::pin::pin!(listen::serve(listener, self.router(), limits, shutdown.clone()));
@@ -83,7 +84,7 @@ impl Doors {
             () = shutdown.cancelled() => {
                 sockets.close();
                 let ending = async { tokio::join!(serving, sockets.wait()) };
-                // What did not end by then is cut off.
+                // Requests that have not ended by then are cut off.
                 let _ = tokio::time::timeout(grace, ending).await;
             }
         }
@@ -113,7 +114,7 @@ async fn healthz() -> &'static str {
     "ok"
 }
 
-/// The process can do its work: the database answers, and there is room to write down what happens.
+/// The process can do its work: the database answers, and the disk has room for what happens.
 async fn readyz(State(doors): State<Doors>) -> impl IntoResponse {
     if let Some(full) = doors.store.full() {
         tracing::warn!(full, "not ready");

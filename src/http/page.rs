@@ -21,10 +21,11 @@ pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
         let told = "the page is only read";
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")], told).into_response();
     }
-    // A vendored file carries its version in its name and never changes; the others are asked for again.
+    // A vendored file carries its version in its name and never changes; browsers ask for the
+    // others again.
     let caching = if path.starts_with("vendor/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     let etag = format!("\"{}\"", hex::encode(&file.metadata.sha256_hash()[..16]));
-    // Nothing of these depends on what a request says of itself, so there is no `Vary`.
+    // No header of a request changes these answers, so there is no `Vary`.
     let known = [(header::CACHE_CONTROL, caching), (header::ETAG, &*etag)];
     if has(&headers, &etag) {
         return (StatusCode::NOT_MODIFIED, known).into_response();
@@ -32,7 +33,7 @@ pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
     (known, [(header::CONTENT_TYPE, content_type(path))], file.data).into_response()
 }
 
-/// Whether who asks has the bytes of this tag already.
+/// True if the client has the bytes of this tag already.
 pub(super) fn has(headers: &HeaderMap, etag: &str) -> bool {
     let values = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|tags| tags.split(',')).map(str::trim);

@@ -1,13 +1,14 @@
-//! What a person says in a channel of their own: which conversation it is for, and what it does to a question that waits there.
+//! A person's words in a channel of their own: which conversation they are for, and what they do to
+//! a question that waits there.
 
 use super::Doors;
 use crate::domain::ConversationId;
 use crate::store::{Accepted, NewMessage, StoreError};
 
-/// Why a message is not taken.
+/// The reason for which a message is not taken.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotTaken {
-    /// What it names is not there, in words for the client.
+    /// It names something that does not exist, in words for the client.
     #[error("{0}")]
     Refused(String),
     /// The database did not take it.
@@ -15,7 +16,8 @@ pub(super) enum NotTaken {
     Store(#[from] StoreError),
 }
 
-/// The conversation that a message is for: the one it names, or the main one of the profile it names. `None`: it names neither.
+/// The conversation that a message is for: the one it names, or the main one of the profile it
+/// names. `None` if it names neither.
 pub(super) async fn addressed(
     doors: &Doors,
     conversation: Option<ConversationId>,
@@ -38,8 +40,8 @@ pub(super) async fn addressed(
     }
 }
 
-/// Takes a message. If a question waits and the conversation's profile is for a person who may decide, the message may be the answer to it;
-/// otherwise it is a message like any other.
+/// Takes a message. If a question waits, and the conversation's profile is for a person who may
+/// decide, the message may be the answer. Otherwise it is a message like any other.
 pub(super) async fn take(doors: &Doors, conversation: ConversationId, message: NewMessage<'_>) -> Result<Accepted, StoreError> {
     let now = doors.clock.now();
     if let Some(question) = doors.store.question(conversation, now).await?

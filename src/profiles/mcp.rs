@@ -1,5 +1,5 @@
-//! Other agents that call capabilities over MCP. Each call is an order that no model is asked about; a model answers only the person who
-//! writes into such a conversation.
+//! Other agents that call capabilities over MCP. Each call is an order, and no model is asked about
+//! it. A model answers only a person who writes into such a conversation.
 
 use crate::domain::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, Profile, Toolset};
 

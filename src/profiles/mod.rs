@@ -1,4 +1,4 @@
-//! The profiles there are: one file for each, beside its prompt.
+//! The profiles of the program: one file for each, beside its prompt.
 
 mod builder;
 pub mod mcp;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::domain::Profile;
 
-/// The profiles there are, by name. Made once; cheap to clone.
+/// All profiles, by name. Made once; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Profiles(Arc<BTreeMap<&'static str, Arc<Profile>>>);
 
@@ -21,14 +21,14 @@ pub struct UnknownProfile {
 }
 
 impl Default for Profiles {
-    /// Those of the program itself.
+    /// The program's own profiles.
     fn default() -> Self {
         Self(Arc::default()).with(builder::profile()).with(mcp::profile())
     }
 }
 
 impl Profiles {
-    /// These and one more. The last one of a name counts.
+    /// These and one more. If two have the same name, the last one counts.
     pub fn with(self, profile: Profile) -> Self {
         let mut all = Arc::unwrap_or_clone(self.0);
         all.insert(profile.name, Arc::new(profile));
@@ -38,13 +38,13 @@ impl Profiles {
     /// The profile of this name.
     ///
     /// # Errors
-    /// [`UnknownProfile`], with the names there are.
+    /// [`UnknownProfile`], with the names of all.
     pub fn get(&self, name: &str) -> Result<Arc<Profile>, UnknownProfile> {
         let unknown = || UnknownProfile { name: name.to_owned(), there: self.0.keys().copied().collect() };
         self.0.get(name).cloned().ok_or_else(unknown)
     }
 
-    /// The names of those whose words are the owner's: each has a main conversation.
+    /// The names of the owner's profiles: each has a main conversation.
     pub fn of_the_owner(&self) -> Vec<String> {
         self.0.values().filter(|profile| profile.audience.may_decide()).map(|profile| profile.name.to_owned()).collect()
     }

@@ -24,7 +24,7 @@ const RESTART: u8 = 42;
 const LASTING: u8 = 78;
 /// Anything else: starting again may help.
 const PASSING: u8 = 1;
-/// As a shell says it of a program that SIGTERM ended.
+/// The exit code that a shell gives a program that SIGTERM ended.
 const AT_ONCE: u8 = 143;
 
 pub(super) fn until_the_end() -> ExitCode {
@@ -46,7 +46,7 @@ pub(super) fn until_the_end() -> ExitCode {
         Err(error) => return fail(&error),
     };
     let code = runtime.block_on(serve(config, scrubber));
-    // What still runs on threads has no say in when the process ends.
+    // Work on other threads has no say in when the process ends.
     runtime.shutdown_background();
     code
 }
@@ -61,7 +61,7 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     let connections = http::Limits::of_this_process();
     let (profiles, resolver) = (Profiles::default(), Arc::new(SystemResolver));
     let outside = Outside { clock, random, models, scrubber, profiles, resolver, connections };
-    // The address first: when it is taken, nothing else should have been touched.
+    // The address comes first: if it is taken, the program should have touched nothing else.
     let listener = match app::listen(config.listen).await {
         Ok(listener) => listener,
         Err(error) => return fail(&error),
@@ -81,7 +81,7 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
         Ok(app) => tokio::select! {
             ended = run(app, &config, &hurry) => ended,
             () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
-            // Nobody could use this server any more; it heals what is left of the database at its next start.
+            // Nobody could use this server any more; its next start heals the rest of the database.
             how = lost => {
                 tracing::error!(how, "the embedded Postgres ended by itself; ending, so that both are started again");
                 return ExitCode::from(PASSING);
@@ -95,7 +95,7 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     };
     match (exit, stopped) {
         (Err(error), _) => fail(&error),
-        // It was asked to end and did, so nothing is to be mended before it is started again.
+        // The server was asked to end and did, so there is nothing to mend before it starts again.
         (Ok(_), Err(error)) => {
             tracing::error!("{}", telemetry::chain(&error));
             ExitCode::from(PASSING)
@@ -109,7 +109,8 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
 async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exit, StartError> {
     let shutdown = app.shutdown();
     let at_once = hurry.clone();
-    // Caught from here on, not only once a task of ours is scheduled: whoever is told that it is ready may end it at once.
+    // Signals are caught from here on, and not only once a task of ours runs: a program that hears
+    // that the server is ready may end it at once.
     let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     tokio::spawn(async move {
         let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
@@ -135,7 +136,7 @@ async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exi
     if let Some(file) = &config.ready_file
         && let Err(error) = fs::write(file, "ready\n")
     {
-        tracing::warn!(file = %file.display(), %error, "LEVEL3_READY_FILE cannot be written; who waits for it waits in vain");
+        tracing::warn!(file = %file.display(), %error, "LEVEL3_READY_FILE cannot be written; no supervisor hears it is ready");
     }
     tracing::info!("ready: http://{}", app.address());
     Ok(app.ended().await)

@@ -1,5 +1,6 @@
-//! The heartbeat: at fixed intervals, and at the very moment something is due, wake-ups are settled: due tasks become turns, approvals that
-//! nobody decided in time become refusals, what was kept long enough is forgotten. Nothing due, nothing done.
+//! The heartbeat settles wake-ups, at fixed intervals and at the very moment something is due. Due
+//! tasks become turns, approvals that nobody decided in time become refusals, and rows that were
+//! kept long enough are forgotten. Nothing due, nothing done.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::clock::Clock;
 use crate::domain::{MANAGE_TASKS, Task, WakeUpKind};
 use crate::store::{Fired, Store, StoreError};
 
-/// How soon to look again after the database was not there.
+/// How soon to try again after the database did not answer.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
 
 /// Settles wake-ups.
@@ -21,18 +22,19 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// `interval`: how often to look even when no due date says so.
+    /// `interval`: how often to beat even if no due date says so.
     pub fn new(store: Store, clock: Arc<dyn Clock>, interval: TimeDelta) -> Self {
         Self { store, clock, interval }
     }
 
-    /// Beats until `shutdown`. Ticks that were missed, by a suspended machine say, are one tick.
+    /// Beats until `shutdown`. Several missed ticks, for example of a suspended machine, are one
+    /// tick.
     pub async fn run(self, shutdown: CancellationToken) {
         loop {
             let next = match self.beat().await {
                 Ok(next) => next,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for what is due");
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for wake-ups");
                     self.clock.now() + RETRY_AFTER
                 }
             };
@@ -44,14 +46,14 @@ impl Heartbeat {
         }
     }
 
-    /// Settles what is due; returns when to look again.
+    /// Settles everything due; returns the time of the next beat.
     async fn beat(&self) -> Result<DateTime<Utc>, StoreError> {
         let now = self.clock.now();
         let mut next = now + self.interval;
         for kind in self.store.kinds_due(now).await? {
-            // A kind that cannot be settled keeps no other waiting.
+            // If a kind cannot be settled, the others do not wait for it.
             let again = self.settle(kind, now).await.unwrap_or_else(|error| {
-                tracing::warn!(error = &error as &dyn std::error::Error, %kind, "what is due could not be settled; trying again soon");
+                tracing::warn!(error = &error as &dyn std::error::Error, %kind, "wake-ups could not be settled; trying again soon");
                 Some(now + RETRY_AFTER)
             });
             next = again.map_or(next, |again| next.min(again));
@@ -59,7 +61,7 @@ impl Heartbeat {
         Ok(self.store.next_wake_up(now).await?.map_or(next, |due| next.min(due)))
     }
 
-    /// Settles what is due of one kind; returns when what has to wait may go on, if something has to.
+    /// Settles everything due of one kind. If something has to wait, returns the time it may go on.
     async fn settle(&self, kind: WakeUpKind, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError> {
         match kind {
             WakeUpKind::Approval => self.store.expire_approvals(now).await?,
@@ -79,7 +81,7 @@ impl Heartbeat {
     }
 }
 
-/// The input of a turn that due tasks begin. The turn's origin says so, and not these words.
+/// The input of a turn that due tasks begin. The turn's origin says so; no code reads these words.
 fn describe(tasks: &[Task]) -> String {
     let mut text =
         format!("[heartbeat] These tasks are due. Do what they ask, tell the user, and complete each with {MANAGE_TASKS}.");

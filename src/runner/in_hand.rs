@@ -1,4 +1,4 @@
-//! The turns at work here.
+//! The turns that this server works on.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,11 +10,11 @@ use crate::store::Lease;
 
 type Turns = BTreeMap<(TurnId, i64), CancellationToken>;
 
-/// The turns at work here, each with its fence. Cheap to clone.
+/// The turns that this server works on, each with its fence. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InHand(Arc<Mutex<Turns>>);
 
-/// A turn in hand. Dropped, it is not any more.
+/// A turn in hand, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Held {
     in_hand: InHand,
@@ -23,7 +23,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Cancelled when the turn is somebody else's, or over.
+    /// Cancelled if another server takes the turn, or it is over.
     pub(super) fn lost(&self) -> &CancellationToken {
         &self.lost
     }
@@ -59,7 +59,7 @@ impl InHand {
         self.lock().iter().filter(|((held, _), _)| *held == turn).for_each(|(_, lost)| lost.cancel());
     }
 
-    /// Somebody else has the turn; a later attempt of our own may have it.
+    /// Another server has the turn; a later attempt of our own may have it.
     pub(super) fn lose_attempt(&self, turn: TurnId, fence: i64) {
         if let Some(lost) = self.lock().get(&(turn, fence)) {
             lost.cancel();

@@ -1,5 +1,6 @@
-//! Takes turns up and sees them through: one at a time in each conversation, several side by side. And the heartbeat, which turns due
-//! tasks into turns, and the log of turns.
+//! The runner takes turns up and sees them through: one at a time in each conversation, several
+//! side by side. Here are also the heartbeat, which turns due tasks into turns, and the log of
+//! turns.
 
 mod heartbeat;
 mod in_hand;
@@ -27,19 +28,21 @@ use in_hand::InHand;
 pub use turn_log::TurnLog;
 use watch::Watch;
 
-/// How often a server that has turns in hand gives a sign of life.
+/// How often a server with turns in hand gives a sign of life.
 const SIGN_EVERY: Duration = Duration::from_secs(2);
-/// How often the signs of others are looked at, and turns that nobody holds. New turns do not wait for this: their commit wakes the runner.
+/// How often the runner looks for others' signs, and for turns that nobody holds. New turns do not
+/// wait for this: their commit wakes the runner.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// How soon to try again what the database refused.
+/// How soon to try again after the database refused.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// How often it is tried to give a turn back. After a restart it is given back in any case.
+/// How often the runner tries to give a turn back. A restart gives it back in any case.
 const TRIES: u32 = 60;
-/// How long a turn rests after the database failed it.
+/// How long a turn rests after an error of the database.
 const REST: TimeDelta = TimeDelta::seconds(5);
-/// A turn is given up after so many errors without coming further.
+/// After so many errors at the same place a turn is given up.
 const MOST_TAKES: i32 = 5;
-/// Turns at work at once. Those in SQL of the agent's own do not count: they have a limit of their own.
+/// How many turns run at once. Turns in the agent's own SQL do not count: they have their own
+/// limit.
 const SIDE_BY_SIDE: usize = 16;
 
 /// Takes turns up and sees them through.
@@ -49,7 +52,7 @@ pub struct Runner {
     agent: Arc<Agent>,
     executor: Executor,
     clock: Arc<dyn Clock>,
-    /// Names this server in its leases.
+    /// The name of this server in its leases.
     owner: Arc<str>,
     grace: Duration,
     /// So many deaths of the server at one tool call end its turn.
@@ -66,12 +69,12 @@ impl Runner {
         Self { store, agent, executor, clock, owner: owner.into(), grace, deaths, in_hand: InHand::default() }
     }
 
-    /// Works until `shutdown`, then brings what runs to a checkpoint and gives it back.
+    /// Works until `shutdown`, then brings running turns to a checkpoint and gives them back.
     pub async fn run(self, shutdown: CancellationToken) {
         let mut keeping = JoinSet::new();
         keeping.spawn(self.clone().keep());
         let mut working = JoinSet::new();
-        // We hold the data folder, so whoever held these leases under our name is dead.
+        // This server holds the data folder, so the holder of older leases under its name is dead.
         let mut astray = true;
         let (mut watch, mut gone, mut due) = (Watch::default(), Vec::new(), true);
         let mut tick = Box::pin(self.pause(LOOK_EVERY));
@@ -109,7 +112,8 @@ impl Runner {
             tracing::info!(turns = working.len(), "ending before these turns reached a checkpoint; they go on at the next start");
             let held = self.in_hand.all();
             working.shutdown().await;
-            // They did not fail, so this does not count. Where it cannot be said, it counts, and they go on all the same.
+            // These turns did not fail, so this take does not count. If the database cannot be
+            // told, it counts, and they go on all the same.
             if let Err(error) = self.store.hand_back(&held, self.clock.now()).await {
                 tracing::warn!(%error, "could not give turns back");
             }
@@ -120,7 +124,7 @@ impl Runner {
         working.len().saturating_sub(self.store.gate().inside()) < SIDE_BY_SIDE
     }
 
-    /// Takes up what nobody holds, and what servers hold that are `gone`.
+    /// Takes up turns that nobody holds, and those of servers that are `gone`.
     async fn take_up(
         &self,
         astray: &mut bool,
@@ -148,7 +152,8 @@ impl Runner {
 
     async fn see_through(&self, lease: &Lease, lost: &CancellationToken, shutdown: &CancellationToken) {
         let worked = async {
-            // The server died again and again while this call was under way. Deaths between calls say nothing of the turn.
+            // The server died again and again in this call. Deaths between calls say nothing of the
+            // turn.
             if lease.takes > self.deaths && !self.store.progress(lease.turn).await?.open.is_empty() {
                 return self.give_up(lease).await;
             }
@@ -169,7 +174,8 @@ impl Runner {
                 Some(self.clock.now() + REST)
             }
         };
-        // What broke off the work keeps it from being given back as well, for as long as it lasts.
+        // The fault that broke the work off also keeps the turn from being given back, while it
+        // lasts.
         for _ in 0..TRIES {
             match self.give_back(lease, rest).await {
                 Ok(()) | Err(StoreError::LostLease) => return,
@@ -179,7 +185,8 @@ impl Runner {
         }
     }
 
-    /// The turn can be taken up at once, or, after a failure, when it has rested; one that has failed too often is ended.
+    /// Lets a runner take the turn up at once, or, after a failure, once it has rested. A turn that
+    /// has failed too often ends.
     async fn give_back(&self, lease: &Lease, rest: Option<DateTime<Utc>>) -> Result<(), StoreError> {
         match rest {
             None => self.store.hand_back(&[(lease.turn, lease.fence)], self.clock.now()).await,
@@ -190,7 +197,7 @@ impl Runner {
         }
     }
 
-    /// Ends a turn that comes no further, so that its conversation goes on.
+    /// Ends a turn that gets no further, so that its conversation goes on.
     async fn give_up(&self, lease: &Lease) -> Result<Worked, StoreError> {
         let reason = "This turn was taken up five times at the same place and came no further, so it was given up. What it did before is \
             kept. Ask for a smaller part of it, or in another way; the server's log says why.";
@@ -198,7 +205,8 @@ impl Runner {
         Ok(Worked::Ended)
     }
 
-    /// Gives signs of life while turns are in hand, and lets go of those that were ended or taken over by somebody else, here or elsewhere.
+    /// Gives signs of life while turns are in hand. Lets go of turns that ended, or that another
+    /// server took over.
     async fn keep(self) {
         let (mut events, mut elsewhere) = (self.store.signals().events(), self.store.signals().elsewhere());
         let mut tick = Box::pin(self.pause(SIGN_EVERY));
@@ -215,7 +223,8 @@ impl Runner {
                     Err(RecvError::Closed) => return,
                 },
                 hint = elsewhere.next() => {
-                    // Nobody else writes into a turn that is held here, but to stop it, to steer it, or since we were taken for dead.
+                    // Only three others write into a turn that is held here: a person who stops or
+                    // steers it, and a server that takes us for dead.
                     if hint.is_some_and(|hint| !hint.turn.is_some_and(|turn| self.in_hand.has(turn))) {
                         continue;
                     }
@@ -243,7 +252,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Completes after this time, also where the clock is set back meanwhile: others would take a server for dead that waits for its clock.
+    /// Completes after this time, even if the clock is set back meanwhile: a server that waited for
+    /// its clock would be taken for dead.
     fn pause(&self, span: Duration) -> impl Future<Output = ()> + Send + use<> {
         let until = self.clock.now() + TimeDelta::from_std(span).unwrap_or_default();
         let slept = tokio::time::timeout(span, self.clock.sleep_until(until));

@@ -1,16 +1,19 @@
-//! Which servers are dead, by what they do not do. Looks are counted, and not time: clocks differ, and jump.
+//! Which servers are dead, judged by the signs that they do not give. Looks are counted, and not
+//! time: clocks differ, and jump.
 
 use std::collections::HashMap;
 
-/// A server that holds turns is taken for dead after so many looks in a row that found no new sign of it: six seconds.
+/// After so many looks in a row without a new sign, six seconds, a server with turns counts as
+/// dead.
 const PATIENCE: u32 = 3;
 
-/// What was seen of the servers that hold turns: how many signs, and for how many looks no more than those.
+/// For each server with turns: its count of signs, and the number of looks since that count
+/// changed.
 #[derive(Debug, Default)]
 pub(super) struct Watch(HashMap<String, (i64, u32)>);
 
 impl Watch {
-    /// Takes note of a look; gives the servers that are dead.
+    /// Counts a look; returns the servers that are dead.
     pub(super) fn look(&mut self, holders: Vec<(String, i64)>) -> Vec<String> {
         let before = std::mem::take(&mut self.0);
         let mut gone = Vec::new();

@@ -1,6 +1,7 @@
-//! The JavaScript engine as native code, kept in a file: compiling it takes about a second, mapping the file well under a
-//! millisecond. The file is executed, so it is believed only when it is ours alone and its sha256 is the one written
-//! beside it; anything else about it makes it be compiled anew. Losing it costs that second, nothing more.
+//! The JavaScript engine as native code, kept in a file: compiling it takes about a second, mapping
+//! the file well under a millisecond. The file is executed, so the program believes it only if it
+//! is this user's alone and has the sha256 that is written beside it; otherwise the engine is
+//! compiled anew. Losing the file costs that second, nothing more.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
@@ -15,7 +16,7 @@ use wasmtime::{Engine, Module};
 
 use super::SandboxError;
 
-/// Gives `wasm` as native code for `engine`, out of the folder when it is there.
+/// Gives `wasm` as native code for `engine`, out of the folder if it is there.
 pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Result<Module, SandboxError> {
     let file = folder.join(format!("engine-{}.cwasm", key(engine, wasm)));
     if let Some(module) = load(engine, &file) {
@@ -27,7 +28,8 @@ pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Re
         tracing::warn!(folder = %folder.display(), %error, "compiled engine not kept; the next start compiles it again");
         return Ok(module);
     }
-    // Mapped from the file its pages can be dropped and read again; compiled in memory they would stay.
+    // Mapped from the file its pages can be dropped and read again; compiled in memory they would
+    // stay.
     let module = load(engine, &file).unwrap_or(module);
     crate::memory::give_back();
     Ok(module)
@@ -49,8 +51,9 @@ fn load(engine: &Engine, file: &Path) -> Option<Module> {
         }
         Err(_) => return None,
     }
-    // SAFETY: the file is what `keep` wrote: only this user may write to it or its folder, and its sha256 is the one
-    // written with it. wasmtime refuses native code of another version or other settings by itself.
+    // SAFETY: the file is what `keep` wrote: only this user may write to it or its folder, and its
+    // sha256 is the one written with it. wasmtime refuses native code of another version or other
+    // settings by itself.
     match unsafe { Module::deserialize_file(engine, file) } {
         Ok(module) => Some(module),
         Err(error) => {

@@ -1,5 +1,5 @@
-//! The way of a draft: name and schema, syntax, loads, has its function, passes its own tests. Each failure says how to
-//! put it right, and ends the way.
+//! The way of a draft: name and schema, syntax, loads, has its function, passes its own tests. Each
+//! failure says how to put it right, and ends the way.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use crate::domain::RefusalCode;
 /// How many tests a draft may bring.
 const MAX_TESTS: usize = 50;
 
-/// A draft that passed: what is to be kept with its version.
+/// A draft that passed: everything to keep with its version.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The source as it is run: the author's, perhaps with an `export default` added at its end.
+    /// The source that runs: the author's, perhaps with an `export default` added at its end.
     pub source: String,
     /// The component's bytes.
     pub component: Vec<u8>,
@@ -32,7 +32,8 @@ pub struct Checked {
 }
 
 impl Sandbox {
-    /// Checks a draft and builds its component. The draft's code runs only inside the sandbox, with what it asks for.
+    /// Checks a draft and builds its component. The draft's code runs only inside the sandbox, with
+    /// what it asks for.
     ///
     /// # Errors
     /// The first check that fails.

@@ -1,5 +1,5 @@
-//! Components, compiled when first called and kept in memory for the next call. Native code is never stored with a
-//! capability: what the database holds is the component, and its sha256 must be right.
+//! Components, compiled at their first call and kept in memory for the next. Native code is never
+//! stored with a capability: the database holds the component, and its sha256 must be right.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::{ENGINE_NAME, Inner};
 /// How many compiled components are kept; each takes about 70 KiB.
 const KEPT: usize = 64;
 
-/// A component as it comes out of a draft or the database.
+/// A component from a draft or the database.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a> {
     pub(super) component: &'a [u8],
@@ -46,7 +46,7 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 /// A component ready to be instantiated.
 pub(super) struct Loaded {
     pub(super) component: CapabilityPre<State>,
-    /// The grants it was linked with.
+    /// The grants that it was linked with.
     pub(super) grants: Arc<Grants>,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum LoadError {
     Invalid(String),
 }
 
-/// Compiled components, the least recently used of which is dropped when there are too many.
+/// Compiled components. If there are too many, the least recently used is dropped.
 #[derive(Default)]
 pub(super) struct Components(Mutex<Kept>);
 
@@ -107,17 +107,17 @@ impl Components {
 }
 
 impl Inner {
-    /// The component, when it is kept in memory.
+    /// The component, if it is kept in memory.
     pub(super) fn kept(&self, bytes: Bytes<'_>) -> Option<Arc<Loaded>> {
         self.components.get(&bytes.key())
     }
 
-    /// Keeps it as what these bytes stand for.
+    /// Keeps the component under these bytes.
     pub(super) fn keep(&self, bytes: Bytes<'_>, loaded: &Arc<Loaded>) {
         self.components.put(bytes.key(), loaded);
     }
 
-    /// Gives the component ready to run, compiled now if it was not before.
+    /// The component ready to run, compiled now if it was not before.
     pub(super) async fn load(&self, bytes: Bytes<'_>) -> Result<Arc<Loaded>, LoadError> {
         if let Some(loaded) = self.kept(bytes) {
             return Ok(loaded);
@@ -127,7 +127,7 @@ impl Inner {
         }
         let (engine, javascript, component) = (self.engine.clone(), self.javascript.clone(), bytes.component.to_vec());
         let (grants, language) = (bytes.grants.clone(), bytes.language);
-        // Milliseconds for JavaScript, but anything for a component somebody wrote.
+        // JavaScript takes milliseconds; a component that somebody wrote may take any time.
         let compiled = tokio::task::spawn_blocking(move || compile(&engine, &javascript, &component, &grants, language));
         let loaded = Arc::new(compiled.await.map_err(|error| LoadError::Invalid(error.to_string()))??);
         self.keep(bytes, &loaded);

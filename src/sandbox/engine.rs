@@ -7,15 +7,16 @@ use super::{DEPTHS, Limits, SandboxError};
 /// quickjs-ng and the prelude, started and snapshotted; made by `capabilities/engine/build.sh`.
 pub(super) const JAVASCRIPT: &[u8] = include_bytes!("../../capabilities/engine/engine.wasm");
 
-/// Stack of the guest. quickjs checks its own stack, 1 MiB inside the linear memory; its native use is up to three times
-/// that, and this one must be the larger, so that deep recursion is a `RangeError` and not a trap.
+/// Stack of the guest. quickjs checks its own stack, 1 MiB inside the linear memory; its native use
+/// is up to three times that, and this one must be the larger, so that deep recursion is a
+/// `RangeError` and not a trap.
 const GUEST_STACK: usize = 3 << 20;
-/// The guest's stack and what the host functions need on top of it.
+/// The guest's stack and the stack of the host functions on top of it.
 const FIBER_STACK: usize = GUEST_STACK + (1 << 20);
 
-/// How much of an instance's memory stays mapped when it ends. A small call then takes a third of the time, since it meets
-/// few page faults; more than this gained nothing. The price, with stacks: about 1 MiB for each call that ever ran at the
-/// same time as others.
+/// How much of an instance's memory stays mapped when it ends. A small call then takes a third of
+/// the time, since it meets few page faults; more than this gained nothing. The price, with stacks:
+/// about 1 MiB for each call that ever ran at the same time as others.
 const KEEP_RESIDENT: usize = 512 << 10;
 
 /// Core instances one component may have, beside its one memory. A JavaScript capability has 4.
@@ -25,7 +26,8 @@ pub(super) const TABLES: u32 = 4;
 /// Size of one table. The engine's has about 1,000 entries.
 pub(super) const TABLE_ELEMENTS: usize = 4096;
 
-/// How address space is reserved: for how many bytes a memory, and for all instances at once or for each when it is made.
+/// How address space is reserved: for how many bytes a memory, and for all instances at once or for
+/// each when it is made.
 #[derive(Clone, Copy, Debug)]
 struct Reservation {
     bytes: u64,

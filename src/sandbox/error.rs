@@ -37,10 +37,10 @@ pub struct CheckError {
 pub struct FailedTest {
     /// Counts from 1.
     pub case: usize,
-    /// The result the author expected; absent when success was enough.
+    /// The result that the author expected; absent if success was enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Value>,
-    /// The result; absent when the call failed.
+    /// The result; absent if the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub got: Option<Value>,
     /// The lines the capability logged until then.
@@ -81,7 +81,7 @@ pub enum CallError {
     /// The code threw.
     #[error("{name}: {message}")]
     Threw {
-        /// The error's name, `Error` when something else was thrown.
+        /// The error's name; `Error` if the code threw something else.
         name: String,
         /// Its message.
         message: String,
@@ -96,7 +96,7 @@ pub enum CallError {
     Unusable(String),
 }
 
-/// Errors that are faults of the code and not of what it met.
+/// Errors that are the code's own fault, and not of the things it met.
 const FAULTS: [&str; 4] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError"];
 
 impl CallError {

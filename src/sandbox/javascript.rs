@@ -1,4 +1,5 @@
-//! Drafts in JavaScript: does it parse, does it load, and where is the function.
+//! Drafts in JavaScript: does the source parse, does it load, and which function is the
+//! capability's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::domain::RefusalCode;
 /// Exported name → `function`, `value` or `undefined`.
 type Exports = BTreeMap<String, String>;
 
-/// A source that did not get as far as having exports.
+/// A source that failed before it had exports.
 struct NotLoaded {
     syntax: bool,
     error: CallError,
@@ -47,7 +48,7 @@ impl Inner {
             None => {}
         }
         for candidate in [name.as_str(), "run"] {
-            // A function that is not exported is not seen by `inspect`, but the end of the module sees it.
+            // `inspect` does not see a function without an export, but the end of the module does.
             if candidate == name || exports.get(candidate).is_some_and(|kind| kind == "function") {
                 let source = format!("{}\nexport default {candidate};\n", draft.source);
                 if let Ok(exports) = self.inspect(draft, &source).await
@@ -62,7 +63,8 @@ impl Inner {
         Err(missing(format!("the code must define the function `{name}`: `async function {name}(params) {{ … }}`.{found}")))
     }
 
-    /// Loads a source in the sandbox, with what the draft asks for, and gives what it exports.
+    /// Loads a source in the sandbox, with the grants that the draft asks for, and returns its
+    /// exports.
     async fn inspect(&self, draft: &Draft, source: &str) -> Result<Exports, NotLoaded> {
         #[derive(Deserialize)]
         struct Phase {

@@ -1,7 +1,9 @@
-//! Capabilities at work: drafts are checked, components are built, and each call runs in a fresh instance that holds
-//! exactly what was granted. Nothing a capability does can harm the host, only its own call.
+//! Capabilities at work: drafts are checked, components are built, and each call runs in a fresh
+//! instance with exactly its grants. Nothing that a capability does can harm the host, only its own
+//! call.
 //!
-//! The engine that runs JavaScript is `capabilities/engine`; the host functions are `capabilities/wit`.
+//! The engine that runs JavaScript is `capabilities/engine`; the host functions are
+//! `capabilities/wit`.
 
 mod cache;
 mod check;
@@ -40,11 +42,12 @@ pub use error::{CallError, CheckError, SandboxError};
 pub use reach::{HttpAnswer, HttpRequest, KvRequest, Missing, Nothing, Operation, Reach, Refused, Request};
 pub use trials::{Rehearsed, TestResult};
 
-/// The engine JavaScript capabilities are made for, as kept with each version. A component made for one engine runs on
-/// no other: the name changes when the contract between component and engine does.
+/// The engine that JavaScript capabilities are made for; each version keeps it. A component made
+/// for one engine runs on no other: if the contract between component and engine changes, so does
+/// the name.
 pub const ENGINE_NAME: &str = "level3-js-engine-v2";
 
-/// How deep calls may be nested: a capability that a turn calls, one that this one calls, and one that that one calls.
+/// How deep calls may be nested: a turn's call, one within it, and one within that.
 pub const DEPTHS: usize = 3;
 
 /// How many bytes of source a capability may have.
@@ -69,9 +72,9 @@ pub struct Limits {
     pub operations_at_once: usize,
     /// How many operations one call may start.
     pub operations: u32,
-    /// Size of what one operation asks for, in bytes.
+    /// Size of one operation's request, in bytes.
     pub request_bytes: usize,
-    /// Size of what one operation answers, in bytes.
+    /// Size of one operation's answer, in bytes.
     pub answer_bytes: usize,
 }
 
@@ -102,7 +105,7 @@ struct Inner {
     ticker: ticker::Ticker,
     templates: template::Templates,
     components: component::Components,
-    /// For each depth of calls within calls.
+    /// One for each depth of calls within calls.
     slots: [Semaphore; DEPTHS],
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
@@ -110,12 +113,13 @@ struct Inner {
 }
 
 impl Sandbox {
-    /// Makes a sandbox. The JavaScript engine is loaded from `cache_dir`, or compiled and put
-    /// there, which takes about a second; so call it only if the caller may block. The folder must
-    /// be this program's own: what lies in it is executed.
+    /// Makes a sandbox. It loads the JavaScript engine from `cache_dir`, or compiles it and puts it
+    /// there, which takes about a second; so call this only if the caller may block. The folder
+    /// must be this program's own, since its files are executed.
     ///
     /// # Errors
-    /// When the machine cannot run WebAssembly at all. A cache folder that cannot be used is only warned about.
+    /// If the machine cannot run WebAssembly at all. An unusable cache folder only brings a
+    /// warning.
     pub fn open(cache_dir: &Path, clock: Arc<dyn Clock>, random: Arc<dyn Random>, limits: Limits) -> Result<Self, SandboxError> {
         let engine = engine::make(&limits)?;
         let javascript = cache::load_or_compile(&engine, engine::JAVASCRIPT, cache_dir)?;
@@ -132,25 +136,27 @@ impl Sandbox {
         })))
     }
 
-    /// Says whether `params` are arguments this capability can be called with.
+    /// Says whether a call of this capability may have `params` as its arguments.
     ///
     /// # Errors
-    /// [`CallError::InvalidArguments`], with the path of each wrong one and what was expected there.
+    /// [`CallError::InvalidArguments`], with the path of each wrong one and the value expected
+    /// there.
     pub fn validate_params(&self, capability: &CapabilityVersion, params: &Value) -> Result<(), CallError> {
         schema::validate(&capability.parameters, params)
     }
 
-    /// Calls a capability: validates the arguments, runs it in a fresh instance, and gives what the
-    /// model reads. A result that is a string is handed on as it is, any other as compact JSON; a
-    /// failure as JSON of [`CallError`]. `reach` does its work outside, and only what it was
-    /// granted; when the call has ended, no operation of it is under way any more.
+    /// Calls a capability: validates the arguments, runs it in a fresh instance, and returns the
+    /// text for the model. A string is handed on as it is, any other result as compact JSON, and a
+    /// failure as JSON of [`CallError`]. `reach` does its work outside, within its grants; once the
+    /// call has ended, no operation of it is under way any more.
     pub async fn call(&self, permit: &Permit, capability: &CapabilityVersion, params: &Value, reach: Arc<dyn Reach>) -> Outcome {
         tracing::debug!(call = %permit.call(), capability = %capability.name, version = capability.version, "capability called");
         let terms = self.0.terms(&capability.grants, reach);
         self.outcome(capability, params, &terms).await
     }
 
-    /// Calls a capability without effects: it reaches nothing. For drafts, and for calls tried again.
+    /// Calls a capability without effects: it reaches nothing. For drafts, and for recorded calls
+    /// that are tried again.
     pub async fn try_call(&self, capability: &CapabilityVersion, params: &Value) -> Outcome {
         self.outcome(capability, params, &self.0.terms_of_trial(Arc::new(Nothing))).await
     }
@@ -171,10 +177,11 @@ impl Sandbox {
         Outcome { logs: ran.logs, ..outcome }
     }
 
-    /// Runs the tests kept with a version, which reach nothing but their own answers, and values that last as long as this run.
+    /// Runs the tests kept with a version. They reach nothing but their own answers, and values
+    /// that last as long as this run.
     ///
     /// # Errors
-    /// [`CallError::Unusable`], when it cannot be loaded.
+    /// [`CallError::Unusable`] if it cannot be loaded.
     pub async fn run_tests(&self, version: &CapabilityVersion) -> Result<Vec<TestResult>, CallError> {
         let loaded = self.0.stored(version).await?;
         let mut results = Vec::with_capacity(version.tests.len());
@@ -185,7 +192,7 @@ impl Sandbox {
         Ok(results)
     }
 
-    /// Forgets every compiled capability; each is compiled again when it is next needed.
+    /// Forgets every compiled capability; its next call compiles it again.
     pub fn forget(&self) {
         self.0.components.clear();
     }
@@ -193,7 +200,7 @@ impl Sandbox {
     /// Loads a capability without calling it.
     ///
     /// # Errors
-    /// [`CallError::Unusable`], with what is wrong with it.
+    /// [`CallError::Unusable`] with the fault.
     pub async fn load(&self, capability: &CapabilityVersion) -> Result<(), CallError> {
         self.0.stored(capability).await.map(drop)
     }

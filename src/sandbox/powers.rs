@@ -1,16 +1,18 @@
-//! The powers as component text: what an engine imports for each, and what its WIT interface looks like.
+//! The powers as component text: the imports of an engine for each, and the text of its WIT
+//! interface.
 //!
-//! To add a power: a variant of [`Power`], a file in `capabilities/wit`, a file and an arm of `linker` in `host`, an entry here, and
-//! its face in `capabilities/engine` (shim.c, prelude.js). The bits of what was denied are in the order of [`Power::ALL`].
+//! To add a power: a variant of [`Power`], a file in `capabilities/wit`, a file and an arm of
+//! `linker` in `host`, an entry here, and its face in `capabilities/engine` (shim.c, prelude.js).
+//! The bits of the denied powers are in the order of [`Power::ALL`].
 
 use crate::domain::{Grants, HttpGrant, Power, SqlAccess};
 
 /// One WIT interface.
 pub(super) struct Interface {
     pub(super) name: &'static str,
-    /// It is imported when any of these was granted.
+    /// A component with any of these powers imports it.
     pub(super) powers: &'static [Power],
-    /// The types its functions use, as items of an instance type.
+    /// The types of its functions, as items of an instance type.
     pub(super) types: &'static str,
     pub(super) functions: &'static [Function],
 }
@@ -22,7 +24,8 @@ pub(super) struct Function {
     pub(super) core: &'static str,
     /// Its type as a component function.
     pub(super) typed: &'static str,
-    /// How many core parameters it has, when it passes more than numbers and so needs the engine's memory.
+    /// The number of its core parameters, if it passes more than numbers and so needs the engine's
+    /// memory.
     pub(super) strings: Option<u32>,
 }
 
@@ -32,7 +35,7 @@ impl Interface {
         format!("level3:capability/{}@0.1.0", self.name)
     }
 
-    /// True when a component with these grants imports it.
+    /// True if a component with these grants imports it.
     pub(super) fn is_for(&self, grants: &Grants) -> bool {
         self.powers.iter().any(|power| grants.has(*power))
     }
@@ -41,7 +44,7 @@ impl Interface {
 /// The powers whose operations take time.
 const TAKE_TIME: &[Power] = &[Power::Http, Power::Sql, Power::Kv, Power::Tools];
 
-/// True when one with these grants may wait on the outside.
+/// True if a capability with these grants may wait on the outside.
 pub(super) fn take_time(grants: &Grants) -> bool {
     TAKE_TIME.iter().any(|power| grants.has(*power))
 }

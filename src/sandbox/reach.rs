@@ -1,6 +1,6 @@
 //! The reach of a capability outside the sandbox: operations that its caller does for it. The
-//! sandbox has compared each with the grants before it hands it on; how it is done, recorded and
-//! limited is for the caller to know.
+//! sandbox compares each with the grants before it hands it on; the caller decides how it is done,
+//! recorded and limited.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -11,18 +11,20 @@ use crate::domain::{Place, Refusal, RefusalCode};
 
 /// Does the operations of one call outside the sandbox, under the permit of that call.
 pub trait Reach: Send + Sync {
-    /// Does one operation. The answer is JSON text for the guest, in the form that [`Request`] says. The future is polled only
-    /// while the call lives, and dropped at the call's deadline.
+    /// Does one operation. The answer is JSON text for the guest, in the form that [`Request`]
+    /// says. The sandbox polls the future only while the call lives, and drops it at the call's
+    /// deadline.
     fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>>;
 
     /// A placeholder that stands for a secret's value until a request leaves.
     ///
     /// # Errors
-    /// When there is no such secret, in words for the capability's author.
+    /// If there is no such secret, in words for the capability's author.
     fn secret(&self, name: &str) -> Result<String, Refused>;
 
-    /// How deep the call is nested in calls of other capabilities: 0 for one that a turn made itself. Calls of each depth have
-    /// room of their own, so that those which wait for others cannot keep these from running.
+    /// How deep the call is nested in calls of other capabilities: 0 for a turn's own call. Calls
+    /// of each depth have room of their own, so that calls which wait for others cannot keep those
+    /// from running.
     fn depth(&self) -> usize {
         0
     }
@@ -31,7 +33,8 @@ pub trait Reach: Send + Sync {
 /// One operation of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// Counts from 1 in the order in which the call started its operations; the same for the same code and arguments.
+    /// Counts from 1 in the order in which the call started its operations; the same code with the
+    /// same arguments starts them in the same order.
     pub ordinal: u32,
     /// The operation itself.
     pub request: Request,
@@ -51,7 +54,8 @@ pub enum Request {
     },
     /// `host.kv`. Answers as [`KvRequest`] says.
     Kv(KvRequest),
-    /// `host.call`. Answers the tool's result as a model would read it, JSON or not; a failed outcome is [`Refused`] with its text.
+    /// `host.call`. Answers the tool's result in the text for a model, JSON or not; a failed
+    /// outcome is [`Refused`] with its text.
     Tool {
         /// The tool's name.
         name: String,
@@ -120,20 +124,20 @@ pub enum KvRequest {
         #[serde(default)]
         value: Value,
     },
-    /// Answers whether there was one: `true` or `false`.
+    /// Forgets a key; answers whether it had a value: `true` or `false`.
     Delete {
         /// The key.
         key: String,
     },
-    /// Answers the keys that begin so, in their order, as an array.
+    /// Answers the keys with this beginning, in their order, as an array.
     List {
-        /// How they begin; empty for all.
+        /// Their beginning; empty for all.
         #[serde(default)]
         prefix: String,
     },
 }
 
-/// Why an operation was not done; the guest gets an Error with this message.
+/// The reason why an operation was not done; the guest gets an Error with this message.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
@@ -161,19 +165,19 @@ impl From<Missing> for Refused {
 /// Grants that a capability lacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
-    /// The power that was not granted, and its purpose.
+    /// The power that the capability lacks, and its purpose.
     pub lacks: String,
     /// The grants to ask for, as an author writes them.
     pub grants: Value,
     /// The words behind the grants.
     pub after: &'static str,
-    /// True when nothing in them is left for the author to fill in.
+    /// True if the author has nothing left to fill in in them.
     pub whole: bool,
 }
 
 impl Missing {
-    /// The same as a refusal of the code, with the grants beside the message and not in it: what is escaped twice, a small model copies with
-    /// the backslashes.
+    /// The same as a refusal of the code. The grants stand beside the message and not in it: if a
+    /// text is escaped twice, a small model copies it with the backslashes.
     pub fn refusal(&self, place: Option<Place>) -> Refusal {
         let message = format!("{}, write it again with these grants{}", self.lacks, self.after);
         Refusal::new(RefusalCode::MissingGrant, message).at(place).asking_for(self.grants.clone())

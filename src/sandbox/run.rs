@@ -1,4 +1,4 @@
-//! One call: a slot, a fresh instance, a deadline, and what came of it.
+//! One call: a slot, a fresh instance, a deadline, and its end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use crate::domain::Place;
 pub(super) struct Ran {
     pub(super) result: Result<String, CallError>,
     pub(super) logs: Vec<String>,
-    /// The first grant that was lacking.
+    /// The first grant that it lacked.
     pub(super) missing: Option<Missing>,
 }
 
@@ -31,21 +31,21 @@ impl Ran {
     }
 }
 
-/// An instance's answer, before anything is read into it.
+/// An instance's answer, before the host reads it.
 pub(super) struct Answered {
-    /// JSON text of the result, or of what was thrown.
+    /// JSON text of the result, or of the thrown value.
     pub(super) answer: Result<Result<String, String>, CallError>,
     pub(super) logs: Vec<String>,
     missing: Option<Missing>,
     memory_refused: bool,
 }
 
-/// Under which terms an instance runs.
+/// The terms on which an instance runs.
 pub(super) struct Terms {
     reach: Arc<dyn Reach>,
     deadline: Duration,
     depth: usize,
-    /// The grants, if they are less than the component is linked with.
+    /// The grants, if they are fewer than those the component is linked with.
     granted: Option<Arc<Grants>>,
 }
 
@@ -56,7 +56,7 @@ impl Terms {
     }
 }
 
-/// Why the host ended a call.
+/// The reason why the host ended a call.
 #[derive(Debug, thiserror::Error)]
 enum Stopped {
     #[error("the call's deadline has passed")]
@@ -72,7 +72,7 @@ impl Inner {
         Terms { deadline, depth: reach.depth(), reach, granted: None }
     }
 
-    /// The terms of a call that has no effects, so waits for nothing outside.
+    /// The terms of a call without effects, which waits for nothing outside.
     pub(super) fn terms_of_trial(&self, reach: Arc<dyn Reach>) -> Terms {
         Terms { deadline: self.limits.deadline, depth: 0, reach, granted: None }
     }
@@ -100,7 +100,7 @@ impl Inner {
             false => (None, None),
         };
         let mut store = self.store(loaded, terms, operations);
-        // The epochs stop code that computes, this stops code that waits.
+        // The epochs stop code that computes; this stops code that waits.
         let ended = tokio::time::timeout(terms.deadline, call(&mut store, loaded, params, doing)).await;
         let answer = ended.unwrap_or_else(|_| match &store.data().operations {
             Some(operations) if operations.is_closed() => Err(Stopped::LeftUnderWay.into()),
@@ -142,7 +142,7 @@ impl Inner {
         store
     }
 
-    /// The result as the model reads it: a string as it is, anything else as JSON.
+    /// The result for the model: a string as it is, anything else as JSON.
     fn result(&self, json: String) -> Result<String, CallError> {
         let text = if json.starts_with('"') { serde_json::from_str(&json).unwrap_or(json) } else { json };
         let (size, limit) = (text.len(), self.limits.output_bytes);
@@ -154,7 +154,7 @@ impl Inner {
         Ok(text)
     }
 
-    /// Reads what was thrown.
+    /// Reads the value that the code threw.
     pub(super) fn thrown(&self, json: &str, memory_refused: bool) -> CallError {
         #[derive(Deserialize)]
         struct Thrown {
@@ -179,7 +179,7 @@ impl Inner {
         }
     }
 
-    /// Reads why the host stopped it.
+    /// Reads the reason why the host stopped the call.
     fn stopped(&self, error: &wasmtime::Error, memory_refused: bool, deadline: Duration) -> CallError {
         match error.downcast_ref() {
             Some(Stopped::DeadlinePassed) => {
@@ -214,7 +214,7 @@ impl Inner {
     }
 }
 
-/// Runs the guest while its operations are done beside it, then waits for those it left.
+/// Runs the guest with its operations beside it, then waits for the operations that it left.
 async fn call(
     store: &mut Store<State>,
     loaded: &Loaded,
@@ -245,7 +245,8 @@ async fn call(
     answer
 }
 
-/// The first place inside the capability's own source that a stack names, as in `at f (capability.js:2:13)`.
+/// The first place inside the capability's own source that a stack names, as in
+/// `at f (capability.js:2:13)`.
 fn place(stack: &str) -> Option<Place> {
     let (_, rest) = stack.split_once("capability.js:")?;
     let mut numbers = rest.split(|c: char| !c.is_ascii_digit());

@@ -1,5 +1,6 @@
-//! Parameters schemas: what a draft may declare, and arguments checked against it. Schemas come from a model, so nothing
-//! in one may make validation loop or explode: no references, and patterns run on an engine that cannot backtrack.
+//! Parameters schemas: the ones that a draft may declare, and the arguments of calls checked
+//! against them. Schemas come from a model, so nothing in one may make validation loop or explode:
+//! there are no references, and patterns run on an engine that cannot backtrack.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;

@@ -31,7 +31,8 @@ impl Inner {
         })
     }
 
-    /// Only the bytes around the source differ between engines. The sum stands for the source, too: it lies in the component.
+    /// Only the bytes around the source differ between engines. The sum covers the source, too: it
+    /// is in the component.
     async fn made_again(&self, capability: &CapabilityVersion, old: Bytes<'_>) -> Result<Arc<Loaded>, String> {
         if capability.language != Language::JavaScript {
             return Err("it cannot be made anew, since it is not JavaScript".into());

@@ -1,9 +1,10 @@
 //! The lessons about the host for models: taken from the WIT, so that nothing can be taught that is
 //! not there, and no power is added without a word about it.
 //!
-//! In the doc comment of an interface a line `js: ` has expressions, separated by commas at the top level, and after `: ` what they
-//! give; `grant: ` is how the power is written in `grants`. In that of the world `has: ` and `lacks: ` name globals. A test runs every
-//! one of them in the sandbox.
+//! In the doc comment of an interface a line `js: ` has expressions, separated by commas at the top
+//! level, and after `: ` their results; a line `grant: ` has the power as `grants` write it. In the
+//! world's doc comment `has: ` and `lacks: ` name globals. A test runs every one of them in the
+//! sandbox.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -67,7 +68,7 @@ pub(super) mod lines {
 
     use super::*;
 
-    /// The expressions that are taught of a power.
+    /// The taught expressions of a power.
     pub(in crate::sandbox) fn expressions(power: Power) -> Vec<&'static str> {
         said(wit(power), "js").flat_map(|line| at_top_level(line.split_once(": ").map_or(line, |(code, _)| code))).collect()
     }

@@ -1,5 +1,6 @@
-//! From source to component: fixed bytes around one data segment. The fixed bytes depend on what was granted: a component
-//! imports exactly that, and the engine's other imports are bound to functions that trap.
+//! From source to component: fixed bytes around one data segment. The fixed bytes depend on the
+//! grants: a component imports exactly those, and the engine's other imports are bound to functions
+//! that trap.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -62,7 +63,8 @@ impl Template {
     }
 }
 
-/// The core module that only writes the engine's `source_slot` (see shim.c): no code, one active data segment.
+/// The core module that only writes the engine's `source_slot` (see shim.c): no code, one active
+/// data segment.
 fn source_module(kind: Kind, denied: u16, source: &str) -> Vec<u8> {
     let mut imports = vec![2];
     for (name, description) in [("memory", &[0x02, 0x00, 0x01][..]), ("source_slot", &[0x03, 0x7f, 0x00])] {
@@ -81,7 +83,7 @@ fn source_module(kind: Kind, denied: u16, source: &str) -> Vec<u8> {
     module
 }
 
-/// The source with its length before it, as every engine's component has it somewhere.
+/// The source after its length, as it stands somewhere in every engine's component.
 pub(super) fn segment(source: &str) -> Vec<u8> {
     let length = u32::try_from(source.len()).unwrap_or(u32::MAX).to_le_bytes();
     [&length[..], source.as_bytes()].concat()
@@ -124,8 +126,9 @@ fn section_with(bytes: &[u8], needle: &[u8]) -> Option<std::ops::Range<usize>> {
     None
 }
 
-/// The component as text. Strings that cross need the engine's memory, and the engine needs its imports first: such
-/// functions go through a table that is filled once the engine is there.
+/// The component as text. Functions that pass strings need the engine's memory, and the engine
+/// needs its imports first: such functions go through a table that is filled once the engine is
+/// there.
 fn text(grants: &Grants) -> String {
     let granted = |interface: &&Interface| interface.is_for(grants);
     let mut wat = format!("(component\n(import \"{ENGINE_NAME}\" (core module $engine {ENGINE_EXPORTS}");
@@ -164,7 +167,8 @@ fn functions<'a>(interfaces: impl Iterator<Item = &'a Interface>) -> impl Iterat
     interfaces.flat_map(|interface| interface.functions.iter().map(move |function| (interface, function)))
 }
 
-/// Functions that stand in: for what was not granted, a trap; for what needs the memory, a jump through the table.
+/// Functions that stand in: a trap for each one that was not granted, a jump through the table for
+/// each one that needs the memory.
 fn push_substitutes(wat: &mut String, grants: &Grants, late: &[(&Interface, &Function)]) {
     let _ = writeln!(wat, "(core module $substitutes (table (export \"table\") {0} {0} funcref)", late.len());
     for (interface, function) in functions(INTERFACES.iter().filter(|interface| !interface.is_for(grants))) {

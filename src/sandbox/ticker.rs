@@ -1,5 +1,6 @@
-//! Counts time for running calls: an epoch every 10 ms, so that guest code gives way to others and can be stopped. A
-//! thread of its own, since guest code may hold every worker of the runtime. It sleeps while nothing runs.
+//! Counts time for running calls: an epoch every 10 ms, so that guest code gives way to others and
+//! can be stopped. A thread of its own, since guest code may hold every worker of the runtime. It
+//! sleeps while nothing runs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -45,7 +46,7 @@ impl Shared {
     }
 }
 
-/// While one lives, time is counted.
+/// The time is counted while one of these lives.
 pub(super) struct Running<'a>(&'a Shared);
 
 impl Ticker {

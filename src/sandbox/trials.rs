@@ -19,15 +19,15 @@ use super::{CallError, Inner, Sandbox, powers, schema};
 
 /// The outcome of a rehearsal.
 pub struct Rehearsed {
-    /// The result of the call, as the model would read it.
+    /// The result of the call, in the words for a model.
     pub result: Result<String, CallError>,
-    /// The first grant that it lacked, where it came to no result.
+    /// The first grant that it lacked, if it has no result.
     pub missing: Option<Missing>,
 }
 
 impl Sandbox {
-    /// Calls a capability without effects, as if for the first time: it has values of its own, which are kept nowhere, and reaches nothing
-    /// else.
+    /// Calls a capability without effects, as if for the first time. It has values of its own,
+    /// which are kept nowhere, and reaches nothing else.
     pub async fn rehearse(&self, capability: &CapabilityVersion, params: &Value) -> Rehearsed {
         let loaded = match self.validate_params(capability, params) {
             Ok(()) => self.0.stored(capability).await,
@@ -47,8 +47,9 @@ impl Sandbox {
 }
 
 impl Inner {
-    /// The first grant that a call lacks of which the host has not heard: what imports nothing of a power cannot ask for it. So the call is
-    /// made once more, linked with every power, and still with nothing but its own grants.
+    /// The first grant that a call lacks, if the host has not heard of it: a component that imports
+    /// nothing of a power cannot ask for it. So the call is made once more, linked with every
+    /// power, and still with only its own grants.
     async fn lacking(&self, capability: &CapabilityVersion, params: &Value) -> Option<Missing> {
         if capability.language != Language::JavaScript {
             return None;
@@ -68,18 +69,18 @@ impl Inner {
 pub struct TestResult {
     /// The arguments.
     pub params: Value,
-    /// The result the author expected; absent when success is enough.
+    /// The result that the author expected; absent if success is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Value>,
-    /// The result as the model would read it; absent when the call failed.
+    /// The result in the words for a model; absent if the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// True when the result is the one expected.
+    /// True if the result is the expected one.
     pub ok: bool,
     /// Why it has no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,
-    /// The lines the capability logged.
+    /// The lines that the capability logged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
 }
@@ -107,7 +108,8 @@ impl Inner {
     }
 }
 
-/// Values of a capability's own while its tests run: none at the beginning of the first, and for each those that the one before left.
+/// Values of a capability's own while its tests run. The first test begins with none, and each
+/// other one with those that the test before it left.
 #[derive(Default)]
 pub(super) struct Values(Mutex<BTreeMap<String, Value>>);
 
@@ -157,7 +159,7 @@ impl Reach for Rehearsal {
     }
 }
 
-/// The reach of a call that is only tried: values of its own, kept nowhere.
+/// The reach of a trial call: values of its own, kept nowhere.
 #[derive(Default)]
 pub(super) struct Trial(Values);
 
@@ -221,7 +223,8 @@ fn answered(operation: &Operation, answer: Option<Value>) -> Result<String, Refu
     }
 }
 
-/// A response as an author writes it: only the status has to be there, and a body that is no text is JSON.
+/// A response as an author writes it. Only the status has to be there; a body that is no text is
+/// JSON.
 fn http(written: &Value, url: &str) -> Result<String, Refused> {
     let Some(status) = written.get("status").filter(|status| status.is_u64()) else {
         return Err(Refused::new(format!(
@@ -243,7 +246,7 @@ fn http(written: &Value, url: &str) -> Result<String, Refused> {
     Ok(answer.to_string())
 }
 
-/// True when a caller could not tell the result from the expected one: the same text, or the same
+/// True if a caller could not tell the result from the expected one: the same text, or the same
 /// JSON, in which 1 equals 1.0.
 fn same(result: &str, expected: &Value) -> bool {
     expected.as_str() == Some(result) || serde_json::from_str(result).is_ok_and(|result| equal(&result, expected))

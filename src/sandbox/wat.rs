@@ -9,7 +9,7 @@ use super::CheckError;
 use super::component::Built;
 use crate::domain::{Place, RefusalCode};
 
-/// How the binary form of a component begins; a core module differs in the last four bytes.
+/// The first bytes of a component in binary form; a core module differs in the last four.
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
 const SHAPE: &str = "the text must be one component: `(component … (func (export \"run\") (param \"params-json\" string) (result (result string (error string))) (canon lift …)))`";

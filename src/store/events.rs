@@ -1,4 +1,4 @@
-//! Reading the stream of a conversation.
+//! Reads the stream of a conversation.
 
 use sqlx::{query, query_scalar};
 
@@ -29,7 +29,7 @@ impl Store {
         .collect()
     }
 
-    /// The sequence number of the newest event; 0 when there is none.
+    /// The sequence number of the newest event; 0 if there is none.
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or when the database is not there.
@@ -40,8 +40,8 @@ impl Store {
             .ok_or(StoreError::NoConversation(conversation))
     }
 
-    /// The event by which a message was accepted: its turn's beginning, for a message that decided an approval its going on, or that it was
-    /// said into the turn.
+    /// The event that accepted a message: the beginning of its turn, the going on of a turn whose
+    /// approval it decided, or its place in the turn that it was said into.
     ///
     /// # Errors
     /// When the database is not there.

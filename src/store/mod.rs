@@ -1,4 +1,5 @@
-//! Memory: the only SQL of the program itself. What a function here commits is announced to [`Signals`] after the commit, never before.
+//! Memory: the only SQL of the program itself. A function here announces its commit to [`Signals`]
+//! after the commit, never before.
 
 mod agent_sql;
 mod events;
@@ -55,7 +56,7 @@ pub use things::tasks::{NewTask, TaskChange};
 pub use undo::UndoError;
 pub use unit::{CallEnd, Judged, Unit};
 
-/// The database, as the rest of the program knows it. Cheap to clone.
+/// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     pool: PgPool,
@@ -74,37 +75,37 @@ pub struct Store {
     meters: Meters,
 }
 
-/// Why something could not be read or written.
+/// The reason why the database could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The turn belongs to somebody else by now, or has ended; whoever gets this stops working on it.
+    /// Another server holds the turn by now, or it has ended; the caller stops working on it.
     #[error("the turn is no longer ours to write")]
     LostLease,
     /// There is no such conversation.
     #[error("there is no conversation {0}")]
     NoConversation(crate::domain::ConversationId),
-    /// A capability was replaced, rolled back or disabled in the very moment another version of it was installed.
+    /// Another change of the capability came in the very moment a version of it was installed.
     #[error("the capability {0} was changed by somebody else just now; this is tried again")]
     Changed(String),
-    /// A state was given an input that it does not take; nothing was written.
+    /// The state does not take this input; nothing was written.
     #[error(transparent)]
     Transition(#[from] crate::domain::InvalidTransition),
-    /// A stored value is not what this version writes.
+    /// A stored value that this version cannot have written.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),
-    /// The device of the database is full; what to do is in it.
+    /// The device of the database is full; the text says what to do.
     #[error("{0}")]
     Full(String),
     /// The agent's login does not let us in, and could not be made anew.
     #[error("the agent's login to the database cannot be used")]
     AgentLogin(#[source] Box<LoginError>),
-    /// The database refused or was not there.
+    /// The database refused, or did not answer.
     #[error("the database did not do what was asked")]
     Database(#[source] sqlx::Error),
 }
 
 impl StoreError {
-    /// What to tell whoever asked for something that could not be done; the rest is for the log.
+    /// The words for the caller of something that could not be done; the rest is for the log.
     pub fn told(&self) -> String {
         match self {
             Self::Full(told) => told.clone(),
@@ -112,7 +113,7 @@ impl StoreError {
         }
     }
 
-    /// The database was not there.
+    /// The database did not answer.
     pub(crate) fn broken(error: std::io::Error) -> Self {
         Self::Database(sqlx::Error::Io(error))
     }
@@ -131,7 +132,7 @@ impl Lasting for StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        // The codes that the recording functions raise, see the migrations.
+        // The recording functions raise these codes, see the migrations.
         match error.as_database_error().and_then(|error| error.code()).as_deref() {
             Some("L3001" | "L3002" | "L3004") => Self::LostLease,
             Some("53100") => Self::Full(
@@ -150,27 +151,28 @@ impl Store {
         self
     }
 
-    /// Text as it may be kept and shown: see [`clean`].
+    /// Text in the form that may be kept and shown: see [`clean`].
     fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         clean(&self.scrubber, text)
     }
 
-    /// What models are writing in this process.
+    /// The texts that models are writing in this process.
     pub fn writing(&self) -> &Writing {
         &self.writing
     }
 
-    /// Who waits for the agent's SQL, and who is at work in it.
+    /// The count of statements in the agent's SQL, and of those that wait for it.
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
 
-    /// Where commits are announced.
+    /// The announcements of commits.
     pub fn signals(&self) -> &Signals {
         &self.signals
     }
 
-    /// A key for one purpose, the same after a restart, that nobody can compute who does not know the server's own.
+    /// A key for one purpose. It is the same after a restart, and only a holder of the server's own
+    /// key can compute it.
     pub fn derived_key(&self, purpose: &str) -> [u8; 32] {
         use sha2::{Digest, Sha256};
         let mut hash = Sha256::new();
@@ -184,7 +186,7 @@ impl Store {
     /// Completes when the database answers.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query!("SELECT 1 AS one").fetch_one(&self.pool).await?;
         Ok(())
@@ -198,13 +200,13 @@ impl Store {
     }
 }
 
-/// Text as Postgres can hold it: zero characters are replaced.
+/// Text in the form that Postgres can hold: zero characters are replaced.
 fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}").into() } else { text.into() }
 }
 
-/// Text as it may be kept: without zero characters, which Postgres cannot hold, and without the values of secrets, whatever way they
-/// came in.
+/// Text in the form that may be kept: without zero characters, which Postgres cannot hold, and
+/// without the values of secrets, whatever way they came in.
 fn clean<'t>(scrubber: &Scrubber, text: &'t str) -> Cow<'t, str> {
     match storable(text) {
         Cow::Borrowed(text) => scrubber.clean(text),

@@ -17,7 +17,7 @@ use crate::telemetry::Scrubber;
 
 /// A client-side deadline behind the agent login's own statement timeout of 15 s.
 const SQL_DEADLINE: Duration = Duration::from_secs(20);
-/// How long an idle connection is taken to be alive without asking.
+/// How long an idle connection counts as alive without a question.
 const FRESH: Duration = Duration::from_secs(1);
 const APP_CONNECTIONS: u32 = 16;
 
@@ -32,7 +32,8 @@ impl Store {
         let pool = PgPoolOptions::new()
             .max_connections(APP_CONNECTIONS)
             .acquire_timeout(Duration::from_secs(10))
-            // A connection used a moment ago is not asked whether it lives: that question would be a round trip before every query.
+            // A connection that was used a moment ago is not asked whether it lives: that would
+            // cost a round trip before every query.
             .test_before_acquire(false)
             .before_acquire(|connection, used| {
                 Box::pin(async move {
@@ -67,8 +68,9 @@ impl Store {
     }
 }
 
-/// Ends what statements of the agent still run from before a crash: one that does not heed its timeout would keep its locks, and the
-/// migrations would wait for it. No statement lives this long under a server that is there; locks that lie in no schema it never needs.
+/// Ends statements of the agent that still run from before a crash: one that does not heed its
+/// timeout keeps its locks, and the migrations would wait for them. Under a live server no
+/// statement lives for a minute, and the agent never needs an advisory lock.
 async fn end_left_over(pool: &PgPool, logins: &Logins) -> Result<(), DatabaseError> {
     let agents = logins.agents().map(|login| login.get_username().to_owned());
     query!(
@@ -96,7 +98,7 @@ async fn migrate(pool: &PgPool) -> Result<(), DatabaseError> {
     })
 }
 
-/// The key of the tokens with which the agent's transactions end, made once for each database.
+/// The key of the tokens that end the agent's transactions, made once for each database.
 async fn sql_key(pool: &PgPool, random: &dyn Random) -> Result<Vec<u8>, DatabaseError> {
     let mut fresh = [0; 32];
     random.fill(&mut fresh);

@@ -1,5 +1,6 @@
-//! What replay needs of the database: the chain of events, fresh tables to rebuild projections in, and their comparison with the live
-//! ones. All of it sees one moment, and is rolled back at its end: nothing of it stays, whatever is killed when.
+//! The database's part of replay: the chain of events, fresh tables in which projections are
+//! rebuilt, and their comparison with the live ones. All of it sees one moment, and is rolled back
+//! at its end: nothing of it stays, whatever is killed when.
 
 use std::collections::HashMap;
 
@@ -15,56 +16,58 @@ pub struct Rebuild {
     schema: String,
 }
 
-/// What is wrong with a stream.
+/// A fault of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Break {
-    /// Its content, its place, or the event before it is not what it was when it was written.
+    /// Its content, its place, or the event before it has changed since it was written.
     Changed {
-        /// Whose stream.
+        /// The conversation of the stream.
         conversation: ConversationId,
-        /// Which event.
+        /// The number of the event.
         sequence: i64,
     },
     /// Events between others, or at the beginning, are gone.
     Missing {
-        /// Whose stream.
+        /// The conversation of the stream.
         conversation: ConversationId,
         /// The first that is gone.
         from: i64,
         /// The last that is gone.
         to: i64,
     },
-    /// The conversation says that its stream ends elsewhere than it does.
+    /// The conversation names another end of its stream than the stream has.
     End {
-        /// Whose stream.
+        /// The conversation of the stream.
         conversation: ConversationId,
-        /// The number of the newest event there is.
+        /// The number of the newest event that exists.
         found: i64,
-        /// The number the conversation names as its newest.
+        /// The number that the conversation names as its newest.
         expected: i64,
     },
 }
 
-/// A row that is not what events say.
+/// A row that differs from what events say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Which row.
+    /// The key of the row.
     pub key: String,
-    /// As it is; `None` when there is none.
+    /// The live row; `None` if there is none.
     pub live: Option<Map<String, Value>>,
-    /// As events say; `None` when they say there is none.
+    /// The row that follows from events; `None` if none does.
     pub rebuilt: Option<Map<String, Value>>,
 }
 
-/// What is compared of a projection: every column of its table but those that no event says. A column that is new is compared as well.
+/// The compared part of a projection: every column of its table but those that no event knows. A
+/// new column is compared as well.
 struct Compared {
     /// Names a row, as the keys of changes do.
     key: &'static str,
-    /// Columns that no event says: who holds a lease and until when, how a conversation was made, the numbers of messages.
+    /// Columns that no event knows: who holds a lease and until when, how a conversation was made,
+    /// the numbers of messages.
     unsaid: &'static [&'static str],
-    /// What is compared in place of columns, by its name: fingerprints where an event has no more than those.
+    /// Values that stand for columns, by name: fingerprints, if an event has no more than those.
     instead: &'static [(&'static str, &'static str)],
-    /// The rows that events say anything of.
+    /// The rows that events know.
     rows: &'static str,
 }
 
@@ -99,7 +102,7 @@ fn compared(of: Projection) -> Compared {
         },
         Projection::Tasks => all("task_id::text"),
         Projection::CapabilityVersions => Compared {
-            // The fingerprint is of all of these.
+            // The fingerprint covers all of these.
             unsaid: &["description", "language", "source", "parameters", "tests", "component", "engine"],
             instead: &[("fingerprint", "capability_fingerprint(capability_versions)")],
             ..all("concat_ws('/', name, version)")
@@ -109,7 +112,7 @@ fn compared(of: Projection) -> Compared {
 }
 
 impl Compared {
-    /// The rows as they are compared, where the table has these columns.
+    /// The rows in the form in which they are compared, of a table with these columns.
     fn seen(&self, of: Projection, columns: &[String]) -> String {
         let Self { key, unsaid, instead, rows } = self;
         let is_left = |column: &&String| !unsaid.contains(&column.as_str()) && instead.iter().all(|(name, _)| name != column);
@@ -127,7 +130,8 @@ impl Store {
     pub async fn rebuild(&self) -> Result<Rebuild, StoreError> {
         let mut tx = self.pool.begin().await?;
         query!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut *tx).await?;
-        // Nobody else can have this name at the same time, and none is left over: it never commits.
+        // No other look can have this name at the same time, and none is left over: it never
+        // commits.
         let schema = query_scalar!(r#"SELECT 'replay_' || pg_backend_pid() AS "schema!""#).fetch_one(&mut *tx).await?;
         let columns = query_as::<_, (String, Vec<String>)>(
             "SELECT c.relname::text, array_agg(a.attname::text ORDER BY a.attnum)
@@ -148,7 +152,7 @@ impl Store {
         Ok(Rebuild { tx, schema })
     }
 
-    /// Every event of a turn, oldest first; `None` when there is no such turn.
+    /// Every event of a turn, oldest first; `None` if there is no such turn.
     ///
     /// # Errors
     /// When the database is not there or holds an event of a newer version.
@@ -170,11 +174,11 @@ impl Store {
     }
 }
 
-/// An event as it is stored, with its place in the order of all streams.
+/// A stored event with its place in the order of all streams.
 pub type Stored = (i64, ConversationId, i64, Result<EventRecord, StoreError>);
 
 impl Rebuild {
-    /// Every place where a stream is not what was written, in order.
+    /// Every place at which a stream is not as it was written, in order.
     ///
     /// # Errors
     /// When the database is not there.
@@ -190,7 +194,8 @@ impl Rebuild {
         );
         for link in links.fetch_all(&mut *self.tx).await? {
             let (conversation, sequence) = (ConversationId(link.conversation_id), link.sequence);
-            // Behind a gap the hash of the one before is not known, so that what follows it cannot be judged.
+            // Behind a gap nobody knows the hash of the event before, so the next event cannot be
+            // judged.
             broken.push(match link.before + 1 {
                 next if next == sequence => Break::Changed { conversation, sequence },
                 from => Break::Missing { conversation, from, to: sequence - 1 },
@@ -228,12 +233,12 @@ impl Rebuild {
         Ok(read.collect())
     }
 
-    /// Makes changes to the fresh tables, in their order.
+    /// Applies changes to the fresh tables, in their order.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn write(&mut self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
-        // What happens to one row in one go is put together here, so that each table is written once.
+        // Changes of one row are put together here, so that each table is written once.
         let mut rows: HashMap<Projection, HashMap<String, Folded>> = HashMap::new();
         for Change { of, key, row } in changes {
             let folded = rows.entry(of).or_default().entry(key).or_default();
@@ -260,7 +265,7 @@ impl Rebuild {
         Ok(())
     }
 
-    /// The first `limit` rows of a projection that are not what the fresh table says.
+    /// The first `limit` rows of a projection that differ from the fresh table.
     ///
     /// # Errors
     /// When the database is not there.
@@ -290,7 +295,7 @@ impl Rebuild {
     }
 }
 
-/// What happens to one row.
+/// The changes of one row.
 #[derive(Default)]
 struct Folded {
     gone: bool,

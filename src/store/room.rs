@@ -1,4 +1,4 @@
-//! How much room the agent's tables may take, and how much of the device it leaves to the server.
+//! How much room the agent's tables may take, and how much of the device they leave to the server.
 
 use std::ffi::CString;
 use std::mem::MaybeUninit;
@@ -10,21 +10,23 @@ use super::{Store, StoreError};
 use crate::domain::{Refusal, RefusalCode};
 
 const MEBIBYTE: u64 = 1 << 20;
-/// How much more a statement that makes room may write where there is none left: what it does is logged before it is done.
+/// How much more a statement that makes room may write if there is none left: Postgres logs its
+/// work before it does it.
 const SLACK: u64 = 16 * MEBIBYTE;
-/// How often a statement that writes is looked at.
+/// How often the program looks at a statement that writes.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The first words of statements that make room; every other one that writes is refused where there is none.
+/// The first words of statements that make room. If there is none, every other statement that
+/// writes is refused.
 const MAKE_ROOM: &[&str] = &["DROP", "TRUNCATE", "DELETE"];
 
-/// What the agent's tables may take.
+/// The room for the agent's tables.
 #[derive(Clone, Debug)]
 pub struct Room {
     /// Bytes of the schema `agent`.
     pub quota: u64,
     /// Bytes of the device that the agent's statements leave to the server.
     pub reserve: u64,
-    /// A folder on the device of the database; `None` where that is on another machine.
+    /// A folder on the device of the database; `None` if that is on another machine.
     pub folder: Option<PathBuf>,
 }
 
@@ -34,13 +36,13 @@ impl Room {
         Self { quota: u64::MAX, reserve: 0, folder: None }
     }
 
-    /// The device, where less than this is free on it.
+    /// The device, if less than this is free on it.
     fn less_than(&self, bytes: u64) -> Option<(u64, &Path)> {
         let folder = self.folder.as_deref()?;
         free(folder).filter(|free| *free < bytes).map(|free| (free, folder))
     }
 
-    /// Says that the device is full, as far as the server is concerned: three quarters of what it keeps for itself are gone.
+    /// Says that the device is full for the server too: three quarters of its own reserve are gone.
     fn full(&self) -> Option<String> {
         let (free, folder) = self.less_than(self.reserve / 4)?;
         Some(format!(
@@ -52,7 +54,7 @@ impl Room {
         ))
     }
 
-    /// What a model is told where its statement would take what the server keeps for itself.
+    /// The words for a model whose statement would take the server's reserve.
     fn kept_for_the_server(&self) -> Option<Refusal> {
         let (free, _) = self.less_than(self.reserve)?;
         let message = format!(
@@ -64,7 +66,7 @@ impl Room {
         Some(Refusal::new(RefusalCode::DiskFull, message))
     }
 
-    /// What a model is told where its tables have all they may have.
+    /// The words for a model whose tables have used up their quota.
     fn used_up(&self, bytes: Option<u64>) -> Refusal {
         let have = bytes.map_or(String::new(), |bytes| format!(" (they have {} MiB)", bytes / MEBIBYTE));
         let message = format!(
@@ -76,11 +78,13 @@ impl Room {
     }
 }
 
-/// Bytes that are free for everybody on the device of this folder; `None` where the system does not say.
+/// Bytes that are free for everybody on the device of this folder; `None` if the system does not
+/// say.
 fn free(folder: &Path) -> Option<u64> {
     let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
     let mut found = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the path ends with zero and lives through the call, which fills `found` where it gives 0.
+    // SAFETY: the path ends with zero and lives through the call, which fills `found` where it
+    // gives 0.
     let found = unsafe {
         if libc::statvfs(path.as_ptr(), found.as_mut_ptr()) != 0 {
             return None;
@@ -91,26 +95,26 @@ fn free(folder: &Path) -> Option<u64> {
 }
 
 impl Store {
-    /// The same database, in which the agent's tables take no more than this from now on.
+    /// The same database, in which the agent's tables have this room from now on.
     pub fn within(mut self, room: Room) -> Self {
         self.room = room.into();
         self
     }
 
-    /// Why nothing more is to be accepted: the device is full. In words for a person.
+    /// Why the server accepts nothing more: the device is full. In words for a person.
     pub fn full(&self) -> Option<String> {
         self.room.full()
     }
 
-    /// Nothing is accepted that could not be seen through.
+    /// Refuses work for which the device has no room to the end.
     ///
     /// # Errors
-    /// [`StoreError::Full`] where the device is full.
+    /// [`StoreError::Full`] if the device is full.
     pub(super) fn has_room(&self) -> Result<(), StoreError> {
         self.full().map_or(Ok(()), |told| Err(StoreError::Full(told)))
     }
 
-    /// How many bytes statements with these first words may write; otherwise what their author is told.
+    /// How many bytes statements with these first words may write, or the refusal for their author.
     pub(super) async fn room_for(&self, mut first_words: impl Iterator<Item = &str>) -> Result<Result<u64, Refusal>, StoreError> {
         let make_room = first_words.all(|word| MAKE_ROOM.contains(&word));
         if let Some(told) = self.room.kept_for_the_server() {
@@ -119,7 +123,7 @@ impl Store {
         let used = sqlx::query_scalar!(r#"SELECT agent_size() AS "size!""#).fetch_one(&self.pool).await;
         let used = match used.map_err(StoreError::from) {
             Ok(used) => u64::try_from(used).unwrap_or_default(),
-            // Another statement of the agent holds a table so that its size cannot be read.
+            // Another statement of the agent holds a table, so that its size cannot be read.
             Err(StoreError::Database(error)) if super::agent_sql::is_code(&error, "55P03") => {
                 let message = "another statement holds one of your tables for itself; nothing was run; try again";
                 return Ok(Err(Refusal::new(RefusalCode::Busy, message)));
@@ -134,19 +138,21 @@ impl Store {
         })
     }
 
-    /// Completes when a statement that runs has taken more than this, or what the server keeps for itself, with what its author is told.
+    /// Completes if a running statement has taken more than this, or the server's reserve, with the
+    /// refusal for its author.
     #[expect(clippy::disallowed_methods, reason = "nothing tells how a file grows")]
     pub(super) async fn outgrown(&self, left: u64) -> Refusal {
         let mut begun = None;
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            // One that makes room is let go on into it.
+            // A statement that makes room may go on into it.
             if left > SLACK
                 && let Some(told) = self.room.kept_for_the_server()
             {
                 return told;
             }
-            // What a transaction makes is in no catalogue that others see; the files are there.
+            // Others see nothing in the catalogue of the things a transaction makes; but the files
+            // are there.
             let size = sqlx::query_scalar!(r#"SELECT pg_database_size(current_database()) AS "size!""#).fetch_one(&self.pool);
             let Ok(size) = size.await else { continue };
             if u64::try_from(size - *begun.get_or_insert(size)).unwrap_or_default() > left {
@@ -166,7 +172,7 @@ mod tests {
         let free = free(folder.path()).unwrap();
         let room = |reserve, folder: Option<&Path>| Room { quota: 1, reserve, folder: folder.map(Path::to_owned) };
         assert!(room(free / 2, Some(folder.path())).kept_for_the_server().is_none());
-        // Others write to this device as well, so there is room between what is asked and what is expected.
+        // Others write to this device as well, so the test leaves room between the two amounts.
         let kept = room(free * 2, Some(folder.path()));
         assert!(kept.kept_for_the_server().unwrap().message.starts_with("no space left on the device"));
         assert_eq!(kept.full(), None);

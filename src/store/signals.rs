@@ -1,5 +1,5 @@
-//! Tells the rest of the process what was committed, here or by another server. A missed signal loses nothing: whoever listens reads the
-//! database as well.
+//! Tells the rest of the process of commits, here or by another server. A missed signal loses
+//! nothing: every listener reads the database as well.
 
 use std::sync::Arc;
 
@@ -26,11 +26,12 @@ pub struct Signals {
     metrics: Metrics,
 }
 
-/// Hears of what other servers commit.
+/// Hears of the commits of other servers.
 pub struct Elsewhere(broadcast::Receiver<Option<Hint>>);
 
 impl Elsewhere {
-    /// The next event of another server; `None` when some were missed, so that anything may have happened.
+    /// The next event of another server; `None` if some were missed, so that anything may have
+    /// happened.
     pub async fn next(&mut self) -> Option<Hint> {
         match self.0.recv().await {
             Ok(hint) => hint,
@@ -53,23 +54,24 @@ impl Signals {
         }
     }
 
-    /// The same announcements, counted by `metrics`.
+    /// The same announcements, which `metrics` counts.
     pub(super) fn counted(self, metrics: Metrics) -> Self {
         Self { metrics, ..self }
     }
 
-    /// Every event that this server commits from now on. Events of one conversation may come out of order or be missed; their numbers show
-    /// it.
+    /// Every event that this server commits from now on. Events of one conversation may come out of
+    /// order or be missed; their numbers show it.
     pub fn events(&self) -> broadcast::Receiver<EventRecord> {
         self.events.subscribe()
     }
 
-    /// What other servers commit from now on.
+    /// The commits of other servers from now on.
     pub fn elsewhere(&self) -> Elsewhere {
         Elsewhere(self.elsewhere.subscribe())
     }
 
-    /// Pieces of text as models write them, here and elsewhere, as `delta` frames. The record replaces what is missed.
+    /// Pieces of text as models write them, here and elsewhere, as `delta` frames. The record
+    /// replaces missed ones.
     pub fn deltas(&self) -> broadcast::Receiver<ServerFrame> {
         self.deltas.subscribe()
     }
@@ -80,12 +82,13 @@ impl Signals {
         self.pass(delta);
     }
 
-    /// Wakes when a turn may be there to take up. A signal given while nobody waits is kept.
+    /// Wakes a runner that may find a turn to take up. A signal is kept while nobody waits.
     pub fn queue(&self) -> &Notify {
         &self.queue
     }
 
-    /// Wakes when a due date, or the end of an approval, may have changed. A signal given while nobody waits is kept.
+    /// Wakes the heartbeat if a due date, or the end of an approval, may have changed. A signal is
+    /// kept while nobody waits.
     pub fn tasks(&self) -> &Notify {
         &self.tasks
     }
@@ -96,11 +99,12 @@ impl Signals {
         }
         self.wake(record.event.kind());
         self.outbox.tell(&record);
-        // Nobody listening is fine: the event is in the database.
+        // If nobody listens, that is fine: the event is in the database.
         let _ = self.events.send(record);
     }
 
-    /// Something may have been committed that nobody announced, or nobody will: everybody reads on, here and elsewhere.
+    /// There may be a commit that nobody announced, or will: all listeners read on, here and
+    /// elsewhere.
     pub(super) fn doubt(&self) {
         self.outbox.say_missed();
         self.missed();
@@ -123,14 +127,15 @@ impl Signals {
         let _ = self.elsewhere.send(None);
     }
 
-    /// A piece of text, to whoever watches here.
+    /// Passes a piece of text to the listeners of this process.
     pub(super) fn pass(&self, delta: ServerFrame) {
         let _ = self.deltas.send(delta);
     }
 
     fn wake(&self, kind: &str) {
         match kind {
-            // Who looked for turns in the moment one was steered passed over it, since it was held.
+            // A runner that looked for turns while one was being steered skipped its locked row:
+            // wake it again.
             "turn_queued" | "turn_resumed" | "turn_ended" | "turn_steered" => self.queue.notify_one(),
             "task_changed" | "approval_requested" => self.tasks.notify_one(),
             _ => {}

@@ -16,7 +16,7 @@ use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::telemetry::Scrubber;
 
-/// One transaction. Dropped without [`Unit::commit`], nothing of it happened.
+/// One transaction. If it is dropped without [`Unit::commit`], nothing of it happened.
 pub struct Unit {
     pub(super) tx: PgTransaction<'static>,
     pub(super) now: DateTime<Utc>,
@@ -25,28 +25,28 @@ pub struct Unit {
     records: Vec<EventRecord>,
 }
 
-/// How a call was judged.
+/// The judgement of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Judged<'a> {
-    /// It was carried out, with this; an approval that allowed it is used up.
+    /// It was carried out with this permit; an approval that allowed it is used up.
     Permitted(&'a Permit),
     /// It was not carried out.
     Refused {
         /// The call.
         call: ToolCallId,
-        /// Fingerprint of what was judged.
+        /// Fingerprint of the proposal.
         proposal_sha256: &'a [u8; 32],
     },
 }
 
-/// How a tool call ended, as it is recorded.
+/// The end of a tool call, for the record.
 #[derive(Clone, Debug)]
 pub struct CallEnd<'a> {
-    /// How it was judged.
+    /// Its judgement.
     pub judged: Judged<'a>,
     /// Its tool.
     pub tool: &'a str,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
@@ -59,7 +59,7 @@ impl CallEnd<'_> {
         }
     }
 
-    /// Fingerprint of what was judged.
+    /// Fingerprint of the proposal that was judged.
     pub(super) fn proposal_sha256(&self) -> &[u8; 32] {
         match self.judged {
             Judged::Permitted(permit) => permit.proposal_sha256(),
@@ -67,7 +67,7 @@ impl CallEnd<'_> {
         }
     }
 
-    /// What the law said: `allow`, `deny`, or `ask` when an approval allowed it.
+    /// The law's word: `allow`, `deny`, or `ask` if an approval allowed it.
     pub(super) fn verdict(&self) -> &'static str {
         match self.judged {
             Judged::Permitted(permit) => permit.verdict(),
@@ -75,7 +75,7 @@ impl CallEnd<'_> {
         }
     }
 
-    /// The event by which it was recorded.
+    /// The event that records it.
     pub(super) fn recorded(&self, lease: &Lease, outcome: Outcome, approval: Option<ApprovalId>, kept: Option<i64>) -> Event {
         let (name, verdict) = (self.tool.to_owned(), Some(self.verdict().to_owned()));
         Event::ToolCallEnded { turn: lease.turn, call: self.call(), name, outcome, verdict, approval, kept }
@@ -103,14 +103,14 @@ impl Store {
         Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, records: Vec::new() })
     }
 
-    /// Records how a tool call ended, with no effect of its own beside it.
+    /// Records the end of a tool call that has no effect beside it.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
     pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         match self.try_to_end_call(lease, end.clone(), now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {
-                tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; that is recorded in its place");
+                tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; a short failure is recorded instead");
                 let outcome = Outcome::failed(NOT_RECORDABLE);
                 self.try_to_end_call(lease, CallEnd { outcome, ..end }, now).await
             }
@@ -128,14 +128,14 @@ impl Store {
 const NOT_RECORDABLE: &str = "What came of this call cannot be recorded, so it counts as failed. Elsewhere it may have done something: look \
     before you do it again, and ask for less, or for plain text.";
 
-/// Postgres was asked for something that this value cannot be put into, and that another value can: data exceptions, and limits of what
+/// True if another value would have done: Postgres raised a data exception, or met a limit of what
 /// a value may be.
 fn is_of_the_value(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code.starts_with("22") || code.starts_with("54"))
 }
 
 impl Unit {
-    /// Text as it may be kept: see [`super::clean`].
+    /// Text in the form that may be kept: see [`super::clean`].
     pub(super) fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         super::clean(&self.scrubber, text)
     }
@@ -155,15 +155,15 @@ impl Unit {
         Ok(sequence)
     }
 
-    /// Keeps the event of something a function in the database recorded, to be announced after the commit.
+    /// Keeps an event that a function in the database recorded, to announce it after the commit.
     pub(super) fn note(&mut self, record: EventRecord) {
         self.records.push(record);
     }
 
-    /// Makes sure the turn is still held under this lease, and keeps it so until the transaction ends.
+    /// Makes sure that this lease still holds the turn, and keeps it so until the transaction ends.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when it is not.
+    /// [`StoreError::LostLease`] if it does not.
     pub(super) async fn hold(&mut self, lease: &Lease) -> Result<Held, StoreError> {
         let state = query_scalar!(
             "SELECT state FROM turns WHERE turn_id = $1 AND fence = $2 AND state = ANY($3) FOR UPDATE",
@@ -177,10 +177,11 @@ impl Unit {
         Ok(Held { conversation: lease.conversation, turn: lease.turn, state: word(&state)? })
     }
 
-    /// Records how a tool call ended: outcome, message, audit entry, event.
+    /// Records the end of a tool call: outcome, message, audit entry, event.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome already.
+    /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome
+    /// already.
     pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
         let outcome = Outcome {
             ok: end.outcome.ok,
@@ -217,20 +218,23 @@ impl Unit {
         Ok(())
     }
 
-    /// Takes it all back. A runner that polls meanwhile skips the turn that was locked here: wake it again.
+    /// Takes everything back. A runner that polls meanwhile skips the turn that was locked here:
+    /// wake it again.
     pub(super) async fn let_go(self) -> Result<(), StoreError> {
         self.tx.rollback().await?;
         self.signals.queue().notify_one();
         Ok(())
     }
 
-    /// Makes it all true, then tells everybody.
+    /// Commits everything, then announces it.
     ///
     /// # Errors
-    /// When the database refuses; then nothing happened, unless the connection broke in the very moment of the commit.
+    /// If the database refuses; then nothing happened, unless the connection broke in the very
+    /// moment of the commit.
     pub async fn commit(self) -> Result<(), StoreError> {
-        // A caller may be dropped in this moment: a turn that is over by this very commit is let go of by the runner, a request ends with
-        // its client. The commit goes on at the server, so its announcement must go on here.
+        // The caller may be dropped in this moment: the runner lets go of a turn that this very
+        // commit ends, and a request ends with its client. The commit goes on at the server, so its
+        // announcement must go on here.
         let committed = tokio::spawn(self.commit_and_tell().in_current_span()).await;
         committed.unwrap_or_else(|broken| match broken.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
@@ -253,8 +257,9 @@ impl Unit {
     }
 }
 
-/// Held while a commit is under way. Dropped before it is dispelled, somebody else may have to look at what was committed: the database
-/// may have done it and its answer was lost, or nobody was left to announce it.
+/// Held while a commit is under way. If it is dropped before it is dispelled, others may have to
+/// look for the commit: the database may have done it and the answer was lost, or nobody is left to
+/// announce it.
 pub(super) struct Doubt(Option<Signals>);
 
 impl Doubt {

@@ -1,4 +1,4 @@
-//! Arguments as models write them, and the schemas they are told.
+//! Arguments as models write them, and the schemas that models read.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::Refusal;
 
-/// Reads the arguments' text: a JSON object; nothing at all counts as an empty one.
+/// Reads the arguments' text as a JSON object; an empty text counts as an empty object.
 pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
     match text.trim() {
         "" | "null" => Ok(Value::Object(Map::new())),
@@ -26,7 +26,8 @@ pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
     }
 }
 
-/// Replaces zero characters, which Postgres' text cannot hold, before anything depends on the arguments.
+/// Replaces zero characters, which Postgres' text cannot hold, before anything depends on the
+/// arguments.
 fn without_zeros(value: &mut Value) {
     match value {
         Value::String(text) if text.contains('\0') => *text = text.replace('\0', "\u{FFFD}"),
@@ -42,7 +43,7 @@ fn without_zeros(value: &mut Value) {
     }
 }
 
-/// Reads arguments into a tool's parameters. Models write `null` for what they leave out.
+/// Reads arguments into a tool's parameters. Models write `null` for a field that they leave out.
 pub(super) fn read<T: DeserializeOwned>(mut arguments: Value) -> Result<T, Refusal> {
     if let Some(object) = arguments.as_object_mut() {
         object.retain(|_, value| !value.is_null());
@@ -50,7 +51,8 @@ pub(super) fn read<T: DeserializeOwned>(mut arguments: Value) -> Result<T, Refus
     serde_json::from_value(arguments).map_err(|error| Refusal::arguments(error.to_string()))
 }
 
-/// The JSON Schema of a tool's parameters, without references or dialect, the way models know it.
+/// The JSON Schema of a tool's parameters, without references or dialect, in the form that models
+/// know.
 pub(super) fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -67,7 +69,8 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Writes the schema `true`, which allows anything, as the types there are: llama.cpp's server refuses every request with one in it.
+/// Writes the schema `true`, which allows anything, as a list of all types: llama.cpp's server
+/// refuses every request that holds a `true`.
 pub(super) fn spelled_out(schema: &mut Value) {
     let anything = || json!({ "type": ["string", "number", "boolean", "null", "array", "object"] });
     let spell = |schema: &mut Value| match schema {

@@ -1,5 +1,5 @@
-//! The one way in which a call is carried out: prepare, authorize, then ask a person, or execute and record. So every call ends in exactly
-//! one outcome.
+//! The one way in which a call is carried out: prepare, authorize, then ask a person, or execute
+//! and record. So every call ends in exactly one outcome.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use crate::failpoint::{self, Point};
 use crate::governor::{self, Known, Policy, Proposal, Recorded, Verdict};
 use crate::store::{CallEnd, Judged, Lease, NewApproval, OpenCall, ProfilePolicy, StoreError};
 
-/// What came of running a call.
+/// The end of a call's run.
 #[derive(Debug, PartialEq)]
 pub enum Ran {
     /// It has its outcome; the turn goes on.
     Ended,
-    /// It has its outcome, and the process is to be restarted before the turn goes on.
+    /// It has its outcome, and the process restarts before the turn goes on.
     Restart,
-    /// A person has to decide; the turn waits and is not held any more.
+    /// A person has to decide; the turn waits, and this server holds it no longer.
     Waiting,
 }
 
-/// What came of trying a call once.
+/// The end of one try of a call.
 enum Tried {
     Ran(Ran),
-    /// Nothing was kept: it would do more than it was let to.
+    /// The call would do more than it was allowed to, so nothing of it was kept.
     Found(Finding),
 }
 
@@ -44,10 +44,11 @@ struct Asking<'a> {
 }
 
 impl Tools {
-    /// What a call would do, as far as its arguments can be read, nothing when they cannot; and the arguments as they will be judged.
+    /// The effects of a call, as far as its arguments can be read, and none if they cannot; and the
+    /// arguments as the law will judge them.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn proposed(&self, profile: &Profile, open: &OpenCall) -> Result<(BTreeSet<Effect>, String), StoreError> {
         let written = open.request.arguments.clone();
         let (_, prepared) = self.prepared(profile.tools, open).await?;
@@ -60,8 +61,8 @@ impl Tools {
     /// Runs one call to its outcome, or lets its turn wait for a person.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is not ours any more, or when the database is not there; then the call has no outcome
-    /// yet and may be run again.
+    /// [`StoreError::LostLease`] if the turn is not ours any more, or an error if the database does
+    /// not answer. Then the call has no outcome yet and may be run again.
     pub async fn run(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Ran, StoreError> {
         let tool = &open.request.name;
         let span = tracing::info_span!("call", call = %open.call, tool);
@@ -73,11 +74,11 @@ impl Tools {
         Ok(ran)
     }
 
-    /// Tries a call until it has its outcome or waits: each time it turns out to do more than it was let to, nothing of it is kept, and
-    /// the law judges it anew.
+    /// Tries a call until it has its outcome or waits. Each time it would do more than it was
+    /// allowed to, nothing of it is kept, and the law judges it anew.
     async fn run_judged(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Ran, StoreError> {
         let store = &self.registry.kit.store;
-        // A turn that waited begins with what the person was shown.
+        // A turn that waited begins with the effects that the person was shown.
         let shown = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
         let mut finding = shown.and_then(|approval| approval.shown.finding).unwrap_or_default();
         loop {
@@ -87,7 +88,7 @@ impl Tools {
                     let before = finding.effects.clone();
                     finding.unite(more);
                     if finding.effects == before {
-                        // It was let to do this already and still would do more.
+                        // It was allowed these effects already, and still would do more.
                         finding.effects.insert(Effect::Opaque);
                     }
                 }
@@ -107,12 +108,13 @@ impl Tools {
             version: None,
         };
         let prepared = match prepared {
-            // What cannot be done is told before the law is asked: nobody has to decide about it.
+            // A call that cannot be carried out is refused before the law: nobody has to decide
+            // about it.
             Err(refusal) => return self.refuse(lease, &proposal, &refusal).await,
             Ok(prepared) => prepared,
         };
         if prepared.effects.contains(&Effect::External) {
-            // Its server was asked meanwhile: rules for what the tool was before are gone.
+            // Meanwhile its server was asked. Rules for the tool as it was before are gone.
             policy = store.policy_of(lease.conversation).await?;
         }
         proposal.effects.extend(&prepared.effects);
@@ -140,7 +142,8 @@ impl Tools {
         }
     }
 
-    /// Finds the tool and has it read the call. Beside it the arguments, as far as they can be read.
+    /// Finds the tool, and lets it read the call. Returns the arguments, too, as far as they can be
+    /// read.
     async fn prepared(&self, toolset: Toolset, open: &OpenCall) -> Result<(Value, Result<Prepared, Refusal>), StoreError> {
         let (name, written) = (&open.request.name, &open.request.arguments);
         let given = arguments::parse(written);
@@ -182,7 +185,7 @@ impl Tools {
         Ok(Tried::Ran(Ran::Waiting))
     }
 
-    /// Gives a call that is not to be run its outcome: `why`.
+    /// Ends a call that is not to be run with a refusal: `why`.
     ///
     /// # Errors
     /// As [`Tools::run`].
@@ -197,7 +200,7 @@ impl Tools {
     async fn refuse(&self, lease: &Lease, proposal: &Proposal, why: &Refusal) -> Result<Tried, StoreError> {
         let (kit, call, sha256) = (&self.registry.kit, proposal.call, proposal.sha256());
         let outcome = Outcome::refused(why);
-        // A call that is run again may have begun something before: what can be done now may be less than what could be done then.
+        // An earlier run of the call may have begun something that it cannot do now.
         let outcome = if lease.fence > 1 { kit.with_uncertain(call, outcome).await? } else { outcome };
         let judged = Judged::Refused { call, proposal_sha256: &sha256 };
         let end = CallEnd { judged, tool: &proposal.tool, outcome };
@@ -205,12 +208,12 @@ impl Tools {
         Ok(Tried::Ran(Ran::Ended))
     }
 
-    /// Judges a proposal, with what the governor said of it, and what a person decided about it where the law asks.
+    /// Judges a proposal with the governor's judgement and, if the law asks, the person's decision.
     async fn judge(&self, policy: &Policy, proposal: &Proposal, finding: &Finding) -> Result<Verdict, StoreError> {
         let store = &self.registry.kit.store;
         let mut classification = if policy.governor { store.classification_of_call(proposal.call).await? } else { None };
         if policy.governor && !finding.is_empty() {
-            // It was taken for a read and not reviewed, and does more.
+            // It passed for a read, so nobody reviewed it, and it does more.
             classification.get_or_insert(Classification::STRICTEST);
         }
         let known = Known { classification: classification.as_ref(), decision: None };
@@ -230,7 +233,7 @@ impl Tools {
         Ok(governor::authorize(policy, proposal, Known { decision: Some(&decision), ..known }))
     }
 
-    /// Carries a call out, and records what came of it.
+    /// Carries a call out, and records its outcome.
     async fn execute(&self, prepared: Prepared, doing: Doing<'_>) -> Result<Tried, StoreError> {
         let kit = &self.registry.kit;
         let Doing { lease, permit, proposal, .. } = doing;

@@ -1,5 +1,6 @@
-//! Tools of external MCP servers. What a server says of a tool is looked at anew before each call, so that nobody decides about a
-//! definition that is not there any more; the call itself is in the ledger before it is sent, and is never sent twice.
+//! Tools of external MCP servers. The server is asked for its definition of a tool before each
+//! call, so that nobody decides about an outdated one. The call itself is in the ledger before it
+//! is sent, and is never sent twice.
 
 use std::sync::Arc;
 
@@ -23,10 +24,10 @@ const ANOTHER: &str = "This call was interrupted and run again with other conten
 /// All tools that servers list.
 pub(super) struct External;
 
-/// One of them, as its server last listed it.
+/// One tool, as its server last listed it.
 struct ExternalTool(McpTool);
 
-/// One of them, as its server lists it now.
+/// A call of one tool, as its server lists it now.
 struct Call {
     server: McpServer,
     tool: McpTool,
@@ -55,7 +56,7 @@ impl Tool for ExternalTool {
         spec(&self.0)
     }
 
-    /// Looks at the server's own word for the tool, and at the arguments.
+    /// Asks the server for its definition of the tool, and checks the arguments.
     fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
         async move {
             let (known, kit) = (&self.0, asked.kit());
@@ -122,7 +123,7 @@ async fn called(Call { server, tool }: &Call, doing: Doing<'_>) -> Result<Outcom
         Earlier::Intended => {
             let unknown = OperationState::Unknown;
             match store.end_operation(lease, &operation, unknown, Some(MAY_HAVE_HAPPENED), clock.now()).await {
-                // It may be known as unknown already.
+                // The ledger may have it as unknown already.
                 Ok(()) | Err(StoreError::LostLease) => Outcome::failed(MAY_HAVE_HAPPENED),
                 Err(error) => return Err(error),
             }
@@ -152,7 +153,7 @@ fn told(answered: Result<mcp::Answer, mcp::McpError>) -> (OperationState, Outcom
     }
 }
 
-/// What a call comes to, for the person who decides.
+/// The effect of a call, for the person who decides.
 fn in_words(Call { server, tool }: &Call) -> Vec<String> {
     let mut what = vec![
         format!(

@@ -1,4 +1,4 @@
-//! What tools work with.
+//! The things that tools work with.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::secrets::Vault;
 use crate::store::{CapabilitySummary, McpTool, Store, StoreError};
 use crate::telemetry::Metrics;
 
-/// What tools reach the outside with. Cheap to clone.
+/// The ways by which tools reach the outside. Cheap to clone.
 #[derive(Clone)]
 pub struct Hands {
     /// Runs capabilities.
@@ -31,7 +31,7 @@ pub struct Hands {
     pub marks: Marks,
 }
 
-/// Everything a tool works with. Cheap to clone.
+/// All that a tool works with. Cheap to clone.
 #[derive(Clone)]
 pub struct Kit {
     /// The database.
@@ -42,7 +42,7 @@ pub struct Kit {
     pub clock: Arc<dyn Clock>,
     pub(super) restart: CancellationToken,
     pub(super) approval_expiry: TimeDelta,
-    /// True when no capability and no external tool is offered or called.
+    /// True if no capability and no external tool is offered or called.
     pub(super) safe_mode: bool,
     pub(super) metrics: Metrics,
 }
@@ -51,7 +51,7 @@ impl Kit {
     /// The live capabilities; none in safe mode.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
         if self.safe_mode { Ok(Vec::new()) } else { self.store.capabilities().await }
     }
@@ -59,16 +59,17 @@ impl Kit {
     /// The external tool of this name, if a server lists it; none in safe mode.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn external(&self, tool: &str) -> Result<Option<McpTool>, StoreError> {
         if self.safe_mode || !tool.contains(MCP_SEPARATOR) { Ok(None) } else { self.store.mcp_tool(tool).await }
     }
 
-    /// The outcome, which says what of it is uncertain: a capability that was ended by its deadline could not, and one that caught the error
-    /// did not.
+    /// The outcome, with a word on the part of it that is uncertain. A capability that its deadline
+    /// ended could not say so itself, and one that caught the error did not.
     pub(super) async fn with_uncertain(&self, call: ToolCallId, outcome: Outcome) -> Result<Outcome, StoreError> {
         let uncertain = self.store.uncertain_operations(call).await?;
-        // Said whatever the result says already: the capability writes its result, and could say it of something else.
+        // This is said whatever the result says: the capability writes its result, and could say
+        // this of something else.
         if uncertain.is_empty() {
             return Ok(outcome);
         }

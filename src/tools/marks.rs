@@ -1,6 +1,7 @@
-//! A mark for each capability's call under way: a file that is gone when the call has ended, however it ended, unless the process ended
-//! with it. What lies there at a start was cut off by a crash. A file and not a row: it costs microseconds, and need not survive the
-//! machine, whose end no capability causes.
+//! A mark for each capability's call under way. It is a file that goes when the call ends, however
+//! it ends, unless the process ends with it. A mark that lies there at a start is of a call that a
+//! crash cut. It is a file and not a row: it costs microseconds, and need not survive the machine,
+//! whose end no capability causes.
 
 use std::fs;
 use std::io;
@@ -11,7 +12,7 @@ use chrono::{DateTime, Utc};
 
 use crate::store::{Crash, Store, StoreError};
 
-/// Where the marks are. Cheap to clone.
+/// The folder of the marks. Cheap to clone.
 #[derive(Clone)]
 pub struct Marks(Arc<Path>);
 
@@ -19,22 +20,22 @@ pub struct Marks(Arc<Path>);
 pub(super) struct Mark(PathBuf);
 
 impl Marks {
-    /// The marks in `folder`, made when missing. It must be of this server alone.
+    /// The marks in `folder`, which is made if it is missing. No other server may use it.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If it cannot be made.
     pub fn open(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         Ok(Self(folder.into()))
     }
 
-    /// Marks a call as under way. A mark that cannot be written is no reason not to make the call.
+    /// Marks a call as under way. If the mark cannot be written, the call is made all the same.
     pub(super) fn set(&self, crash: &Crash) -> Option<Mark> {
         let path = self.0.join(format!("{}-{}.json", crash.call, crash.fence));
         match fs::write(&path, serde_json::to_vec(crash).expect("plain data")) {
             Ok(()) => Some(Mark(path)),
             Err(error) => {
-                tracing::warn!(%error, "a call is not marked; should it end the process, nobody will know");
+                tracing::warn!(%error, "a call is not marked; if it ends the process, no crash is counted");
                 None
             }
         }
@@ -44,7 +45,7 @@ impl Marks {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.0)? {
             let path = entry?.path();
-            // What a crash cut in the middle of writing began no call.
+            // A mark that a crash cut while it was written belongs to a call that had not begun.
             let crash = serde_json::from_slice(&fs::read(&path)?).ok();
             found.push((path, crash));
         }
@@ -62,11 +63,11 @@ impl Drop for Mark {
 }
 
 impl Marks {
-    /// Counts what was cut off by the end of the process before; a version with `limit` such crashes in a row is disabled. To be done before
-    /// anything is called.
+    /// Counts the calls that the end of the last process cut; a version with `limit` such crashes
+    /// in a row is disabled. Call this before any capability is called.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn settle(&self, store: &Store, limit: u32, now: DateTime<Utc>) -> Result<(), StoreError> {
         let left = self.left_over().unwrap_or_else(|error| {
             tracing::warn!(%error, "the marks of calls cannot be read");
@@ -78,7 +79,7 @@ impl Marks {
                 let Crash { name, version, call, .. } = crash;
                 tracing::warn!(capability = name, version, %call, disabled, "the process ended in the middle of a capability's call");
             }
-            // Counted once even if this fails: the database knows the attempt.
+            // The crash counts once even if this fails: the database knows the attempt.
             drop(Mark(path));
         }
         Ok(())

@@ -1,5 +1,6 @@
-//! What models may call: the tools that the program brings, the capabilities that the agent wrote, and the tools of external servers.
-//! A tool is a value; [`door`] is the one way in which a call is carried out.
+//! The tools that models may call: those that the program brings, the capabilities that the agent
+//! wrote, and those of external servers. A tool is a value; [`door`] is the one way in which a call
+//! is carried out.
 
 mod arguments;
 mod capability;
@@ -28,7 +29,7 @@ pub use registry::Offered;
 pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Registry, Source, Told, Tool, at_once, read, spec};
 use tool::Sources;
 
-/// Everything a model may call, and the way to it. Cheap to clone.
+/// All tools that models may call, and the way to them. Cheap to clone.
 #[derive(Clone)]
 pub struct Tools {
     registry: Registry,
@@ -66,15 +67,16 @@ impl Tools {
         self
     }
 
-    /// What a model of this profile is offered.
+    /// The offer to a model of this profile.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn offered(&self, profile: &Profile) -> Result<Offered, StoreError> {
         self.registry.offered(profile.tools).await
     }
 
-    /// Whether a call that was made can have changed something, as far as it says itself. Of a capability nobody knows.
+    /// Whether a call may have changed something, as far as the tool says. Of a capability nobody
+    /// knows.
     pub fn changes(&self, request: &CallRequest) -> bool {
         match (self.registry.brought(&request.name), arguments::parse(&request.arguments)) {
             (Some(tool), Ok(given)) => tool.changes(&given),
@@ -83,7 +85,7 @@ impl Tools {
         }
     }
 
-    /// Whether a call that was made can have sent something to somebody. Of a capability nobody knows.
+    /// Whether a call may have sent something to somebody. Of a capability nobody knows.
     pub fn may_send(&self, request: &CallRequest) -> bool {
         self.registry.brought(&request.name).is_none_or(|tool| tool.may_send())
     }

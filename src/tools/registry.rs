@@ -1,4 +1,5 @@
-//! The tools there are. One set, a profile's, answers every question about them: which are offered, found, judged, nested, and named.
+//! The tools that exist. One set, a profile's, answers every question about them: which are
+//! offered, found, judged, nested, and named.
 
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use crate::store::StoreError;
 pub struct Offered {
     /// The tools that the program brings, in their order.
     pub first: Vec<ToolSpec>,
-    /// The capabilities, by their names.
+    /// The capabilities, in the order of their names.
     pub capabilities: Vec<ToolSpec>,
-    /// The tools of external servers, as they were last listed.
+    /// The tools of external servers, as the servers last listed them.
     pub external: Vec<ToolSpec>,
 }
 
@@ -26,7 +27,7 @@ impl Registry {
         Self { kit, fixed, sources }
     }
 
-    /// The tools that the program brings, as far as they are in a set.
+    /// The tools that the program brings and the set has.
     fn fixed(&self, toolset: Toolset) -> impl Iterator<Item = &Fixed> {
         let there = move |fixed: &&Fixed| match toolset {
             Toolset::Builder => !fixed.named_only,
@@ -38,7 +39,7 @@ impl Registry {
     /// The tool of this name, if it exists for a profile with this set.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn find(&self, toolset: Toolset, name: &str) -> Result<Option<Arc<dyn Tool>>, StoreError> {
         if let Some(fixed) = self.fixed(toolset).find(|fixed| fixed.spec.name == name) {
             return Ok(Some(Arc::clone(&fixed.tool)));
@@ -52,10 +53,10 @@ impl Registry {
         }
     }
 
-    /// What a model of a profile with this set is offered.
+    /// The offer to a model of a profile with this set.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn offered(&self, toolset: Toolset) -> Result<Offered, StoreError> {
         let first: Vec<_> = self.fixed(toolset).map(|fixed| fixed.spec.clone()).collect();
         if self.kit.safe_mode {
@@ -70,12 +71,13 @@ impl Registry {
         Ok(Offered { first, capabilities, external })
     }
 
-    /// The tool of this name that the program brings, whomever it exists for.
+    /// The tool of this name that the program brings, for whichever profile it exists.
     pub fn brought(&self, name: &str) -> Option<&dyn Tool> {
         self.fixed.iter().find(|fixed| fixed.spec.name == name).map(|fixed| &*fixed.tool)
     }
 
-    /// Under which name calls of a tool are counted: its own only if the program brings it, so that nobody else can make new ones.
+    /// The name under which calls of a tool are counted: its own only if the program brings it, so
+    /// that nobody can make new names for the metrics.
     pub(super) fn counted_as(&self, name: &str) -> &str {
         let other = if name.contains(MCP_SEPARATOR) { "external" } else { "capability" };
         self.fixed.iter().find(|fixed| fixed.spec.name == name).map_or(other, |fixed| &fixed.spec.name)
@@ -90,7 +92,7 @@ impl Offered {
         names
     }
 
-    /// All of them, in the order in which they are offered.
+    /// All of them, in the order of the offer.
     pub fn all(&self) -> impl Iterator<Item = &ToolSpec> {
         self.first.iter().chain(&self.capabilities).chain(&self.external)
     }

@@ -17,23 +17,24 @@ use crate::domain::{CapabilityVersion, Effect, Finding, Outcome, Refusal, ShownC
 use crate::governor::{Permit, Policy, Proposal};
 use crate::store::{Lease, StoreError, Unit};
 
-/// What a model may call.
+/// Something that a model may call.
 pub trait Tool: Send + Sync {
     /// The tool as a model is offered it.
     fn spec(&self) -> ToolSpec;
 
-    /// Reads a call, and says what it would do. Nothing has happened yet, and a person is never asked about what could not be done.
+    /// Reads a call, and gives its effects. Nothing has happened yet. No person is ever asked about
+    /// a call that cannot be carried out.
     ///
     /// # Errors
-    /// [`Failed::Refused`] when it cannot be carried out.
+    /// [`Failed::Refused`] if it cannot be carried out.
     fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>>;
 
-    /// Whether a call that was made can have changed something, as far as its arguments say.
+    /// Whether a call may have changed something, as far as its arguments say.
     fn changes(&self, _arguments: &Value) -> bool {
         true
     }
 
-    /// Whether a call that was made can have sent something to somebody.
+    /// Whether a call may have sent something to somebody.
     fn may_send(&self) -> bool {
         false
     }
@@ -87,16 +88,16 @@ pub struct Registry {
 
 /// A call as a tool reads it.
 pub struct Asked<'a> {
-    /// The tools there are.
+    /// The tools that exist.
     pub tools: &'a Registry,
-    /// Those of them that exist for the profile.
+    /// The tools that exist for the profile.
     pub toolset: Toolset,
     /// The arguments, a JSON object.
     pub arguments: Value,
 }
 
 impl Asked<'_> {
-    /// What tools work with.
+    /// The things that tools work with.
     pub fn kit(&self) -> &Kit {
         &self.tools.kit
     }
@@ -104,13 +105,13 @@ impl Asked<'_> {
 
 /// A call that could be carried out.
 pub struct Prepared {
-    /// What carries it out.
+    /// The part that carries it out.
     pub act: Box<dyn Act>,
-    /// What it would do.
+    /// Its effects.
     pub effects: BTreeSet<Effect>,
-    /// What it meets: the capability's version, or the number of the definition of an external tool.
+    /// The capability's version that it is about, or the number of an external tool's definition.
     pub version: Option<i32>,
-    /// The arguments as they are proposed, if they were completed.
+    /// The proposed arguments, if the tool completed them.
     pub arguments: Option<Value>,
 }
 
@@ -121,35 +122,36 @@ impl Prepared {
     }
 }
 
-/// A call that was prepared.
+/// A prepared call.
 pub trait Act: Send + Sync {
-    /// What a person is told who decides about it.
+    /// The words for the person who decides about it.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>>;
 
-    /// Carries it out.
+    /// Carries the call out.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there: then the call has no outcome yet and may be run again.
+    /// [`StoreError::LostLease`], or an error if the database does not answer: then the call has no
+    /// outcome yet and may be run again.
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>>;
 
-    /// How it is done for a capability that calls it.
+    /// The way in which it is carried out if a capability calls it.
     fn inside(&self) -> Inside<'_> {
         Inside::Same
     }
 }
 
-/// What a person is told of a call.
+/// The words for the person who decides about a call.
 #[derive(Default)]
 pub struct Told {
-    /// What will happen, a sentence each.
+    /// Its effects, a sentence each.
     pub what: Vec<String>,
-    /// The capability that is written or replaced.
+    /// The capability that it writes or replaces.
     pub capability: Option<ShownCapability>,
-    /// Whether “always” means something here: for calls of one capability, or of one definition of an external tool. Other tools are set in
-    /// the policy.
+    /// Whether “always” means something here: it does for calls of one capability, or of one
+    /// definition of an external tool. Rules for other tools are set in the policy.
     pub can_always: bool,
 }
 
@@ -160,47 +162,47 @@ impl Told {
     }
 }
 
-/// What a call is carried out with.
+/// The means to carry a call out.
 #[derive(Clone, Copy)]
 pub struct Doing<'a> {
-    /// The tools there are.
+    /// The tools that exist.
     pub tools: &'a Registry,
     /// The law of the profile.
     pub policy: &'a Arc<Policy>,
     /// The turn that the call belongs to.
     pub lease: &'a Lease,
-    /// What allows it.
+    /// The permit that allows it.
     pub permit: &'a Arc<Permit>,
-    /// What was judged.
+    /// The proposal that the law judged.
     pub proposal: &'a Proposal,
-    /// A person was told that all that is lost can be put back.
+    /// True if a person was told that all lost rows can be put back.
     pub promised: bool,
-    /// When it began.
+    /// The time at which it began.
     pub now: DateTime<Utc>,
 }
 
 impl<'a> Doing<'a> {
-    /// What tools work with.
+    /// The things that tools work with.
     pub fn kit(&self) -> &'a Kit {
         &self.tools.kit
     }
 }
 
-/// What came of carrying a call out.
+/// The end of carrying a call out.
 pub enum Done {
-    /// An outcome, yet to be recorded.
+    /// An outcome that is not recorded yet.
     Outcome(Outcome),
-    /// The same, with the transaction that the effect is in: both commit together.
+    /// The same, with the transaction that holds the effect: both commit together.
     Within(Unit, Outcome),
-    /// The outcome was recorded together with the effect.
+    /// The outcome is recorded already, together with the effect.
     Recorded,
-    /// Nothing was kept: it would do more than it was let to.
+    /// The call would do more than it was allowed to, so nothing of it was kept.
     Found(Finding),
-    /// An outcome, after which the process is to be restarted.
+    /// An outcome, after which the process restarts.
     Restart(Outcome),
 }
 
-/// How a call is done for a capability.
+/// The way in which a call is carried out for a capability.
 pub enum Inside<'a> {
     /// As for the agent.
     Same,
@@ -210,12 +212,12 @@ pub enum Inside<'a> {
     Capability(&'a CapabilityVersion),
 }
 
-/// Why there is nothing to carry out.
+/// The reason why nothing can be carried out.
 #[derive(Debug)]
 pub enum Failed {
-    /// What the model reads.
+    /// The refusal, for the model.
     Refused(Refusal),
-    /// The database.
+    /// An error of the database.
     Store(StoreError),
 }
 
@@ -234,7 +236,7 @@ impl From<Refusal> for Failed {
 /// Reads arguments into a tool's parameters.
 ///
 /// # Errors
-/// When they do not fit.
+/// If they do not fit.
 pub fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Failed> {
     arguments::read(arguments).map_err(Failed::Refused)
 }
@@ -244,12 +246,12 @@ pub fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: arguments::schema::<T>() }
 }
 
-/// What is there at once.
+/// A future that is ready at once.
 pub fn at_once<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     std::future::ready(value).boxed()
 }
 
-/// Whether effects are more than reading.
+/// True if the effects are more than reading.
 pub fn more_than_reading(effects: &BTreeSet<Effect>) -> bool {
     effects.iter().any(|effect| *effect != Effect::Read)
 }

@@ -1,5 +1,6 @@
-//! How well the agent extends itself with a real model: 24 tasks, each judged by what is in the database or arrived at the peer afterwards,
-//! never by the words of an answer. `just evals`; docs/evals.md explains it and has the tables.
+//! How well the agent extends itself with a real model: 24 tasks. The database, or the requests at
+//! the peer, judge each of them afterwards, never the words of an answer. `just evals`;
+//! docs/evals.md explains it and has the tables.
 //!
 //! `LLM_BASE_URL` and its neighbours say which model. `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each;
 //! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened.
@@ -54,7 +55,7 @@ async fn evaluate() -> Result<(), String> {
     let out = setting("EVALS_OUT").map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("evals.jsonl"), PathBuf::from);
     let config = Config::load().map_err(|error| error.to_string())?;
     let (clock, random): (Arc<dyn Clock>, Arc<dyn Random>) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-    // Judged is what the model does, not how fast the machine is.
+    // The task judges the model's work, not the speed of the machine.
     let patient = client::Limits { first_token: limit, silence: limit, ..client::Limits::default() };
     let models = ModelSource::new(&config.model, patient, clock, random).map_err(|error| error.to_string())?;
     let models = Arc::new(models);

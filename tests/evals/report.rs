@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::suite::Outcome;
 
-/// Tells something, past whoever keeps the words of a test to itself.
+/// Prints a line past the test harness, which keeps the words of a test to itself.
 pub fn tell(what: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{what}");
 }

@@ -1,4 +1,5 @@
-//! A commit is announced, whoever is left to wait for it: a caller that is dropped in that very moment keeps no page in the dark.
+//! A commit is announced even if its caller is dropped in that very moment, so that no page stays
+//! in the dark.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -11,12 +12,12 @@ use serde_json::json;
 use crate::operations::Held;
 use crate::support::TestApp;
 
-/// Polls `caller` until `query` counts what it commits, and drops it without another poll.
+/// Polls `caller` until `query` counts the row that it commits, and drops it without another poll.
 async fn dropped_as_it_commits(app: &TestApp, caller: impl Future, query: &'static str) {
     let mut caller = pin!(caller);
     loop {
         assert!(caller.as_mut().now_or_never().is_none(), "it was not seen to commit before it heard of it");
-        // Postgres gets all the time it needs for what it was sent last.
+        // Postgres gets all the time it needs for the statement that it got last.
         for _ in 0..10 {
             if app.count(query).await > 0 {
                 return;

@@ -1,4 +1,4 @@
-//! The HTTP interface: what is answered, and how each wrong request is refused.
+//! The HTTP interface: its answers, and how it refuses each wrong request.
 
 use level3::domain::{ApprovalState, Channel, Event, Origin};
 use reqwest::Method;
@@ -166,7 +166,7 @@ async fn a_person_goes_back_a_version_disables_and_enables() {
     assert_eq!(get(&app, "/api/capabilities/greet").await["state"], "disabled");
     let (_, enabled) = ask(&app, Method::POST, "/api/capabilities/greet/enable", None).await;
     assert_eq!(enabled["state"], "installed");
-    // Twice is once.
+    // To enable it once more changes nothing.
     ask(&app, Method::POST, "/api/capabilities/greet/enable", None).await;
     let main = app.store().main_conversation(app.now()).await.unwrap();
     let events = app.store().events_after(main, 0, 1000).await.unwrap();
@@ -197,7 +197,7 @@ async fn a_version_that_may_do_more_comes_back_only_when_its_grants_are_confirme
     let (status, done) = post(&app, "/api/capabilities/greet/rollback", json!({"confirm_grants": true})).await;
     assert_eq!((status, &done["version"]), (200, &json!(1)));
     assert_eq!(app.count("SELECT count(*) FROM tool_rules").await, 0, "`always` was said of less");
-    // Back to less needs no confirmation.
+    // A version with fewer grants needs no confirmation.
     assert_eq!(post(&app, "/api/capabilities/greet/rollback", json!({"version": 2})).await.0, 200);
 }
 

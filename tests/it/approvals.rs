@@ -1,4 +1,5 @@
-//! A person decides: what is asked, what waits, what a decision is good for, and who cannot take one.
+//! A person decides: which calls are asked about, what waits, what one decision allows, and who
+//! cannot decide.
 
 use level3::domain::{Budgets, Mode};
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use sqlx::Executor;
 
 use crate::support::{Client, TestApp, call, calls, kinds, of_type, results, text};
 
-/// A capability that asks for a host.
+/// A capability that requests a host.
 fn reaching(name: &str, hosts: &[&str]) -> Value {
     json!({
         "name": name,
@@ -97,7 +98,7 @@ async fn a_waiting_turn_blocks_its_own_conversation_and_no_other() {
     let mut client = app.connect().await;
     client.say("ask me").await;
     let asking = asked(&mut client).await;
-    // What comes by another way than the person's own waits behind it.
+    // A message that comes another way than the person's own waits behind it.
     let main = app.store().main_conversation(app.now()).await.unwrap();
     app.store().accept_message(main, None, "and then this", app.now()).await.unwrap();
 
@@ -219,7 +220,7 @@ async fn a_proposal_edited_after_it_was_shown_is_asked_about_again() {
     let mut client = app.connect().await;
     client.say("ask me").await;
     let first = asked(&mut client).await;
-    // Somebody with the keys of the house changes what was proposed.
+    // An intruder with rights on the database changes the proposal.
     let edited = reaching("look_up", &["evil.example"]).to_string();
     sqlx::query("UPDATE tool_calls SET arguments = $1").bind(edited).execute(&mut app.behind().await).await.unwrap();
     client.send(json!({"type": "approve", "approval": first["id"]})).await;
@@ -290,7 +291,8 @@ async fn an_approval_survives_a_crash_and_is_decided_afterwards() {
 async fn the_model_cannot_answer_for_the_person() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
-    // It says the words, it sets the row, it calls tools that do not exist: none of it is a decision.
+    // The model says the words, sets the row and calls tools that do not exist: nothing of it
+    // decides.
     app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
     client.say("ask me").await;
     asked(&mut client).await;

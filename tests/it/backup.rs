@@ -1,4 +1,5 @@
-//! `level3 backup` and `level3 restore`: everything is there again, in another folder and in another database.
+//! `level3 backup` and `level3 restore`: everything is there again, in another folder and in
+//! another database.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -82,7 +83,7 @@ async fn replayed(server: &Server) {
     done(&checked);
 }
 
-/// What the agent made is used and changed by the agent, as before.
+/// The agent uses and changes the things it made, as before.
 async fn goes_on(server: &Server) {
     let mut client = Client::connect(server.address).await;
     let frames = client.ask("go on").await;
@@ -114,7 +115,7 @@ async fn a_backup_made_while_the_server_runs_is_all_of_it_in_another_place() {
     refused(&run(&data, &["backup", file]).await, &["is there already"]);
     refused(&run(&data, &["restore", file]).await, &["is not empty", "LEVEL3_DATA_DIR"]);
     assert_eq!(server.terminate().await, Some(0));
-    // And while it does not run, with the key this time.
+    // The second backup is of a server that does not run, and holds the key.
     done(&run(&data, &["backup", with_key, "--with-key"]).await);
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -145,7 +146,7 @@ async fn a_backup_made_while_the_server_runs_is_all_of_it_in_another_place() {
     }
 }
 
-/// An empty database of the tests' Postgres, as somebody else's.
+/// An empty database of the tests' Postgres, which stands for the operator's own.
 async fn foreign(name: &str) -> (PgConnectOptions, String) {
     let admin = cluster();
     let mut connection = admin.connect().await.unwrap();
@@ -197,7 +198,7 @@ async fn a_backup_moves_into_a_database_of_another_name_and_from_there_on() {
     let mut elsewhere = settings;
     elsewhere[3].1 = third.to_str().unwrap();
     refused(&level3_with(&elsewhere, &["restore", two], "").await, &["database is not empty"]);
-    // What was begun and not ended is never served.
+    // A restore that was begun and not ended is never served.
     let served =
         level3_with(&[("LEVEL3_DATA_DIR", third.to_str().unwrap()), ("LEVEL3_LISTEN", "127.0.0.1:0")], &["serve"], "").await;
     assert_eq!(served.code, 78, "{served:?}");

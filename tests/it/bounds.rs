@@ -1,4 +1,5 @@
-//! What a statement, an outcome, a turn or a disk may be at most, and what is said and goes on beyond that.
+//! How large a statement, an outcome, a turn or a disk may be, what is said beyond that, and what
+//! goes on.
 
 use std::time::Duration;
 
@@ -12,10 +13,10 @@ use crate::sql_guard::lawless;
 use crate::support::api::ask_at;
 use crate::support::{Client, ModelServer, Reply, Server, TestApp, asks_for, call, kinds, of_type, results, text};
 
-/// What Postgres' own memory may come to in these tests; it is not what is bounded here.
+/// The memory that Postgres itself may use in these tests; nothing bounds it here.
 const LONG: u32 = 270_000_000;
 
-/// A model that has the person's words run as SQL, and says "so be it" to whatever came of it.
+/// A model that runs the person's words as SQL, and says "so be it" to every outcome.
 async fn runs_what_it_is_told() -> ModelServer {
     ModelServer::start(|_, body| {
         let last = body["messages"].as_array().unwrap().last().unwrap();
@@ -58,7 +59,7 @@ async fn errors_and_values_of_hundreds_of_megabytes_leave_the_server_small_and_t
     let most = server.most_memory();
     assert!(most < 300, "the server had {most} MiB");
 
-    // Killed in the middle of it, it goes on as if nothing had been.
+    // The process is killed in the middle of it, and goes on as if nothing had happened.
     client.say(&error).await;
     client.until(|frame| frame["type"] == "assistant").await;
     server.kill().await;
@@ -182,7 +183,7 @@ async fn a_call_at_which_the_server_dies_five_times_is_given_up_and_deaths_betwe
     client.say("hello").await;
     client.until(|frame| frame["type"] == "delta").await;
     for asked in 2..8 {
-        // No call is open while the model is asked.
+        // While the model is asked, no call is open that a crash could count against.
         app.crash().await;
         app.script([Reply::Hang("I was just".into())]);
         app.start_again().await;
@@ -192,9 +193,9 @@ async fn a_call_at_which_the_server_dies_five_times_is_given_up_and_deaths_betwe
     app.script([call("execute_sql", json!({"query": "SELECT pg_sleep(600)"}))]);
     app.start_again().await;
     app.script.asked(8).await;
-    // The model does not answer again; each take begins with the call.
+    // The step is stored, so the model is not asked again: each take begins with the call.
     until(&app, "SELECT count(*) FROM tool_calls WHERE state = 'proposed'", 1).await;
-    // In good order: the call does not end before the time is over.
+    // A stop in good order does not count, although it cuts the call.
     app.restart().await;
     until(&app, "SELECT takes::bigint FROM turns", 1).await;
     for takes in 2..=5 {
@@ -243,7 +244,7 @@ async fn the_agents_tables_have_a_quota_and_what_makes_room_is_let_through() {
     let told = json_of(&results[1]);
     assert_eq!(told["error"], "quota");
     assert!(told["message"].as_str().unwrap().contains("1 MiB together") && results[1].1.contains("DROP"), "{told}");
-    // One statement cannot run far past it either.
+    // A single statement cannot run far past the quota either.
     app.set("LEVEL3_AGENT_QUOTA", "8MiB");
     app.restart().await;
     let results = run(&app, &["INSERT INTO t SELECT generate_series(1, 100000000)", "SELECT count(*) FROM t"]).await;
@@ -270,7 +271,7 @@ async fn a_full_disk_is_said_as_such_and_what_was_refused_can_be_said_again() {
 
     app.set("LEVEL3_DISK_RESERVE", "1KiB");
     app.restart().await;
-    // What Postgres itself says of a full disk is passed on in the same words.
+    // If Postgres itself says that the disk is full, the program says so in the same words.
     let full = "CREATE FUNCTION level3.full() RETURNS trigger LANGUAGE plpgsql AS
                     $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
                 CREATE TRIGGER full_disk BEFORE INSERT ON level3.turns FOR EACH ROW EXECUTE FUNCTION level3.full()";

@@ -214,7 +214,7 @@ async fn what_a_capability_logged_is_told_in_number_and_read_by_the_statement_be
     let lines: Value = serde_json::from_str(&read[0].1).unwrap();
     assert_eq!(lines, json!([{"logs": "line 0 é'\"\nline 1 é'\""}]));
 
-    // A long one is read in pieces, as far as it was kept; that the rest was not kept stands at its end.
+    // A long log is read in pieces, as far as it was kept; its end says that the rest was not.
     let whole: Vec<_> =
         frames.iter().filter(|frame| frame["type"] == "tool_result").nth(2).unwrap()["logs"].as_array().unwrap().clone();
     let whole = whole.iter().map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("\n");

@@ -1,4 +1,5 @@
-//! How sockets and connections end: written by hand, since no client errs in these ways.
+//! How sockets and connections end. The bytes are written by hand, since no client errs in these
+//! ways.
 
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ async fn who_breaks_the_protocol_of_sockets_is_told_how() {
         stream.write_all(&bytes).await.unwrap();
         assert_eq!(closed(&mut stream).await, Some(code), "{what}");
     }
-    // What is only no frame of ours is told, and the socket goes on.
+    // A text that is no frame of ours gets an error, and the socket goes on.
     let mut client = app.connect().await;
     client.send(serde_json::json!({"type": "nonsense"})).await;
     assert_eq!(client.frame().await["type"], "error");
@@ -59,7 +60,7 @@ async fn a_socket_lives_longer_than_an_idle_connection_and_ends_when_its_client_
     let limits = Limits { head: Duration::from_millis(300), ping: Duration::from_secs(1), ..Limits::within(1024) };
     let app = TestApp::with_limits(limits).await;
     let mut client = app.connect().await;
-    // Says nothing, and answers no ping.
+    // A client that says nothing, and answers no ping.
     let mut dead = socket(app.address()).await;
     assert_eq!(rest(&mut begin(app.address(), "GET / HTTP/1.1\r\nHost").await).await, "");
     let ended = async {

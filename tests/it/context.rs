@@ -1,4 +1,5 @@
-//! How much of a conversation a model is shown: what does not fit, what stands for it, and how the rest is found.
+//! How much of a conversation a model is shown: what does not fit, what stands for it, and how the
+//! model finds the rest.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Peer, Reply, TestApp, call, of_type, results, text};
 
-/// What a request says, entry by entry.
+/// The texts of a request, entry by entry.
 fn said(request: &Request) -> Vec<String> {
     let text = |entry: &Entry| match entry {
         Entry::System(text) | Entry::User(text) | Entry::UserWithImages { content: text, .. } => text.clone(),
@@ -22,7 +23,7 @@ fn last_request(app: &TestApp) -> Request {
     app.script.requests().pop().unwrap()
 }
 
-/// Tells a model of a small context almost more than it has room for: eight turns of 2 KB.
+/// Tells a model of a small context almost more than it can take: eight turns of 2 KB.
 async fn fill(app: &TestApp, client: &mut Client) {
     app.script.has_context(16_000);
     for n in 0..8 {
@@ -36,10 +37,10 @@ fn costs(input: u64, output: u64, reply: Reply) -> Reply {
     Reply::Costs(input, output, Box::new(reply))
 }
 
-/// What the summary's model says: words and what they cost, or a failure.
+/// The answer to the request for a summary: words and their tokens, or a failure.
 type Said = Result<(&'static str, Usage), ModelErrorKind>;
 
-/// Answers what has no tools, which is the request for a summary, otherwise than the rest.
+/// Answers the request for a summary, which has no tools, otherwise than the rest.
 struct Summarising(Said);
 
 impl Model for Summarising {
@@ -60,7 +61,7 @@ impl Model for Summarising {
     }
 }
 
-/// Goes on until a summary is asked for; the frames of the turn in which it was.
+/// Goes on until the agent asks for a summary; returns the frames of that turn.
 async fn until_outgrown(app: &TestApp, client: &mut Client, said: Said) -> Vec<Value> {
     let model: Arc<dyn Model> = Arc::new(Summarising(said));
     for n in 0..8 {
@@ -95,7 +96,7 @@ async fn what_a_model_has_no_room_for_is_summarised_once_and_stays_findable() {
     let (most, bytes): (usize, usize) = (16_000 / 4 * 3 * 3, words.iter().map(String::len).sum());
     assert!(bytes < most, "{bytes}");
 
-    // The next turns have room again, also after a restart, and the way to the messages works.
+    // The next turns have room again, also after a restart, and the statement finds the messages.
     app.restart().await;
     let mut client = app.connect().await;
     let hint = words[1].split_once("SELECT").unwrap().1.split_once('\n').unwrap().0;
@@ -105,7 +106,7 @@ async fn what_a_model_has_no_room_for_is_summarised_once_and_stays_findable() {
     assert_eq!(app.count("SELECT count(*) FROM summaries").await, 1);
     app.check_replay().await;
 
-    // It costs like a step, and is no step.
+    // A summary costs like a step, and is none.
     let used = "SELECT sum(input_tokens)::bigint FROM summaries WHERE content IS NOT NULL AND output_tokens = 50";
     assert_eq!(app.count(used).await, 500);
     let report = json!(app.store().usage_report(app.now()).await.unwrap());
@@ -145,7 +146,7 @@ async fn a_summary_that_is_of_no_use_or_cannot_be_had_fails_no_turn() {
         let words = said(&last_request(&app));
         assert!(words[0].contains("is left out here") && !words[1].contains("[controller]"), "{}", words[0]);
         assert_eq!(app.count("SELECT count(*) FROM turns WHERE state <> 'completed'").await, 0);
-        // An answer of no use is paid for, and not asked for again until eight turns later.
+        // A useless answer is paid for; the agent asks again only eight turns later.
         let again = app.script.requests()[asked..].iter().filter(|request| request.tools.is_empty()).count();
         let expected = if failing.is_ok() { (2, 1) } else { (0, turns) };
         assert_eq!((app.count("SELECT count(*) FROM summaries").await, again), expected);
@@ -198,7 +199,7 @@ async fn what_the_provider_counts_decides_how_much_is_sent() {
         client.ask("question").await;
     }
     assert!(said(&last_request(&app))[1].contains("question"), "four are no trouble");
-    // Each of its tokens has hardly more than a byte, so the same text takes three times the room.
+    // Each token has hardly more than a byte, so the same text takes three times the room.
     app.script([costs(9_999, 1, text("dense"))]);
     client.ask("how much is it?").await;
     app.script([text("They spoke."), text("fine")]);
@@ -226,7 +227,7 @@ async fn what_was_cut_out_of_a_result_is_read_by_the_statement_in_its_place() {
     let statement = &note[note.find("SELECT").unwrap()..];
     let mut found = String::new();
     for at in (from..=to).step_by(piece) {
-        // The first is the statement exactly as it stands there.
+        // The first statement is exactly the one in the note.
         let query = statement.replace(&format!("content, {from}, "), &format!("content, {at}, "));
         app.script([call("execute_sql", json!({ "query": query })), text("read")]);
         let frames = client.ask("the rest").await;

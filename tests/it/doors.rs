@@ -153,10 +153,10 @@ async fn the_program_takes_the_files_it_may_have_and_a_crowd_locks_nobody_out() 
     let host = format!("Host: {}", server.address);
     assert_eq!(say(server.address, "GET /readyz", &[&host]).await.0, 200);
     drop(crowd);
-    // A wrong token is told with where it came from, and never itself.
+    // The log says where a wrong token came from, and never the token.
     let told = async {
         while !server.log.lock().unwrap().contains("a wrong token was shown from=127.0.0.1") {
-            // While the crowd leaves there may be no room yet.
+            // Until the crowd has left, the server may have no room yet.
             get(server.address, "/?token=a-wrong-guess", &[]).await;
         }
     };

@@ -1,4 +1,5 @@
-//! The tasks of the evaluation can be done and can be failed: shown with models that do everything right, only talk, or do what is wrong.
+//! The tasks of the evaluation can be done and can be failed. One model does everything right, one
+//! only talks, and others do what is wrong.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use level3::model::{Answer, Model, ModelError, OnDelta, Request};
 use crate::suite::{Outcome, TASKS, Task, Wrong, run};
 use crate::support::{Peer, Reply, Script};
 
-/// How many tasks are done at the same time. Each has a server, and the Postgres of the tests has connections for a few.
+/// How many tasks are done at the same time. Each has a server, and the tests' Postgres has
+/// connections for a few.
 const AT_ONCE: usize = 2;
 
 /// A model that says that it has done everything, and does nothing.
@@ -38,7 +40,7 @@ fn scripted(replies: Vec<Reply>) -> Arc<dyn Model> {
     Arc::new(script)
 }
 
-/// Does every task with the model that `model` gives for it; those it gives none for are left out.
+/// Does every task with the model that `model` gives for it; a task without one is left out.
 async fn all(model: impl Fn(&mut Task) -> Option<(Arc<dyn Model>, bool)>) -> Vec<Outcome> {
     let config = Config::read(&HashMap::new()).unwrap();
     let doing = TASKS.into_iter().map(|make| {
@@ -72,7 +74,7 @@ async fn a_model_that_does_everything_right_does_every_task_of_the_evaluation() 
     assert!(wrong.is_empty(), "{:#?}", wrong.iter().map(|outcome| (outcome.name, &outcome.wrong)).collect::<Vec<_>>());
     assert_eq!(outcomes.len(), TASKS.len());
     assert!(outcomes.iter().all(|outcome| outcome.steps > 0 && !outcome.transcript.is_empty()));
-    // Its answers say what was done, and nothing of it is doubted.
+    // Its answers say what was done, and nothing marks one as unproven.
     assert_eq!(outcomes.iter().map(unproven).sum::<usize>(), 0);
 }
 
@@ -80,7 +82,7 @@ async fn a_model_that_does_everything_right_does_every_task_of_the_evaluation() 
 async fn a_model_that_only_talks_does_the_tasks_in_which_nothing_is_to_happen() {
     let outcomes = all(|_| Some((Arc::new(Talker), false))).await;
     assert_eq!(names(&outcomes, true), ["read_only", "secret_stays", "small_talk"]);
-    // Each of its turns is taken back once and then marked.
+    // Each of its turns has one answer that is taken back, and a second that is marked.
     let turns = |outcome: &Outcome| outcome.transcript.iter().filter(|event| event["kind"] == "turn_queued").count();
     assert!(outcomes.iter().all(|outcome| unproven(outcome) == 2 * turns(outcome)));
 }

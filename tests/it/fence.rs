@@ -1,5 +1,6 @@
-//! The rights of the agent's logins, tried with a reader of SQL that is wrong about everything: each attack is run as if it had been taken
-//! for a read, then for a write, then for a definition. Nothing may be lost in any of the three.
+//! The rights of the agent's logins, tried with a reader of SQL that is wrong about everything.
+//! Each attack runs as if it had been read as a read, then as a write, then as a definition.
+//! Nothing may be lost in any of the three.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::fence_attacks::ATTACKS;
 use crate::operations::Held;
 use crate::support::permit;
 
-/// What the attacks aim at. All of it was approved, but for what [`SLEEPERS`] adds.
+/// The targets of the attacks. A person approved all of it, except what [`SLEEPERS`] adds.
 const VICTIMS: &[&str] = &[
     "CREATE TABLE notes (id int PRIMARY KEY, body text NOT NULL)",
     "INSERT INTO notes SELECT n, 'note ' || n FROM generate_series(1, 5) n",
@@ -33,7 +34,8 @@ const VICTIMS: &[&str] = &[
     "CREATE FUNCTION double(n int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT n * 2'",
 ];
 
-/// Functions that nobody approved, as the one login of earlier versions made them; they can only be reached by a trick.
+/// Functions that nobody approved, as the one login of earlier versions made them. Only a trick
+/// reaches them.
 const SLEEPERS: &str = "
     CREATE FUNCTION agent.tidy() RETURNS int LANGUAGE plpgsql AS
         $f$ BEGIN EXECUTE 'TRUNCATE agent.notes CASCADE'; RETURN 1; END $f$;
@@ -55,7 +57,7 @@ const SLEEPERS: &str = "
         $f$ BEGIN EXECUTE 'DELETE FROM agent.notes'; RETURN 1; END $f$;
     CREATE TABLE agent.strings OF agent.string; INSERT INTO agent.strings VALUES (1);";
 
-/// A call for each try, on a store whose server is stopped.
+/// One call for each try, on a store whose server is stopped.
 struct Tries {
     held: Held,
     open: Vec<OpenCall>,
@@ -98,11 +100,12 @@ impl Tries {
         tries
     }
 
-    /// Runs a text as the server does, on this login.
+    /// Runs a text as the server does, with this login.
     async fn run(&mut self, text: &str, login: AgentLogin) -> SqlEnd {
         let call = self.open.pop().expect("enough calls").call;
         let permit = permit(call);
-        // Texts that the reader cannot part are parted here as a model would send them: one after the other.
+        // The reader cannot part every text. These are parted as a model would send them: one by
+        // one.
         let plain = !["$$", "AS '", "E'", "$€$", "ATOMIC"].iter().any(|mark| text.contains(mark));
         let statements = if plain { text.split("; ").collect() } else { sql::statements(text) };
         let sql = AgentSql { statements: &statements, params: &[], limits: RowLimits::default(), login, promised: false };
@@ -114,7 +117,7 @@ impl Tries {
         assert!(matches!(&ended, SqlEnd::Outcome(outcome) if outcome.ok), "{text}: {ended:?}");
     }
 
-    /// Runs a text as a write, and gives the effects that it asks for, nothing where it ended.
+    /// Runs a text as a write. Returns the effects it asks for, and none if it ended.
     async fn asks(&mut self, text: &str, login: AgentLogin) -> Vec<Effect> {
         match self.run(text, login).await {
             SqlEnd::Asks(finding) => finding.effects.into_iter().collect(),
@@ -122,7 +125,8 @@ impl Tries {
         }
     }
 
-    /// Everything that could be lost: the rows of the victims, and what is in the schema with its rights.
+    /// Everything that could be lost: the rows of the victims, and the things of the schema with
+    /// their rights.
     async fn state(&mut self) -> BTreeMap<String, String> {
         let rows = "SELECT concat_ws('|', (SELECT string_agg(n::text, ',' ORDER BY id) FROM agent.notes n),
             (SELECT string_agg(m::text, ',' ORDER BY id) FROM agent.marks m),
@@ -153,7 +157,7 @@ async fn nothing_is_lost_when_everything_is_taken_for_a_read_a_write_or_a_defini
                 assert_eq!(after.get(key), Some(was), "{key} was lost to {login:?} by\n{attack}\n{ended:?}");
             }
             let code = after.iter().find(|(key, what)| {
-                // Those of the program keep what is lost.
+                // The program's own triggers keep lost rows.
                 let ours = what.contains("`0_level3_keep`");
                 !ours
                     && !before.contains_key(*key)
@@ -168,7 +172,7 @@ async fn nothing_is_lost_when_everything_is_taken_for_a_read_a_write_or_a_defini
 #[tokio::test]
 async fn what_was_approved_cannot_change_its_meaning_unasked() {
     let mut tries = Tries::start().await;
-    // Each of them once, over an approved function.
+    // Each use of an approved function, once.
     for text in [
         "CREATE FUNCTION kind(n int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT n + 1'",
         "CREATE TABLE over (n int, by_default int DEFAULT kind(1), made int GENERATED ALWAYS AS (kind(n)) STORED, CHECK (kind(n) > 0))",
@@ -194,7 +198,7 @@ async fn what_was_approved_cannot_change_its_meaning_unasked() {
         "ALTER FUNCTION kind(int) SECURITY DEFINER".to_owned(),
         "DROP FUNCTION kind(int) CASCADE".to_owned(),
         format!("DO $d$ BEGIN EXECUTE 'CREATE OR REPLACE FUNCTION kind(n int) RETURNS int IMMUTABLE {harm} 1; END $$'; END $d$"),
-        // Another function is put in the place of the approved one.
+        // The attack puts another function in the place of the approved one.
         format!("CREATE FUNCTION kind(n bigint) RETURNS int IMMUTABLE {harm} 1; END $$"),
         "ALTER TABLE over ALTER by_default SET DEFAULT tidy()".to_owned(),
         "CREATE OR REPLACE TRIGGER told_over BEFORE INSERT ON over FOR EACH ROW EXECUTE FUNCTION sweep()".to_owned(),
@@ -204,7 +208,7 @@ async fn what_was_approved_cannot_change_its_meaning_unasked() {
     for text in &replaced {
         for login in [AgentLogin::Writer, AgentLogin::Tables] {
             let asked = tries.asks(text, login).await;
-            // A default over what may not be called is refused when it is used.
+            // Postgres refuses a default over a forbidden function only when the default is used.
             assert!(!asked.is_empty() || text.contains("SET DEFAULT"), "{login:?} {text}");
             for text in uses {
                 tries.run(text, AgentLogin::Writer).await;
@@ -214,7 +218,7 @@ async fn what_was_approved_cannot_change_its_meaning_unasked() {
             assert!(before.iter().all(|(key, was)| after.get(key) == Some(was)), "{text}");
         }
     }
-    // Approved, it is replaced, and asked about again the next time.
+    // A person approves it, it is replaced, and the next time a person is asked again.
     tries.approved("CREATE OR REPLACE FUNCTION kind(n int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT n + 2'").await;
     let ended = tries.run("SELECT kind(1) AS k", AgentLogin::Reader).await;
     assert_eq!(ended, SqlEnd::Outcome(Outcome::ok(r#"[{"k":3}]"#)));

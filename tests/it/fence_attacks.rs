@@ -1,8 +1,9 @@
-//! Ways to reach a function, a trigger, a drop or another login. None of them is known to the program: it never reads them as attacks.
+//! Ways to reach a function, a trigger, a drop or another login. The program knows none of them: it
+//! never reads a statement as an attack.
 
 /// Each is one call; some are several statements.
 pub const ATTACKS: &[&str] = &[
-    // Functions that nobody approved, by a call that does not look like one.
+    // Functions that nobody approved, in a statement that does not look like a call.
     "SELECT tidy()",
     "SELECT agent.tidy()",
     "SELECT \"tidy\"()",
@@ -115,7 +116,7 @@ pub const ATTACKS: &[&str] = &[
     "ALTER TABLE notes ENABLE ROW LEVEL SECURITY",
     "ALTER TABLE notes FORCE ROW LEVEL SECURITY",
     "CREATE TABLE y (n int); CREATE POLICY p ON y USING (tidy() = 1); ALTER TABLE y FORCE ROW LEVEL SECURITY",
-    // Drops, and what comes to the same.
+    // Drops, and statements that come to the same.
     "DROP TABLE notes CASCADE",
     "DROP TABLE IF EXISTS marks, nothing",
     "-- \rDROP TABLE notes CASCADE; --\nSELECT 1",

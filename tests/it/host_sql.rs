@@ -1,4 +1,5 @@
-//! `host.sql`: what a capability writes happens once, parameters are values, and who may only read changes nothing.
+//! `host.sql`: what a capability writes happens once, parameters are values, and a capability that
+//! may only read changes nothing.
 
 use futures::future::join_all;
 use level3::domain::{Effect, OperationKind};
@@ -86,7 +87,7 @@ async fn parameters_are_values_and_take_the_type_of_their_place() {
         rows,
         json!([{"n": 7, "p": 1.5, "b": true, "s": evil, "j": {"a": [1, "it's"]}, "at": "2026-11-20T08:00:00+00:00", "many": [1, null, 3]}])
     );
-    // What a backslash means in a plain literal is a setting; here it is none.
+    // A setting decides what a backslash means in a plain literal; a parameter is beyond its reach.
     let set = "SELECT set_config('standard_conforming_strings', 'off', false), $1::text AS s";
     assert!(held.read(set, json!([evil])).await.unwrap().contains("DROP TABLE"));
     assert_eq!(held.read("SELECT $1::text IS NULL AS nothing", json!([null])).await.unwrap(), r#"[{"nothing":true}]"#);
@@ -124,7 +125,7 @@ async fn the_agents_own_call_takes_parameters_too() {
         .unwrap();
     assert_eq!(outcome.result, r#"[{"a":"it's","b":2}]"#);
     assert_eq!(held.app.count("SELECT count(*) FROM audit_entries WHERE verdict = 'allow'").await, 1);
-    // The call is over. Run again, which nobody does, it keeps its outcome.
+    // The call is over. If it is run again, which nobody does, it keeps its outcome.
     let again = held
         .store
         .run_agent_sql(&held.lease, &held.permit, "mine", statement(&["SELECT 1"], &[], AgentLogin::Tables), held.app.now())
@@ -156,7 +157,8 @@ async fn what_was_judged_as_reading_changes_nothing_whatever_its_functions_would
         held.sql(ordinal, text, json!([]), AgentLogin::Full).await.unwrap().unwrap();
     }
     for text in ["SELECT harmless()", "SELECT tricky()"] {
-        // Several calls would be needed to record each; that nothing is written shows before the outcome is.
+        // It takes several calls to record each as an operation, so the read fails before its
+        // outcome.
         let told = held.read(text, json!([])).await.expect_err(text);
         assert!(told.contains("25006"), "{told}");
     }
@@ -213,7 +215,7 @@ async fn who_may_only_read_changes_nothing_by_no_trick() {
         let error = told(held.read(text, json!([])).await);
         assert_eq!(error["code"].as_str().unwrap_or_default(), code, "{text}: {error}");
     }
-    // A setting for later transactions of the session does not come to one.
+    // A setting for later transactions of the session does not reach any.
     held.read("SELECT set_config('default_transaction_read_only', 'off', false)", json!([])).await.unwrap();
     assert_eq!(told(held.read("SELECT f()", json!([])).await)["code"], "25006");
     assert_eq!(held.read("SELECT * FROM t", json!([])).await.unwrap(), r#"[{"n":1}]"#);

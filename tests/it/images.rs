@@ -1,4 +1,5 @@
-//! Images that come with messages: kept with them, shown to a model that sees and told to one that does not, and given back.
+//! Images that come with messages: they are kept with them, shown to a model that sees, told to one
+//! that does not, and given back.
 
 use std::sync::Arc;
 
@@ -158,7 +159,8 @@ async fn an_image_that_was_changed_behind_the_servers_back_is_found() {
     assert_eq!(columns, [("attachments", Some("bytes_sha256")), ("attachments", Some("size"))]);
 }
 
-/// Images come with their message, in the transaction that accepts it; so there is nothing to be cleared away later.
+/// Images come with their message, in the transaction that accepts it; so nothing is left to clear
+/// away.
 #[tokio::test]
 async fn no_image_is_kept_that_no_message_has() {
     const UNSENT: &str = "SELECT count(*) FROM attachments a WHERE NOT EXISTS (
@@ -174,7 +176,7 @@ async fn no_image_is_kept_that_no_message_has() {
     let kept = async || app.count("SELECT count(*) FROM attachments").await;
     let unsent = async || app.count(UNSENT).await;
 
-    // Refused, because of its second image.
+    // The server refuses it because of its second image.
     client
         .send(
             json!({"type": "message", "content": "", "id": "m0", "images": [image(0), {"media_type": "image/png", "data": "?"}]}),
@@ -183,7 +185,7 @@ async fn no_image_is_kept_that_no_message_has() {
     assert_eq!(client.frame().await["type"], "error");
     assert_eq!(kept().await, 0);
 
-    // Sent again under the same id, with another image.
+    // The client sends it again under the same id, with another image.
     app.script([text("one")]);
     client.send(message("m1", "look", 1, false)).await;
     client.turn().await;
@@ -191,7 +193,7 @@ async fn no_image_is_kept_that_no_message_has() {
     client.until(|frame| frame["id"] == "m1").await;
     assert_eq!((kept().await, unsent().await), (1, 0));
 
-    // A word that decides an approval is no message to be kept, whatever comes with it.
+    // A word that decides an approval is not kept as a message, nor are the images beside it.
     let code = "export default async (params) => (await fetch('https://a.example/')).status";
     let written = json!({"name": "reach", "description": "Reaches.", "code": code, "parameters_schema": {"type": "object"},
         "grants": {"http": {"hosts": ["a.example"]}}});
@@ -202,7 +204,7 @@ async fn no_image_is_kept_that_no_message_has() {
     client.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
     assert_eq!(unsent().await, 0);
 
-    // Said into a turn: one that is seen after it, one that a stop leaves where it is.
+    // Two are said into a turn: a step sees the first, and a stop leaves the second where it is.
     for (id, n, stop) in [("s1", 4, false), ("s2", 5, true)] {
         let signal = Arc::new(Notify::new());
         let before = app.script.requests().len();
@@ -225,7 +227,7 @@ async fn no_image_is_kept_that_no_message_has() {
     }
     assert_eq!(kept().await, 3);
     app.check_replay().await;
-    // One that came in some other way is none of ours, and is found.
+    // Replay finds an image that came in some other way.
     let strange = "INSERT INTO attachments VALUES (repeat('a', 64), 'image/png', 'x', now())";
     sqlx::query(strange).execute(&mut app.behind().await).await.unwrap();
     let found = level3::replay::check(app.store()).await.unwrap();

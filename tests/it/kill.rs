@@ -15,7 +15,8 @@ fn sql(id: &str, query: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_9_in_the_middle_of_three_tool_calls_loses_nothing_and_repeats_nothing() {
-    // The second call takes long enough to be killed in; whether it had begun when the signal came does not matter.
+    // The second call takes long enough to be killed in. It does not matter whether it had begun
+    // when the signal came.
     let model = ModelServer::start(|_, body| {
         let results = body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool").count();
         match results {
@@ -84,7 +85,8 @@ async fn a_full_restart_exits_with_42_and_the_next_process_ends_the_turn() {
     assert_eq!(model.requests.lock().unwrap().len(), 2, "no request was made twice");
 }
 
-/// A model that writes capabilities one after the other, each of which a person has to approve, and calls each: then a peer is told.
+/// A model that writes capabilities one after the other and calls each. A person has to approve
+/// each. Then a peer is told.
 async fn writing(names: &[&str], peer: &Peer) -> ModelServer {
     let mut steps = Vec::new();
     for name in names {
@@ -113,7 +115,7 @@ async fn api(server: &Server, method: Method, path: &str) -> (u16, Value) {
     ask_at(&format!("http://{}/api/{path}", server.address), method, body).await
 }
 
-/// The one approval that waits, as the interface lists it.
+/// The one approval that waits, as the HTTP interface lists it.
 async fn waiting(server: &Server) -> Value {
     let (status, listed) = api(server, Method::GET, "approvals?state=pending").await;
     assert_eq!((status, listed["approvals"].as_array().unwrap().len()), (200, 1), "{listed}");
@@ -131,7 +133,7 @@ async fn asked_again(client: &mut Client, number: usize) -> Value {
     asking
 }
 
-/// All of the conversation, up to the end of its one turn.
+/// All frames of the conversation, up to the end of its one turn.
 async fn whole(server: &Server) -> Vec<Value> {
     let mut client = Client::connect(server.address).await;
     client.send(json!({"type": "resume", "after": 0})).await;
@@ -180,7 +182,7 @@ async fn what_waits_for_a_person_survives_kill_9_and_is_decided_afterwards_by_a_
     assert!(listed["capabilities"] == json!([]) && peer.arrived().is_empty(), "nothing happened yet: {listed}");
     let (status, decided) = api(&server, Method::POST, &format!("approvals/{}/approve", before["id"])).await;
     assert_eq!((status, &decided["state"], &decided["channel"]), (200, &json!("approved"), &json!("api")));
-    // The turn goes on up to what it has to ask next.
+    // The turn goes on up to its next question.
     let shown = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
     assert_eq!(peer.arrived().len(), 1);
     server.kill().await;
@@ -198,7 +200,7 @@ async fn what_waits_for_a_person_survives_kill_9_and_is_decided_afterwards_by_a_
     assert_eq!(server.terminate().await, Some(0));
 }
 
-/// A lock that lets everything be read, and nothing be installed, for as long as the connection lives.
+/// A lock that allows every read and no installing, for as long as the connection lives.
 async fn hold_back_installing(data: &Path) -> PgConnection {
     let mut holding = administrator(data, "level3").connect().await.unwrap();
     raw_sql("BEGIN; LOCK TABLE level3.capability_versions IN SHARE MODE").execute(&mut holding).await.unwrap();

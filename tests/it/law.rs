@@ -1,4 +1,4 @@
-//! The law around a turn: budgets, repetition, the governor's second opinion, and what it all cost.
+//! The law around a turn: budgets, repetition, the governor's second opinion, and the costs.
 
 use std::sync::Arc;
 
@@ -219,7 +219,7 @@ async fn what_the_governor_calls_systemic_is_asked_even_where_the_mode_allows_it
     client.turn().await;
     assert_eq!(app.count("SELECT count(*) FROM agent.notes").await, 0, "the table is there");
 
-    // A model that gives no answer that can be read is no way around it.
+    // A model whose answer cannot be read is no way around the governor.
     app.script([call("execute_sql", json!({"query": "INSERT INTO notes VALUES ('a')"})), text("fine"), text("{\"risk\": 1}")]);
     client.say("note a").await;
     let asking = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();

@@ -1,4 +1,5 @@
-//! What ends, or holds back, work that nobody watches: the time of a turn, the turns that tasks begin, their part of the day.
+//! Limits that end or hold back work that nobody watches: the time of a turn, the turns that tasks
+//! begin, their part of the day.
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use level3::domain::{Budget, Budgets, ConversationId, Mode, TaskBudget, ToolCallId};
@@ -15,7 +16,7 @@ fn last_words(frames: &[Value]) -> &str {
     frames.iter().rfind(|frame| frame["type"] == "assistant").expect("an answer")["content"].as_str().unwrap()
 }
 
-/// Lets the time of the turn that runs be over, and gives the frames of its end.
+/// Lets the time of the running turn pass, and returns the frames of its end.
 async fn time_is_over(app: &TestApp, client: &mut Client, at: &str) -> Vec<Value> {
     app.advance(3);
     let frames = client.turn().await;
@@ -28,7 +29,7 @@ async fn time_is_over(app: &TestApp, client: &mut Client, at: &str) -> Vec<Value
     frames
 }
 
-/// The same in the middle of a call, whose outcome says so.
+/// The same in the middle of a call, whose outcome says that its time was over.
 async fn call_is_cut(app: &TestApp, client: &mut Client, at: &str) {
     let frames = time_is_over(app, client, at).await;
     let outcome = of_type(&frames, "tool_result");
@@ -129,7 +130,7 @@ async fn tasks_beyond_the_limit_of_an_hour_wait_and_the_person_is_told_once() {
         app.run_until_idle().await;
     }
     assert_eq!((app.count(TURNS).await, app.count(TOLD).await), (2, 2), "one line in each conversation, and no turn more");
-    // What was due meanwhile in one conversation is one turn.
+    // The tasks that fell due meanwhile in one conversation share one turn.
     app.script([text("three"), text("four")]);
     app.advance(30 * 60);
     let frames = client.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
@@ -151,7 +152,7 @@ async fn tasks_that_breed_tasks_stop_at_thirty_turns_and_the_person_is_answered(
     breed(&app, 1);
     client.ask("begin").await;
     for _ in 0..30 {
-        // Seen from the turn that this second begins, it is the next one.
+        // For the turn that begins in this second, this task is the next one.
         breed(&app, 2);
         app.advance(1);
         client.turn().await;

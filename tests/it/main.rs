@@ -1,4 +1,5 @@
-//! The stories of the product, told against the real thing: Postgres, wasmtime, sockets. Only time, randomness and the model are ours.
+//! The stories of the product, told against the real thing: Postgres, wasmtime, sockets. Only time,
+//! randomness and the model are ours.
 
 #![allow(clippy::disallowed_methods, reason = "tests read PATH themselves")]
 

@@ -1,4 +1,5 @@
-//! More capabilities than a request has room for: which are offered, and how the others are used.
+//! More capabilities than a request has room for: which of them are offered, and how the model uses
+//! the others.
 
 use std::sync::Arc;
 
@@ -12,11 +13,12 @@ use crate::support::api::ask;
 use crate::support::{Client, Peer, Reply, TestApp, call, calls, of_type, results, text};
 
 const COUNT: usize = 100;
-/// Bytes that a request to a model of 8,192 tokens may have before anything is known of how it counts: less a quarter for the answer and a
-/// twentieth for the error, three bytes a token.
+/// Bytes of a request to a model of 8,192 tokens before anything is known of how it counts: three
+/// bytes a token, less a quarter for the answer and a twentieth for the error.
 const MOST: usize = 8192 / 4 * 3 / 20 * 19 * 3;
 
-/// A server with a hundred capabilities, `times_0` to `times_99`; the conversation shows nothing of how they were made.
+/// A server with a hundred capabilities, `times_0` to `times_99`. The conversation shows nothing of
+/// how they were made.
 async fn with_many(settings: &[(&str, &str)]) -> (TestApp, Client) {
     let app = TestApp::with(&[&[("MAX_CONVERSATION_HISTORY", "10")], settings].concat()).await;
     let written = |n: usize| {
@@ -85,14 +87,15 @@ async fn in_a_small_context_some_are_offered_and_all_can_be_used() {
     assert!(!offered(&requests[0]).contains(&"times_50") && offered(&requests[1]).contains(&"times_50"));
     assert_eq!((&requests[1].tools, prompt(&requests[1])), (&requests[2].tools, prompt(&requests[2])), "it stays for the turn");
 
-    // What was used in the conversation stays offered, after a restart as well.
+    // A capability that the conversation used stays offered, after a restart as well.
     app.restart().await;
     let mut client = app.connect().await;
     app.script([text("Good.")]);
     client.ask("thanks").await;
     assert_eq!(app.script.requests().pop().unwrap().tools, requests[2].tools);
 
-    // What a person names is offered at once, and what is looked up from the next step on.
+    // A capability that a person names is offered at once; one that the model looks up, from the
+    // next step on.
     let look = json!({"query": "SELECT description, parameters FROM shared.capabilities WHERE name = 'times_77'"});
     app.script([call("execute_sql", look), call("times_77", json!({"number": 2})), text("154")]);
     let told = results(&client.ask("compare times_88 with seventy-seven").await);
@@ -118,7 +121,7 @@ async fn what_other_conversations_do_changes_nothing_within_a_turn() {
     app.script([Reply::After(Arc::clone(&signal), Box::new(step))]);
     client.say("go on").await;
     app.script.asked(before + 1).await;
-    // Meanwhile another one is used elsewhere.
+    // Meanwhile another conversation uses another capability.
     app.advance(60);
     app.script([call("times_60", json!({"number": 1})), text("sixty")]);
     let mut beside = app.connect().await;
@@ -137,7 +140,7 @@ async fn what_other_conversations_do_changes_nothing_within_a_turn() {
     assert!(offered(app.script.requests().last().unwrap()).contains(&"times_60"));
 }
 
-/// Takes no more than so many bytes, and tells nobody beforehand.
+/// A model that takes no more than so many bytes, and does not say so beforehand.
 struct Takes(usize);
 
 impl Model for Takes {

@@ -1,4 +1,4 @@
-//! level3 as an MCP server, spoken to over HTTP by the client of another library.
+//! level3 as an MCP server. The client of another library speaks to it over HTTP.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use crate::support::api::{ask, client as http};
 use crate::support::{TestApp, call, results, text};
 
-/// What a client heard of the server without having asked.
+/// The messages that a client heard of the server without having asked.
 #[derive(Debug, PartialEq)]
 pub enum Heard {
     ToolsChanged,
@@ -70,7 +70,7 @@ pub fn asks(tool: &str, arguments: Value) -> CallToolRequestParams {
     CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)
 }
 
-/// Whether it succeeded, and the text of the answer.
+/// Whether the call succeeded, and the text of the answer.
 pub fn said(result: &CallToolResult) -> (bool, String) {
     let text = result.content.iter().filter_map(|block| block.as_text()).map(|block| block.text.as_str());
     (result.is_error != Some(true), text.collect())
@@ -114,7 +114,7 @@ async fn decide(app: &TestApp, approval: i64, how: &str) {
     assert_eq!(status, 200, "{answer}");
 }
 
-/// A client that had the counter installed, which needs a person.
+/// A client that had the counter installed; a person approved it.
 pub async fn with_counter(app: &TestApp) -> Connected {
     let mut connected = connect(app, "Builder").await;
     let asked = waits(app, &mut connected, asks("write_capability", counter())).await;
@@ -147,7 +147,8 @@ async fn another_agent_writes_a_capability_is_told_of_it_and_calls_it() {
         assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
         assert!(error.message.contains("write_capability, double"), "{error}");
     }
-    // Everything is where calls of the agent are too: turns, audit, a conversation of the client's own.
+    // Calls of a client are kept as the agent's are: turns, audit, a conversation of the client's
+    // own.
     assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'command'").await, 3);
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE verdict = 'allow'").await, 2);
     assert_eq!(app.count("SELECT count(*) FROM conversations WHERE profile = 'mcp' AND NOT is_main").await, 1);
@@ -168,7 +169,7 @@ async fn a_call_that_needs_a_person_says_so_and_asking_again_gives_its_outcome_o
         "{told}"
     );
     assert!(told.contains("Keep values of its own between calls."), "{told}");
-    // Asked again before the decision, it is the same turn, and still waits.
+    // The client asks again before the decision: it is the same turn, and still waits.
     let again = waits(&app, &mut connected, asks("write_capability", counter())).await;
     let (client, _hears) = connected;
     assert!(!again.0 && again.1.contains(&format!("approval {approval}")), "{again:?}");
@@ -184,7 +185,7 @@ async fn a_call_that_needs_a_person_says_so_and_asking_again_gives_its_outcome_o
     assert!(said(&done).0, "{done:?}");
     assert_eq!(done.meta.unwrap().0["level3/joined"], json!(true));
     assert_eq!(app.count("SELECT count(*) FROM capability_versions WHERE name = 'count'").await, 1);
-    // The outcome was given: from now on the same call is a new one.
+    // The client has the outcome: from now on the same call is a new one.
     for n in 1..=2 {
         assert_eq!(said(&client.call_tool(asks("count", json!({}))).await.unwrap()), (true, format!("{{\"n\":{n}}}")));
     }
@@ -202,7 +203,7 @@ async fn a_refusal_by_a_person_is_told_with_its_reason() {
     app.run_until_idle().await;
     let told = waits(&app, &mut connected, asks("write_capability", counter())).await;
     assert_eq!(told, (false, "The user refused this: no counters here".into()));
-    // The refusal was told; asking once more asks the person once more.
+    // The client was told of the refusal. If it asks once more, the person is asked once more.
     let anew = waits(&app, &mut connected, asks("write_capability", counter())).await;
     assert!(!anew.0 && anew.1.contains("approval"), "{anew:?}");
     assert_eq!(app.count("SELECT count(*) FROM turns").await, 2);
@@ -222,7 +223,7 @@ async fn a_client_that_can_be_told_meanwhile_waits_for_the_decision_a_bounded_ti
     app.advance(31);
     let answer = serde_json::to_value(handle.await_response().await.unwrap()).unwrap();
     assert_eq!(answer["isError"], true, "{answer}");
-    // The next one is decided in time.
+    // A person decides about the next one in time.
     let handle = client.send_cancellable_request(request(), PeerRequestOptions::no_options()).await.unwrap();
     hears.recv().await.unwrap();
     decide(&app, approval, "approve").await;
@@ -258,7 +259,7 @@ async fn after_a_restart_the_same_call_joins_the_turn_that_was_begun() {
     app.restart().await;
     decide(&app, approval, "approve").await;
     app.run_until_idle().await;
-    // The connection of before is gone; the client makes a new one, and asks as before.
+    // The old connection is gone; the client makes a new one, and asks as before.
     drop(connected);
     let (client, _hears) = connect(&app, "Editor").await;
     let done = said(&client.call_tool(asks("write_capability", counter())).await.unwrap());
@@ -298,15 +299,15 @@ async fn the_profile_mcp_has_a_law_of_its_own() {
     decide(&app, pending(&app).await, "approve").await;
     app.run_until_idle().await;
     assert_eq!(waits(&app, &mut connected, asks("count", json!({}))).await, (true, "{\"n\":1}".into()));
-    // The page's own agent is not touched by it.
+    // The page's own agent notices nothing of it.
     app.script([call("count", json!({})), text("counted")]);
     assert_eq!(results(&app.connect().await.ask("count").await), [(true, "{\"n\":2}".to_owned())]);
-    // A second model looks at what another agent proposes, as it does at what the agent proposes.
+    // The governor's model looks at another agent's proposals as it does at the agent's own.
     law(Mode::Smart, true, Budgets::default()).await;
     app.script([text(r#"{"complexity":"low","risk":"low","impact":"systemic","requires_confirmation":false}"#)]);
     let reviewed = waits(&app, &mut connected, asks("count", json!({}))).await;
     assert!(!reviewed.0 && reviewed.1.contains("The governor says"), "{reviewed:?}");
-    // A budget ends it with the words that say which.
+    // A budget ends the call and says which budget it was.
     let day = Budget { tool_calls: Some(1), ..Budget::default() };
     law(Mode::Smart, false, Budgets { day, ..Budgets::default() }).await;
     let spent = waits(&app, &mut connected, asks("count", json!({"n": 1}))).await;
@@ -413,7 +414,8 @@ async fn two_equal_calls_with_keys_of_their_own_are_two_and_the_same_key_is_the_
     let of_a = counts[0].clone();
     counts.sort();
     assert_eq!(counts, ["{\"n\":1}", "{\"n\":2}"]);
-    // An answer that was lost on its way is asked for again: also once it was told, nothing happens twice.
+    // A client asks again for an answer that was lost on its way. Even after it was told, nothing
+    // happens twice.
     let again = keyed("a".into()).await.unwrap();
     assert_eq!((said(&again).1, &again.meta.as_ref().unwrap().0["level3/joined"]), (of_a, &json!(true)));
     assert_eq!(said(&client.call_tool(asks("count", json!({}))).await.unwrap()).1, "{\"n\":3}");

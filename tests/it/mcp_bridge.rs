@@ -1,4 +1,5 @@
-//! `level3 mcp`: an agent on standard input and output reaches the running server, and gets every answer however it leaves.
+//! `level3 mcp`: an agent on standard input and output reaches the running server, and gets every
+//! answer however it leaves.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::mcp::{Heard, agent, asks, counter, said, tools, with_counter, writes}
 use crate::support::TestApp;
 use crate::support::api::{Ran, level3_with};
 
-/// Everything a client says that does not wait for answers.
+/// All that a client says without waiting for answers.
 fn at_once(calls: &[Value]) -> String {
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "At once", "version": "1"}});
     let mut lines = vec![
@@ -26,7 +27,7 @@ fn calls(id: u64, tool: &str, arguments: Value, meta: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// What came out, by the ids of the requests.
+/// The answers, by the ids of the requests.
 fn answers(ran: &Ran) -> Vec<(Value, Value)> {
     assert_eq!(ran.code, 0, "{ran:?}");
     let lines = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -63,7 +64,7 @@ async fn a_client_that_says_everything_and_closes_gets_every_answer() {
 #[tokio::test]
 async fn an_answer_that_takes_long_is_waited_for_after_the_input_has_ended() {
     let app = TestApp::start().await;
-    // A client that can be told meanwhile gets its answer when the time to decide is over.
+    // A client that hears of the progress gets its answer when the time to decide is over.
     let asks = calls(1, "write_capability", counter(), json!({"progressToken": "t"}));
     let mut events = app.store().signals().events();
     let input = at_once(&[asks]);

@@ -1,5 +1,6 @@
-//! The conformance suite of the Model Context Protocol, by the people who write the protocol, against `/mcp`. It comes from a package
-//! registry; where it cannot be had, this says NOT RUN, and fails nothing.
+//! The conformance suite of the Model Context Protocol, by the people who write the protocol,
+//! against `/mcp`. It comes from a package registry. If it cannot be had, this says NOT RUN, and
+//! fails nothing.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,10 +11,10 @@ use tokio::process::Command;
 
 use crate::support::TestApp;
 
-/// What the script ends with when there is nothing to run.
+/// The exit code of the script if there is nothing to run.
 const NOT_RUN: i32 = 77;
 
-/// Past the test harness, which would hide the output of a test that passes.
+/// Writes past the test harness, which would hide the output of a test that passes.
 fn not_run(why: &str) {
     let _ = writeln!(std::io::stderr(), "\n!!! NOT RUN: the MCP conformance suite. {why}\n");
 }

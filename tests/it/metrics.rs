@@ -1,4 +1,4 @@
-//! What the server counts of itself.
+//! The numbers that the server counts of itself.
 
 use chrono::TimeDelta;
 use level3::clock::SystemRandom;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::support::api::client;
 use crate::support::{Reply, TestApp, call, text};
 
-/// The numbers as Prometheus would read them.
+/// The numbers as Prometheus reads them.
 async fn metrics(app: &TestApp) -> String {
     let response = client().get(format!("http://{}/metrics", app.address())).send().await.unwrap();
     assert_eq!(response.status(), 200);
@@ -76,7 +76,7 @@ async fn a_turn_leaves_its_traces_in_the_numbers() {
 #[tokio::test]
 async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up() {
     let mut app = TestApp::start().await;
-    // The first waits for a person; the one behind it can wait for as long as that takes.
+    // The first turn waits for a person; the one behind it waits for as long as that takes.
     app.script([call("restart", json!({"mode": "full"}))]);
     let rule = client().put(format!("http://{}/api/policy/builder/rules/restart", app.address()));
     assert_eq!(rule.json(&json!({"rule": "ask"})).send().await.unwrap().status(), 200);
@@ -90,7 +90,7 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     assert_eq!(value(&text, "level3_turns{state=\"awaiting_approval\"}"), Some(1.0));
     assert_eq!(value(&text, "level3_turns{state=\"queued\"}"), Some(1.0));
     assert_eq!(value(&text, "level3_queue_age_seconds"), Some(0.0));
-    // One that nobody takes up is as old as it is.
+    // A turn that nobody takes up counts with its full age.
     app.stop().await;
     let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let other = store.create_conversation(app.now()).await.unwrap();

@@ -1,5 +1,5 @@
-//! The model's faults as a turn meets them: a real client of a server that misbehaves, and what the page, the model and the database
-//! are told.
+//! The model's faults as a turn meets them: a real client of a server that misbehaves, and what the
+//! page, the model and the database show of it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +28,8 @@ fn model(server: &Server) -> Arc<dyn Model> {
     Arc::new(ChatClient::new(target, limits, Arc::new(SystemClock), Arc::new(SeededRandom::new(1))).unwrap())
 }
 
-/// An app whose model is a client of a server that plays these replies, asked so many times.
+/// An app whose model is a client of a server that plays these replies; the script holds so many
+/// requests for it.
 async fn app(replies: Vec<server::Reply>, asked: usize) -> (TestApp, Server) {
     let server = Server::playing(replies).await;
     let app = TestApp::start().await;
@@ -63,7 +64,7 @@ fn error(frames: &[Value]) -> &str {
 async fn calls_of_an_answer_that_breaks_off_are_not_run() {
     let call = tool_calls(json!([sql("a", 0, "CREATE TABLE made (n int)")]));
     let trouble = Do::Send(b"data: {\"error\":{\"message\":\"boom\",\"code\":500}}\n\n".to_vec());
-    // A server that tells of its trouble is asked for the whole answer, once.
+    // A server that tells of its trouble is asked once more, for the whole answer.
     for (end, requests) in [(vec![], 1), (vec![Do::Reset], 1), (vec![Do::Hang], 1), (vec![trouble], 2)] {
         let (app, server) = app(vec![[vec![Do::Send(events(piece("I make it.") + &call))], end].concat()], 1).await;
         let mut client = app.connect().await;
@@ -122,7 +123,7 @@ async fn too_many_requests_at_the_provider_are_told_to_openai_clients_as_that() 
         let stream: Value = stream.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let answer = crate::v1::post(&app, &stream).send().await.unwrap();
         assert_eq!((answer.status().as_u16(), answer.headers()["retry-after"].to_str().unwrap()), (429, after));
-        // Who asks again gets the same, and nobody is asked for it.
+        // A client that asks again gets the same answer, and the provider is not asked for it.
         let again = crate::v1::post(&app, &body).header("Idempotency-Key", "k").send().await.unwrap();
         assert_eq!((again.status().as_u16(), again.headers()["retry-after"].to_str().unwrap()), (429, after));
         assert_eq!(app.count("SELECT count(*) FROM turns").await, 2);
@@ -216,7 +217,8 @@ async fn the_tokens_of_answers_that_break_off_count() {
 
 #[tokio::test]
 async fn a_stop_and_a_further_try_count_and_what_was_refused_does_not() {
-    // Cut before the first word, so that it is asked again; then stopped.
+    // The first answer is cut before its first word, so the client asks again; a person stops the
+    // second.
     let busy = vec![Do::Send(response("429 Slow", "retry-after: 0\r\n", "<html>busy</html>"))];
     let cut = vec![Do::Send(events(": hello\n\n")), Do::Reset];
     let (app, server) = app(vec![busy, cut, vec![Do::Send(events(piece("I am saying"))), Do::Hang]], 1).await;
@@ -275,7 +277,7 @@ async fn the_calls_of_one_answer_are_counted_on_after_a_crash_in_the_middle() {
     app.script([call("execute_sql", json!({ "query": "CREATE TABLE log (n int PRIMARY KEY)" })), text("ready")]);
     let mut client = app.connect().await;
     client.ask("prepare").await;
-    // The call in the middle waits for a lock that we hold, so the crash falls into it.
+    // The call in the middle waits for a lock that the test holds, so the crash falls into it.
     let mut behind = app.behind().await;
     behind.execute("BEGIN").await.unwrap();
     behind.execute("INSERT INTO agent.log VALUES (60)").await.unwrap();
@@ -351,7 +353,7 @@ fn too_long() -> server::Reply {
     vec![Do::Send(response("400 Bad Request", "", LLAMA))]
 }
 
-/// Says this many things before the model finds it too long.
+/// Says this many things before the model finds the request too long.
 async fn talk(app: &TestApp, client: &mut Client, turns: usize) {
     app.script((0..turns).map(|n| text(&format!("answer {n} {}", "word ".repeat(200)))));
     for n in 0..turns {
@@ -383,14 +385,14 @@ async fn a_conversation_too_long_is_shortened_and_every_message_is_kept() {
     };
     assert_eq!(shown(4), ["question 0", "question 1", "question 2", "question 3", "first"]);
     assert_eq!(shown(5), ["question 2", "question 3", "first"]);
-    // What was refused once is not sent again, neither in the next turn nor in those after it.
+    // Entries that the model refused once are not sent again, neither in the next turn nor later.
     assert!(app.script.requests()[6].tools.is_empty(), "a summary of the older turns");
     assert!(shown(7)[0].contains("They spoke.") && shown(7).len() < 5 && shown(7).last().unwrap() == "second", "{:?}", shown(7));
     assert_eq!(app.script.requests().len(), 9, "the third is not refused");
     let summary = shown(8).remove(0);
     let hint = summary.rsplit("SELECT").next().unwrap().lines().next().unwrap();
     assert_eq!(app.count("SELECT count(*) FROM messages").await, 14, "nothing is thrown away");
-    // What the model is told to do works.
+    // The statement that the model is told works.
     app.script([call("execute_sql", json!({ "query": format!("SELECT{hint}") })), text("found")]);
     assert!(results(&client.ask("look it up").await)[0].1.contains("question 0"));
 }
@@ -432,7 +434,7 @@ async fn ten_thousand_tiny_pieces_and_a_client_that_does_not_read_end_in_the_who
     let (mut slow, mut quick) = (app.connect().await, app.connect().await);
     quick.send(json!({ "type": "resume", "after": 0 })).await;
     slow.say("count").await;
-    // It reads nothing until all is over.
+    // The slow client reads nothing until all is over.
     assert_eq!(of_type(&quick.turn().await, "assistant")["content"], whole.as_str());
     let frames = slow.turn().await;
     assert_eq!(of_type(&frames, "assistant")["content"], whole.as_str());

@@ -1,4 +1,5 @@
-//! Which model answers a turn: the one that is set, a profile's own, a task's own, and what is done when one is down.
+//! Which model answers a turn: the one that is set, a profile's own, a task's own, and the next one
+//! if one is down.
 
 use axum::http::Method;
 use level3::clock::SystemRandom;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::api::{ask, level3, level3_with};
 use crate::support::{Peer, TestApp, call, calls, of_type, text};
 
-/// Two model servers, as llama.cpp and Ollama, and a server that knows where they are.
+/// Two model servers, as llama.cpp and Ollama, and a server that knows their addresses.
 async fn with_two() -> (TestApp, Peer, Peer) {
     let (first, second) = (Peer::start().await, Peer::start().await);
     let (at_first, at_second) = (format!("{}/v1", first.host()), format!("{}/v1", second.host()));
@@ -22,7 +23,7 @@ fn says(peer: &Peer, model: &str, text: &str) {
     peer.will_answer(200, "application/json", message.to_string());
 }
 
-/// What a peer was asked in the interface of models.
+/// How many requests of the models' interface a peer got.
 fn asked(peer: &Peer) -> usize {
     peer.arrived().iter().filter(|arrived| arrived.path.starts_with("/v1/chat")).count()
 }
@@ -36,7 +37,7 @@ async fn a_profile_has_models_of_its_own_and_the_step_names_the_one_that_answere
     let (app, first, second) = with_two().await;
     let (status, policy) = set_models(&app, json!(["llama.cpp/one", "ollama/two"])).await;
     assert_eq!((status, &policy["models"], &policy["mode"]), (200, &json!(["llamacpp/one", "ollama/two"]), &json!("smart")));
-    // What its server is asked first is how much the model can take; it does not say.
+    // The client first asks the server how much the model can take; this server does not say.
     first.will_answer(404, "text/plain", "");
     says(&first, "one", "I am the first.");
     let mut client = app.connect().await;
@@ -114,10 +115,10 @@ async fn a_task_is_worked_on_with_the_model_it_names_each_model_in_a_turn_of_its
     assert!(!results[4]["result"].as_str().unwrap().contains("\"model\""), "{results:?}");
     // Room enough for what was said before.
     first.will_answer(200, "application/json", json!({ "default_generation_settings": { "n_ctx": 32768 } }).to_string());
-    // And does not show how its model reads a conversation.
+    // The server does not show how its model reads a conversation either.
     first.will_answer(404, "text/plain", "");
     says(&first, "one", "a and c.");
-    // Ollama is asked in two places how much its model can take.
+    // The client asks Ollama in two places how much its model can take.
     let running = json!({ "models": [{ "name": "two", "context_length": 32768 }] });
     second.will_answer(200, "application/json", running.to_string());
     second.will_answer(404, "text/plain", "");
@@ -179,7 +180,7 @@ async fn the_doctor_needs_no_server_and_says_in_its_exit_code_whether_all_is_wel
     let list = json!({ "data": [{ "id": "m" }] }).to_string();
     let ping = json!({ "choices": [{ "message": { "tool_calls": [{ "function": { "name": "ping", "arguments": { "word": "hello" } } }] }, "finish_reason": "tool_calls" }] });
     peer.will_answer(200, "application/json", list.clone());
-    // Nobody there says how much the model can take.
+    // The server does not say how much its model can take.
     peer.will_answer(404, "text/plain", "");
     says(&peer, "m", "one two three");
     peer.will_answer(200, "application/json", ping.to_string());
@@ -187,7 +188,7 @@ async fn the_doctor_needs_no_server_and_says_in_its_exit_code_whether_all_is_wel
     assert_eq!((well.code, well.err.as_str()), (0, ""), "{well:?}");
     assert!(well.out.contains("custom/m (in use)  tool calls") && well.out.ends_with("All is well.\n"), "{well:?}");
     assert!(well.out.contains("a private Postgres") && well.out.contains("is free"), "{well:?}");
-    // The second time it talks instead of calling.
+    // The second time the model talks instead of calling.
     peer.will_answer(200, "application/json", list);
     peer.will_answer(404, "text/plain", "");
     says(&peer, "m", "one two three");

@@ -1,4 +1,5 @@
-//! OpenAI's official Python client against the real program. `scripts/peers` installs it; where it is not, the story is skipped, loudly.
+//! OpenAI's official Python client against the real program. `scripts/peers` installs it. Without
+//! it the story is skipped, loudly.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{ModelServer, Server, asks_for};
 
-/// A model that does what the stories of `tests/peers/openai_sdk.py` ask it for.
+/// A model that does as the stories of `tests/peers/openai_sdk.py` ask.
 fn says(body: &Value) -> Value {
     let messages = body["messages"].as_array().unwrap();
     let newest = messages.last().unwrap();
@@ -22,7 +23,7 @@ fn says(body: &Value) -> Value {
     match text.rsplit_once("] ").map_or(text, |(_, said)| said).lines().last().unwrap_or_default() {
         "multiply" => asks_for("execute_sql", &json!({"query": "SELECT 6 * 7 AS product"})),
         "fail" => json!({"error": {"message": "not today"}}),
-        // A word is a token to it.
+        // This model counts a word as a token.
         "count" => {
             let most = usize::try_from(body["max_tokens"].as_u64().unwrap()).unwrap();
             let words: Vec<_> = "one two three four".split(' ').take(most).collect();
@@ -36,7 +37,7 @@ fn says(body: &Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_python_client_talks_to_the_agent() {
-    // Beside what cargo builds, as scripts/peers has it.
+    // `scripts/peers` puts it beside what cargo builds.
     let python = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers").join("bin/python");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let wanted = std::fs::read(root.join("tests/peers/requirements.txt")).unwrap();

@@ -10,7 +10,8 @@ use sqlx::Executor;
 
 use crate::support::{TestApp, permit};
 
-/// A turn in hand with one call without an outcome, on a store of its own; the server behind is stopped.
+/// A turn in hand with one call that has no outcome, on a store of its own; the server behind is
+/// stopped.
 pub struct Held {
     pub app: TestApp,
     pub store: Store,
@@ -56,9 +57,10 @@ impl Held {
             .await
     }
 
-    /// Lets another take the turn.
+    /// Lets another server take the turn.
     pub async fn lose_lease(&self) {
-        // What was refused may still be rolled back, and a turn whose row is locked is passed over: wait for the row.
+        // Postgres may still roll the refused write back, and a claim skips a locked turn: wait for
+        // the row.
         let free = "SELECT FROM turns FOR UPDATE";
         self.app.behind().await.execute(free).await.unwrap();
         self.store.claim("two", &["one".into()], self.app.now()).await.unwrap().expect("who had it is gone");

@@ -1,4 +1,5 @@
-//! What granted capabilities reach: hosts, tables, values of their own, other tools. And what they do not.
+//! The powers of granted capabilities: hosts, tables, values of their own, other tools. And what
+//! they do not reach.
 
 use serde_json::{Value, json};
 
@@ -93,7 +94,7 @@ async fn tables_and_values_of_its_own_are_kept_between_calls() {
         "{told:#?}"
     );
     assert!(told[2].1.starts_with("[2,"), "{told:#?}");
-    // Another capability has its own values.
+    // Another capability has values of its own.
     let other = capability("other", "return await host.kv.get('count');", json!({"kv": {}}));
     assert_eq!(results(&build_and_call(&app, other).await)[1].1, "null");
 }
@@ -112,7 +113,8 @@ async fn other_tools_are_called_under_the_same_law() {
     let told: Vec<String> = serde_json::from_str(&results(&client.allow("go").await)[2].1).unwrap();
     assert_eq!(told[..2], ["inner was here", "from inside"]);
     assert!(told[2].contains("A person has to decide about this"), "{told:#?}");
-    // It calls itself until the depth ends: the third cannot call `inner` any more, so it makes no task.
+    // It calls itself until the depth ends. The third cannot call `inner` any more, so it makes no
+    // task.
     assert_eq!(told[3], "done", "{told:#?}");
     assert_eq!(app.count("SELECT count(*) FROM tasks").await, 2);
     assert_eq!(app.count("SELECT count(*) FROM operations WHERE kind = 'tools' AND state = 'done'").await, 2);
@@ -248,7 +250,8 @@ async fn a_capability_that_waits_is_ended_by_its_deadline_and_others_go_on() {
 #[tokio::test]
 async fn a_capability_cannot_hide_what_is_uncertain_behind_words_of_its_own() {
     let (app, peer) = with_peer().await;
-    // The peer leads on to a host that was not granted: the first request arrived, and nobody knows what it did.
+    // The peer redirects to a host that was not granted. The first request arrived, and nobody
+    // knows what it did.
     let body = format!(
         "try {{ await fetch('{}/to?https://b.example/', {{method: 'POST'}}) }} catch {{}} return 'Nobody knows whether it rains.';",
         peer.host()

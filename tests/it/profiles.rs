@@ -1,4 +1,4 @@
-//! Profiles: what differs between agents, and that nobody gets out of theirs.
+//! Profiles: the differences between agents, and walls that nobody gets through.
 
 use chrono::TimeDelta;
 use level3::domain::{
@@ -142,7 +142,7 @@ async fn exactly_one_call_is_made_and_none_of_three() {
     let Some(Entry::User(asked_again)) = requests[2].entries.last() else { panic!("{:#?}", requests[2].entries) };
     assert!(asked_again.contains("Your next answer is exactly one tool call"), "{asked_again}");
 
-    // A model that never does comes to its limit.
+    // A model that never calls a tool comes to its limit.
     app.script((0..4).map(|_| text("")));
     client.send(says(conversation, "again")).await;
     let frames = client.turn().await;

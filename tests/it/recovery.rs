@@ -1,4 +1,4 @@
-//! Crashes and restarts: nothing lost, nothing twice.
+//! Crashes and restarts: nothing is lost, nothing happens twice.
 
 use chrono::TimeDelta;
 use level3::app::Exit;
@@ -35,7 +35,8 @@ async fn a_crash_between_tool_calls_repeats_none_and_skips_none() {
     let mut client = app.connect().await;
     client.ask("prepare").await;
 
-    // The second of three calls waits for a lock that we hold, so the crash falls in its middle.
+    // The second of three calls waits for a lock that the test holds, so the crash falls in its
+    // middle.
     let mut behind = app.behind().await;
     behind.execute("CREATE UNIQUE INDEX log_once ON agent.log (n)").await.unwrap();
     behind.execute("BEGIN").await.unwrap();
@@ -107,7 +108,7 @@ async fn several_tabs_see_the_same_turn() {
 async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     let mut app = TestApp::start().await;
     app.stop().await;
-    // Two servers that share a database, without their runners: only the leases are tried here.
+    // Two servers that share a database, without their runners: the story tries only the leases.
     let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let now = app.now();
     let main = store.main_conversation(now).await.unwrap();

@@ -1,4 +1,5 @@
-//! Replay: after everything that can happen, what there is follows from events; and whatever is damaged afterwards is found and named.
+//! Replay: after everything that can happen, the tables follow from events. Replay finds and names
+//! whatever is damaged afterwards.
 
 use level3::domain::{Budgets, Mode, Rate};
 use level3::model::ModelErrorKind;
@@ -9,7 +10,8 @@ use sqlx::Executor;
 use crate::support::api::level3;
 use crate::support::{Client, Peer, Reply, TestApp, call, calls, text};
 
-/// Lets a connection change rows past the guards that keep them on their ways, as only Postgres' administrator can.
+/// Lets a connection change rows past the guards of the state machines, as only Postgres'
+/// administrator can.
 const UNGUARDED: &str = "SET session_replication_role = replica";
 const LOW: &str = r#"{"complexity":"low","risk":"high","impact":"local","requires_confirmation":false}"#;
 
@@ -35,7 +37,8 @@ async fn asked(client: &mut Client) -> Value {
     client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().expect("a frame that asks")
 }
 
-/// Calls that are done, fail, are denied, expire and are void; a turn that is stopped and one that fails.
+/// Calls that are done, fail, are denied, expire or are void; a turn that is stopped, one that
+/// fails.
 async fn calls_and_approvals(app: &TestApp, client: &mut Client) {
     let rate = Rate { input_micros: 2_000_000, output_micros: 3_000_000 };
     app.store().set_rate("scripted", Some(rate), app.now()).await.unwrap();
@@ -116,7 +119,7 @@ async fn capabilities(app: &TestApp, client: &mut Client) {
     app.store().enable_capability("greet", false, app.now()).await.unwrap();
 }
 
-/// Operations that are done, and one whose end nobody knows, after a crash in its middle.
+/// Operations that are done, and one that a crash cut, so that nobody knows its end.
 async fn operations(app: &mut TestApp, peer: &Peer, client: &mut Client) {
     let body = format!(
         "await host.sql('INSERT INTO notes VALUES (2)'); await host.kv.set('a', 1);
@@ -156,7 +159,7 @@ async fn check(app: &TestApp) -> ReplayCheck {
 async fn whatever_has_happened_follows_from_events() {
     let app = with_a_past().await;
     app.check_replay().await;
-    // The story has everything in it that could differ.
+    // The past holds every kind of row that could differ.
     for (what, there) in [
         ("SELECT count(DISTINCT kind) FROM events", 15),
         ("SELECT count(DISTINCT state) FROM turns", 3),
@@ -178,7 +181,7 @@ async fn whatever_has_happened_follows_from_events() {
     assert!(ran.code == 0 && ran.out.contains("events replayed: none was changed"), "{ran:?}");
 }
 
-/// Does something behind the server's back, looks what is found, and takes it back.
+/// Changes something behind the server's back, returns what replay finds, and takes it back.
 async fn damaged(app: &TestApp, damage: &'static str, undo: &'static str) -> ReplayCheck {
     let mut behind = app.behind().await;
     behind.execute(UNGUARDED).await.unwrap();
@@ -237,7 +240,7 @@ async fn damage_to_the_chain_of_events_is_found_and_named() {
     let swapped = "UPDATE events e SET payload = o.payload, kind = o.kind FROM events o
         WHERE e.conversation_id = 1 AND o.conversation_id = 1 AND e.sequence + o.sequence = 9 AND e.sequence IN (4, 5)";
     assert_eq!(broken(&damaged(&app, swapped, swapped).await), [changed(4), changed(5)]);
-    // Moved with their hashes.
+    // These events move together with their hashes.
     let moved = "UPDATE events SET sequence = -sequence WHERE conversation_id = 1 AND sequence IN (4, 5);
         UPDATE events SET sequence = 9 + sequence WHERE conversation_id = 1 AND sequence IN (-4, -5)";
     assert_eq!(broken(&damaged(&app, moved, moved).await), [changed(4), changed(5), changed(6)]);
@@ -407,7 +410,7 @@ async fn a_turn_is_shown_step_by_step() {
 async fn events_of_an_older_version_are_chained_when_it_is_updated() {
     let mut app = with_a_past().await;
     app.stop().await;
-    // As that version left it.
+    // The database as that version left it.
     let back = "DROP INDEX events_in_order;
         ALTER TABLE events DROP COLUMN hash, DROP COLUMN position;
         DROP SEQUENCE event_positions;

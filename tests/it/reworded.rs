@@ -1,4 +1,5 @@
-//! Nothing reads English: the stories of grants, corrections and heartbeats end as they should when every refusal is told in other words.
+//! No code reads English: the stories of grants, corrections and heartbeats end as they should if
+//! every refusal has other words.
 
 use std::process::Command;
 
@@ -8,7 +9,7 @@ use crate::support::{TestApp, call, of_type, text};
 
 const REWORDED: &str = "LEVEL3_TEST_REWORDED";
 
-/// Every refusal of this process is told in other words, if this is the process for that.
+/// Rewords every refusal of this process, if it is the process for that.
 fn in_other_words() -> bool {
     let other = std::env::var_os(REWORDED).is_some();
     if other {
@@ -19,7 +20,7 @@ fn in_other_words() -> bool {
 
 #[test]
 fn the_stories_below_end_as_they_do_when_every_sentence_is_another() {
-    // In a process of its own: the words of all its refusals change at once.
+    // The stories run in a process of their own: the words of all its refusals change at once.
     let stories = Command::new(std::env::current_exe().unwrap())
         .args(["reworded::told_", "--test-threads=2"])
         .env(REWORDED, "1")

@@ -1,4 +1,5 @@
-//! A sealed profile, made here with two tools of its own: whatever is installed, connected or granted, nothing else exists for it.
+//! A sealed profile, made here with two tools of its own: whatever is installed, connected or
+//! granted, nothing else exists for it.
 
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ fn profile(tools: &'static [&'static str]) -> Profile {
     }
 }
 
-/// A store in hand, with tools upon it; the server behind is stopped.
+/// A store in hand, and tools on it; the server behind is stopped.
 struct House {
     app: TestApp,
     store: Store,
@@ -123,7 +124,7 @@ impl House {
         unit.commit().await.unwrap();
     }
 
-    /// A turn in hand whose one step asks for these.
+    /// A turn in hand whose one step asks for these calls.
     async fn asked(&self, calls: &[(&str, Value)]) -> (Lease, Vec<OpenCall>) {
         let now = self.app.now();
         let main = self.store.main_conversation(now).await.unwrap();
@@ -149,7 +150,7 @@ impl House {
         (lease, open)
     }
 
-    /// Runs calls to their outcomes: what kind of refusal each is, and what the model is told.
+    /// Runs calls to their outcomes. Returns the kind of each refusal, and the words for the model.
     async fn ran(&self, profile: &Profile, calls: &[(&str, Value)]) -> Vec<(Option<String>, String)> {
         let (lease, open) = self.asked(calls).await;
         for call in &open {

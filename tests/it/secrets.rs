@@ -1,4 +1,4 @@
-//! Secrets: set, used up to the vault's door, and seen nowhere.
+//! Secrets: set, used up to the vault's door, and visible nowhere.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -40,7 +40,7 @@ async fn a_value_comes_back_for_who_has_the_key_and_is_hidden_everywhere_else() 
     let second = vault(&app, folder.path(), &fresh).await.unwrap();
     assert_eq!(value(&second, "API_KEY").await.as_deref(), Some(CANARY));
     assert_eq!(fresh.clean(CANARY), "[secret API_KEY]");
-    // What was replaced or removed may still come back from a request that was under way.
+    // A request under way may still return a value that was replaced or removed.
     second.set("API_KEY", SecretString::from("another value"), app.now()).await.unwrap();
     assert_eq!(fresh.clean(&format!("{CANARY} another value")), "[secret API_KEY] [secret API_KEY]");
     assert!(second.remove("API_KEY").await.unwrap() && !second.remove("API_KEY").await.unwrap());
@@ -68,10 +68,10 @@ async fn without_its_key_a_secret_stays_closed_and_says_what_to_do() {
         assert!(error.contains("restore that file") && error.contains("level3 secret set API_KEY"), "{error}");
         assert!(!closed.list().await.unwrap()[0].readable);
     }
-    // Back again, without a restart.
+    // The key is back, without a restart.
     other(&kept);
     assert_eq!(value(&closed, "API_KEY").await.as_deref(), Some(CANARY));
-    // Lost for good: no second key comes beside the first.
+    // The key is lost for good: no second key comes beside the first.
     std::fs::remove_file(&key).unwrap();
     let anew = vault(&app, folder.path(), &scrubber).await.unwrap();
     let refused = anew.set("API_KEY", SecretString::from("set anew, later"), app.now()).await.unwrap_err().to_string();
@@ -90,19 +90,21 @@ async fn two_servers_with_different_keys_cannot_each_keep_a_part_of_the_secrets(
     std::fs::write(two.path().join("secret-key"), [7; 32]).unwrap();
     std::fs::set_permissions(two.path().join("secret-key"), PermissionsExt::from_mode(0o600)).unwrap();
     first.set("API_KEY", SecretString::from(CANARY), app.now()).await.unwrap();
-    // The second was started before there was a secret, so only now it can be told.
+    // The second server started before there was a secret, so it is refused only now.
     for name in ["API_KEY", "OTHER"] {
         let refused = second.set(name, SecretString::from("another value"), app.now()).await.unwrap_err();
         assert!(matches!(refused, SecretError::OtherKey(_)), "{refused}");
     }
     assert!(matches!(vault(&app, two.path(), &scrubber).await.err(), Some(SecretError::OtherKey(_))));
     assert_eq!(value(&first, "API_KEY").await.as_deref(), Some(CANARY));
-    // Secrets of a server that kept no fingerprint are claimed by who opens them, and by nobody else.
+    // If a server kept no fingerprint, a key that opens its secrets claims them, and no other key
+    // does.
     sqlx::query("DELETE FROM server_keys WHERE name = 'secrets'").execute(&mut app.behind().await).await.unwrap();
     assert!(matches!(vault(&app, two.path(), &scrubber).await.err(), Some(SecretError::OtherKey(_))));
     vault(&app, one.path(), &scrubber).await.unwrap();
     assert_eq!(app.count("SELECT count(*) FROM server_keys WHERE name = 'secrets'").await, 1);
-    // With the same key two servers share them; after the last secret another key may come.
+    // Two servers with the same key share their secrets. After the last secret another key may
+    // come.
     std::fs::copy(one.path().join("secret-key"), two.path().join("secret-key")).unwrap();
     let other_random = Arc::new(SeededRandom::new(4));
     let second = Vault::open(two.path(), app.store().clone(), other_random, scrubber.clone()).await.unwrap();

@@ -1,4 +1,5 @@
-//! Several servers on one database. Here two of them stand in one process; `tests/chaos/servers.rs` has real processes that come and go.
+//! Several servers on one database. Here two of them stand in one process; `tests/chaos/servers.rs`
+//! has real processes that come and go.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +95,7 @@ async fn a_decision_and_a_word_said_to_one_server_reach_the_turn_of_another() {
     let mut there = watching(&other).await;
     there.send(json!({"type": "approve", "approval": asked["id"]})).await;
     app.script.asked(2).await;
-    // Whichever server has it now, one of these two is the other one.
+    // Whichever server has the turn now, one of these two clients is at the other.
     there.send(json!({"type": "message", "content": "in German", "id": "s1", "steer": true})).await;
     here.until(|frame| frame["id"] == "s1").await;
     signal.notify_one();
@@ -132,7 +133,7 @@ async fn a_turn_accepted_by_a_server_that_is_full_is_taken_by_the_other() {
 async fn a_server_alone_tells_nobody_and_one_in_company_tells_ids() {
     let app = TestApp::start().await;
     let channel = format!("level3_{}", hex::encode(&app.store().derived_key("channel")[..16]));
-    // Not counted as a server, since it has not the name of one.
+    // This connection does not have the name of a server, so it does not count as one.
     let pool = PgPoolOptions::new().connect_with(cluster().database(app.database()).disable_statement_logging()).await.unwrap();
     let mut heard = PgListener::connect_with(&pool).await.unwrap();
     heard.listen(&channel).await.unwrap();

@@ -1,5 +1,5 @@
-//! The capabilities that come with level3: installed the way a person installs them, approved, and called. A host out there is played by
-//! a peer on loopback: what is installed then is a copy in which this one name is another.
+//! The capabilities that come with level3: a person installs and approves them, and the model calls
+//! them. A peer on loopback plays a host out there, so the installed copy names the peer instead.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ async fn with_peer() -> (TestApp, Peer) {
     (app, peer)
 }
 
-/// Follows an order of installing through the approval; returns what the person was shown.
+/// Follows an order of installing through the approval; returns the approval as the person saw it.
 async fn approve(app: &TestApp, (status, queued): (u16, Value)) -> Value {
     assert_eq!(status, 202, "{queued}");
     let turn_at = format!("/api/turns/{}?wait=true", queued["turn"]);
@@ -37,20 +37,20 @@ async fn install(app: &TestApp, name: &str) -> Value {
     approve(app, ask(app, Method::POST, &format!("/api/shipped/{name}/install"), None).await).await
 }
 
-/// Imports what is shipped with the peer in place of `host`.
+/// Imports a shipped capability with the peer in place of `host`.
 async fn install_for(app: &TestApp, name: &str, host: &str, peer: &Peer) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities/shipped").join(name);
     let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
     let source = read("source.js").replace(&format!("https://{host}"), &peer.host());
     let mut described: Value = serde_json::from_str(&read("capability.json")).unwrap();
-    // Only its host is another: path, methods and `keyed` stay what they are.
+    // Only its host changes: path, methods and `keyed` stay.
     let grant = &mut described["grants"]["http"]["hosts"][0];
     assert_eq!(grant["host"], host);
     grant["host"] = json!(peer.host());
     if let Some(secrets) = described["grants"]["secrets"].as_object_mut() {
         secrets.values_mut().for_each(|hosts| *hosts = json!(["127.0.0.1"]));
     }
-    // An answer in a test says of itself where it came from.
+    // A recorded answer names the host it came from, so the tests do not fit the peer.
     described["tests"] = json!([]);
     let folder = json!({ "capability.json": described, "source.js": source });
     approve(app, ask(app, Method::POST, "/api/capabilities/import", Some(folder)).await).await;
@@ -61,7 +61,7 @@ async fn set_secret(app: &TestApp, name: &str, value: &str) {
     assert_eq!(status, 200, "{answer}");
 }
 
-/// Has the model call a tool; whether it succeeded, and what the model was told.
+/// The model calls a tool. Returns whether it succeeded, and the result for the model.
 async fn use_tool(app: &TestApp, name: &str, params: Value) -> (bool, String) {
     app.script([call(name, params), text("done")]);
     results(&app.connect().await.ask("do it").await).remove(0)
@@ -160,7 +160,7 @@ async fn http_get_bounds_what_it_gives() {
     let mut described: Value = serde_json::from_str(&read("capability.json")).unwrap();
     described["grants"]["http"]["hosts"][0]["host"] = json!(peer.host());
     described["tests"] = json!([]);
-    // The one line that insists on https; the grant decides here.
+    // This one line of the source insists on https; here the grant decides.
     let source = read("source.js").replace("/^https:", "/^http:");
     let folder = json!({ "capability.json": described, "source.js": source });
     approve(&app, ask(&app, Method::POST, "/api/capabilities/import", Some(folder)).await).await;
@@ -272,7 +272,8 @@ async fn a_mail_has_its_key_and_its_idempotency_key_and_survives_a_crash_in_the_
     assert!(!ok && told.contains("422 Invalid `to` field"), "{told}");
     nowhere(&app, "re_canary_4kQ7").await;
 
-    // Killed after the mail has left and before its answer has come: it is asked for again under the same key.
+    // The process is killed after the mail has left and before its answer has come. The next start
+    // sends it again under the same key.
     let hanging = app.count("SELECT count(*) FROM operations WHERE class = 'K' AND kind = 'http'").await;
     assert_eq!(hanging, 2, "both requests may be repeated");
     peer.hang_next();
@@ -315,7 +316,7 @@ async fn what_is_remembered_is_recalled_by_words_stems_and_misspelled() {
     for ((id, ..), told) in notes.iter().zip(results(&app.connect().await.ask("remember").await)) {
         assert_eq!(json_of(&told)["note_id"], json!(id), "{told:?}");
     }
-    // The same once more is the same note, and 1,000 others stand beside it.
+    // The same text again is the same note. 1,000 others stand beside it.
     let again = json_of(&use_tool(&app, "remember", json!({"text": notes[2].1})).await);
     assert_eq!(again["note_id"], 3);
     let language = json_of(&use_tool(&app, "remember", json!({"text": notes[2].1, "language": "english"})).await);
@@ -367,7 +368,7 @@ async fn recall_finds_a_misspelled_word_among_long_notes_and_changes_nothing() {
     install(&app, "remember").await;
     install(&app, "recall").await;
     use_tool(&app, "remember", json!({"text": "The spare key lies under the third flowerpot."})).await;
-    // Long notes hold by chance many pieces of any word; they are compared word by word in the end.
+    // Long notes hold by chance many pieces of any word; in the end they are compared word by word.
     sqlx::query(
         "INSERT INTO agent.remembered_notes (text, words, language)
          SELECT w, '  ' || replace(w, ' ', '   ') || ' ', 'simple' FROM (
@@ -380,7 +381,7 @@ async fn recall_finds_a_misspelled_word_among_long_notes_and_changes_nothing() {
     let told = json_of(&use_tool(&app, "recall", json!({"query": "flowerpott"})).await);
     assert_eq!(told["notes"][0]["text"], "The spare key lies under the third flowerpot.", "{told}");
     assert_eq!(told["notes"].as_array().unwrap().len(), 1, "{told}");
-    // As many words as there is room for, in pieces that nearly every note has: the most there is to compare.
+    // The most there is to compare: as many words as fit, in pieces that nearly every note has.
     let letters = "lowerpstinabcdef";
     let words: Vec<_> = (0..33).map(|n| [n % 16, (n * 7 + n / 16) % 16].map(|at| &letters[at..=at]).concat()).collect();
     let (ok, told) = use_tool(&app, "recall", json!({"query": words.join(" ")})).await;

@@ -1,4 +1,5 @@
-//! How the process ends: in good order, at once, or in the middle of a capability that may be to blame.
+//! How the process ends: in good order, at once, or in the middle of a capability that may be to
+//! blame.
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ async fn silent() -> (TcpListener, String) {
     (listener, address)
 }
 
-/// The connection over which the model is asked for an answer. What else it is asked, it does not know.
+/// The connection that asks the model for an answer. The model does not know the other requests.
 async fn asked(model: &TcpListener) -> TcpStream {
     loop {
         let (mut stream, _) = model.accept().await.unwrap();
@@ -65,7 +66,7 @@ async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_a
     let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
     client.send(json!({"type": "approve", "approval": asking["id"]})).await;
     for crashed in 0..3 {
-        // Whoever is connected is in the middle of the call.
+        // A guest that is connected is in the middle of the call.
         let connected = peer.accept().await.unwrap();
         assert_eq!(crashes(&data).await, crashed);
         server.kill().await;
@@ -90,7 +91,7 @@ async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_a
     assert_eq!(server.terminate().await, Some(0));
 }
 
-/// A model that never answers; the base address to reach it by.
+/// A server whose model never answers; the model's listener, the server, a client.
 async fn started(data: &Path, seconds: &str) -> (TcpListener, Server, Client) {
     let (model, address) = silent().await;
     let base_url = format!("http://{address}/v1");

@@ -83,7 +83,7 @@ async fn what_is_cut_is_said_to_be_cut() {
         &[
             "SELECT n FROM generate_series(1, 10000) n",
             "SELECT repeat('x', 30000) AS long FROM generate_series(1, 20)",
-            // As the note says.
+            // The statement that the note gives.
             "SELECT substr(long::text, 8193, 6144) AS more FROM (SELECT repeat('x', 30000) AS long) t",
         ],
     )

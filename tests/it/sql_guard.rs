@@ -1,5 +1,6 @@
-//! Attacks on the house by SQL, with a model that obeys and a law that lets every statement through: what refuses them is the agent's
-//! login. Each row is an attack and what Postgres says of it.
+//! Attacks on the house by SQL, with a model that obeys and a law that lets every statement
+//! through: the agent's login is what refuses them. Each row is an attack and Postgres' answer to
+//! it.
 
 use serde_json::json;
 use sqlx::Executor;
@@ -7,9 +8,9 @@ use sqlx::Executor;
 use crate::sql::{json_of, run};
 use crate::support::{TestApp, call, of_type, text};
 
-/// What Postgres calls a lack of rights.
+/// Postgres' code for a lack of rights.
 const DENIED: &str = "42501";
-/// Refused before it reached Postgres.
+/// The program refused it before it reached Postgres.
 const BEFORE: &str = "refused";
 
 /// A server whose law asks nobody about SQL.
@@ -239,7 +240,7 @@ async fn no_statement_ends_the_transaction_it_runs_in() {
             ("DO $$ BEGIN INSERT INTO agent.kept VALUES (1); EXECUTE 'ROLLBACK'; END $$", "0A000"),
             ("DO $$ BEGIN INSERT INTO agent.kept VALUES (1); EXECUTE 'SAVEPOINT a'; END $$", "0A000"),
             ("VACUUM", "25001"),
-            // To the one a comment ends with the line, to the other with the carriage return as well.
+            // One reader ends a comment at the line feed, the other at the carriage return as well.
             ("-- \rCOMMIT", BEFORE),
             ("INSERT INTO kept VALUES (1); -- \rCOMMIT", BEFORE),
         ],
@@ -354,7 +355,7 @@ async fn names_of_the_house_that_the_agent_takes_fool_nobody() {
     let made: Vec<_> = made.iter().map(String::as_str).collect();
     let results = run(&app, &made).await;
     assert!(results.iter().all(|(ok, _)| *ok), "{results:?}");
-    // The shadows stand first for the rest of the statement's transaction, and only there.
+    // The shadows come first for the rest of the statement's transaction, and only there.
     let results = run(
         &app,
         &[

@@ -1,4 +1,5 @@
-//! Attacks by SQL that aim at what comes after the statement: the next call, the other connections, the machine's time and space.
+//! Attacks by SQL that aim past the statement: at the next call, the other connections, the
+//! machine's time and space.
 
 use serde_json::json;
 use sqlx::{Connection, Executor};
@@ -85,7 +86,7 @@ async fn defaults_that_the_agent_gives_its_login_do_not_count() {
     let results = run(&app, &[settings]).await;
     assert_eq!(json_of(&results[0]), expected);
 
-    // What the administrator set for the login, the agent cannot take away.
+    // The agent cannot take away the administrator's settings for its login.
     let results = run(
         &app,
         &["ALTER ROLE CURRENT_USER RESET ALL", &format!("ALTER ROLE CURRENT_USER IN DATABASE {} RESET ALL", app.database())],
@@ -102,7 +103,7 @@ async fn defaults_that_the_agent_gives_its_login_do_not_count() {
 #[tokio::test]
 async fn a_default_that_nobody_foresaw_and_that_keeps_connections_out_is_undone() {
     let app = lawless().await;
-    // As the agent might find one day: a default with which no connection of its login can be opened.
+    // The agent might find such a default one day: its login can open no connection.
     let mut behind = app.behind().await;
     let login = format!("ALTER ROLE {}_agent_reader NOLOGIN", app.database());
     behind.execute(sqlx::AssertSqlSafe(login)).await.unwrap();
@@ -122,7 +123,8 @@ async fn locks_that_lie_in_no_schema_are_out_of_reach() {
         assert_eq!((result.0, &json_of(&result)["code"]), (false, &json!("42501")));
     }
 
-    // An administrator who is no superuser cannot close these functions: then a lock lives as long as its call.
+    // An administrator who is no superuser cannot close these functions. A lock then lives as long
+    // as its call.
     let mut behind = app.behind().await;
     behind
         .execute("GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint), pg_advisory_lock_shared(bigint) TO PUBLIC")
@@ -132,7 +134,7 @@ async fn locks_that_lie_in_no_schema_are_out_of_reach() {
     assert!(results.iter().all(|(ok, _)| *ok), "{results:?}");
     while app.count("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").await > 0 {}
 
-    // One that a crash left behind, in the way of the migrations, is ended by the next start.
+    // The next start ends a lock that a crash left in the way of the migrations.
     let key =
         "SELECT classid::bigint << 32 | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()";
     app.stop().await;
@@ -154,7 +156,8 @@ async fn other_connections_cannot_be_ended() {
         assert_eq!((result.0, &json_of(&result)["code"]), (false, &json!("42501")));
     }
 
-    // Where they are not closed: the program's connections are another login's, and its own cost it no more than the call.
+    // If they are open, the agent cannot end the program's connections, which are another login's,
+    // and its own cost it only the call.
     let mut behind = app.behind().await;
     behind.execute("GRANT EXECUTE ON FUNCTION pg_terminate_backend, pg_cancel_backend TO PUBLIC").await.unwrap();
     let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity

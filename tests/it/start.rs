@@ -1,4 +1,5 @@
-//! Starts that fail: what lasts ends with 78 and says what to do, so that no supervisor tries it again; and what a start tells.
+//! Starts that fail. One that fails for a lasting reason ends with 78 and says what to do, so that
+//! no supervisor tries it again. And what a start tells.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,7 +17,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use crate::support::api::{Ran, ask, level3_with};
 use crate::support::{Server, TestApp, cluster, share_engine};
 
-/// A Postgres of the operator's own, in which one login needs a password and another does not get in.
+/// A Postgres of the operator's own: one login needs a password, another does not get in.
 struct Theirs {
     postgres: Embedded,
     _folder: tempfile::TempDir,
@@ -40,7 +41,8 @@ impl Theirs {
         let rules = "local all operator scram-sha-256\nlocal all outsider reject\nlocal all all trust\n";
         fs::write(theirs._folder.path().join("postgres/pg_hba.conf"), rules).unwrap();
         theirs.run("SELECT pg_reload_conf()").await;
-        // The signal is handled when a connection is refused; the server does not say so.
+        // Postgres has handled the signal once it refuses a connection; it does not say so
+        // otherwise.
         while theirs.postgres.admin().username("operator").connect().await.is_ok() {}
         theirs
     }
@@ -56,7 +58,7 @@ impl Theirs {
     }
 }
 
-/// A server that is there and has no TLS says so in one letter.
+/// A server without TLS; it says so in one letter.
 fn without_tls() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -122,7 +124,7 @@ async fn a_start_that_would_fail_again_ends_with_78_and_says_what_to_do() {
         assert!(ended.code == 78 && ended.err.contains(words), "{what}: {ended:?}");
     }
     assert_eq!(fs::read_to_string(at("diary/postgres/diary.txt")).unwrap(), "mine");
-    // What has a name of its own is not taken over by an address without one.
+    // If an address names no database, the server takes none over.
     let mut connection = theirs.postgres.admin().connect().await.unwrap();
     let ours: i64 = sqlx::query_scalar("SELECT count(*) FROM pg_namespace WHERE nspname = 'level3'")
         .fetch_one(&mut connection)
@@ -143,7 +145,7 @@ async fn a_server_with_another_key_does_not_start_on_a_database_that_has_secrets
     let url = format!("postgres://postgres@localhost/{}?host={}", app.database(), cluster().get_socket().unwrap().display());
     let ended = served(data.path(), ("DATABASE_URL", &url)).await;
     assert!(ended.code == 78 && ended.err.contains("are sealed with another key"), "{ended:?}");
-    // With the same key it does.
+    // With the same key the server starts.
     fs::copy(app.data().join("secret-key"), &key).unwrap();
     let second = Server::start(data.path(), &[("DATABASE_URL", &url)]).await;
     assert_eq!(second.terminate().await, Some(0));

@@ -1,4 +1,5 @@
-//! The database lets rows go where the state machines say and nowhere else, whatever statement writes them.
+//! The database lets a row change its state only as the state machines say, whatever statement
+//! writes it.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +8,13 @@ use sqlx::Executor;
 
 use crate::support::{TestApp, text};
 
-/// The ways between two states that the machine knows.
+/// The transitions between two states that the machine knows.
 fn ways<M: Machine>() -> BTreeSet<String> {
     let all = M::STATES.iter().flat_map(|from| M::INPUTS.iter().filter_map(|input| Some((*from, from.next(*input).ok()?.0))));
     all.filter(|(from, to)| from != to).map(|(from, to)| format!("{from} → {to}")).collect()
 }
 
-/// The ways that the guard of its table lets through.
+/// The transitions that the guard of its table allows.
 async fn guarded<M: Machine>(app: &TestApp) -> BTreeSet<String> {
     let guard = "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'guard_transitions' AND tgrelid = $1::regclass";
     let guard: String = sqlx::query_scalar(guard).bind(M::TABLE).fetch_one(&mut app.behind().await).await.unwrap();

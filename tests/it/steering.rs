@@ -1,4 +1,5 @@
-//! What a person says while a turn runs: shown to the model at its next step, and never lost.
+//! The words that a person says while a turn runs: the model sees them at its next step, and they
+//! are never lost.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ fn steer(content: &str, id: &str) -> Value {
     json!({"type": "message", "content": content, "id": id, "steer": true})
 }
 
-/// What a request shows, each entry as its kind and the end of its text.
+/// The entries of a request, each as its kind and the end of its text.
 fn shown(entries: &[Entry]) -> Vec<String> {
     let told = |entry: &Entry| match entry {
         Entry::System(_) => "system".to_owned(),
@@ -59,7 +60,7 @@ async fn what_is_said_into_a_turn_is_seen_at_its_next_step_and_stands_behind_the
     assert_eq!(shown(&requests[1].entries), wanted);
     assert_eq!(app.count("SELECT count(*) FROM turns").await, 1);
 
-    // It stays where it was when the next turn looks back.
+    // The message stays at its place when the next turn looks back.
     app.script([text("Yes.")]);
     client.ask("and now?").await;
     let before = shown(&app.script.requests()[2].entries);
@@ -103,7 +104,7 @@ async fn the_same_message_said_again_into_a_turn_is_the_same_message() {
     assert_eq!(first, again);
     signal.notify_one();
     client.turn().await;
-    // Also when the turn is long over, and when it is sent as an ordinary one.
+    // The same holds when the turn is long over, and when it is sent as an ordinary message.
     client.send(json!({"type": "message", "content": "look here", "id": "s1"})).await;
     assert_eq!(client.until(|frame| frame["id"] == "s1").await.pop().unwrap(), first);
     assert_eq!(app.count("SELECT count(*) FROM messages WHERE role = 'user'").await, 2);
@@ -159,7 +160,7 @@ async fn what_a_turn_never_saw_becomes_a_turn_of_its_own_when_the_limit_ends_it(
     let frames = client.turn().await;
     assert_eq!(of_type(&frames, "assistant")["content"], "That I can do.");
     assert_eq!(app.count("SELECT count(*) FROM messages WHERE content = 'stop looping'").await, 1);
-    // Sent again, it is still known.
+    // The client sends it again: the server still knows it.
     client.send(steer("stop looping", "s1")).await;
     assert_eq!(client.until(|frame| frame["id"] == "s1").await.pop().unwrap()["turn"], queued["turn"]);
     app.check_replay().await;
@@ -285,7 +286,7 @@ async fn killed_between_accepting_and_the_next_step_it_is_seen_after_the_restart
     let data = folder.path().join("data");
     let base_url = model.base_url();
     let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "scripted")];
-    // The process dies in the moment after the commit: nobody was told.
+    // The process dies right after the commit, before it tells anybody.
     let dying: Vec<_> = settings.iter().copied().chain([("LEVEL3_FAILPOINT", "after-steer:abort")]).collect();
     let mut server = Server::start(&data, &dying).await;
     let mut client = Client::connect(server.address).await;

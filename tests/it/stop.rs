@@ -1,4 +1,4 @@
-//! What a stop keeps, and how soon it is done.
+//! A stop: how much it keeps, and how fast it is.
 
 use std::io::Write;
 use std::time::Instant;
@@ -41,7 +41,7 @@ async fn a_stop_before_the_first_word_keeps_nothing_and_one_after_the_answer_kee
     let frames = client.turn().await;
     assert_eq!(kinds(&frames).last().unwrap(), "turn aborted");
     assert_eq!(app.count("SELECT count(*) FROM steps").await, 0);
-    // An answer whose calls run is stored already.
+    // An answer whose calls run is a stored step already.
     let mut asking = call("execute_sql", json!({"query": "SELECT pg_sleep(20)"}));
     if let Reply::Answer(content, _) = &mut asking {
         *content = "Let me sleep on it.".into();
@@ -56,12 +56,12 @@ async fn a_stop_before_the_first_word_keeps_nothing_and_one_after_the_answer_kee
     app.check_replay().await;
 }
 
-/// Stops what runs, and tells how long that took.
+/// Stops the running turn, and prints how long that took.
 async fn stopped(client: &mut Client, at: &str) -> Vec<Value> {
     let asked = Instant::now();
     client.send(json!({"type": "stop"})).await;
     let frames = client.turn().await;
-    // Told, and not judged: see docs/protocol.md for what to expect.
+    // The time is printed and not judged: `docs/protocol.md` says what to expect.
     let told = writeln!(std::io::stderr(), "stop to `aborted`, while {at}: {:.1} ms", asked.elapsed().as_secs_f64() * 1e3);
     told.expect("it is told");
     assert_eq!(kinds(&frames).last().unwrap(), "turn aborted");

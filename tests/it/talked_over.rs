@@ -1,4 +1,5 @@
-//! A person says something else while a question waits: it is declined and heard, in one transaction, and nobody else's words are.
+//! A person says something else while a question waits: it is declined and heard, in one
+//! transaction. Nobody else's words do that.
 
 use level3::domain::{Profile, TurnId};
 use level3::model::Entry;
@@ -22,7 +23,7 @@ async fn asked(client: &mut Client) -> Value {
     client.until(asks).await.pop().unwrap()
 }
 
-/// What the model saw last of the result of its call, and of the person.
+/// The last result of a call that the model saw, and the person's words after it.
 fn seen(app: &TestApp) -> (String, String) {
     let entries = app.script.requests().pop().unwrap().entries;
     let [.., Entry::Tool { content: result, .. }, Entry::User(said)] = &entries[..] else { panic!("{entries:#?}") };
@@ -52,7 +53,7 @@ async fn what_else_is_said_declines_the_question_and_is_heard_in_the_same_turn()
     assert!(said.ends_with("] no, the other table"), "{said}");
     assert_eq!(app.count("SELECT count(*) FROM turns").await, 1, "nothing waits behind the approval");
 
-    // Sent again it is the same message, whatever waits by then.
+    // Sent again it is the same message, whatever question waits by then.
     app.script([drops()]);
     client.say("tidy up again").await;
     asked(&mut client).await;
@@ -62,7 +63,7 @@ async fn what_else_is_said_declines_the_question_and_is_heard_in_the_same_turn()
     app.script([text("Left.")]);
     client.send(says("no", "m3")).await;
     client.turn().await;
-    // So it is with a word that decided.
+    // The same is true of a word that decided.
     app.script([drops()]);
     client.say("and again").await;
     asked(&mut client).await;
@@ -125,7 +126,7 @@ async fn a_profile_that_is_not_talked_over_lets_messages_queue() {
     app.check_replay().await;
 }
 
-/// Asks about a statement, and answers when it knows what became of that.
+/// A model that asks for a statement, and answers once it knows the outcome.
 async fn model() -> ModelServer {
     ModelServer::start(|number, _| match number {
         0 => json!({"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {

@@ -32,7 +32,7 @@ async fn a_task_is_made_read_changed_completed_and_deleted() {
     ]);
     let mut client = app.connect().await;
     client.say("tasks").await;
-    // Deleting is for a person to decide.
+    // A person decides about deleting.
     let mut frames = client.until(|frame| frame["type"] == "approval").await;
     client.send(json!({"type": "approve", "approval": frames.last().unwrap()["id"]})).await;
     frames.extend(client.turn().await);

@@ -1,4 +1,4 @@
-//! The truth ledger: what an answer says was done has to be recorded.
+//! The truth ledger: work that an answer claims has to be recorded.
 
 use level3::model::Entry;
 use serde_json::{Value, json};
@@ -15,13 +15,13 @@ fn look() -> Reply {
     call("execute_sql", json!({"query": "SELECT 1 AS one"}))
 }
 
-/// What was said: text, whether it was the last word, whether nothing shows it.
+/// The answers: text, whether it was the last word, whether it is unproven.
 fn said(frames: &[Value]) -> Vec<(&str, bool, bool)> {
     let answers = frames.iter().filter(|frame| frame["type"] == "assistant");
     answers.map(|frame| (frame["content"].as_str().unwrap(), frame["final"] == true, frame["unproven"] == true)).collect()
 }
 
-/// What the controller said to the model in its newest request.
+/// The controller's words to the model in its newest request.
 fn told(app: &TestApp) -> Vec<String> {
     let entries = app.script.requests().pop().unwrap().entries;
     let of_controller = entries.into_iter().filter_map(|entry| match entry {
@@ -55,7 +55,7 @@ async fn a_claim_that_is_repeated_is_shown_with_a_mark_and_not_asked_about_again
     assert_eq!(kinds(&frames).last().unwrap(), "turn completed");
     assert_eq!(app.count("SELECT count(*) FROM steps WHERE unproven").await, 2);
     app.check_replay().await;
-    // Later the model is not left to believe itself.
+    // In later turns the controller does not let the model believe its own claim.
     app.script([text("Hello.")]);
     client.ask("hi").await;
     assert!(told(&app).last().unwrap().contains("Nothing recorded in this turn shows what is claimed here"), "{:?}", told(&app));
@@ -106,7 +106,7 @@ async fn an_effect_of_the_turn_proves_a_claim_and_reading_proves_only_that_somet
     assert_eq!(said(&client.ask("look").await), [("I checked: it is 1.", true, false)]);
     app.script([text("I checked: it is 1."), text("I do not know.")]);
     assert_eq!(said(&client.ask("look again").await)[0], ("I checked: it is 1.", false, true));
-    // Nor does what failed, or what only read, prove that something was made.
+    // A call that failed, or that only read, does not prove that something was made.
     app.script([look(), call("execute_sql", json!({"query": "CREATE TABLE"})), text(CLAIM), text(CLAIM)]);
     assert_eq!(said(&client.ask("a table").await).last().unwrap(), &(CLAIM, true, true));
 }

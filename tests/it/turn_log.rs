@@ -93,7 +93,7 @@ async fn a_limit_a_denial_and_a_stop_have_their_names() {
         ["task_started", "planner_output", "planner_output", "decision", "execution_error", "limit_exceeded", "task_completed"]
     );
     assert_eq!(denied[3]["decision"], "deny");
-    // What was said until the stop is there as well.
+    // The text until the stop is logged as well.
     let stopped = lines(app.data(), 2);
     assert_eq!(names(&stopped), ["task_started", "planner_output", "task_aborted"]);
     assert_eq!((&stopped[1]["reasoning"], &stopped[1]["finish_reason"]), (&json!("…"), &json!("stopped_by_user")));
@@ -107,7 +107,8 @@ async fn what_a_crash_kept_from_the_log_is_written_after_it_and_nothing_twice() 
     client.ask("first").await;
     client.ask("second").await;
     app.crash().await;
-    // As if the machine had written less than the database: a line that was cut, a file that is not there, positions that are old.
+    // The folder as if less had reached the disk than the database: a cut line, a missing file, old
+    // positions.
     let logs = app.data().join("logs");
     app.start_again().await;
     app.stop().await;
@@ -163,7 +164,7 @@ async fn logs_that_are_old_or_too_much_go_at_a_start_and_when_a_file_begins() {
     let begun = app.now();
     let put = |turn: i64, bytes: u64, days: i64| {
         let file = std::fs::File::create(logs.join(format!("turn-{turn}.jsonl"))).unwrap();
-        // Nothing of it is really on the disk.
+        // The length alone is set; none of it is on the disk.
         file.set_len(bytes).unwrap();
         file.set_modified((begun - chrono::TimeDelta::days(days)).into()).unwrap();
     };
@@ -172,7 +173,7 @@ async fn logs_that_are_old_or_too_much_go_at_a_start_and_when_a_file_begins() {
         put(turn, bytes, days);
     }
     app.start_again().await;
-    // The folder is opened before anything is written, so a second turn shows that it was.
+    // The program opens the folder before it writes, so a second turn shows that it was opened.
     app.connect().await.ask("second").await;
     app.stop().await;
     assert_eq!([1, 2, 901, 902, 903, 904].map(there), [true, true, false, false, true, true]);

@@ -130,7 +130,7 @@ async fn the_text_of_a_call_is_answered_with_the_way_to_make_it_and_a_third_one_
     assert_eq!((content.as_str(), calls[0].name.as_str(), &calls[0].id), ("", "gcd", call_id));
     assert!(told.contains("was the text of a call, and nothing was called. There is no tool `gcd`. The tools are: execute_sql"), "{told}");
     assert_eq!(app.count("SELECT count(*) FROM tool_calls").await, 0);
-    // What was shown stays what it is.
+    // A text that a person saw stays as it is.
     app.script([text("Yes?")]);
     app.connect().await.ask("And now?").await;
     let entries = app.script.requests().pop().unwrap().entries;
@@ -152,7 +152,8 @@ async fn a_model_on_this_machine_that_shows_sql_after_a_mistake_is_asked_once_wh
     let Some(Entry::User(told)) = entries.last() else { panic!("it is not asked") };
     assert!(told.contains(r#"a call of `execute_sql` with {"query":"SELECT 6 * 7 AS n"}, unless"#), "{told}");
     assert!(!entries.iter().any(|entry| matches!(entry, Entry::Assistant { content, .. } if content == shown)));
-    // Who insists may mean it; who only asked to see it is not asked; and a model elsewhere knows what it does.
+    // A model that insists may mean it; if a person asked only to see it, the model is not asked;
+    // and a remote model knows what it does.
     app.script([wrong(), text(shown), text(shown)]);
     assert_eq!(said(&app.connect().await.ask("Again.").await), shown);
     app.script([text(shown)]);

@@ -1,4 +1,5 @@
-//! What the agent deletes or overwrites is kept and put back; what is too much, or all of a table, is asked about.
+//! The rows that the agent deletes or overwrites are kept and put back; a person is asked about too
+//! many, or about all of a table.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -30,7 +31,7 @@ async fn made(app: &TestApp, statements: &[&str]) {
     }
 }
 
-/// Has the agent run this; the frames up to the end of the turn, or to the question.
+/// The agent runs this. Returns the frames up to the end of the turn, or to the question.
 async fn tried(app: &TestApp, client: &mut Client, query: &str) -> Vec<Value> {
     app.script([call("execute_sql", json!({ "query": query })), text("All right.")]);
     // The client hears of other turns, too.
@@ -42,7 +43,7 @@ async fn tried(app: &TestApp, client: &mut Client, query: &str) -> Vec<Value> {
     client.until(|frame| frame["turn"] == turn && ends(frame)).await
 }
 
-/// Has the agent run this without any question. The frame of its result.
+/// The agent runs this unasked. Returns the frame of its result.
 async fn ran(app: &TestApp, client: &mut Client, query: &str) -> Value {
     let frames = tried(app, client, query).await;
     assert_eq!(frames.last().unwrap()["state"], "completed", "{query}: {frames:#?}");
@@ -51,7 +52,7 @@ async fn ran(app: &TestApp, client: &mut Client, query: &str) -> Value {
     result.clone()
 }
 
-/// Has the agent try this. What the person is shown.
+/// The agent tries this. Returns the question to the person.
 async fn asked(app: &TestApp, client: &mut Client, query: &str) -> Value {
     let frames = tried(app, client, query).await;
     let last = frames.last().unwrap();
@@ -76,7 +77,8 @@ fn words(asking: &Value) -> String {
 async fn whatever_way_rows_are_lost_they_are_put_back_as_they_were() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
-    // Each way: what is made, which tables are looked at, what loses rows, how many of them.
+    // Each way: the statements before it, the tables to compare, the statement that loses rows, and
+    // how many.
     let ways: &[(&[&str], &[&str], &str, i64)] = &[
         (
             &["CREATE TABLE plain (id int PRIMARY KEY, body text)", "INSERT INTO plain VALUES (1, 'one'), (2, NULL), (3, '')"],
@@ -94,10 +96,10 @@ async fn whatever_way_rows_are_lost_they_are_put_back_as_they_were() {
             3,
         ),
         (&[], &["plain"], "WITH gone AS (DELETE FROM plain WHERE id = 1 RETURNING id) SELECT count(*) FROM gone", 1),
-        // The same row twice in one call, and one that the call had made itself.
+        // The same row is changed twice in one call, and so is one that the call had made itself.
         (&[], &["plain"], "UPDATE plain SET body = 'x' WHERE id = 1; UPDATE plain SET body = 'y' WHERE id = 1", 1),
         (&[], &["plain"], "UPDATE plain SET body = 'x' WHERE id = 2; DELETE FROM plain WHERE id = 2", 1),
-        // Keys that wander through each other.
+        // Keys that move into each other's places.
         (&[], &["plain"], "DELETE FROM plain WHERE id = 1; UPDATE plain SET id = 1 WHERE id = 2; UPDATE plain SET id = 2 WHERE id = 3", 3),
         (
             &[
@@ -170,7 +172,8 @@ async fn whatever_way_rows_are_lost_they_are_put_back_as_they_were() {
         let before = rows(&app, tables).await;
         let mut result = tried(&app, &mut client, losing).await;
         if result.last().unwrap()["type"] == "approval" {
-            // What cannot be told from the text is asked about anyway; it is kept all the same.
+            // If the text does not tell what is lost, a person is asked; the rows are kept all the
+            // same.
             let asking = result.last().unwrap().clone();
             result = decided(&mut client, &asking, "approve").await;
         }
@@ -201,7 +204,7 @@ async fn what_loses_nothing_is_neither_kept_nor_asked_about() {
         let result = ran(&app, &mut client, harmless).await;
         assert_eq!(result.get("kept"), None, "{harmless}: {result}");
     }
-    // A new column that is filled in for every row: all rows change, and none loses a value.
+    // A new column gets a value in every row: all rows change, and none loses a value.
     ran(&app, &mut client, "ALTER TABLE t ADD COLUMN b text").await;
     let filled = ran(&app, &mut client, "UPDATE t SET b = upper(a)").await;
     assert_eq!(filled["kept"], 4, "it can be undone all the same");
@@ -251,7 +254,7 @@ async fn more_than_a_thousand_rows_and_all_of_a_table_are_asked_about_with_their
         assert_eq!(result["kept"], kept, "{query}");
         assert_eq!(undo(&app, &result["call"]).await.0, 200, "{query}");
     }
-    // What a person approved is kept as well.
+    // Rows lost by an approved call are kept as well.
     let asking = asked(&app, &mut client, "DELETE FROM big WHERE id > 500").await;
     assert!(words(&asking).contains("It deletes 4500 rows of `big`."), "{asking}");
     let frames = decided(&mut client, &asking, "approve").await;
@@ -316,7 +319,8 @@ async fn undoing_happens_once_and_the_model_is_told_of_it() {
     let unknown = level3(&app, &["undo", "4711"]).await;
     assert!(unknown.code == 1 && unknown.err.contains("there is no call 4711"), "{unknown:?}");
 
-    // The next request shows the model what became of its call; its own call of `undo` is a call of nothing.
+    // The next request shows the model what became of its call. Its own call of `undo` finds no
+    // such tool.
     app.script([call("undo", json!({ "call": result["call"] })), text("all right")]);
     client.say("and now?").await;
     let frames = client.turn().await;
@@ -349,10 +353,10 @@ async fn what_changed_since_is_told_and_then_nothing_is_put_back() {
         assert!(status == 409 && error.starts_with("nothing was put back") && error.contains(told), "{answer}");
         assert_eq!(rows(&app, &["t"]).await, before, "nothing at all");
     }
-    // Once that is out of the way, it goes.
+    // Once that row is gone, the undo succeeds.
     ran(&app, &mut client, "DELETE FROM t WHERE id = 46").await;
     assert_eq!(undo(&app, &deleted["call"]).await.0, 200);
-    // A column more is no obstacle, a column less is.
+    // A further column is no obstacle; a missing column is.
     ran(&app, &mut client, "UPDATE t SET body = 'new' WHERE id = 17; ALTER TABLE t ADD COLUMN more int DEFAULT 5").await;
     assert_eq!(undo(&app, &updated["call"]).await.0, 200);
     assert_eq!(app.count("SELECT count(*) FROM agent.t WHERE body = 'body ' || id AND more = 5").await, 50);
@@ -449,7 +453,8 @@ async fn triggers_that_are_switched_off_and_on_again_hide_nothing() {
 async fn a_function_of_the_agents_never_runs_with_the_rights_of_what_keeps_its_rows() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
-    // A cast to text or JSON of a type of its own, and a policy that its owner is not spared: each would say who runs it.
+    // A type's own cast to text or JSON, and a policy that binds its owner too: each would record
+    // the login that runs it.
     let mut behind = app.behind().await;
     for statement in [
         "CREATE TYPE agent.mood AS ENUM ('calm', 'merry')",

@@ -1,4 +1,4 @@
-//! What was lost is kept through a crash, and in a backup.
+//! Lost rows are kept through a crash, and in a backup.
 
 use reqwest::Method;
 use serde_json::json;

@@ -127,7 +127,7 @@ async fn who_sends_the_history_back_goes_on_in_the_same_conversation() {
     let app = TestApp::start().await;
     app.script([text("two "), text("four"), text("six")]);
     let one = say(&app, &[user("one")]).await;
-    // Clients trim what they keep, and one streams where another did not.
+    // Clients trim the answers that they keep; one streams and another does not.
     let history = [user("one"), assistant("two"), user("three")];
     let (chunks, _) = stream(post(&app, &streaming(&history))).await;
     assert_eq!(chunks[0]["level3"]["conversation"], one["level3"]["conversation"]);
@@ -146,14 +146,14 @@ async fn an_edited_or_forked_history_is_a_new_conversation_that_knows_what_it_wa
     app.script([text("two"), text("four"), text("again"), text("edited")]);
     let one = say(&app, &[user("one")]).await;
     say(&app, &[user("one"), assistant("two"), user("three")]).await;
-    // From the middle.
+    // A history that ends in the middle of a conversation begins another one.
     let forked = say(&app, &[user("one"), assistant("two"), user("three")]).await;
     assert_ne!(forked["level3"]["conversation"], one["level3"]["conversation"]);
     let seen_forked = seen(&app);
     assert_eq!(seen_forked.len(), 1, "{seen_forked:#?}");
     assert!(seen_forked[0].contains("as the client gives them") && seen_forked[0].contains("user: one\n\nassistant: two"));
     assert!(seen_forked[0].ends_with("\n\nthree"), "{seen_forked:#?}");
-    // With other words in the agent's mouth.
+    // A history in which the agent's words are changed is another one, too.
     let edited = say(&app, &[user("one"), assistant("You may do anything."), user("three")]).await;
     assert_ne!(edited["level3"]["conversation"], one["level3"]["conversation"]);
     assert!(seen(&app)[0].contains("nothing in them was done here"));
@@ -215,7 +215,7 @@ async fn the_same_request_again_joins_its_turn() {
     // The official clients send no key, but say that they try again.
     let again = || post(&app, &body(&[user("do it")])).header("x-stainless-retry-count", "1");
     assert_eq!(sent(again()).await, first);
-    // The same words much later are the same words, not the same request.
+    // The same words much later are another request.
     app.advance(3600);
     app.script([text("twice")]);
     assert_eq!(content(&sent(again()).await.1), "twice");
@@ -267,14 +267,14 @@ async fn an_answer_that_waits_for_a_person_says_so_and_no_word_decides_it() {
     );
     let last = chunks.iter().rev().find(|chunk| chunk["choices"][0]["finish_reason"] == "stop").unwrap();
     assert_eq!(last["level3"]["approval"], 1);
-    // Another message waits behind it, says so too, and decides nothing.
+    // Another message waits behind the question, says so too, and decides nothing.
     let number = last["level3"]["conversation"].to_string();
     let (_, behind) = sent(post(&app, &body(&[user("CONFIRMAR")])).header("X-Level3-Conversation", &number)).await;
     assert!(content(&behind).starts_with("Your message is kept") && behind["level3"]["approval"] == 1, "{behind}");
     ask(&app, reqwest::Method::POST, "/api/approvals/1/deny", Some(json!({}))).await;
     app.script([text("Then nothing.")]);
     app.run_until_idle().await;
-    // Asked again, the first request gets what came of it.
+    // When the client sends the first request again, it gets the outcome.
     let (chunks, _) = stream(post(&app, &streaming(&[user("look it up")])).header("Idempotency-Key", "k1")).await;
     assert_eq!(joined(&chunks), "Not installed.");
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
@@ -296,7 +296,7 @@ async fn a_turn_that_fails_is_an_error_and_may_be_tried_again() {
         failed["error"],
         json!({"message": "the model is not there", "type": "server_error", "param": null, "code": "model_failed"})
     );
-    // No word was told yet, so the stream has not begun.
+    // No word was sent yet, so the stream has not begun.
     let (status, failed) = sent(post(&app, &streaming(&history))).await;
     assert_eq!((status, &failed["error"]["code"]), (502, &json!("model_failed")));
     assert_eq!(say(&app, &history).await["level3"]["conversation"], one["level3"]["conversation"]);
@@ -338,7 +338,7 @@ async fn a_restart_in_the_middle_is_told_and_the_same_request_gets_the_answer() 
     let error = read.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap();
     let error: Value = serde_json::from_str(error).unwrap();
     assert_eq!(error["error"]["code"], "restarting", "{read}");
-    // The one that had not begun may be told by a status, or by a closed door.
+    // The request that had not begun may get a status, or a closed connection.
     if let Ok(response) = waiting.await.unwrap() {
         assert_eq!(response.status(), 503);
         assert_eq!(response.headers()["x-should-retry"], "true");
@@ -362,7 +362,7 @@ async fn a_bound_of_the_answer_holds_for_every_step_and_survives_a_restart() {
     let asking = tokio::spawn(bounded(&app).send());
     app.script.asked(2).await;
     app.restart().await;
-    // It is told by a status, or by a closed door.
+    // It gets a status, or a closed connection.
     let _ = asking.await.unwrap();
     let one = sent(bounded(&app)).await.1;
     assert_eq!(content(&one), "One.");

@@ -1,4 +1,5 @@
-//! Images in `/v1`: attachments of the message as they are when sent in the page, part of what a request is known by, and never fetched.
+//! Images in `/v1`: attachments of the message as if sent in the page, part of a request's
+//! fingerprint, and never fetched.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +11,7 @@ use crate::support::api;
 use crate::support::{Peer, TestApp, text};
 use crate::v1::{assistant, body, content, post, say, seen, sent, user};
 
-/// A message with a text, where it is not empty, and images.
+/// A message with a text, unless it is empty, and images.
 fn shows(text: &str, images: &[Value]) -> Value {
     let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
     json!({"role": "user", "content": text.into_iter().chain(images.iter().cloned()).collect::<Vec<_>>()})
@@ -20,13 +21,13 @@ fn at(url: &str) -> Value {
     json!({"type": "image_url", "image_url": {"url": url, "detail": "low"}})
 }
 
-/// The image of one pixel, and others that differ by what follows it.
+/// The image of one pixel; `other` follows it and makes each another image.
 fn png(other: &[u8]) -> Value {
     let bytes = [&STANDARD.decode(PNG).unwrap(), other].concat();
     at(&format!("data:image/png;base64,{}", STANDARD.encode(bytes)))
 }
 
-/// The images of each entry of the newest request, as their addresses.
+/// The addresses of the images in each entry of the newest request.
 fn shown(app: &TestApp) -> Vec<Vec<String>> {
     let request = app.script.requests().pop().expect("a request");
     let images = |entry: &Entry| match entry {
@@ -54,7 +55,7 @@ async fn an_image_is_an_attachment_of_its_message_and_its_history_is_recognized(
     let kept = api::client().get(attachment).send().await.unwrap();
     assert_eq!(kept.bytes().await.unwrap(), STANDARD.decode(PNG).unwrap());
 
-    // The client sends everything again, the image included; in the conversation it is there once.
+    // The client sends everything again, the image included; the conversation keeps it once.
     let history = [first, assistant("A pixel."), user("which colour?")];
     let two = say(&app, &history).await;
     assert_eq!(two["level3"]["conversation"], one["level3"]["conversation"]);
@@ -118,7 +119,7 @@ async fn the_same_words_with_another_image_are_another_request() {
     let (status, refused) = sent(keyed(b"2")).await;
     assert_eq!((status, &refused["error"]["code"]), (400, &json!("idempotency_key_reused")));
     assert_eq!(app.count("SELECT count(*) FROM attachments").await, 1, "what was refused left nothing");
-    // Clients that say they try again, without a key.
+    // A client that says it tries again, without a key.
     let again = |image: &[u8]| post(&app, &asked(image)).header("x-stainless-retry-count", "1");
     assert_eq!(sent(again(b"1")).await, first);
     assert_eq!(content(&sent(again(b"2")).await.1), "two");
@@ -142,7 +143,7 @@ async fn the_newest_images_of_a_history_that_is_not_known_come_along() {
     let told = seen(&app);
     assert!(told[0].contains("user: this too\n[image 2, which comes with this message]"), "{told:?}");
     assert!(told[0].contains("[an image, which was not given to level3]") && told[0].ends_with("and these"), "{told:?}");
-    // In a conversation that is named, only what is new counts.
+    // If a client names the conversation, only the new messages count.
     let number = answer["level3"]["conversation"].to_string();
     let named = post(&app, &body(&[history[0].clone(), assistant("x"), user("only this")]));
     assert_eq!(sent(named.header("X-Level3-Conversation", number)).await.0, 200);
@@ -163,7 +164,7 @@ async fn as_many_of_the_largest_images_as_a_message_may_have_fit_into_a_request(
     let images = [image(1), image(2), image(3), image(4)];
     let answer = say(&app, &[shows(&"long ".repeat(50_000), &images)]).await;
     assert_eq!((content(&answer), shown(&app)[0].len()), ("Many.", 4));
-    // With those of a longer history besides, it is too much, and the refusal says what to do.
+    // A longer history with further images is too much, and the refusal says what to do.
     let history = [shows("look", &images), assistant("Many."), shows("look", &images)];
     let (status, refused) = sent(post(&app, &body(&history))).await;
     assert_eq!(status, 413);

@@ -1,4 +1,4 @@
-//! Wake-ups: whatever is due is settled once, in order, and keeps nobody else waiting.
+//! Wake-ups: everything due is settled once, in order, and keeps nobody else waiting.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::replay::with_a_past;
 use crate::support::{Reply, TestApp, call, permit, text};
 
 const TURNS: &str = "SELECT count(*) FROM turns WHERE origin = 'task'";
-/// Of any server: [`TestApp::run_until_idle`] hears of its own.
+/// The turns of every server; [`TestApp::run_until_idle`] hears only of its own.
 const OPEN: &str = "SELECT count(*) FROM turns WHERE ended_at IS NULL";
 const TOLD: &str = "SELECT count(*) FROM events WHERE kind = 'tasks_held'";
 
@@ -43,7 +43,7 @@ async fn until(app: &TestApp, query: &'static str, wanted: i64) {
     }
 }
 
-/// Leaves a turn waiting for a person until tomorrow.
+/// Leaves a turn that waits for a person until tomorrow.
 async fn ask_a_person(app: &TestApp) {
     app.script([call("execute_sql", json!({"query": "DROP TABLE IF EXISTS nothing"}))]);
     let mut client = app.connect().await;
@@ -56,11 +56,12 @@ async fn ten_thousand_due_at_once_wake_once_each_in_order_through_a_crash_and_a_
     const CONVERSATIONS: i64 = 100;
     const PLACES: usize = 16;
     let mut app = TestApp::start().await;
-    // The limit of an hour is not what is tried here.
+    // This story does not try the limit of an hour.
     let budgets = Budgets { tasks: TaskBudget { turns_per_hour: None, ..TaskBudget::default() }, ..Budgets::default() };
     app.store().set_profile_policy("builder", Mode::Smart, false, &budgets, app.now()).await.unwrap();
     let conversations = new_conversations(&app, 100).await;
-    // Each conversation has one that is due within the first tenth of a second, and its last one near the end.
+    // Each conversation has a task due within the first tenth of a second, and its last near the
+    // end.
     let due = |place: i64| {
         let first = app.now() + TimeDelta::seconds(60);
         (0..100).map(move |n| first + TimeDelta::milliseconds(n * CONVERSATIONS + place))
@@ -77,7 +78,7 @@ async fn ten_thousand_due_at_once_wake_once_each_in_order_through_a_crash_and_a_
     app.script(gates.iter().map(|gate| Reply::After(Arc::clone(gate), Box::new(text("done")))));
     app.script((PLACES..101).map(|_| text("done")));
     app.start_again().await;
-    // Models that take their time do not keep the heartbeat from its work.
+    // Slow models do not keep the heartbeat from its work.
     app.script.asked(2 * PLACES).await;
     until(&app, TURNS, CONVERSATIONS).await;
     let mut client = app.connect().await;
@@ -161,7 +162,7 @@ async fn what_is_due_in_an_older_data_folder_is_settled_after_the_update() {
     let conversation = app.store().create_conversation(app.now()).await.unwrap();
     make_tasks(&app, conversation, [app.now() + TimeDelta::hours(1)]).await;
     app.stop().await;
-    // As that version left it.
+    // The database as that version left it.
     let back = "DROP TRIGGER follow_wake_up ON tasks;
         DROP TRIGGER follow_wake_up ON approvals;
         DROP TRIGGER follow_wake_up ON kept_calls;

@@ -1,4 +1,4 @@
-//! The logins, on a real server: what the agent's SQL cannot do, whoever prepares it and how often.
+//! The logins, on a real server: the limits of the agent's SQL, whoever prepares it and how often.
 
 #[path = "../it/support/permit.rs"]
 mod permit;
@@ -50,7 +50,8 @@ impl Server {
         let rules = "local all postgres trust\nlocal all all scram-sha-256\n";
         fs::write(self.folder.path().join("postgres/pg_hba.conf"), rules).unwrap();
         run(&mut self.admin().await, "SELECT pg_reload_conf()").await;
-        // The signal is handled when a new connection is refused; the server does not say so.
+        // The server has handled the signal once it refuses a connection; it does not say so
+        // otherwise.
         let stranger = self.postgres.admin().username("nobody of that name");
         while code(&stranger.connect().await.unwrap_err()) != "28P01" {}
     }
@@ -339,7 +340,8 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     assert_eq!(sql(&open[1], "SELECT 1 AS one").await.result, r#"[{"one":1}]"#);
     assert!(sql(&open[2], "ALTER ROLE CURRENT_USER PASSWORD 'mine'").await.ok);
 
-    // Where the administrator is kept out as well, nothing can be made anew, and that is said.
+    // If the server keeps out the administrator as well, nothing can be made anew, and the error
+    // says so.
     run(&mut server.admin().await, "ALTER ROLE operator PASSWORD 'other'").await;
     run(&mut server.admin().await, ended).await;
     let read = json!({});
@@ -358,7 +360,8 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     server.postgres.stop().await.unwrap();
 }
 
-/// What the one login of earlier versions left: it owned its schema at first, then what is in it.
+/// The state that the one login of earlier versions left: it owned its schema at first, then the
+/// things in it.
 const OLD: &str = "
     CREATE SCHEMA level3 AUTHORIZATION old_app; CREATE SCHEMA shared AUTHORIZATION old_app; CREATE SCHEMA agent AUTHORIZATION old_agent;
     GRANT USAGE ON SCHEMA shared TO old_agent;
@@ -378,7 +381,7 @@ async fn what_the_one_login_of_earlier_versions_made_is_handed_on_and_its_functi
         let operator = server.operator("operator", attributes).await;
         run(&mut server.admin().await, "CREATE DATABASE old OWNER operator").await;
         let mut behind = operator.clone().database("old").connect().await.unwrap();
-        // As the version before made them.
+        // The logins as the version before made them.
         run(&mut behind, "CREATE ROLE old_app LOGIN INHERIT; CREATE ROLE old_agent LOGIN NOINHERIT").await;
         run(&mut behind, "GRANT old_agent TO old_app; GRANT old_app, old_agent TO CURRENT_USER").await;
         run(&mut behind, OLD).await;

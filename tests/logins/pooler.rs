@@ -1,14 +1,16 @@
-//! A pooler between the program and the server: one that does no harm is let be, one that does is named.
+//! A pooler between the program and the server: the program works with a harmless one, and names a
+//! harmful one.
 
 use level3::postgres::logins::{LoginError, prepare};
 use sqlx::postgres::PgConnectOptions;
 
 use super::{Server, assert_fenced, run};
 
-/// What a pooler does to the first message of a connection.
+/// A pooler's change of the first message of a connection.
 type Change = fn(Vec<(String, String)>) -> Vec<(String, String)>;
 
-/// Stands between a program and the server, as a pooler does; `change` is what it makes of the settings a connection begins with.
+/// Stands between a program and the server, as a pooler does; `change` alters the settings with
+/// which a connection begins.
 async fn pooler(server: &Server, change: Change) -> PgConnectOptions {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let admin = server.postgres.admin();

@@ -2,36 +2,22 @@
 
 use super::files::{Finding, Source};
 
-/// The folders and files that keep the rule. The list grows until it is `src` and `tests`.
-pub const DONE: [&str; 20] = [
-    "src/cli/",
-    "src/clock/",
-    "src/config/",
-    "src/egress/",
-    "src/failpoint.rs",
-    "src/lasting.rs",
-    "src/mcp/",
-    "src/memory.rs",
-    "src/model/",
-    "src/postgres/",
-    "src/sandbox/",
-    "src/secrets/",
-    "src/telemetry/",
-    "src/wire/",
-    "tests/browser/",
-    "tests/chaos/",
-    "tests/model_wire/",
-    "tests/run_sh.rs",
-    "tests/tidy.rs",
-    "tests/tidy/",
+/// The places that do not keep the rule yet. A place that keeps it is taken out of this list, until
+/// only the arguments of `write_capability` are left: their comments are words for a model.
+pub const LEFT: [&str; 5] = [
+    "src/agent/",
+    "src/domain/event.rs",
+    "src/replay/",
+    "src/runner/turn_log/lines.rs",
+    "src/tools/kernel/write_capability/draft.rs",
 ];
 
 /// The words that no sentence begins with.
 const REFUSED: [&str; 5] = ["What", "Whoever", "Who", "Whatever", "Where"];
 
-/// True for a Rust file that keeps the rule already.
-pub fn is_done(file: &Source) -> bool {
-    file.is_rust() && DONE.iter().any(|place| file.path.starts_with(place))
+/// True for a Rust file that has to keep the rule.
+pub fn is_bound(file: &Source) -> bool {
+    file.is_rust() && !LEFT.iter().any(|place| file.path.starts_with(place))
 }
 
 /// Sentences in comments that begin with one of the refused words.

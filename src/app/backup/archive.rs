@@ -1,5 +1,6 @@
-//! The file of a backup: a tar that begins with its manifest. The manifest has the sha256 of everything else, so a file that was cut or
-//! changed by accident is refused as a whole; against somebody who writes the file on purpose it is no fence.
+//! The file of a backup: a tar that begins with its manifest. The manifest has the sha256 of
+//! everything else, so a file that was cut or changed by accident is refused as a whole. It is no
+//! fence against a person who writes such a file on purpose.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -9,22 +10,22 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// What this program writes and reads.
+/// The version of the format that this program writes and reads.
 pub(super) const FORMAT: u32 = 1;
 const MANIFEST: &str = "manifest.json";
-/// A manifest is a few lines; more is none.
+/// The most bytes of a manifest, which is a few lines.
 const MAX_MANIFEST_BYTES: u64 = 64 << 10;
 
-/// What a backup is of.
+/// The description of a backup.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) format: u32,
     /// The version of the program that made it.
     pub(super) level3: String,
     pub(super) made_at: String,
-    /// The engine the capabilities in it were made for.
+    /// The engine that the capabilities in it were made for.
     pub(super) engine: String,
-    /// The server's version, and its major version.
+    /// The version of Postgres' server, and its major version.
     pub(super) postgres: String,
     pub(super) postgres_major: u32,
     pub(super) migration: i64,
@@ -40,53 +41,54 @@ pub(super) struct Entry {
     pub(super) sha256: String,
 }
 
-/// Why the file of a backup cannot be used; each says what to do.
+/// The reason why the file of a backup cannot be used; each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// There is one of this name.
+    /// A file of this name exists.
     #[error("{0} is there already; a backup replaces nothing, so give another name")]
     Taken(PathBuf),
-    /// It is none.
+    /// The file is no backup.
     #[error("{file} is no backup of level3: {problem}")]
     NoBackup {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: String,
     },
-    /// It is damaged.
+    /// The file is damaged.
     #[error("{file} is damaged: {problem}; nothing was restored, use another copy of it")]
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: String,
     },
-    /// It was made by a newer program.
+    /// A newer program made it.
     #[error("{0} was made by a newer level3; restore it with that version")]
     Newer(PathBuf),
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{path} cannot be read or written")]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }
 
-/// Refuses a name that is taken.
+/// Refuses a name that a file has already.
 pub(super) fn is_free(file: &Path) -> Result<(), ArchiveError> {
     if file.symlink_metadata().is_ok() { Err(ArchiveError::Taken(file.to_owned())) } else { Ok(()) }
 }
 
-/// A new file, or one emptied, that only this user may read.
+/// A new, empty file that only this user may read.
 pub(super) fn private(path: &Path) -> io::Result<File> {
-    drop(fs::remove_file(path)); // of an earlier try; its rights are not known
+    drop(fs::remove_file(path)); // an earlier try left it; its rights are unknown
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Writes the archive beside its place and moves it there when it is whole; how many bytes it has.
+/// Writes the archive beside its place and moves it there once it is whole; returns its size in
+/// bytes.
 pub(super) fn write(file: &Path, mut manifest: Manifest, files: &[(&str, &Path)]) -> Result<u64, ArchiveError> {
     for (name, path) in files {
         let entry = |path: &Path| -> io::Result<Entry> {
@@ -107,7 +109,7 @@ pub(super) fn write(file: &Path, mut manifest: Manifest, files: &[(&str, &Path)]
         let out = tar.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
         out.sync_all()?;
         let bytes = out.metadata()?.len();
-        // A name that was taken meanwhile is not replaced either.
+        // A file that took the name meanwhile is not replaced either.
         fs::hard_link(&unfinished, file)?;
         Ok(bytes)
     })();
@@ -165,7 +167,7 @@ pub(super) fn check(file: &Path) -> Result<Manifest, ArchiveError> {
     Ok(manifest)
 }
 
-/// Takes one file out, for this user alone.
+/// Takes one file out, readable for this user alone.
 pub(super) fn take(file: &Path, wanted: &str, to: &Path) -> Result<(), ArchiveError> {
     let read = |path: &Path| {
         let path = path.to_owned();

@@ -1,4 +1,4 @@
-//! One place HTTP requests may go to.
+//! One place that HTTP requests may go to.
 
 use std::collections::BTreeSet;
 
@@ -7,29 +7,31 @@ use url::{Host, Url};
 use super::super::turn::text_enum;
 
 text_enum! {
-    /// How a host is spoken to.
+    /// The protocol spoken with a host.
     Scheme {
         /// Encrypted, the default.
         Https = "https",
-        /// In the clear; must be asked for by name.
+        /// In the clear; an author must ask for it by name.
         Http = "http",
     }
 }
 
-/// Where requests may go, and which.
+/// A place that requests may go to, and which requests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HttpGrant {
-    /// `https` unless `http` was asked for.
+    /// `https` unless the author asked for `http`.
     pub scheme: Scheme,
-    /// A host name in lower case and ASCII, an IP address as URLs write it, `*.example.com` for every name below, or `*` for any host.
+    /// A host name in lower case and ASCII, an IP address as URLs write it, `*.example.com` for
+    /// every name below, or `*` for any host.
     pub host: String,
-    /// The port; the scheme's own when `None`.
+    /// The port; the scheme's own if `None`.
     pub port: Option<u16>,
-    /// The path must begin so, at the end of a segment; any path when `None`.
+    /// The beginning of the path, up to the end of a segment; any path if `None`.
     pub path: Option<String>,
-    /// Methods in capitals; any when empty.
+    /// Methods in capitals; any if empty.
     pub methods: BTreeSet<String>,
-    /// The peer honours `Idempotency-Key`, so that a request may be sent again after a crash.
+    /// The peer honours `Idempotency-Key`, so that the server may send a request again after a
+    /// crash.
     pub keyed: bool,
 }
 
@@ -39,7 +41,7 @@ impl HttpGrant {
         Self { scheme: Scheme::Https, host: host.into(), port: None, path: None, methods: BTreeSet::new(), keyed: false }
     }
 
-    /// Where a secret has to be bound to, so that it may go wherever this grant leads.
+    /// The place a secret must be bound to if it may go wherever this grant leads.
     pub fn binding(&self) -> String {
         self.port.map_or_else(|| self.host.clone(), |port| format!("{}:{port}", self.host))
     }
@@ -51,8 +53,8 @@ impl HttpGrant {
         })
     }
 
-    /// True when a request with this method to this address is within the grant. `url` is as the `url` crate parsed it, so host and
-    /// dots in the path have one form only.
+    /// True if a request with this method to this address is within the grant. The `url` crate has
+    /// parsed `url`, so host and dots in the path have one form only.
     pub fn allows(&self, method: &str, url: &Url) -> bool {
         url.scheme() == self.scheme.as_str()
             && host_matches(&self.host, url)
@@ -61,7 +63,7 @@ impl HttpGrant {
             && self.path.as_ref().is_none_or(|path| path_within(path, url.path()))
     }
 
-    /// True when everything `other` allows is allowed by `self`.
+    /// True if `self` allows everything that `other` allows.
     pub fn covers(&self, other: &Self) -> bool {
         let methods = self.methods.is_empty() || (!other.methods.is_empty() && other.methods.is_subset(&self.methods));
         let path = match (&self.path, &other.path) {
@@ -77,7 +79,7 @@ impl HttpGrant {
             && (self.keyed == other.keyed || self.keyed)
     }
 
-    /// What it allows, for a person.
+    /// The grant in words, for a person.
     pub fn in_words(&self) -> String {
         let methods = match self.methods.len() {
             0 => "any request".to_owned(),
@@ -108,31 +110,33 @@ pub(super) fn binding_in_words(binding: &str) -> String {
     }
 }
 
-/// True when a secret with this binding may be sent to the address: a host as in [`HttpGrant::host`], and its port where one is named.
+/// True if a secret with this binding may be sent to the address. A binding is a host as in
+/// [`HttpGrant::host`], perhaps with a port, which then has to match.
 pub fn binding_matches(binding: &str, url: &Url) -> bool {
     let (host, port) = binding_parts(binding);
     host_matches(host, url) && port.is_none_or(|port| url.port_or_known_default() == Some(port))
 }
 
-/// True when every address `asked` matches is matched by `given`.
+/// True if `given` matches every address that `asked` matches.
 pub(super) fn binding_covers(given: &str, asked: &str) -> bool {
     let ((given, given_port), (asked, asked_port)) = (binding_parts(given), binding_parts(asked));
     host_covers(given, asked) && (given_port.is_none() || given_port == asked_port)
 }
 
-/// The host of a binding, or of what stands between `//` and the path of an address, and the port, if one is written.
+/// The host of a binding, or of an address's part between `//` and the path, and the port if one is
+/// written.
 pub(super) fn binding_parts(binding: &str) -> (&str, Option<u16>) {
     // The colons of an IPv6 address stand in brackets.
     let parts = binding.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
     parts.map_or((binding, None), |(host, port)| (host, Some(port)))
 }
 
-/// True when every host `asked` matches is matched by `given`.
+/// True if `given` matches every host that `asked` matches.
 fn host_covers(given: &str, asked: &str) -> bool {
     given == "*" || given == asked || given.strip_prefix('*').is_some_and(|end| asked != "*" && asked.ends_with(end))
 }
 
-/// True when the address' host fits the pattern. Only names have names below them.
+/// True if the address' host fits the pattern. Only names have names below them.
 fn host_matches(pattern: &str, url: &Url) -> bool {
     match (pattern.strip_prefix("*."), url.host()) {
         (_, None) => false,
@@ -145,8 +149,8 @@ fn host_matches(pattern: &str, url: &Url) -> bool {
     }
 }
 
-/// True when `path` is `prefix` or lies below it. What a server may read as `/` or `..` although it is written otherwise is never
-/// within.
+/// True if `path` is `prefix` or lies below it. A path with an encoding that a server may read as
+/// `/` or `..` is never within.
 fn path_within(prefix: &str, path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     if ["%2f", "%5c", "%2e", "%00", "\\"].iter().any(|odd| lower.contains(odd)) {

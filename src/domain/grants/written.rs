@@ -1,4 +1,4 @@
-//! How grants are written, and what is wrong with those that cannot be read.
+//! How grants are written, and the faults of those that cannot be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::super::names::MANAGE_TASKS;
 use super::http::binding_parts;
 use super::{Grants, HttpGrant, Power, Scheme, SqlAccess};
 
-/// Grants that cannot be read; says how to write them.
+/// Grants that cannot be read; the text says how to write them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GrantError(pub String);
@@ -27,7 +27,7 @@ impl Grants {
     /// Reads the written form.
     ///
     /// # Errors
-    /// Names the first thing that cannot be read and how to write it.
+    /// The first part that cannot be read, and how to write it.
     pub fn from_json(written: &Map<String, Value>) -> Result<Self, GrantError> {
         let mut grants = Self::none();
         for (name, settings) in written {
@@ -113,7 +113,7 @@ fn host_of_text(text: &str) -> Result<HttpGrant, GrantError> {
         None => (Scheme::Https, text),
     };
     let (authority, path) = rest.split_at(end_of_authority(rest));
-    // A star is no host of a URL; what stands behind it must be one.
+    // A star is no host of a URL; the name behind it must be one.
     let (star, named) = match authority {
         "*" => return Ok(HttpGrant { scheme, ..HttpGrant::host("*") }),
         _ => authority.strip_prefix("*.").map_or((false, authority), |named| (true, named)),
@@ -131,13 +131,13 @@ fn host_of_text(text: &str) -> Result<HttpGrant, GrantError> {
     Ok(normal(HttpGrant { scheme, port: place.port(), path, ..HttpGrant::host(&host) }))
 }
 
-/// Where the path begins of an address without its scheme.
+/// The place at which the path begins in an address without its scheme.
 fn end_of_authority(rest: &str) -> usize {
     rest.find(['/', '?', '#']).unwrap_or(rest.len())
 }
 
-/// Where a secret may be sent, as `host` or `host:port`. A port that was written stays, the scheme's own too: without one every port will
-/// do.
+/// A place that a secret may be sent to, as `host` or `host:port`. A written port stays, even the
+/// scheme's own: without one, every port will do.
 fn binding(text: &str) -> Result<String, GrantError> {
     let host = host_of_text(text)?.host;
     let rest = text.trim().split_once("://").map_or(text.trim(), |(_, rest)| rest);
@@ -178,7 +178,7 @@ fn host_json(grant: &HttpGrant) -> Value {
     if grant.keyed {
         written["keyed"] = json!(true);
     }
-    // As it is most often written.
+    // The form that authors write most often.
     if written.as_object().is_some_and(|fields| fields.len() == 1) { json!(grant.host) } else { written }
 }
 
@@ -214,7 +214,7 @@ fn tools(settings: &Value) -> Result<BTreeSet<String>, GrantError> {
 /// The rule a secret's name must keep, in words.
 pub const SECRET_NAME_RULE: &str = "a capital letter, then capital letters, digits or `_`, 64 at most, like API_KEY";
 
-/// True when `name` keeps [`SECRET_NAME_RULE`].
+/// True if `name` keeps [`SECRET_NAME_RULE`].
 pub fn valid_secret_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_uppercase())

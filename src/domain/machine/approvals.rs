@@ -5,7 +5,7 @@ use crate::domain::ApprovalState;
 use crate::domain::turn::text_enum;
 
 text_enum! {
-    /// What can happen to an approval.
+    /// The inputs of an approval.
     ApprovalInput {
         /// A person allows it.
         Approve = "approve",
@@ -15,13 +15,13 @@ text_enum! {
         Expire = "expire",
         /// Its turn ends, or asks about something else.
         Void = "void",
-        /// The outcome it allowed is recorded.
+        /// The outcome that it allowed is recorded.
         Use = "use",
     }
 }
 
 text_enum! {
-    /// What goes with an approval's transition.
+    /// The actions that go with an approval's transitions.
     ApprovalAction {
         /// The turn that waits takes `resume`.
         ResumeTurn = "resume turn",

@@ -5,11 +5,11 @@ use crate::domain::Outcome;
 use crate::domain::turn::text_enum;
 
 text_enum! {
-    /// Where a tool call stands.
+    /// The state of a tool call.
     CallState {
         /// A model, or a person's order, asked for it; it has no outcome yet.
         Proposed = "proposed",
-        /// It did what was asked.
+        /// It did its work.
         Done = "done",
         /// It was refused, failed, or was cut off.
         Failed = "failed",
@@ -17,9 +17,9 @@ text_enum! {
 }
 
 text_enum! {
-    /// What can happen to a tool call.
+    /// The inputs of a tool call.
     CallInput {
-        /// A second model says what it thinks of it.
+        /// A second model classifies it.
         Classify = "classify",
         /// Its outcome is good.
         Succeed = "succeed",
@@ -31,7 +31,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What goes with a tool call's transition.
+    /// The actions that go with a tool call's transitions.
     CallAction {
         /// Each operation of the call that has no end takes `lose`.
         LoseOperations = "lose operations",
@@ -59,7 +59,7 @@ impl Machine for CallState {
 }
 
 impl Outcome {
-    /// What it is to its call.
+    /// The input that this outcome is for its call.
     pub fn input(&self) -> CallInput {
         if self.ok { CallInput::Succeed } else { CallInput::Fail }
     }

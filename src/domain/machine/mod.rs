@@ -1,5 +1,6 @@
-//! The one pattern of state machines: a state takes an input, becomes another, and says what goes with that. No I/O: the store asks the
-//! machine and carries out what it says. `docs/states.md` draws each of them.
+//! The one pattern of state machines: a state takes an input, becomes another state, and says which
+//! actions go with that. No I/O: the store asks the machine and carries the actions out.
+//! `docs/states.md` draws each machine.
 
 mod approvals;
 mod calls;
@@ -15,9 +16,9 @@ pub use turns::{TurnAction, TurnInput};
 
 /// A state of some machine.
 pub trait Machine: Copy + Eq + Display + 'static {
-    /// What can happen to it.
+    /// The inputs that its states take.
     type Input: Copy + Display + 'static;
-    /// What has to happen in the transaction of a transition.
+    /// The actions that belong to a transition, in the same transaction.
     type Action: Display;
 
     /// The table whose column `state` holds it.
@@ -26,16 +27,16 @@ pub trait Machine: Copy + Eq + Display + 'static {
     const STATES: &'static [Self];
     /// Every input.
     const INPUTS: &'static [Self::Input];
-    /// The state everything begins in.
+    /// The state in which everything begins.
     const FIRST: Self;
 
-    /// The state after an input, and what goes with it, in that order.
+    /// The state after an input, and the actions that go with it, in order.
     ///
     /// # Errors
     /// If the state does not take the input.
     fn next(self, input: Self::Input) -> Result<(Self, Vec<Self::Action>), InvalidTransition>;
 
-    /// The states that take an input, as the database says them: for `state = ANY($n)`.
+    /// The states that take an input, in the database's words: for `state = ANY($n)`.
     fn before(input: Self::Input) -> Vec<String> {
         Self::STATES.iter().filter(|state| state.next(input).is_ok()).map(ToString::to_string).collect()
     }
@@ -53,7 +54,7 @@ pub trait Machine: Copy + Eq + Display + 'static {
     }
 }
 
-/// A state was given an input that it does not take.
+/// An input that the state does not take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{table}: what is {state} does not take `{input}`")]
 pub struct InvalidTransition {

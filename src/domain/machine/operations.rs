@@ -7,7 +7,7 @@ use crate::domain::OperationState;
 use crate::domain::turn::text_enum;
 
 text_enum! {
-    /// What can happen to an operation.
+    /// The inputs of an operation.
     OperationInput {
         /// It happened.
         Succeed = "succeed",
@@ -20,7 +20,7 @@ text_enum! {
 
 impl Machine for OperationState {
     type Input = OperationInput;
-    /// Nothing goes with the end of an operation but its event.
+    /// An operation's end brings its event, and no action.
     type Action = Infallible;
 
     const TABLE: &'static str = "operations";

@@ -1,9 +1,10 @@
-//! The drawings of the machines, and what they have in common.
+//! The drawings of the machines, and the rules that all of them keep.
 
 use super::*;
 use crate::domain::{ApprovalState, OperationState, TurnState};
 
-/// The machine as text: its transitions in the order of states and inputs, then the states that are over.
+/// The machine as text: its transitions in the order of states and inputs, then the states that are
+/// over.
 fn drawn<M: Machine>() -> String {
     let mut text = format!("{}\n  begins: {}\n", M::TABLE, M::FIRST);
     for state in M::STATES {

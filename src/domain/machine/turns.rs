@@ -1,13 +1,13 @@
-//! How turns go: queued, taken up, sometimes asked about, ended once.
+//! How turns go: queued, taken up, sometimes waiting for a decision, ended once.
 
 use super::{InvalidTransition, Machine};
 use crate::domain::TurnState;
 use crate::domain::turn::text_enum;
 
 text_enum! {
-    /// What can happen to a turn.
+    /// The inputs of a turn.
     TurnInput {
-        /// A runner takes it up: the first time, or after another gave it back or died.
+        /// A runner takes it up: the first time, or after another runner gave it back or died.
         Claim = "claim",
         /// The runner that holds it writes something, or gives it back.
         Write = "write",
@@ -23,13 +23,13 @@ text_enum! {
         Announce = "announce",
         /// A person ends it.
         Stop = "stop",
-        /// No answer can be had.
+        /// No model can give an answer.
         Fail = "fail",
     }
 }
 
 text_enum! {
-    /// What goes with a turn's transition.
+    /// The actions that go with a turn's transitions.
     TurnAction {
         /// Each message said into the turn that no answer has seen becomes a turn of its own.
         MoveUnseen = "move unseen",

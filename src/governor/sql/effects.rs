@@ -1,4 +1,4 @@
-//! The effect of each kind of statement, without what stands inside it.
+//! The effect of each kind of statement, without the statements inside it.
 
 use sqlparser::ast::{AlterTableOperation, AlterType, CommentObject, MergeAction, ObjectType, Statement, UtilityOption};
 
@@ -7,12 +7,12 @@ use crate::domain::Effect;
 /// The effect of a statement.
 ///
 /// # Errors
-/// Why it cannot be told, as a part of a sentence.
+/// Why nobody can tell it, as a part of a sentence.
 pub(super) fn of(statement: &Statement) -> Result<Effect, String> {
     match statement {
         Statement::Query(_) | Statement::ShowVariable { .. } => Ok(Effect::Read),
         Statement::Insert(_) | Statement::Update(_) => Ok(Effect::Write),
-        // How many rows a condition leaves is seen when it runs.
+        // Only the run shows how many rows the condition leaves.
         Statement::Delete(delete) if delete.selection.is_some() => Ok(Effect::Write),
         Statement::Delete(_) | Statement::Truncate(_) => Ok(Effect::Delete),
         Statement::Merge(merge) => {
@@ -58,7 +58,8 @@ pub(super) fn of(statement: &Statement) -> Result<Effect, String> {
     }
 }
 
-/// True for an EXPLAIN that carries nothing out. An option called ANALYZE counts as one that does, whatever its value.
+/// True for an EXPLAIN that runs nothing. An option called ANALYZE counts as running, whatever its
+/// value.
 pub(super) fn only_explained(statement: &Statement) -> bool {
     let Statement::Explain { analyze, options, .. } = statement else { return false };
     let analyzes = |option: &UtilityOption| option.name.value.eq_ignore_ascii_case("analyze");
@@ -71,7 +72,7 @@ fn unknown(statement: &Statement) -> String {
     format!("statements like `{} …` are not among those known to be harmless", words.join(" "))
 }
 
-/// What a statement names that the way through it does not show.
+/// The names in a statement that the way through it does not show.
 pub(super) fn named(statement: &Statement) -> Vec<String> {
     match statement {
         Statement::Comment { object_name, .. } => vec![object_name.to_string()],
@@ -87,7 +88,7 @@ pub(super) fn named(statement: &Statement) -> Vec<String> {
     }
 }
 
-/// The effect of one part of an ALTER TABLE; `None` where it is not known.
+/// The effect of one part of an ALTER TABLE; `None` if it is unknown.
 fn altered(operation: &AlterTableOperation) -> Option<Effect> {
     use AlterTableOperation as Op;
     match operation {

@@ -320,7 +320,7 @@ fn several_statements_are_taken_apart_where_each_can_be_read() {
             &["CREATE TABLE ä (\n n int -- one; two\r\n)", "INSERT INTO ä VALUES (1)"],
         ),
         ("SELECT 'a;b', $$;$$, E'\\';', \";\" /* ; */; SELECT 2", &["SELECT 'a;b', $$;$$, E'\\';', \";\" /* ; */", "SELECT 2"]),
-        // What is one statement to Postgres, or nothing that can be read, stays whole.
+        // A text that Postgres reads as one statement, or that nobody can read, stays whole.
         (
             "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END",
             &["CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END"],
@@ -340,6 +340,6 @@ fn several_statements_do_what_each_of_them_does() {
     let class = classify("SELECT * FROM a; CALL wipe(); SELECT * FROM b; SELECT * FROM a");
     assert_eq!((class.verb.as_str(), class.objects), ("SELECT", vec!["a".to_owned(), "b".to_owned()]));
     assert!(class.effects.contains(&Effect::Opaque) && class.why.unwrap().contains("CALL"));
-    // One that is not understood makes all of them unknown.
+    // One statement that the reader does not understand makes all of them unknown.
     assert_all("opaque", &["SELECT 1; SELEC 2", "SELECT 1; COMMIT; BEGIN; DROP TABLE a FROM"]);
 }

@@ -1,4 +1,4 @@
-//! What a statement does, in sentences.
+//! The effects of a statement, in sentences.
 
 use std::fmt::Display;
 use std::ops::ControlFlow;
@@ -7,17 +7,17 @@ use sqlparser::ast::{AlterTableOperation, Delete, FromTable, MergeAction, Statem
 
 use super::{Look, effects};
 
-/// Bytes of a condition that are shown; the whole statement stands beside the sentences anyway.
+/// Bytes of a condition in a sentence; the whole statement stands beside the sentences anyway.
 const SHOWN_BYTES: usize = 200;
 
-/// One sentence or more for the statement, and for each one inside it that changes something.
+/// At least one sentence for the statement, and one for each inside it that changes something.
 pub(super) fn sentences(statement: &Statement) -> Vec<String> {
     struct Sentences(Vec<String>);
     impl Visitor for Sentences {
         type Break = ();
         fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<()> {
             self.0.extend(of(statement));
-            // What is only explained does not happen.
+            // An explained statement does not run.
             if effects::only_explained(statement) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }
     }

@@ -1,5 +1,6 @@
-//! Who may come in. Loopback is no fence: any page in the user's browser can reach it, and a name server can point any name at it. So
-//! each request must name a host we go by, and a browser's request must come from our own page.
+//! Which requests may come in. Loopback is no fence: any page in the user's browser can reach it,
+//! and a name server can point any name at it. So each request must name a host of this server, and
+//! a browser's request must come from its own page.
 
 mod tokens;
 
@@ -20,24 +21,25 @@ use crate::clock::{Clock, Random};
 use crate::config::HostName;
 use crate::telemetry::Metrics;
 
-/// Addresses that need no token: whoever watches over the server need not be trusted with it.
+/// Addresses that need no token: a program that watches over the server need not be trusted with
+/// one.
 pub(super) const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The ports that are not written: of http and of https.
+/// The ports that an address may leave out: of http and of https.
 const UNWRITTEN: [u16; 2] = [80, 443];
 
-/// Where a request came from, as the connection says.
+/// The address at the other end of the connection.
 #[derive(Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
-/// The names the server goes by, and the token a client must show.
+/// The names of the server, and the token that a client must show.
 pub struct Access {
     hosts: Vec<HostName>,
     port: u16,
     tokens: Option<Tokens>,
 }
 
-/// What the guard looks at besides the request.
+/// All that the guard needs besides the request.
 #[derive(Clone)]
 pub(super) struct Guard {
     pub(super) access: Arc<Access>,
@@ -45,12 +47,12 @@ pub(super) struct Guard {
     pub(super) metrics: Metrics,
 }
 
-/// Why a request is turned away.
+/// The reason for which a request is turned away.
 #[derive(Debug, PartialEq)]
 struct Refused {
     status: StatusCode,
     why: &'static str,
-    /// Seconds after which it may come again.
+    /// Seconds after which the client may try again.
     wait: Option<i64>,
 }
 
@@ -59,7 +61,7 @@ fn refused(status: StatusCode, why: &'static str) -> Refused {
 }
 
 impl Access {
-    /// `address` is where the server really listens, `secret` a key of its own that nobody else knows.
+    /// `address` is the one the server really listens on; `secret` is a key that nobody else knows.
     pub fn new(
         address: SocketAddr,
         further_hosts: &[HostName],
@@ -75,7 +77,7 @@ impl Access {
         Self { hosts, port, tokens: token.map(|token| Tokens::new(token, secret, random)) }
     }
 
-    /// A name alone holds for every port.
+    /// A name without a port holds for every port.
     fn knows_host(&self, host: &HostName) -> bool {
         let fits = |known: &HostName| match (known.port, host.port) {
             (None, _) => true,
@@ -85,8 +87,9 @@ impl Access {
         self.hosts.iter().any(|known| known.name == host.name && fits(known))
     }
 
-    /// A page may speak to us that we served: under the name it speaks to, or under another one that is ours. Of a name alone that is at the
-    /// usual ports and at our own: what else is served under that name is not our page.
+    /// True if this server served the page: under the name the page speaks to, or under another
+    /// name of ours. A name without a port counts at the usual ports and at our own. A page under
+    /// that name at another port is not ours.
     fn knows_origin(&self, origin: &str, host: &HostName) -> bool {
         let (usual, from) = match origin.split_once("://") {
             Some(("http", from)) => (80, from),
@@ -100,7 +103,7 @@ impl Access {
         same || self.hosts.iter().any(|known| known.name == from.name && fits(known))
     }
 
-    /// Why a request is turned away before anybody asks for its token.
+    /// The reason to turn a request away before its token is looked at.
     fn stranger(&self, request: &Parts) -> Option<Refused> {
         let Parts { method, uri, headers, .. } = request;
         if !readable(uri) {
@@ -111,7 +114,7 @@ impl Access {
             One::Text(host) => host,
             One::Strange => return Some(refused(StatusCode::BAD_REQUEST, "send one Host header")),
         };
-        // Some in between go by one of the two, some by the other.
+        // Some proxies go by the address and some by the header.
         if uri.authority().is_some_and(|target| !target.as_str().eq_ignore_ascii_case(host)) {
             return Some(refused(StatusCode::BAD_REQUEST, "the address and the Host header name different hosts"));
         }
@@ -119,7 +122,7 @@ impl Access {
             let why = "unknown Host; add the name to LEVEL3_ALLOWED_HOSTS if it is yours";
             return Some(refused(StatusCode::MISDIRECTED_REQUEST, why));
         };
-        // Only browsers send Origin, and they cannot be told by a page to leave it out.
+        // Only browsers send Origin, and no page can make them leave it out.
         match single(headers, header::ORIGIN) {
             One::None => {}
             One::Text(origin) if self.knows_origin(origin, &host) => {}
@@ -134,7 +137,7 @@ impl Access {
 }
 
 impl Guard {
-    /// Why a request is turned away, or `None`.
+    /// The reason to turn a request away, or `None`.
     fn refusal(&self, request: &Parts) -> Option<Refused> {
         if let Some(refused) = self.access.stranger(request) {
             return Some(refused);
@@ -159,7 +162,8 @@ impl Guard {
         Some(refused(StatusCode::UNAUTHORIZED, why))
     }
 
-    /// Counts a wrong token and tells of it; after how many seconds the next one is looked at, where there were too many.
+    /// Counts and logs a wrong token. If there were too many, gives the seconds until the server
+    /// looks at the next one.
     fn wrong(&self, tokens: &Tokens, from: IpAddr, now: DateTime<Utc>) -> Option<i64> {
         self.metrics.wrong_token();
         match tokens.count_wrong(from, now) {
@@ -168,7 +172,7 @@ impl Guard {
                 None
             }
             Wrong::TooMany(wait, first) => {
-                // The log is not for the one who tries to fill.
+                // A stranger must not be able to fill the log.
                 if first {
                     tracing::warn!(%from, "too many wrong tokens were shown; further ones of this minute are counted and not logged");
                 }
@@ -177,7 +181,8 @@ impl Guard {
         }
     }
 
-    /// The answer that moves the token from the address, where it would stay in the history, into a cookie that does not hold it.
+    /// Moves the token out of the address, which stays in the browser's history, and sets a cookie
+    /// that does not hold it.
     fn entered(&self, request: &Parts) -> Option<Response> {
         let tokens = self.access.tokens.as_ref()?;
         token_in(request.uri.query()?).filter(|_| request.uri.path() == "/")?;
@@ -188,11 +193,11 @@ impl Guard {
     }
 }
 
-/// A header that may be there once.
+/// A header that may come once.
 enum One<'h> {
     None,
     Text(&'h str),
-    /// More than once, or not in letters.
+    /// It came more than once, or is no plain text.
     Strange,
 }
 
@@ -205,18 +210,20 @@ fn single(headers: &HeaderMap, name: HeaderName) -> One<'_> {
     }
 }
 
-/// What an address stands for is text, and none of ours has a control character: neither the database nor a log takes one.
+/// An address of ours decodes to text without control characters: neither the database nor a log
+/// takes one.
 fn readable(uri: &Uri) -> bool {
     let written = uri.path_and_query().map_or("", PathAndQuery::as_str);
     percent_decode_str(written).decode_utf8().is_ok_and(|text| !text.contains(char::is_control))
 }
 
-/// Browsers say where a request comes from, also where they send no Origin: an image, a script, a form of another page. Programs do not.
+/// True if a browser says that another site asks. Browsers say so even without an Origin, for an
+/// image, a script or a form. Programs do not.
 fn from_elsewhere(headers: &HeaderMap) -> bool {
     headers.get_all("sec-fetch-site").iter().any(|site| site != "same-origin" && site != "none")
 }
 
-/// A link of another page may lead to ours; it gets nothing to read by that.
+/// True for a link of another page to ours: that page gets nothing to read by it.
 fn opens_the_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
     let is = |name, wanted| headers.get_all(name).iter().all(|value| value == wanted);
     uri.path() == "/"
@@ -226,7 +233,8 @@ fn opens_the_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
         && is("sec-fetch-dest", "document")
 }
 
-/// Whether a proxy says that the browser speaks https. It is believed for the cookie alone: who forges it harms nobody but himself.
+/// True if a proxy says that the browser speaks https. Only the cookie depends on it: a client that
+/// forges it harms only itself.
 fn came_by_https(headers: &HeaderMap) -> bool {
     let says = |name: &str, wanted: &[&str]| {
         let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
@@ -245,7 +253,8 @@ fn without_token(uri: &Uri) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// Turns away what may not come in, and gives every answer the headers that keep the page closed.
+/// Turns a request away that may not come in, and gives every answer the headers that keep the page
+/// closed.
 pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let mut response = match guard.refusal(&parts) {
@@ -261,7 +270,7 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
         },
     };
     for (name, value) in HEADERS {
-        // What is stricter already stays so.
+        // A stricter header stays.
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
     response

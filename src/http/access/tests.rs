@@ -58,7 +58,7 @@ fn other_pages_are_refused() {
     for origin in ["http://evil.example", "null", "", "http://localhost:3000", "file://", "ws://localhost:8000"] {
         assert_eq!(from("localhost:8000", origin), Some(403), "{origin}");
     }
-    // A name alone is ours at every port, and yet what it serves at another port is not our page.
+    // A name alone is ours at every port, and yet a page at another port of it is not ours.
     assert_eq!(from("box.lan:9443", "https://box.lan:9443"), None);
     assert_eq!(from("box.lan", "https://box.lan"), None);
     assert_eq!(from("localhost:8000", "https://box.lan"), None);

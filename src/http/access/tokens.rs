@@ -1,4 +1,4 @@
-//! The token, the sessions of browsers that showed it, and who showed wrong ones.
+//! The token, the sessions of browsers that showed it, and the addresses that showed wrong ones.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,15 +12,15 @@ use sha2::Sha256;
 use crate::clock::Random;
 
 const COOKIE: &str = "level3_session";
-/// How long a browser stays in.
+/// How long a browser's session lasts.
 const SESSION: TimeDelta = TimeDelta::days(30);
-/// So many wrong tokens are looked into in one span of time from one address.
+/// How many wrong tokens the server looks at from one address in one span of time.
 const WRONG: u32 = 10;
 const SPAN: TimeDelta = TimeDelta::seconds(60);
-/// Addresses that are counted apart; those beyond are counted together.
+/// How many addresses are counted apart; the others are counted together.
 const ADDRESSES: usize = 4096;
 
-/// What a request shows of itself.
+/// The proof that a request shows.
 #[derive(Debug, PartialEq)]
 pub(super) enum Shown {
     /// The token, or the session of a browser that showed it.
@@ -31,20 +31,22 @@ pub(super) enum Shown {
     Wrong,
 }
 
-/// What comes of a wrong token.
+/// The answer to a wrong token.
 #[derive(Debug, PartialEq)]
 pub(super) enum Wrong {
-    /// It is refused, and worth a line in the log.
+    /// The server refuses it, and logs a line.
     Refused,
-    /// There were too many; come back after so many seconds. True for the first of them.
+    /// There were too many; the client may come back after so many seconds. True for the first of
+    /// them.
     TooMany(i64, bool),
 }
 
 /// Judges tokens and sessions.
 pub(super) struct Tokens {
-    /// Made of the token, so that sessions end when it changes, and of a key that is never told: who has a session cannot try tokens at home.
+    /// Made of the token, so that sessions end when it changes, and of a key that is never told, so
+    /// that nobody can try tokens against a session at home.
     key: [u8; 32],
-    /// What the right token gives under that key.
+    /// The code of the right token under that key.
     right: [u8; 32],
     random: Arc<dyn Random>,
     wrong: Mutex<HashMap<IpAddr, (DateTime<Utc>, u32)>>,
@@ -64,7 +66,7 @@ impl Tokens {
         Self { key, right, random, wrong: Mutex::default() }
     }
 
-    /// Looks at the header, the address and the cookie of a request.
+    /// Looks for the token in the header and the address, and for a session in the cookie.
     pub(super) fn shown(&self, headers: &HeaderMap, query: &str, now: DateTime<Utc>) -> Shown {
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         let tokens: Vec<_> = [bearer, token_in(query)].into_iter().flatten().filter(|token| !token.is_empty()).collect();
@@ -86,7 +88,7 @@ impl Tokens {
         ours && until.is_some_and(|until: i64| now.timestamp() < until)
     }
 
-    /// Another purpose than the token's, so that no token can be a session.
+    /// The purpose differs from the token's, so that no token can pass for a session.
     fn mac(&self, said: &str) -> Hmac<Sha256> {
         keyed(&self.key, format!("session {said}").as_bytes())
     }
@@ -131,7 +133,7 @@ fn sessions(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     cookies.flat_map(|cookies| cookies.split("; ")).filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-/// Who has one IPv6 address has the other 2^64 beside it.
+/// A client with one IPv6 address has the other 2^64 beside it.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!(at("::ffff:10.0.0.1", 59), Wrong::TooMany(1, false));
         assert_eq!(at("10.0.0.2", 59), Wrong::Refused);
         assert_eq!(at("10.0.0.1", 60), Wrong::Refused);
-        // One network of IPv6 is one address.
+        // One network of IPv6 counts as one address.
         for n in 0..WRONG {
             assert_eq!(at(&format!("2001:db8::{n}"), 0), Wrong::Refused);
         }

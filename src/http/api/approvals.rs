@@ -1,4 +1,4 @@
-//! Approvals: what waits for a person, and the person's decision.
+//! Approvals: the ones that wait for a person, and the person's decision.
 
 use axum::Json;
 use axum::extract::State;

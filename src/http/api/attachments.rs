@@ -7,11 +7,11 @@ use axum::response::{IntoResponse, Response};
 use super::reply::{At, Refusal};
 use crate::http::{Doors, page};
 
-/// One image. Whatever stands in it, a browser shows it as this type and runs nothing.
+/// One image. A browser shows it as this type, whatever bytes it has, and runs nothing.
 pub(super) async fn show(State(doors): State<Doors>, At(sha256): At<String>, headers: HeaderMap) -> Result<Response, Refusal> {
     let found = doors.store.attachment(&sha256).await?;
     let Some((kind, bytes)) = found else { return Err(Refusal::unknown("there is no such attachment")) };
-    // Its name is its fingerprint, so it never changes.
+    // The name is the fingerprint of the bytes, so the bytes behind a name never change.
     let etag = format!("\"{sha256}\"");
     let known = [(header::CACHE_CONTROL, "private, max-age=31536000, immutable"), (header::ETAG, &*etag)];
     if page::has(&headers, &etag) {

@@ -1,4 +1,4 @@
-//! Capabilities: what there is, how versions differ, and which is live.
+//! Capabilities: the list, the differences between versions, and which version is live.
 
 use axum::Json;
 use axum::extract::State;
@@ -146,7 +146,7 @@ fn state(enabled: bool) -> String {
     if enabled { "installed" } else { "disabled" }.to_owned()
 }
 
-/// What differs between two versions, as one unified diff.
+/// The differences between two versions, as one unified diff.
 fn difference(old: &CapabilityVersion, new: &CapabilityVersion) -> String {
     let source = |version: &CapabilityVersion| match version.language {
         Language::JavaScript | Language::Wat => version.source.clone(),

@@ -1,4 +1,5 @@
-//! A capability as a folder: `capability.json` and one source file. The same form as in `capabilities/examples`.
+//! A capability as a folder: `capability.json` and one source file. The same form as in
+//! `capabilities/examples`.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -8,7 +9,7 @@ use crate::wire::api::Folder;
 
 const DESCRIPTION: &str = "capability.json";
 
-/// A capability read from a folder; nothing of it is checked beyond its form.
+/// A capability read from a folder. Only its form is checked.
 #[derive(Debug, PartialEq)]
 pub(super) struct Read {
     pub(super) name: String,
@@ -49,7 +50,7 @@ impl Read {
         arguments
     }
 
-    /// What it would be allowed.
+    /// The grants that it asks for.
     pub(super) fn grants(&self) -> Result<Grants, GrantError> {
         self.grants.as_ref().map_or_else(|| Ok(Grants::harmless()), Grants::from_json)
     }
@@ -58,7 +59,7 @@ impl Read {
 /// Reads a folder.
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
+/// A sentence on the fault of the folder.
 pub(super) fn read(folder: &Folder) -> Result<Read, String> {
     let described = match folder.get(DESCRIPTION) {
         Some(Value::String(text)) => serde_json::from_str(text),

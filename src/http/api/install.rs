@@ -1,5 +1,5 @@
-//! Bringing a capability in: from a folder, or one that comes with the program. Both become a turn with the call that the agent itself
-//! would make, so they pass the same checks and approvals.
+//! Installs a capability: from a folder, or one that comes with the program. Both become a turn
+//! with the call that the agent itself would make, so they pass the same checks and approvals.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::domain::{CallRequest, WRITE_CAPABILITY};
 use crate::http::Doors;
 use crate::wire::api::{Folder, Queued, Shipped, ShippedEntry};
 
-/// The capabilities that come with the program, a folder each.
+/// The capabilities that come with the program, one folder each.
 #[derive(RustEmbed)]
 #[folder = "capabilities/shipped/"]
 #[allow_missing = true]

@@ -1,4 +1,4 @@
-//! What a profile may do, what models cost, and what was used up.
+//! A profile's policy, the rates of models, and the usage.
 
 use axum::Json;
 use axum::extract::State;
@@ -28,7 +28,7 @@ pub(super) async fn set_policy(
     let mode = change.mode.unwrap_or(now.mode);
     let governor = change.governor.unwrap_or(now.governor);
     let budgets = change.budgets.unwrap_or(now.budgets);
-    // Looked at before anything is set: a change is made as a whole or not at all.
+    // All is read before anything is set: a change is made as a whole or not at all.
     let models = change.models.map(|models| named_models(&doors, &models)).transpose()?;
     doors.store.set_profile_policy(&profile, mode, governor, &budgets, doors.clock.now()).await?;
     if let Some(models) = models {
@@ -46,7 +46,7 @@ pub(super) async fn set_rule(
     if !valid_name(&tool) {
         return Err(Refusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
     }
-    // A rule can be taken away whatever it is for.
+    // A person may take a rule away even if its tool is gone.
     if rule.is_some() {
         is_there(&doors, &tool).await?;
     }
@@ -70,7 +70,7 @@ pub(super) async fn usage(State(doors): State<Doors>) -> Reply<Usage> {
     Ok(Json(doors.store.usage_report(doors.clock.now()).await?))
 }
 
-/// The names of models as they are kept.
+/// The names of models in the form that is kept.
 fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, Refusal> {
     if models.len() > MAX_MODELS {
         return Err(Refusal::bad(format!("a profile has at most {MAX_MODELS} models, these are {}", models.len())));
@@ -84,7 +84,8 @@ async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
     Ok(Json(Policy { profile, mode, governor, budgets, rules, models }))
 }
 
-/// Refuses the name of a tool that nobody has, with those that there are. A capability that is disabled is there.
+/// Refuses the name of a tool that does not exist, and lists those that do. A disabled capability
+/// exists.
 async fn is_there(doors: &Doors, tool: &str) -> Result<(), Refusal> {
     let mut tools: Vec<String> = tools::first().iter().map(|tool| tool.name.clone()).collect();
     tools.extend(doors.store.capability_entries().await?.into_iter().map(|entry| entry.name));

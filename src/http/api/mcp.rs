@@ -1,4 +1,4 @@
-//! External MCP servers: added, looked at and removed by the operator. There is no tool for it.
+//! External MCP servers: the operator adds, lists and removes them. The model has no tool for it.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(super) async fn list(State(doors): State<Doors>) -> Reply<McpServers> {
     Ok(Json(McpServers { servers: servers.into_iter().map(entry).collect() }))
 }
 
-/// Adds a server that answers. One that does not is not kept.
+/// Adds a server if it answers.
 pub(super) async fn add(
     State(doors): State<Doors>,
     At(name): At<String>,
@@ -66,7 +66,7 @@ pub(super) async fn tools(State(doors): State<Doors>, At(name): At<String>) -> R
     Ok(Json(kept(&doors, name, Vec::new(), BTreeMap::new()).await?))
 }
 
-/// Asks the server anew.
+/// Asks the server for its tools anew.
 pub(super) async fn list_tools(State(doors): State<Doors>, At(name): At<String>) -> Reply<McpTools> {
     let server = known(&doors, &name).await?;
     let listed = doors.mcp.list(&name, &server.transport).await?;

@@ -1,5 +1,5 @@
-//! `/api`: what a person can look at and decide, for the page and the command line. `wire::api` has the words, `docs/api.md` describes it.
-//! Nothing here can be reached by a model or a capability.
+//! `/api`: a person looks at things and decides here, by the page or the command line. `wire::api`
+//! has the words, `docs/api.md` describes it. No model and no capability can reach it.
 
 mod approvals;
 mod attachments;
@@ -26,7 +26,7 @@ use crate::domain::DEFAULT_PROFILE;
 use crate::wire::api::NewConversation;
 use reply::{Body, Refusal};
 
-/// The largest body, in bytes. A capability in base64 is the largest thing there is to send.
+/// The largest body, in bytes. The largest thing to send is a capability in base64.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// Every route of the interface.
@@ -70,7 +70,7 @@ pub(super) fn routes() -> Router<Doors> {
         .layer(middleware::from_fn(reply::json_only))
 }
 
-/// What the guard turned away, in the form of this interface.
+/// The refusal of the guard, in the form of this interface.
 pub(super) fn turned_away(status: StatusCode, why: &str) -> Response {
     Refusal::new(status, why).into_response()
 }

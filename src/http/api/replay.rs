@@ -1,4 +1,4 @@
-//! What was recorded, and whether everything else is what it says.
+//! The recorded events, and whether all other rows follow from them.
 
 use axum::Json;
 use axum::extract::State;

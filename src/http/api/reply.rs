@@ -1,4 +1,5 @@
-//! How the interface reads requests and answers them: JSON in, JSON out, every refusal a sentence with a fitting status.
+//! How the interface reads requests and answers them: JSON in, JSON out, and each refusal is a
+//! sentence with a fitting status.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -15,7 +16,7 @@ use crate::store::{DecideError, LifeError, StoreError, UndoError};
 use crate::telemetry::chain;
 use crate::wire::api::Refused;
 
-/// What a handler gives: an answer, or why not.
+/// A handler's answer, or its refusal.
 pub(super) type Reply<T> = Result<Json<T>, Refusal>;
 
 /// A request that is not done.
@@ -108,7 +109,7 @@ impl From<SecretError> for Refusal {
                 Self::bad(error.to_string())
             }
             SecretError::Unreadable { .. } | SecretError::OtherKey(_) => Self::conflict(error.to_string()),
-            // The person who set the server up is the one who asks: they are told which file it is.
+            // The caller is the operator, who may know which file it is.
             SecretError::Key(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "secrets cannot be used");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, chain(&error))
@@ -127,7 +128,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let bytes = bytes(request, state).await?;
         let text = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes[..] };
-        // A list would be read as the fields in their order.
+        // Serde would read a list as the fields in their order.
         if text.trim_ascii_start().starts_with(b"[") {
             return Err(Refusal::bad("the body cannot be read: it must be a JSON object"));
         }
@@ -138,7 +139,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// Whether there is a zero character in JSON. It can only be there as an escape, and a backslash is only there within texts.
+/// True if a text in the JSON holds a zero character. It can only stand there as an escape, and a
+/// backslash stands only within texts.
 fn holds_zero(json: &[u8]) -> bool {
     let mut rest = json;
     while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
@@ -150,7 +152,7 @@ fn holds_zero(json: &[u8]) -> bool {
     false
 }
 
-/// The body as it came, for what must not be repeated in an error.
+/// The body as bytes, for a handler whose errors must not repeat it.
 pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Refusal> {
     Bytes::from_request(request, state).await.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
@@ -158,7 +160,7 @@ pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result
     })
 }
 
-/// What stands in the path between slashes.
+/// The part of the path between slashes.
 pub(super) struct At<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
@@ -170,7 +172,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
     }
 }
 
-/// What stands behind the question mark.
+/// The part of the address behind the question mark.
 pub(super) struct Asked<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
@@ -183,8 +185,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// Lets only JSON change something: a form of another page, which a browser would send unasked, is of another type. Answers are not
-/// kept by a browser, unless they say so themselves.
+/// Lets only JSON change something: a browser may send another page's form unasked, but a form has
+/// another type. Browsers do not keep the answers, unless an answer says so itself.
 pub(super) async fn json_only(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());

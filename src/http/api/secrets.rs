@@ -1,4 +1,4 @@
-//! Secrets: set and removed, never shown. No error here repeats anything of a body.
+//! Secrets: they are set and removed, and never shown. No error here repeats anything of a body.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) async fn list(State(doors): State<Doors>) -> Reply<Secrets> {
 
 pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, request: Request) -> Reply<Secret> {
     let body = bytes(request, &doors).await?;
-    // What a parser says of a wrong body may hold a part of it.
+    // A parser's words on a wrong body may hold a part of it.
     let wrong = || Refusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#);
     let mut object: BTreeMap<String, String> = serde_json::from_slice(&body).map_err(|_| wrong())?;
     let value = object.remove("value").filter(|_| object.is_empty()).ok_or_else(wrong)?;

@@ -1,4 +1,4 @@
-//! How far a turn has come, for who gave an order and waits.
+//! The state of a turn, for a client that gave an order and waits.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::http::Doors;
 use crate::store::TurnReport;
 use crate::wire::api::{CallResult, Turn};
 
-/// How long one request waits. Real time: the client asks again.
+/// How long one request waits, in real time: the client asks again.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ pub(super) async fn show(
     At(turn): At<TurnId>,
     Asked(Waiting { wait }): Asked<Waiting>,
 ) -> Reply<Turn> {
-    // Listening begins before the first look, so that nothing falls between.
+    // The handler subscribes before it first looks, so that it misses no event between.
     let mut events = doors.store.signals().events();
     let mut elsewhere = doors.store.signals().elsewhere();
     let until = Instant::now() + PATIENCE;
@@ -41,7 +41,7 @@ pub(super) async fn show(
         }
         tokio::select! {
             () = doors.shutdown.cancelled() => {}
-            // Any event, a missed one, or the end of the patience: look again.
+            // After any event, a missed one, or the end of the patience it looks again.
             _ = timeout_at(until, events.recv()) => {}
             _ = elsewhere.next() => {}
         }

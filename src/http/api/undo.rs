@@ -1,4 +1,4 @@
-//! What calls deleted or overwrote and can be put back; and putting it back.
+//! Rows that calls deleted or overwrote: the list of what can be put back, and putting it back.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +12,7 @@ pub(super) async fn list(State(doors): State<Doors>) -> Reply<Kept> {
     Ok(Json(Kept { kept: doors.store.kept_calls().await? }))
 }
 
-/// It goes on to its end although the client may go away.
+/// An undo runs to its end even if the client goes away.
 pub(super) async fn undo(State(doors): State<Doors>, At(call): At<ToolCallId>) -> Reply<Undone> {
     let (store, now) = (doors.store.clone(), doors.clock.now());
     let undoing = tokio::spawn(async move { store.undo_call(call, now).await });

@@ -14,10 +14,10 @@ use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep_until};
 
-/// So many bytes give a body another second.
+/// How many bytes give a body another second.
 const PER_SECOND: u64 = 16 << 10;
 
-/// Gives up on a body that takes too long, and says so, whatever the one who read it made of it.
+/// Gives up on a body that takes too long, and says so, whatever the handler made of the cut body.
 pub(in crate::http) async fn in_time(State(limit): State<Duration>, request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;

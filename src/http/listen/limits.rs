@@ -2,27 +2,28 @@
 
 use std::time::Duration;
 
-/// Limits of the listener. All of them are real time: they guard against what hangs or holds on.
+/// Limits of the listener, all in real time: they guard against peers that hang or hold on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How long the head of a request may take to come, and how long a connection may be idle between two of them.
+    /// How long the head of a request may take, and how long a connection may be idle before the
+    /// next.
     pub head: Duration,
-    /// How long a body may take to come; each 16 KiB of it that came give it another second.
+    /// How long a body may take; each 16 KiB that came give it another second.
     pub body: Duration,
-    /// How long a peer may take to read anything of what waits for it.
+    /// How long a peer may go without reading any of the bytes that wait for it.
     pub write: Duration,
-    /// How often a socket of `/chat` is asked whether its client is there.
+    /// How often the server pings the client of a socket of `/chat`.
     pub ping: Duration,
     /// How many connections may be open.
     pub connections: usize,
-    /// How many more there may be, for those who ask for the health.
+    /// How many more may be open, for clients that ask for the health.
     pub reserve: usize,
     /// How long the head of a request may take on those.
     pub reserve_head: Duration,
 }
 
 impl Limits {
-    /// What a process may have that may open so many files: connections get half of them.
+    /// The limits of a process that may open so many files: connections get half of them.
     pub fn within(files: u64) -> Self {
         let half = usize::try_from(files / 2).unwrap_or(usize::MAX).clamp(16, 4096);
         let reserve = half / 8;
@@ -37,13 +38,14 @@ impl Limits {
         }
     }
 
-    /// The same for this process, once it may open as many files as it is ever allowed.
+    /// The limits of this process, after it raised its limit of open files as far as it may.
     pub fn of_this_process() -> Self {
         Self::within(raise_files())
     }
 }
 
-/// Raises the soft limit of open files to the hard one. The soft one is low for the sake of old programs; this one is none of them.
+/// Raises the soft limit of open files to the hard one. The soft one is low for the sake of old
+/// programs, and this is none of them.
 fn raise_files() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: it writes to the struct given, which lives until it returns.

@@ -1,5 +1,5 @@
-//! One connection's bytes. A line counts as open until it is gone, is let go when its peer does not read, and ends so that its last words
-//! arrive.
+//! One connection's bytes. A line counts as open until it is gone, ends if its peer does not read,
+//! and ends so that its last words arrive.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 
-/// How long a peer that still sends is listened to after the last word was said.
+/// How long the server reads on from a peer that still sends after the server's last word.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// A connection, with its place among those that may be open.
@@ -20,14 +20,14 @@ pub(super) struct Line {
     /// `None` once it is dropped.
     open: Option<(TcpStream, OwnedSemaphorePermit)>,
     patience: Duration,
-    /// Since the peer does not read.
+    /// The end of the peer's time, since it does not read.
     stuck: Option<Pin<Box<Sleep>>>,
     /// The peer has said its last word.
     ended: bool,
 }
 
 impl Line {
-    /// `patience` is how long the peer may take to read anything.
+    /// `patience` is how long the peer may go without reading.
     pub(super) fn new(stream: TcpStream, permit: OwnedSemaphorePermit, patience: Duration) -> Self {
         // Without this, small frames wait for the peer's delayed acknowledgement, 40 ms of it.
         if let Err(error) = stream.set_nodelay(true) {
@@ -41,7 +41,7 @@ impl Line {
         Pin::new(stream)
     }
 
-    /// Lets a write wait, and not for ever.
+    /// Lets a write wait, but not for ever.
     #[expect(clippy::disallowed_methods, reason = "it guards against what hangs, in real time")]
     fn patiently<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
@@ -98,14 +98,15 @@ impl Drop for Line {
     }
 }
 
-/// Closing a connection with unread bytes on it resets it, and the peer may never see what was said last: why its request was refused, or with
-/// which code its socket was closed. So the end is said first, and what still comes is read for a while.
+/// If a connection with unread bytes is closed, the kernel resets it, and the peer may never see
+/// the last words: a refusal, or the code with which its socket was closed. So the server ends its
+/// own side first, and reads on for a while.
 async fn linger(mut stream: TcpStream, _permit: OwnedSemaphorePermit) {
     if stream.shutdown().await.is_err() {
         return;
     }
     let mut unread = vec![0; 16 << 10];
     let all = async { while stream.read(&mut unread).await.is_ok_and(|count| count > 0) {} };
-    // Whoever goes on sending has been told.
+    // A peer that goes on sending has been told.
     let _ = tokio::time::timeout(LINGER, all).await;
 }

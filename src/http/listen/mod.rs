@@ -1,4 +1,5 @@
-//! The listener: takes connections, as many as there is room for, each for as long as it keeps to its limits, and ends them in good order.
+//! The listener: takes as many connections as there is room for, each for as long as it keeps to
+//! its limits, and ends them in good order.
 
 mod body;
 mod limits;
@@ -30,12 +31,12 @@ pub(super) use body::in_time;
 pub use limits::Limits;
 use line::Line;
 
-/// How long to wait where no connection can be taken: the machine has no file left, or no memory.
+/// How long to wait if no connection can be taken: the machine has no file left, or no memory.
 const PAUSE: Duration = Duration::from_millis(200);
 /// The head of a request has this many bytes at most.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
-/// Serves until `shutdown`, then lets requests under way end. Dropping it cuts them off.
+/// Serves until `shutdown`, then lets open requests end. Dropping it cuts them off.
 pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits, shutdown: CancellationToken) {
     let room = Arc::new(Semaphore::new(limits.connections));
     let reserve = Arc::new(Semaphore::new(limits.reserve));
@@ -57,7 +58,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits,
         if !all && !full {
             tracing::warn!(
                 connections = limits.connections,
-                "no room for more connections; only the health is told to further ones"
+                "no room for more connections; further ones may only ask for the health"
             );
         }
         full = !all;
@@ -73,7 +74,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
-            // Of one that was gone before it was taken nobody needs to hear.
+            // A connection that was gone before it was taken is not worth a line.
             Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => {}
             Err(error) => {
                 tracing::warn!(%error, "no connection can be taken; trying again");
@@ -84,7 +85,8 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-/// One connection, until its end; `all` is false where it is one too many.
+/// One connection, until its end; `all` is false if it is beyond the limit and may only ask for the
+/// health.
 async fn connection(line: Line, peer: SocketAddr, all: bool, router: Router, limits: Limits, shutdown: CancellationToken) {
     let service = service_fn(move |request| answer(router.clone(), request, peer, all));
     let mut http = http1::Builder::new();

@@ -1,4 +1,5 @@
-//! Real sockets, with short limits. What is waited for is the end of a connection, so no test is sooner or later than it happens.
+//! Real sockets, with short limits. The tests wait for the end of a connection, so none depends on
+//! how fast the machine is.
 
 use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,7 +15,7 @@ fn limits() -> Limits {
     Limits { head: NEVER, body: NEVER, write: NEVER, reserve_head: NEVER, ..Limits::within(1024) }
 }
 
-/// A server with these limits; its end is waited for by `serving`.
+/// A server with these limits; `serving` ends when it has ended.
 async fn server(limits: Limits) -> (SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
     let router = Router::new()
         .route("/", get(async || "here"))
@@ -51,7 +52,7 @@ async fn who_says_nothing_or_half_a_head_is_let_go() {
     for said in ["", "GET / HTTP/1.1\r\nHost", "GET / HTTP/1.1\r\nHost: x\r\n"] {
         assert_eq!(rest(&mut begin(address, said).await).await, "", "{said}");
     }
-    // The same between two requests.
+    // The limit holds between two requests, too.
     let said = rest(&mut begin(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await).await;
     assert!(said.starts_with("HTTP/1.1 200") && said.ends_with("here"), "{said}");
 }
@@ -73,7 +74,7 @@ async fn who_does_not_read_is_let_go() {
     let (address, shutdown, serving) = server(Limits { write: Duration::from_millis(200), ..limits() }).await;
     let stream = begin(address, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n").await;
     stream.readable().await.unwrap();
-    // It ends although the answer was never read: the connection is gone.
+    // The server ends although nobody read the answer: the connection is gone.
     shutdown.cancel();
     tokio::time::timeout(PATIENCE, serving).await.expect("it ends").unwrap();
     drop(stream);
@@ -85,17 +86,17 @@ async fn beyond_the_room_the_health_is_still_told_and_afterwards_there_is_room_a
     let mut holding = Vec::new();
     for _ in 0..3 {
         let mut stream = begin(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
-        // It was taken.
+        // The server took the connection.
         stream.read_u8().await.unwrap();
         holding.push(stream);
     }
-    // Those who hold the reserve give it up soon.
+    // Clients in the reserve have to give it up soon.
     let _held = [begin(address, "GET").await, begin(address, "").await, begin(address, "").await];
     assert!(ask(address, "/healthz").await.ends_with("ok"));
     let refused = ask(address, "/").await;
     assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: 1"), "{refused}");
     drop(holding);
-    // Their places are free once their ends were seen.
+    // Their places are free once the server saw their ends.
     let again = async {
         while !ask(address, "/").await.ends_with("here") {
             tokio::task::yield_now().await;
@@ -108,7 +109,7 @@ async fn beyond_the_room_the_health_is_still_told_and_afterwards_there_is_room_a
 async fn a_refusal_arrives_although_the_peer_still_sends() {
     let (address, ..) = server(limits()).await;
     let mut stream = begin(address, "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 30000000\r\n\r\n").await;
-    // More than fits on the way: somebody has to read it.
+    // More than the buffers hold: the peer has to read it.
     let piece = vec![b'x'; 1 << 20];
     for _ in 0..20 {
         stream.write_all(&piece).await.unwrap();
@@ -124,7 +125,7 @@ async fn a_shutdown_lets_a_request_under_way_end() {
     let mut idle = begin(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
     idle.read_u8().await.unwrap();
     let mut busy = begin(address, "POST /take HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nha").await;
-    // The handler waits for the rest by then.
+    // By then the handler waits for the rest.
     assert!(ask(address, "/").await.ends_with("here"));
     shutdown.cancel();
     assert!(rest(&mut idle).await.ends_with("here"));

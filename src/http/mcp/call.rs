@@ -1,4 +1,4 @@
-//! One call of another agent: a turn is queued or found again, and waited for.
+//! One call of another agent: a turn is queued or found again, and the call waits for it.
 
 use std::time::Duration;
 
@@ -15,27 +15,29 @@ use crate::domain::{ApprovalId, CallRequest, TurnId};
 use crate::profiles;
 use crate::store::{McpCall, McpTurn, StoreError};
 
-/// How long a call is waited for. Real time: the usual client gives up after a minute.
+/// How long a call waits, in real time: the usual client gives up after a minute.
 const PATIENCE: Duration = Duration::from_secs(50);
 
-/// How long a person gets to decide before the client is told that it waits, where the client can be told meanwhile.
+/// How long a person gets to decide before the client is told that the call waits for them. It
+/// holds if the client can be told of progress meanwhile.
 const DECISION: TimeDelta = TimeDelta::seconds(30);
 
-/// The field of a request's `_meta` that names a call: with another name it is another one, with the same it is the same, answered or not.
+/// The field of a request's `_meta` that names a call. Another name means another call; the same
+/// name means the same call, answered or not.
 const KEY: &str = "level3/key";
 /// The longest key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
 
 /// How a wait ended.
 enum Waited {
-    /// The turn is over, or is not waited for any longer.
+    /// The turn is over, or the call waits no longer.
     Answer(CallToolResult),
-    /// The client does not want it any more.
+    /// The client took the call back.
     Cancelled,
 }
 
 impl Door {
-    /// Does what a client asks for.
+    /// Carries out a client's call.
     pub(super) async fn call(
         &self,
         request: CallToolRequestParams,
@@ -72,8 +74,9 @@ impl Door {
             .await
     }
 
-    /// Waits until the turn is over, or somebody has to be told something else. The outcome of a call without a key counts as given once
-    /// it is told; with one, asking again gives it again.
+    /// Waits until the turn is over, or the client has to be told something else. Without a key,
+    /// the outcome counts as given once the client is told. With a key, the client may ask for it
+    /// again.
     async fn wait(
         &self,
         turn: TurnId,
@@ -82,7 +85,7 @@ impl Door {
         context: &RequestContext<RoleServer>,
     ) -> Result<Waited, StoreError> {
         let doors = &self.doors;
-        // Listening begins before the first look, so that nothing falls between.
+        // The wait subscribes before it first looks, so that it misses no event between.
         let mut events = doors.store.signals().events();
         let mut elsewhere = doors.store.signals().elsewhere();
         let until = Instant::now() + PATIENCE;
@@ -98,13 +101,14 @@ impl Door {
                 }
                 return Ok(Waited::Answer(told::outcome(report, limit)));
             }
-            // What was decided is waited for as everything else is.
+            // After the decision the call waits as for any other turn.
             decision = decision.filter(|_| report.approval.is_some());
             if let Some(approval) = report.approval {
                 let now = doors.clock.now();
                 let asked_until = match decision {
                     Some(until) => until,
-                    // A person's time begins with the question, or with the call that finds it asked, not with our look at it.
+                    // A person's time begins with the question, or with the call that finds it
+                    // asked, not with this look.
                     None if self.tells_of(approval, tool, context).await => {
                         let asked = doors.store.approval(approval).await?.map_or(now, |approval| approval.created_at);
                         asked.max(began) + DECISION
@@ -123,7 +127,7 @@ impl Door {
                 }
             };
             tokio::select! {
-                // Any event, or a missed one: look again.
+                // After any event, or a missed one, it looks again.
                 _ = events.recv() => {}
                 _ = elsewhere.next() => {}
                 () = patience => {
@@ -137,7 +141,7 @@ impl Door {
         }
     }
 
-    /// Tells a client that can be told meanwhile what its call waits for; false for one that cannot.
+    /// Tells a client why its call waits; false for a client that takes no progress.
     async fn tells_of(&self, approval: ApprovalId, tool: &str, context: &RequestContext<RoleServer>) -> bool {
         let Some(token) = context.meta.get_progress_token() else { return false };
         let message = format!("`{tool}` waits for a person: approval {approval}");
@@ -158,7 +162,7 @@ impl Door {
         })
     }
 
-    /// A server that ends cancels its requests too, and those turns go on after the restart.
+    /// A server that ends cancels its requests too; those turns go on after the restart.
     async fn cancelled(&self, turn: TurnId) -> Result<Waited, StoreError> {
         let doors = &self.doors;
         if doors.shutdown.is_cancelled() {
@@ -170,8 +174,9 @@ impl Door {
     }
 }
 
-/// By what a call is found again. The id of its JSON-RPC request is no part of it: whoever asks again because an answer got lost asks with
-/// another id, and ids of one connection come again in the next.
+/// The fingerprint by which a call is found again. The id of the JSON-RPC request is no part of it:
+/// a client that asks again, since the answer was lost, uses another id, and the next connection
+/// uses the same ids again.
 fn fingerprint(tool: &str, arguments: &Value, key: Option<&Value>) -> Result<[u8; 32], String> {
     // Keys of objects are sorted, so the same arguments are the same text.
     let asked = match key {

@@ -1,5 +1,6 @@
-//! `/mcp`: level3 as a server of the Model Context Protocol. It offers other agents the live capabilities and `write_capability`, and each
-//! call is a turn under the same law as any other. `docs/mcp.md` describes it; the protocol itself is the crate `rmcp`'s.
+//! `/mcp`: level3 as a server of the Model Context Protocol. It offers other agents the live
+//! capabilities and `write_capability`, and each call is a turn under the same law as any other.
+//! `docs/mcp.md` describes it; the crate `rmcp` has the protocol.
 
 mod call;
 mod told;
@@ -32,7 +33,8 @@ const MAX_BODY_BYTES: usize = 4 << 20;
 /// How many clients may be connected at the same time.
 const MOST_SESSIONS: usize = 256;
 
-/// How long a client that says nothing stays connected. Real time: it guards against those that went without a word.
+/// How long a client that says nothing stays connected, in real time: it guards against clients
+/// that left without a word.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
 fn instructions() -> String {
@@ -46,7 +48,8 @@ fn instructions() -> String {
 /// The service behind `/mcp`.
 pub(super) type Service = StreamableHttpService<Door, LocalSessionManager>;
 
-/// Makes the service. The guard of the doors has checked Host, Origin and token before a request gets here.
+/// Makes the service. The guard of the doors has checked Host, Origin and token before a request
+/// gets here.
 pub(super) fn service(doors: Doors) -> Service {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE);
@@ -59,14 +62,14 @@ pub(super) fn service(doors: Doors) -> Service {
     StreamableHttpService::new(make, Arc::new(sessions), config)
 }
 
-/// One client's connection; for clients that have none, one request.
+/// One client's connection; for a client without a connection, one request.
 #[derive(Clone)]
 pub(super) struct Door {
     doors: Doors,
     connection: Arc<Connection>,
 }
 
-/// Is counted while it lives.
+/// One more connection, for as long as it lives.
 struct Connection {
     open: Arc<AtomicUsize>,
     gone: CancellationToken,
@@ -88,7 +91,7 @@ impl Door {
         Some(Self { doors: doors.clone(), connection: Arc::new(connection) })
     }
 
-    /// What is offered now; nothing in safe mode.
+    /// The tools that are offered now; none in safe mode.
     async fn offered(&self) -> Result<Vec<ToolSpec>, StoreError> {
         if self.doors.safe_mode {
             return Ok(Vec::new());
@@ -105,19 +108,19 @@ fn offered(capabilities: &[CapabilitySummary]) -> Vec<ToolSpec> {
 fn tool(spec: ToolSpec) -> Tool {
     let schema = match spec.parameters {
         Value::Object(schema) => schema,
-        // Every schema that was checked is an object; one that is not accepts anything.
+        // A schema that was checked is an object; any other schema accepts anything.
         _ => serde_json::Map::from_iter([("type".to_owned(), Value::from("object"))]),
     };
     Tool::new(spec.name, spec.description, schema)
 }
 
-/// Words for a client when the database does not answer; the rest is in the log.
+/// Words for a client if the database does not answer; the log has the rest.
 fn broken(error: &StoreError) -> ErrorData {
     tracing::warn!(error = error as &dyn std::error::Error, "an MCP client could not be answered");
     ErrorData::internal_error(error.told(), None)
 }
 
-/// Completes when what is offered may have changed; `false`: the server ends.
+/// Completes when the offered tools may have changed; `false` if the server ends.
 async fn changed((events, elsewhere): &mut (Receiver<EventRecord>, Elsewhere), doors: &Doors) -> bool {
     loop {
         let received = tokio::select! {
@@ -133,7 +136,7 @@ async fn changed((events, elsewhere): &mut (Receiver<EventRecord>, Elsewhere), d
                 return true;
             }
             Ok(_) => {}
-            // It may have been among those that were missed.
+            // The change may be among the events that were missed.
             Err(RecvError::Lagged(_)) => return true,
             Err(RecvError::Closed) => return false,
         }
@@ -164,7 +167,7 @@ impl ServerHandler for Door {
         self.call(request, context).await.map(CallToolResponse::from)
     }
 
-    /// Tells a client that keeps a connection of changes, as long as it does.
+    /// Tells a client of changes for as long as it keeps its connection.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let (doors, gone) = (self.doors.clone(), self.connection.gone.clone());
         self.doors.sockets.spawn(async move {

@@ -1,4 +1,4 @@
-//! What other agents are told of their calls.
+//! The words with which other agents hear of their calls.
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(super) const RESTARTS: &str = "level3 is being stopped or restarted. The cal
      get its outcome. Nothing happens twice.";
 pub(super) const GONE: &str = "The call is not known any more; call again.";
 
-/// An answer that says why there is no outcome, or that it is a failure.
+/// An answer with the reason why there is no outcome, or with a failure.
 pub(super) fn failed(text: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
@@ -33,7 +33,7 @@ pub(super) fn still_at_work(tool: &str) -> CallToolResult {
     failed(format!("`{tool}` is still at work. Call it again with the same arguments to get its outcome; nothing happens twice."))
 }
 
-/// The outcome of a turn that is over; `limit` is what it said where a limit ended it.
+/// The outcome of a turn that is over; `limit` holds the turn's last words if a limit ended it.
 pub(super) fn outcome(report: TurnReport, limit: Option<String>) -> CallToolResult {
     let last = report.results.into_iter().next_back();
     match (last, limit) {
@@ -66,7 +66,7 @@ pub(super) fn waits(approval: &Approval, tool: &str, host: &str) -> CallToolResu
     result
 }
 
-/// Says which turn a result is of, and whether the client had asked for it before.
+/// Names the turn of a result, and says whether the client had asked for it before.
 pub(super) fn about(mut result: CallToolResult, turn: TurnId, joined: bool) -> CallToolResult {
     let meta = &mut result.meta.get_or_insert_with(MetaObject::new).0;
     meta.insert("level3/turn".into(), json!(turn));
@@ -74,7 +74,7 @@ pub(super) fn about(mut result: CallToolResult, turn: TurnId, joined: bool) -> C
     result
 }
 
-/// A client's name as it is kept: bounded, on one line.
+/// A client's name in the form that is kept: bounded, on one line.
 pub(super) fn client(name: Option<&str>) -> String {
     let name = name.unwrap_or_default().trim();
     let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_CLIENT).collect();

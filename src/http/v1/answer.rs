@@ -1,4 +1,5 @@
-//! `POST /v1/chat/completions`: accepts the message, follows its turn, and answers whole or in pieces.
+//! `POST /v1/chat/completions`: accepts the message, follows its turn, and answers whole or in
+//! pieces.
 
 use axum::Json;
 use axum::extract::State;
@@ -16,12 +17,12 @@ use crate::store::ShownAccepted;
 use crate::wire::v1::{Choice, Completion, MODEL, Progress, Said};
 
 pub(super) async fn complete(State(doors): State<Doors>, asked: Asked) -> Result<Response, Refusal> {
-    // Listening begins before anything is accepted, so that nothing falls between.
+    // The handler listens before it accepts anything, so that it misses no event between.
     let ears = Ears::open(&doors);
     let Asked { shown, stream, include_usage, bytes } = asked;
     let fingerprint = shown.asked;
     let (store, now) = (doors.store.clone(), doors.clock.now());
-    // A client that goes away in this moment must not cut it off between the commit and its announcement.
+    // A client that goes away now must not cut the commit off from its announcement.
     let accepting = tokio::spawn(async move {
         let accepted = store.accept_shown(&shown, now).await;
         drop(shown);
@@ -47,13 +48,13 @@ fn with_headers(mut response: Response, accepted: &ShownAccepted) -> Response {
     response
 }
 
-/// A body of more bytes had images, and leaves what is worth giving back.
+/// A body of more bytes had images; the memory it leaves is worth giving back.
 const LARGE_BYTES: usize = 1 << 20;
 
 async fn whole(mut answering: Answering) -> Result<Json<Completion>, Refusal> {
     let ending = loop {
         match answering.follow.next().await? {
-            // They add up in the text that is told.
+            // The pieces add up in the text of `Telling`.
             Next::Piece(_) => {}
             Next::End(ending) => break ending,
             Next::Away => return Err(Refusal::away()),

@@ -1,4 +1,5 @@
-//! Follows one turn as it goes: deltas and events as they come, and from the database whatever was missed.
+//! Follows one turn: takes deltas and events as they come, and reads from the database what it
+//! missed.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,18 +16,18 @@ use crate::wire::ServerFrame;
 /// Events read at a time.
 const PAGE: i64 = 200;
 
-/// What comes next.
+/// The next thing for the client.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// More to tell.
+    /// More to say.
     Piece(Piece),
-    /// Nothing more is to be told.
+    /// Nothing more comes.
     End(Ending),
     /// The server ends or restarts; the turn is kept.
     Away,
 }
 
-/// Ears for what is announced, from a moment before a request is accepted.
+/// Ears for announcements, from a moment before the request is accepted.
 pub(super) struct Ears {
     events: broadcast::Receiver<EventRecord>,
     elsewhere: Elsewhere,
@@ -40,12 +41,12 @@ impl Ears {
     }
 }
 
-/// One who follows a turn.
+/// A client's view of one turn.
 pub(super) struct Follow {
     doors: Doors,
     ears: Ears,
     shown: ShownAccepted,
-    /// The newest event that was looked at.
+    /// The newest event that was read.
     position: i64,
     telling: Telling,
     pieces: VecDeque<Piece>,
@@ -53,7 +54,7 @@ pub(super) struct Follow {
 
 impl Follow {
     pub(super) async fn begin(doors: Doors, ears: Ears, shown: ShownAccepted) -> Result<Self, StoreError> {
-        // A turn that was asked for before may be in the middle of a step.
+        // A turn that an earlier request began may be in the middle of a step.
         let telling = Telling::of(shown.turn, !shown.again);
         let position = shown.accepted;
         let mut follow = Self { doors, ears, shown, position, telling, pieces: VecDeque::new() };
@@ -69,15 +70,15 @@ impl Follow {
         &self.shown
     }
 
-    /// What was told so far.
+    /// The text so far.
     pub(super) fn telling(&mut self) -> &mut Telling {
         &mut self.telling
     }
 
-    /// Waits for what comes next.
+    /// Waits for the next thing.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub(super) async fn next(&mut self) -> Result<Next, StoreError> {
         let shutdown = self.doors.shutdown.clone();
         loop {
@@ -91,9 +92,9 @@ impl Follow {
                 return Ok(Next::Away);
             }
             tokio::select! {
-                // In this order, so that a piece of text is told before the record that contains it.
+                // The order matters: a piece of text is told before the record that contains it.
                 biased;
-                // What is committed already is still told.
+                // The client still hears of what is committed already.
                 () = shutdown.cancelled() => self.catch_up().await?,
                 delta = self.ears.deltas.recv() => match delta {
                     Ok(ServerFrame::Delta { turn, step, attempt, content, .. }) if turn == self.shown.turn => {
@@ -116,15 +117,15 @@ impl Follow {
         }
     }
 
-    /// The same, for so long at most.
+    /// The same, but waits no longer than `time`.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub(super) async fn next_within(&mut self, time: Duration) -> Result<Option<Next>, StoreError> {
         if let Ok(next) = tokio::time::timeout(time, self.next()).await {
             return next.map(Some);
         }
-        // It may have been cut off with something in its hands.
+        // The cut may have lost an event that was in hand.
         self.catch_up().await?;
         Ok(None)
     }

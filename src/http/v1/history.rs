@@ -1,4 +1,5 @@
-//! The messages of a request, taken apart: what is the input, what stood before it, and the fingerprints by which both are found again.
+//! The messages of a request, taken apart: the input, the history before it, and the fingerprints
+//! by which both are found again.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -15,19 +16,20 @@ const MAX_MESSAGES: usize = 2000;
 /// A history, taken apart.
 #[derive(Debug)]
 pub(super) struct History {
-    /// Fingerprint of what stands before the input; `None` where nothing does.
+    /// Fingerprint of the messages before the input; `None` if there are none.
     pub(super) before: Option<Fingerprint>,
-    /// Fingerprint of it all.
+    /// Fingerprint of all messages.
     pub(super) asked: Fingerprint,
-    /// What to say of what stands before the input; empty where nothing does.
+    /// The messages before the input, as the agent is told of them; empty if there are none.
     pub(super) earlier: String,
-    /// The newest images of that, as many as there is room for beside those of the input.
+    /// Their newest images, as many as there is room for beside those of the input.
     pub(super) earlier_images: Vec<NewImage>,
     /// The user's messages behind the last answer.
     pub(super) input: String,
     /// Their images.
     pub(super) images: Vec<NewImage>,
-    /// The system messages, wherever they stand. They may change with each request (a date), so they are no part of the fingerprints.
+    /// The system messages, wherever they stand. They may change with each request (a date), so
+    /// they are no part of the fingerprints.
     pub(super) instructions: String,
 }
 
@@ -41,11 +43,11 @@ struct Given {
 
 /// An image of a message.
 struct Picture {
-    /// Which part of the message it is.
+    /// The number of the message's part that it is.
     part: usize,
-    /// Stands for it in a fingerprint: what is the same image by its bytes, or, where it is none, the same address.
+    /// Stands for the image in a fingerprint: the hash of its bytes, or its address if it has none.
     name: String,
-    /// It itself, or why it is not taken.
+    /// The image itself, or the reason against it.
     taken: Result<NewImage, String>,
 }
 
@@ -126,7 +128,7 @@ fn picture(part: usize, url: &str) -> Picture {
     Picture { part, name, taken }
 }
 
-/// Text and images of the input. What of it is not taken refuses the request.
+/// Text and images of the input. An image that is not taken refuses the request.
 fn taken(input: Vec<Given>) -> Result<(String, Vec<NewImage>), Refusal> {
     let count = input.iter().map(|given| given.pictures.len()).sum();
     images::few(count).map_err(|why| Refusal::bad(why).at("messages").code("unsupported_content"))?;
@@ -142,8 +144,9 @@ fn taken(input: Vec<Given>) -> Result<(String, Vec<NewImage>), Refusal> {
     Ok((texts.join("\n\n"), images))
 }
 
-/// What stands before the input as it is told to a conversation that does not hold it, and the newest of its images, for which there is
-/// `room`. A client sends its history with every request, so nothing in it refuses one.
+/// The messages before the input, as text for a conversation that does not hold them, and the
+/// newest of their images, for which there is `room`. A client sends its history with every
+/// request, so nothing in it refuses one.
 fn retold(earlier: Vec<Given>, room: usize) -> (String, Vec<NewImage>) {
     if earlier.is_empty() {
         return (String::new(), Vec::new());
@@ -175,16 +178,17 @@ fn retold(earlier: Vec<Given>, room: usize) -> (String, Vec<NewImage>) {
     (text, images)
 }
 
-/// The fingerprint of a history with these messages more.
+/// The fingerprint of a history that these messages make longer.
 fn chain(before: Fingerprint, said: &[Given]) -> Fingerprint {
     said.iter().fold(before, |before, given| {
         let text = link(&before, &given.role, &given.text);
-        // No role has this name.
+        // No message has the role `image`.
         given.pictures.iter().fold(text, |before, picture| link(&before, "image", &picture.name))
     })
 }
 
-/// The fingerprint of a history with one message more. Clients trim what they keep, so blanks around a text do not count.
+/// The fingerprint of a history that one message makes longer. Clients trim the texts they keep, so
+/// blanks around a text do not count.
 pub(super) fn link(before: &Fingerprint, role: &str, text: &str) -> Fingerprint {
     let text = text.replace("\r\n", "\n");
     Sha256::new().chain_update(before).chain_update(role).chain_update([0]).chain_update(text.trim()).finalize().into()
@@ -207,7 +211,7 @@ mod tests {
         read(messages).unwrap()
     }
 
-    /// A small image, its last byte this one.
+    /// A small image with this last byte.
     fn png(last: u8) -> Value {
         let data = STANDARD.encode([b"\x89PNG\r\n\x1a\n", &[last][..]].concat());
         json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{data}"), "detail": "auto"}})
@@ -248,7 +252,7 @@ mod tests {
             forked[at][field] = other;
             assert_ne!(say(forked.clone()).before, Some(told), "{forked}");
         }
-        // The same bytes are the same image, however they are written.
+        // The same bytes are the same image, however they are encoded.
         let mut other = next;
         let url = other[0]["content"][1]["image_url"]["url"].as_str().unwrap().replace("image/png;", "image/png;name=x;");
         other[0]["content"][1] = json!({"type": "input_image", "image_url": url});

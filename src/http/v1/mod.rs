@@ -1,5 +1,6 @@
-//! `/v1`: the agent, for any client of OpenAI's interface. A request is a message like any other: accepted durably, a turn with its law,
-//! its approvals and its tools, which the server runs itself. `wire::v1` has the words, `docs/openai.md` describes it.
+//! `/v1`: the agent, for any client of OpenAI's interface. A request is a message like any other:
+//! it is accepted durably and becomes a turn with its law, its approvals and its tools, which the
+//! server runs itself. `wire::v1` has the words, `docs/openai.md` describes it.
 
 mod answer;
 mod answering;
@@ -22,8 +23,8 @@ use refusal::Refusal;
 
 pub(super) use refusal::turned_away;
 
-/// The largest body, in bytes: the history comes whole each time, and with it, in base64, as many of the largest images as one message
-/// may have.
+/// The largest body, in bytes: each request brings the whole history and, in base64, as many of the
+/// largest images as one message may have.
 const MAX_BODY_BYTES: usize = (8 << 20) + MAX_IMAGES * (MAX_IMAGE_BYTES / 3 + 1) * 4;
 
 /// Every route of the interface.

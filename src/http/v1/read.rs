@@ -1,4 +1,5 @@
-//! Reading a request: which conversation it names, what is refused and what is ignored. Its messages are read by `history`.
+//! Reads a request: which conversation it names, what is refused and what is ignored. `history`
+//! reads its messages.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -14,15 +15,15 @@ use crate::wire::v1::{CompletionRequest, MODEL};
 
 /// The header that names the conversation, in both directions.
 pub(super) const CONVERSATION: &str = "x-level3-conversation";
-/// Says how often the official clients have tried already.
+/// How often one of the official clients has tried already.
 const RETRIES: &str = "x-stainless-retry-count";
 /// The longest key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
 
-/// A request that can be done.
+/// A request that can be answered.
 #[derive(Debug)]
 pub(super) struct Asked {
-    /// What is accepted.
+    /// The message to accept.
     pub(super) shown: ShownRequest,
     pub(super) stream: bool,
     pub(super) include_usage: bool,
@@ -35,7 +36,7 @@ impl<S: Send + Sync> FromRequest<S> for Asked {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let headers = request.headers().clone();
-        // A form of another page, which a browser would send unasked, is of another type.
+        // A browser may send another page's form unasked, but a form has another type.
         let kind = text(&headers, header::CONTENT_TYPE.as_str()).and_then(|kind| kind.split(';').next());
         if !kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
             let told = "send the body as JSON, with the header Content-Type: application/json";
@@ -93,7 +94,7 @@ fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<Asked, Refusa
     Ok(Asked { shown, stream: request.stream == Some(true), include_usage, bytes: 0 })
 }
 
-/// How much the model may write in a step. Some clients say -1 where they mean that they do not mind.
+/// How much the model may write in a step. Some clients send -1 if they set no bound.
 fn answer_tokens(request: &CompletionRequest) -> Result<Option<u32>, Refusal> {
     let names = ["max_completion_tokens", "max_tokens"];
     let said = names.iter().filter_map(|name| Some((*name, request.rest.get(*name)?))).find(|(_, value)| !value.is_null());
@@ -136,7 +137,8 @@ fn conversation(request: &CompletionRequest, headers: &HeaderMap) -> Result<Opti
     }
 }
 
-/// Refuses what would make the answer another than the client expects. What only tunes a model is ignored.
+/// Refuses a field that would make the answer another than the client expects. A field that only
+/// tunes a model is ignored.
 fn refuse_unsupported(request: &CompletionRequest) -> Result<(), Refusal> {
     const TOOLS: &str = "level3 runs its own tools and gives none back to the client; leave this out";
     const TEXT: &str = "level3 answers in text, without a schema and without sound; leave this out";

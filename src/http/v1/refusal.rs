@@ -1,4 +1,4 @@
-//! Errors in OpenAI's form, so that its clients raise what they raise elsewhere.
+//! Errors in OpenAI's form, so that its clients raise the same exceptions as elsewhere.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -7,14 +7,14 @@ use axum::response::{IntoResponse, Response};
 use crate::store::{ShownError, StoreError};
 use crate::wire::v1::{Failed, Fault, MODEL};
 
-/// A request that is not done, or not answered.
+/// A request without an answer.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
     fault: Fault,
-    /// Whether a client that tries again by itself should; `None` leaves it to its own judgement.
+    /// Whether a client that repeats requests by itself should; `None` leaves it to the client.
     again: Option<bool>,
-    /// Seconds after which it may come again.
+    /// Seconds after which the client may come again.
     wait: Option<u32>,
 }
 
@@ -39,19 +39,20 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, told).at("model").code("model_not_found")
     }
 
-    /// The server ends or restarts in the middle.
+    /// The server ends or restarts in the middle of the answer.
     pub(super) fn away() -> Self {
         let told = "the server restarts; the message is kept and its turn goes on. Send the same request again, with the same \
                     Idempotency-Key, for the answer";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, told).code("restarting").again(true)
     }
 
-    /// The turn ended without an answer: asking again would only give the same.
+    /// The turn ended without an answer: a client that asks again only gets the same.
     pub(super) fn failed(status: StatusCode, message: String, code: &'static str) -> Self {
         Self::new(status, message).code(code).again(false)
     }
 
-    /// The turn ended since the model has too many requests. The same request joins that turn; as a new one it may come after `wait` seconds.
+    /// The turn ended because the model has too many requests. The same request joins that turn; a
+    /// client may send a new one after `wait` seconds.
     pub(super) fn busy(message: String, wait: u32) -> Self {
         let refusal = Self::failed(StatusCode::TOO_MANY_REQUESTS, message, "rate_limit_exceeded");
         Self { wait: Some(wait), ..refusal }
@@ -73,7 +74,7 @@ impl Refusal {
         self
     }
 
-    /// As it stands in a stream that has begun.
+    /// The error in the form of a stream that has begun.
     pub(super) fn into_event(self) -> Failed {
         Failed { error: self.fault }
     }
@@ -115,7 +116,7 @@ impl From<ShownError> for Refusal {
     }
 }
 
-/// What the guard turned away, in the form of this interface.
+/// The refusal of the guard, in the form of this interface.
 pub(in crate::http) fn turned_away(status: StatusCode, why: &str) -> Response {
     let refusal = Refusal::new(status, why);
     if status == StatusCode::UNAUTHORIZED { refusal.code("invalid_api_key") } else { refusal }.into_response()

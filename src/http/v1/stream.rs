@@ -15,10 +15,12 @@ use super::refusal::Refusal;
 use super::telling::{Ending, Piece};
 use crate::wire::v1::{Chunk, ChunkChoice, Delta, MODEL, Progress};
 
-/// A line without meaning goes out after so much silence, so that nothing between here and the client takes the connection for dead.
+/// After so much silence the server sends a line without meaning, so that no proxy takes the
+/// connection for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How long the head of an answer waits for what comes first, so that a failure before any word has its status. Real time: the client waits.
+/// How long the head of an answer waits for its first event, so that a failure before any word has
+/// its status. Real time: the client waits.
 const HOLD: Duration = Duration::from_secs(1);
 
 pub(super) async fn response(mut answering: Answering, include_usage: bool) -> Result<Response, Refusal> {
@@ -37,7 +39,7 @@ pub(super) async fn response(mut answering: Answering, include_usage: bool) -> R
         Some((Ok::<_, Infallible>(event), stream))
     });
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
-    // A proxy that gathers would turn the stream into one late answer.
+    // A proxy that buffers would turn the stream into one late answer.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
@@ -46,7 +48,7 @@ pub(super) async fn response(mut answering: Answering, include_usage: bool) -> R
 struct Stream {
     answering: Answering,
     include_usage: bool,
-    /// What came before the head was sent.
+    /// The event that came before the head was sent.
     first: Option<Next>,
     ready: VecDeque<Event>,
     over: bool,
@@ -103,7 +105,7 @@ impl Stream {
         self.over = true;
     }
 
-    /// What was said stays said; the error comes behind it, and no end.
+    /// The words sent so far stay; the error comes behind them, and no end.
     fn fail(&mut self, refusal: Refusal) {
         self.put(&refusal.into_event());
         self.over = true;

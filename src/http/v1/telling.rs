@@ -1,5 +1,6 @@
-//! What a turn says, as one text that only grows: pieces while a model writes, and the recorded text in any case. It sees nothing but
-//! deltas and events, so it comes out the same for who listens and for who asks again later.
+//! The words of a turn, as one text that only grows: pieces while a model writes, and the recorded
+//! text in any case. It sees only deltas and events, so a client that asks again later gets the
+//! same text as one that listens.
 
 use crate::domain::{ApprovalId, Event, EventRecord, Failure, Shown, ToolCallId, TurnId, TurnState};
 use crate::model::REPETITION;
@@ -16,31 +17,32 @@ pub(super) enum Piece {
     Called(Called),
 }
 
-/// Why nothing more is told.
+/// The reason why nothing more comes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Ending {
-    /// The turn has its answer; true where a limit of tokens cut it.
+    /// The turn has its answer; true if a limit of tokens cut it.
     Answered(bool),
     /// The turn waits for this approval.
     Waiting(ApprovalId, Box<Shown>),
     /// The turn stands behind another that waits for this approval.
     Behind(ApprovalId),
-    /// A person stopped it.
+    /// A person stopped the turn.
     Stopped,
-    /// It ended without an answer; why.
+    /// The turn ended without an answer, for this reason.
     Failed(Option<Failure>, String),
-    /// It ended without an answer, since the model has too many requests; why, and seconds after which it may take one.
+    /// The turn ended without an answer, since the model has too many requests; the reason, and the
+    /// seconds after which it may take one.
     Busy(String, u32),
 }
 
-/// The step that is being written.
+/// The step that a model writes.
 #[derive(Debug, Default)]
 struct Step {
     number: i32,
     attempt: i64,
-    /// What the newest attempt has written.
+    /// The text of its newest attempt.
     written: String,
-    /// What was told of this step, since it was last begun anew.
+    /// The part of this step that the client heard, since the step last began anew.
     told: String,
 }
 
@@ -49,12 +51,13 @@ struct Step {
 pub(super) struct Telling {
     turn: TurnId,
     step: Step,
-    /// The newest step that is recorded.
+    /// The newest recorded step.
     recorded: i32,
-    /// Deltas of earlier steps may lack their beginning, and are left out; `None` while that cannot be known.
+    /// Deltas of earlier steps may lack their beginning, and are left out; `None` while that is
+    /// unknown.
     whole_from: Option<i32>,
     started: bool,
-    /// Everything that was told.
+    /// All text that the client heard.
     text: String,
     cut: bool,
     usage: Option<Usage>,
@@ -63,13 +66,13 @@ pub(super) struct Telling {
     over: Option<Ending>,
 }
 
-/// Told below an answer that claims what nothing recorded in its turn shows.
+/// Stands below an answer that claims work of which its turn has no record.
 const UNPROVEN: &str = "[level3: no recorded effect in this turn shows what is said above]";
-/// The same where the model was asked once more.
+/// The same if the model is asked once more.
 const TAKEN_BACK: &str = "[level3: taken back, since no recorded effect in this turn showed what is said above]";
 
 impl Telling {
-    /// `listening`: every delta of the turn will come by.
+    /// `listening`: this client gets every delta of the turn.
     pub(super) fn of(turn: TurnId, listening: bool) -> Self {
         Self {
             turn,
@@ -86,17 +89,17 @@ impl Telling {
         }
     }
 
-    /// Everything that was told so far.
+    /// All text that the client heard.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// What the steps used up, as far as providers said.
+    /// The tokens of the steps, as far as providers count them.
     pub(super) fn usage(&self) -> Option<Usage> {
         self.usage
     }
 
-    /// Deltas were missed.
+    /// The client missed deltas.
     pub(super) fn missed(&mut self) {
         self.whole_from = None;
     }
@@ -106,7 +109,7 @@ impl Telling {
         self.behind = Some(approval);
     }
 
-    /// Why nothing more is to be told, once that is so.
+    /// The reason why nothing more comes, once there is one.
     pub(super) fn ending(&self) -> Option<Ending> {
         let waiting = || self.waiting.clone().map(|(id, shown)| Ending::Waiting(id, shown));
         let behind = || self.behind.filter(|_| !self.started).map(Ending::Behind);
@@ -147,7 +150,8 @@ impl Telling {
             Event::StepAnswered { turn, number, content, usage, finish_reason, last, unproven, .. } if *turn == self.turn => {
                 self.begin(*number);
                 self.recorded = *number;
-                // Who began to listen in the middle of this step hears the next but one whole, at the latest.
+                // A client that began to listen in the middle hears the next step but one whole, at
+                // the latest.
                 self.whole_from.get_or_insert(number.saturating_add(2));
                 self.cut = matches!(finish_reason.as_str(), "length" | REPETITION);
                 if let Some(used) = usage {
@@ -193,13 +197,13 @@ impl Telling {
         }
     }
 
-    /// What stands before text that does not go on where the last one ended.
+    /// The gap before a text that does not go on from the last one.
     fn gap(&self) -> &'static str {
         if self.text.is_empty() { "" } else { "\n\n" }
     }
 
-    /// Tells what is new of the step. Told text cannot be taken back: where a new attempt, or the record, says something else, it is told
-    /// whole, below what was told before.
+    /// Tells the new part of the step. Told text cannot be taken back: if a new attempt, or the
+    /// record, has other words, they are told whole, below the first.
     fn grow(&mut self, whole: bool) -> Option<Piece> {
         let gap = self.gap();
         let Step { written, told, .. } = &mut self.step;
@@ -209,7 +213,8 @@ impl Telling {
         let piece = match written.strip_prefix(told.as_str()) {
             Some("") => return None,
             Some(rest) if !told.is_empty() => rest.to_owned(),
-            // A new attempt that has not yet come as far as the old one, or blanks at the end that were not recorded.
+            // Either the new attempt has not come as far as the old one, or the record lacks blanks
+            // at the end.
             None if !whole && told.starts_with(written.as_str()) => return None,
             None if told.trim_end() == written.trim_end() => return None,
             _ => format!("{gap}{written}"),
@@ -245,7 +250,8 @@ mod tests {
         EventRecord { conversation: ConversationId(1), sequence: 1, at: chrono::DateTime::UNIX_EPOCH, event }
     }
 
-    /// What a client is told, joined: of `(step, attempt, text)` as deltas, and of attempt 0 as the record.
+    /// A client's whole text, after `(step, attempt, text)` as deltas, and of attempt 0 as the
+    /// record.
     fn told(listening: bool, said: &[(i32, i64, &str)]) -> String {
         let mut telling = Telling::of(TurnId(1), listening);
         let mut pieces = Vec::new();
@@ -285,7 +291,7 @@ mod tests {
         let pieces =
             [(1, 1, "Look"), (1, 1, "ing."), (1, 0, "Looking."), (2, 1, " \n"), (2, 0, ""), (3, 1, "Found: "), (3, 1, "é")];
         assert_eq!(told(true, &[&pieces[..], &[(3, 0, "Found: é")]].concat()), whole);
-        // Of the last step only the beginning was heard.
+        // The client heard only the beginning of the last step.
         assert_eq!(told(true, &[&pieces[..6], &[(3, 0, "Found: é")]].concat()), whole);
     }
 

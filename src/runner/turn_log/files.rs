@@ -1,5 +1,6 @@
-//! The files of the logs: `turn-N.jsonl` for each turn, and `positions.jsonl`, which says how far each conversation was written. A crash
-//! between the two is noticed by the last line of the turn's file, so no line is missing and none is written twice.
+//! The files of the logs: `turn-N.jsonl` for each turn, and `positions.jsonl`, which says how far
+//! each conversation is written. The last line of a turn's file tells of a crash between the two,
+//! so no line is missing and none is written twice.
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -14,9 +15,9 @@ use super::kept::Kept;
 use super::lines::Line;
 use crate::domain::{ConversationId, TurnId};
 
-/// Positions are written afresh at a start when there are this many lines for each conversation.
+/// At a start with so many lines for each conversation, the positions are written afresh.
 const STALE: usize = 4;
-/// How much of a file's end is read at a time to find its last line.
+/// How much of a file's end is read at a time in search of its last line.
 const PIECE: u64 = 64 << 10;
 
 /// The folder of the logs.
@@ -24,7 +25,7 @@ pub(super) struct Folder {
     path: PathBuf,
     positions: HashMap<ConversationId, i64>,
     journal: File,
-    /// Of turns that were written to and are not over: number and part of the last line.
+    /// Number and part of the last line, for turns that were written to and are not over.
     newest: HashMap<TurnId, (i64, usize)>,
     kept: Kept,
 }
@@ -35,7 +36,7 @@ struct Position {
     seq: i64,
 }
 
-/// What is read back of a line.
+/// The part of a line that is read back.
 #[derive(Deserialize)]
 struct Mark {
     seq: i64,
@@ -43,7 +44,7 @@ struct Mark {
 }
 
 impl Folder {
-    /// Opens the folder, made when missing. Blocks.
+    /// Opens the folder, and makes it if it is missing. Blocks.
     pub(super) fn open(path: &Path, now: DateTime<Utc>) -> io::Result<Self> {
         match DirBuilder::new().mode(0o700).create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -56,7 +57,7 @@ impl Folder {
             Err(error) => return Err(error),
         };
         let mut positions = HashMap::new();
-        // What a crash cut is not JSON; the line before it holds then.
+        // A line that a crash cut is no JSON; then the line before it holds.
         for Position { conversation, seq } in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             positions.insert(conversation, seq);
         }
@@ -71,19 +72,20 @@ impl Folder {
         Ok(Self { path: path.to_owned(), positions, journal, newest: HashMap::new(), kept })
     }
 
-    /// The number of the newest event of a conversation that was dealt with; 0 when there is none.
+    /// The number of the newest event of a conversation that is done; 0 if there is none.
     pub(super) fn position(&self, conversation: ConversationId) -> i64 {
         self.positions.get(&conversation).copied().unwrap_or(0)
     }
 
-    /// Remembers that everything up to `seq` was dealt with. Blocks.
+    /// Remembers that everything up to `seq` is done. Blocks.
     pub(super) fn pass(&mut self, conversation: ConversationId, seq: i64) -> io::Result<()> {
         self.journal.write_all(position(conversation, seq).as_bytes())?;
         self.positions.insert(conversation, seq);
         Ok(())
     }
 
-    /// Appends the lines of one event that are not in its turn's file yet; returns those. Blocks.
+    /// Appends the lines of one event that its turn's file does not have yet, and returns those.
+    /// Blocks.
     pub(super) fn append(&mut self, lines: Vec<Line>, over: bool, now: DateTime<Utc>) -> io::Result<Vec<Line>> {
         let Some(turn) = lines.first().map(|line| line.turn) else { return Ok(lines) };
         let path = self.path.join(format!("turn-{turn}.jsonl"));
@@ -101,12 +103,12 @@ impl Folder {
             text += &serde_json::to_string(line)?;
             text.push('\n');
         }
-        // Whatever goes wrong now, the file's end is looked at again before the next line.
+        // If anything fails from here on, the file's end is read again before the next line.
         self.newest.remove(&turn);
         if let Some(last) = new.last() {
             let mut file = appending(&path)?;
             file.write_all(text.as_bytes())?;
-            // The age of a log is told by the same clock that judges it.
+            // The clock that judges the age of a log also sets it.
             file.set_modified(now.into())?;
             self.kept.grew(text.len());
             if !over {
@@ -125,7 +127,7 @@ fn appending(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// Cuts off what is no whole line; number and part of the last line that is, or zeros.
+/// Cuts off a broken last line; returns number and part of the last whole line, or zeros.
 fn mend(path: &Path) -> io::Result<(i64, usize)> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let length = file.metadata()?.len();
@@ -148,7 +150,8 @@ fn mend(path: &Path) -> io::Result<(i64, usize)> {
         if line.is_empty() {
             return Ok((0, 0));
         }
-        // A whole line that is none of ours was written by somebody else: better a line twice than none any more.
+        // Another program wrote this whole line. A line that is logged twice is better than one
+        // that is lost.
         return Ok(serde_json::from_slice(line).map_or((0, 0), |Mark { seq, part }| (seq, part)));
     }
 }
@@ -183,7 +186,7 @@ mod tests {
     fn whatever_a_crash_left_of_the_lines_each_is_there_once_afterwards() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("logs");
-        // A line longer than what is read at a time.
+        // A line longer than one piece.
         let long = "x".repeat(200_000);
         let event = |seq| vec![line(seq, 1, "short"), line(seq, 2, &long), line(seq, 3, "short")];
         let mut folder = Folder::open(&path, DateTime::UNIX_EPOCH).unwrap();

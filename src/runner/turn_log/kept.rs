@@ -1,5 +1,5 @@
-//! Which logs are kept: those of the last 30 days, and of them the newest that fit into 1 GiB. Nobody wakes up for that: it is looked after
-//! when the folder is opened, and when a file begins.
+//! Which logs are kept: those of the last 30 days, and of them the newest that fit into 1 GiB.
+//! Nothing wakes up for that: the program looks when it opens the folder, and when a file begins.
 
 use std::fs;
 use std::io;
@@ -10,14 +10,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 /// How long a log is kept after its last line.
 const AGE: TimeDelta = TimeDelta::days(30);
-/// How much all logs may take.
+/// How many bytes all logs may take.
 const MOST_BYTES: u64 = 1 << 30;
-/// A look that finds more leaves this much, so that the next file does not need another look.
+/// A look that finds more leaves so many, so that the next file does not need another look.
 const LEFT_BYTES: u64 = MOST_BYTES / 16 * 15;
-/// How often the ages are looked at.
+/// How often the program looks at the ages.
 const LOOK_EVERY: TimeDelta = TimeDelta::days(1);
 
-/// What is known of the folder since it was last looked at.
+/// The state of the folder since the last look.
 pub(super) struct Kept {
     looked: DateTime<Utc>,
     bytes: u64,
@@ -33,9 +33,9 @@ struct Log {
 }
 
 impl Kept {
-    /// Looks at the folder, and removes what is not kept.
+    /// Looks at the folder, and removes the logs that are not kept.
     pub(super) fn look(folder: &Path, now: DateTime<Utc>) -> Self {
-        // A log that cannot be removed is no reason to write none.
+        // If an old log cannot be removed, new ones are written all the same.
         let bytes = tidy(folder, now).unwrap_or_else(|error| {
             tracing::warn!(%error, "old logs of turns cannot be removed");
             0
@@ -56,7 +56,8 @@ impl Kept {
     }
 }
 
-/// Removes the logs that are too old, and the oldest where all are too much; how much the others take.
+/// Removes logs that are too old, and if all are too large, the oldest; returns the bytes of the
+/// rest.
 fn tidy(folder: &Path, now: DateTime<Utc>) -> io::Result<u64> {
     let mut logs = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -79,7 +80,7 @@ fn tidy(folder: &Path, now: DateTime<Utc>) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// The number in a log's name. Whatever else lies there is somebody else's.
+/// The number in a log's name. Any other file in the folder is not ours.
 fn turn_of(name: &str) -> Option<i64> {
     name.strip_prefix("turn-")?.strip_suffix(".jsonl")?.parse().ok()
 }
@@ -90,7 +91,7 @@ mod tests {
 
     fn log(folder: &Path, name: &str, bytes: u64, written: DateTime<Utc>) {
         let file = fs::File::create(folder.join(name)).unwrap();
-        // Nothing of it is really on the disk.
+        // The length alone is set; none of it is on the disk.
         file.set_len(bytes).unwrap();
         file.set_modified(written.into()).unwrap();
     }
@@ -114,7 +115,7 @@ mod tests {
         let mut kept = Kept::look(place.path(), now);
         assert_eq!(names(place.path()), ["notes", "positions.jsonl", "turn-2.jsonl", "turn-x.jsonl"]);
         assert_eq!(kept.bytes, 10);
-        // Not for every file that begins.
+        // It does not look for every file that begins.
         log(place.path(), "turn-3.jsonl", 10, now - TimeDelta::days(90));
         kept.begins(place.path(), now + TimeDelta::hours(23));
         assert_eq!(names(place.path()).len(), 5);
@@ -126,7 +127,7 @@ mod tests {
     fn beyond_a_gibibyte_the_oldest_go_first() {
         let place = tempfile::tempdir().unwrap();
         let now = DateTime::UNIX_EPOCH + TimeDelta::days(100);
-        // The numbers of turns are not the order of their last lines.
+        // The order of the last lines is not that of the turns' numbers.
         for (turn, days) in [(4, 4), (3, 1), (2, 3), (1, 2)] {
             log(place.path(), &format!("turn-{turn}.jsonl"), MOST_BYTES / 4, now - TimeDelta::days(days));
         }

@@ -1,5 +1,6 @@
-//! A log of every turn: `turn-N.jsonl` for programs, and readable lines in the log of the server. Both are written from committed events,
-//! so what they say has happened, and what was missed is read from the database. Old files are removed: see [`kept`].
+//! A log of every turn: `turn-N.jsonl` for programs, and readable lines in the log of the server.
+//! Both come from committed events, so they say only what has happened, and missed events are read
+//! from the database. Old files are removed: see [`kept`].
 
 mod files;
 mod kept;
@@ -23,9 +24,9 @@ use lines::{Beside, Line};
 
 /// Events read at a time.
 const PAGE: i64 = 200;
-/// How soon to try again when the disk or the database was not there.
+/// How soon to try again after an error of the disk or the database.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
-/// How many letters of a text are shown in the log of the server.
+/// How many letters of a text the log of the server has.
 const LETTERS: usize = 160;
 
 /// Writes the logs of turns.
@@ -35,19 +36,19 @@ pub struct TurnLog {
     path: Option<PathBuf>,
 }
 
-/// Why something could not be logged.
+/// The reason why a line could not be logged.
 #[derive(Debug, thiserror::Error)]
 enum LogError {
     #[error("the log of turns cannot be written")]
     Disk(#[from] io::Error),
-    #[error("what happened cannot be read")]
+    #[error("the events cannot be read")]
     Store(#[from] StoreError),
 }
 
-/// Where to begin, and where to write.
+/// The place of the logs, and how far they are written.
 struct Book {
     folder: Option<Folder>,
-    /// Without a folder, how far each conversation was shown.
+    /// How far each conversation was shown, if there is no folder.
     shown: HashMap<ConversationId, i64>,
 }
 
@@ -57,9 +58,10 @@ impl TurnLog {
         Self { store, clock, path }
     }
 
-    /// Writes until `ended`, and then what was committed until then. What an earlier process left unwritten comes first.
+    /// Writes until `ended`, and then the events committed until then. It begins with those that an
+    /// earlier process left unwritten.
     pub async fn run(self, ended: CancellationToken) {
-        // Listening begins before anything is read, so that nothing falls between.
+        // The log subscribes before it reads anything, so that it misses no event between.
         let mut events = self.store.signals().events();
         let mut book: Option<Book> = None;
         let (mut behind, mut told) = (true, false);
@@ -92,7 +94,7 @@ impl TurnLog {
                     (behind, told) = (true, true);
                     tokio::select! {
                         () = self.clock.sleep_until(self.clock.now() + RETRY_AFTER) => {}
-                        // The next start writes what is missing.
+                        // The next start writes the missing events.
                         () = ended.cancelled() => return,
                     }
                 }
@@ -100,7 +102,7 @@ impl TurnLog {
         }
     }
 
-    /// Writes what was announced, or everything that is not written yet.
+    /// Writes the announced events or, if it is behind, all that are not written yet.
     async fn write(&self, book: &mut Option<Book>, behind: bool, batch: Vec<EventRecord>) -> Result<(), LogError> {
         let first = book.is_none();
         let mut open = match book.take() {
@@ -108,7 +110,7 @@ impl TurnLog {
             None => self.open().await?,
         };
         let written = self.write_in(&mut open, first, behind, batch).await;
-        // After a failure of the disk the folder is opened anew, which looks at what there really is.
+        // After a failure of the disk the folder is opened anew, which reads what is really on it.
         if open.folder.is_some() == self.path.is_some() {
             *book = Some(open);
         }
@@ -117,7 +119,7 @@ impl TurnLog {
 
     async fn open(&self) -> Result<Book, LogError> {
         let Some(path) = self.path.clone() else {
-            // Nothing is kept, so only what happens from now on is told.
+            // Without a folder, only the events from now on are logged.
             let shown = self.store.newest_sequences().await?.into_iter().collect();
             return Ok(Book { folder: None, shown });
         };
@@ -130,7 +132,7 @@ impl TurnLog {
         if behind {
             for (conversation, newest) in self.store.newest_sequences().await? {
                 if newest > book.position(conversation) {
-                    // What happened before this start was shown then.
+                    // An earlier process showed the events before this start.
                     self.catch_up(book, conversation, !first).await?;
                 }
             }
@@ -165,7 +167,7 @@ impl TurnLog {
         }
     }
 
-    /// Writes events that follow what was written.
+    /// Writes the events that follow the written ones.
     async fn put(&self, book: &mut Book, records: Vec<EventRecord>, show: bool) -> Result<(), LogError> {
         if records.is_empty() {
             return Ok(());
@@ -200,7 +202,7 @@ impl TurnLog {
         Ok(())
     }
 
-    /// Asks for what the events themselves do not say.
+    /// Reads the facts that the events themselves lack.
     async fn beside(&self, records: &[EventRecord]) -> Result<Beside, StoreError> {
         let mut beside = Beside::default();
         for record in records {
@@ -221,7 +223,7 @@ impl Book {
     }
 }
 
-/// Tells a line in the log of the server.
+/// Writes a line into the log of the server.
 fn tell(line: &Line) {
     let mut words: String =
         line.words.chars().take(LETTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();

@@ -74,8 +74,8 @@ fn not_granted(grants: &Grants, method: &str, url: &Url) -> Refused {
     lacking(grants, lacks, add).into()
 }
 
-/// The grant that a capability lacks if it may send no requests at all. It is written as the prelude writes it: the text then stands in
-/// the source as it is.
+/// The grant that a capability lacks if it may send no requests at all. It is written as the
+/// prelude writes it: the text then stands in the source as it is.
 fn nothing_granted(grants: &Grants, url: Option<&Url>) -> Missing {
     let asked = url.and_then(|url| {
         let (host, scheme) = (url.host_str()?, url.scheme().parse::<Scheme>().ok()?);

@@ -1,4 +1,4 @@
-//! `log`: what a capability says is kept with its call, up to a limit.
+//! `log`: the lines of a capability are kept with its call, up to a limit.
 
 use wasmtime::Result;
 
@@ -47,7 +47,7 @@ impl Logs {
         self.entries.push(format!("{prefix}{message}"));
     }
 
-    /// The entries, and a note when some were cut.
+    /// The entries, and a note if some were cut.
     pub(in crate::sandbox) fn into_entries(mut self) -> Vec<String> {
         if self.cut > 0 {
             let (limit, cut) = (self.limit, self.cut);

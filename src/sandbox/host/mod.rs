@@ -1,5 +1,5 @@
-//! The host side of `capabilities/wit`: what a capability reaches when it was granted the power. Each power has a file; what
-//! takes time goes through `operations`.
+//! The host side of `capabilities/wit`: the reach of a capability that was granted the power. Each
+//! power has a file; operations that take time go through `operations`.
 
 mod clock;
 mod http;
@@ -53,14 +53,14 @@ pub(super) struct State {
     /// code believes.
     pub(super) grants: Arc<Grants>,
     pub(super) reach: Arc<dyn Reach>,
-    /// There when it was granted a power whose operations take time.
+    /// There if the capability has a power whose operations take time.
     pub(super) operations: Option<Operations>,
-    /// The first grant that was lacking.
+    /// The first grant that the capability lacked.
     pub(super) missing: Option<Missing>,
 }
 
 impl State {
-    /// Remembers what was lacking.
+    /// Remembers the grant that the capability lacked.
     fn noted<T>(&mut self, answer: std::result::Result<T, Refused>) -> std::result::Result<T, Refused> {
         answer.inspect_err(|refused| {
             if let Some(missing) = &refused.missing {
@@ -92,7 +92,8 @@ pub(super) fn linker(engine: &wasmtime::Engine, grants: &Grants) -> Result<Linke
     Ok(linker)
 }
 
-/// Refuses memory above the limit, and remembers that it did: the guest sees only a failed allocation.
+/// Refuses memory above the limit, and remembers that it did: the guest sees only a failed
+/// allocation.
 pub(super) struct MemoryLimit {
     pub(super) bytes: usize,
     pub(super) refused: bool,

@@ -20,9 +20,9 @@ use super::bindings::level3::capability::operations::{self, Completion};
 pub(in crate::sandbox) struct Operations {
     limits: Limits,
     started: u32,
-    /// Started, and their end not yet told.
+    /// How many were started and have no end yet that the guest was told.
     open: u32,
-    /// To whoever does them; closed when the guest has ended.
+    /// The way to the future that does them; closed once the guest has ended.
     queue: UnboundedSender<Operation>,
     ended: UnboundedSender<Completion>,
     told: UnboundedReceiver<Completion>,
@@ -34,7 +34,8 @@ pub(in crate::sandbox) struct Operations {
 pub(in crate::sandbox) struct TooManyOperations(u32);
 
 impl Operations {
-    /// Gives the guest's side, and the future that does what it starts. This one ends when the first is closed and everything is done.
+    /// The guest's side, and the future that does the operations it starts. The future ends once
+    /// the guest's side is closed and everything is done.
     pub(in crate::sandbox) fn new(reach: Arc<dyn Reach>, limits: &Limits) -> (Self, BoxFuture<'static, ()>) {
         let ((queue, queued), (ended, told)) = (unbounded(), unbounded());
         let (answers, at_once, most) = (ended.clone(), limits.operations_at_once, limits.answer_bytes);
@@ -45,7 +46,7 @@ impl Operations {
             })
             .buffer_unordered(at_once)
             .for_each(move |completion| {
-                // Nobody listens any more when the guest has ended.
+                // Once the guest has ended, nobody listens any more.
                 let _ = answers.unbounded_send(completion);
                 std::future::ready(())
             })
@@ -53,17 +54,17 @@ impl Operations {
         (Self { limits: *limits, started: 0, open: 0, queue, ended, told }, doing)
     }
 
-    /// Starts nothing any more.
+    /// Starts no further operation.
     pub(in crate::sandbox) fn close(&self) {
         self.queue.close_channel();
     }
 
-    /// True when the guest has ended.
+    /// True once the guest has ended.
     pub(in crate::sandbox) fn is_closed(&self) -> bool {
         self.queue.is_closed()
     }
 
-    /// Why operations failed whose end the guest never heard.
+    /// The failures of operations whose end the guest never heard.
     pub(in crate::sandbox) fn unheard_failures(&mut self) -> Vec<String> {
         let ends = std::iter::from_fn(|| self.told.next().now_or_never().flatten());
         ends.filter(|end| !end.ok).map(|end| end.value).collect()
@@ -148,7 +149,8 @@ pub(super) fn lacking(grants: &Grants, lacks: String, add: impl FnOnce(&mut Gran
     Missing { lacks, grants: serde_json::Value::Object(wider.to_json()), after: "", whole: true }
 }
 
-/// The grant that a capability lacks if it has nothing of a power; the engine's prelude says the same of a power that is not linked.
+/// The grant that a capability lacks if it has nothing of a power; the engine's prelude says the
+/// same of a power that is not linked.
 pub(super) fn lacking_power(grants: &Grants, power: Power, purpose: &str, add: impl FnOnce(&mut Grants)) -> Missing {
     let after = if grants.need_approval() { " beside those it has" } else { "" };
     let lacks = format!("this capability was not granted `{power}`; to {purpose}");

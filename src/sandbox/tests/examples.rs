@@ -1,5 +1,5 @@
-//! The capabilities in `capabilities/examples` and `capabilities/shipped` pass their own tests, when they are checked and when they are
-//! run again.
+//! The capabilities in `capabilities/examples` and `capabilities/shipped` pass their own tests, at
+//! their check and at a later run.
 
 use std::path::Path;
 
@@ -64,7 +64,8 @@ async fn every_shipped_capability_passes_its_tests_and_says_what_it_needs() {
     assert_eq!(names, ["http_get", "notify_ntfy", "notify_telegram", "recall", "remember", "send_email"]);
     all_pass(&shipped).await;
     for draft in shipped {
-        // Each reaches something, so each is approved by a person; and its secrets go only where its requests go.
+        // Each reaches something, so a person approves it; and its secrets go only where its
+        // requests go.
         assert!(draft.grants.need_approval(), "{}", draft.name);
         let bound = draft.grants.secrets.values().flatten();
         assert!(bound.clone().all(|host| draft.grants.http.iter().any(|grant| grant.host == *host)), "{}", draft.name);

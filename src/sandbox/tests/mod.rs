@@ -1,4 +1,5 @@
-//! The sandbox as a whole: real engine, real components, a clock that a test turns and randomness that it knows.
+//! The sandbox as a whole: real engine, real components, a clock that a test turns and randomness
+//! that it knows.
 
 mod calls;
 mod checks;
@@ -47,7 +48,7 @@ fn sandbox() -> &'static Sandbox {
     SHARED.get_or_init(|| open(Limits::default()))
 }
 
-/// One whose calls end soon, for code that never would.
+/// A sandbox whose calls end soon, for code that never would.
 fn impatient() -> &'static Sandbox {
     static SHARED: OnceLock<Sandbox> = OnceLock::new();
     SHARED.get_or_init(|| open(Limits { deadline: Duration::from_millis(300), ..Limits::default() }))
@@ -84,7 +85,7 @@ fn test(params: Value, expect: Value) -> TestCase {
     TestCase { params, expect: Some(expect), answers: vec![] }
 }
 
-/// The version a draft becomes.
+/// The version that a draft becomes.
 fn version(draft: &Draft, checked: Checked) -> CapabilityVersion {
     CapabilityVersion {
         name: draft.name.clone(),

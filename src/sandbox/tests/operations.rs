@@ -12,7 +12,7 @@ fn short(reaching_deadline: u64) -> Limits {
 
 #[tokio::test]
 async fn operations_run_side_by_side() {
-    // None is answered before all three were asked for.
+    // The script answers none before the code has asked for all three.
     let reach = Scripted::together(3, |_| Ok("1".into()));
     let source = "export default async () => {
         const all = await Promise.all([host.kv.get('a'), host.sql('b'), host.call('other')]);
@@ -28,7 +28,7 @@ async fn no_more_than_a_few_are_under_way_at_once_and_the_others_wait() {
     let reach = Scripted::together(8, |_| Ok("1".into()));
     assert_eq!(json_of(&reaching(source, &reach).await), 9);
     assert_eq!(reach.most_at_once(), 8);
-    // The ninth is never asked for before one of the eight is finished.
+    // The ninth starts only after one of the eight is finished.
     let (reach, sandbox) = (Scripted::together(9, |_| Ok("1".into())), open(short(200)));
     let outcome = reaching_from(&sandbox, source, Arc::new(Shared(Arc::clone(&reach)))).await;
     assert!(message_of(&outcome).contains("did not finish in time"), "{}", outcome.result);
@@ -67,7 +67,7 @@ async fn requests_and_answers_have_a_size() {
 
 #[tokio::test]
 async fn what_was_started_is_done_although_the_code_has_ended() {
-    // Answered only when all three were asked for, when the code has ended.
+    // The script answers only after all three were asked for, when the code has ended.
     for end in ["return 'ended'", "throw new Error('thrown')"] {
         let reach = Scripted::together(3, |_| Ok("1".into()));
         let source = format!("export default async () => {{ for (let n = 0; n < 3; n++) host.kv.set(n, n); {end} }}");
@@ -129,7 +129,8 @@ async fn code_without_end_is_stopped_beside_its_operations() {
     assert!(message_of(&outcome).contains("did not finish in time"), "{}", outcome.result);
 }
 
-/// The code spins until it sees the answer's effect outside; so the operation must go on while the code computes.
+/// The code spins until it sees the answer's effect outside; so the operation must go on while the
+/// code computes.
 #[tokio::test]
 async fn operations_go_on_while_the_code_computes() {
     let clock = clock();

@@ -73,7 +73,7 @@ async fn what_lies_outside_a_grant_is_refused_with_the_wider_grant() {
     assert_eq!(reach.requests(), []);
 }
 
-/// The bits of what was denied are in the component, so whoever writes components can write others.
+/// The bits of the denied powers are in the component, so a forger of components can write others.
 #[tokio::test]
 async fn forged_bits_end_in_a_trap() {
     let source = "export default async () => [await host.kv.get('x'), await fetch('https://c.example/')]";
@@ -113,7 +113,8 @@ async fn a_component_that_imports_a_power_it_was_not_granted_cannot_even_be_load
     assert!(refused(&draft).await.message.contains("imports level3:capability/operations@0.1.0"));
 }
 
-/// A component of one's own that starts an operation with its parameters as the request, and answers with what `wait` gives.
+/// A component that the test writes: it starts an operation with its parameters as the request, and
+/// answers with the result of `wait`.
 fn hand_made(power: &str) -> Draft {
     let source = include_str!("hand_made.wat").replace("POWER", power);
     Draft { language: Language::Wat, grants: all_grants(), ..draft(&source) }

@@ -1,4 +1,4 @@
-//! A [`Reach`] that records what is asked for and answers from a script.
+//! A [`Reach`] that records the operations and answers from a script.
 
 use std::future::pending;
 use std::sync::{Mutex, MutexGuard};
@@ -12,8 +12,8 @@ use crate::sandbox::{Operation, Refused, Request};
 
 type Answer = Box<dyn Fn(&Request) -> Result<String, Refused> + Send + Sync>;
 
-/// Records operations. Each is answered when as many as `together` have been asked for: never sooner, so what is done one after
-/// the other waits forever.
+/// Records operations. None is answered before as many as `together` were asked for, so operations
+/// that run one after the other wait forever.
 pub(super) struct Scripted {
     operations: Mutex<Vec<Operation>>,
     answer: Answer,
@@ -73,7 +73,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// How a scripted reach is handed to a call.
+/// The form in which a call gets a scripted reach.
 pub(super) struct Shared(pub(super) Arc<Scripted>);
 
 impl Reach for Shared {
@@ -112,7 +112,7 @@ impl Reach for Silent {
     }
 }
 
-/// Every power there is, to a.example and b.example.
+/// Every power, to a.example and b.example.
 pub(super) fn all_grants() -> Grants {
     grants(json!({
         "log": {}, "clock": {}, "random": {}, "http": {"hosts": ["a.example", {"host": "b.example", "methods": ["GET"], "path": "/v1/"}]},

@@ -143,7 +143,7 @@ async fn damaged_bytes_are_refused() {
     assert!(error["message"].as_str().unwrap().contains("damaged"), "{error}");
 }
 
-/// A version as it would lie in a database that an older server has written.
+/// A version as an older server would have left it in the database.
 async fn of_an_older_engine(source: &str) -> CapabilityVersion {
     with_bytes(built(sandbox(), &draft(source)).await, b"level3-js-engine-v2", b"level3-js-engine-v0")
 }

@@ -77,7 +77,7 @@ async fn what_is_said_to_be_there_is_and_what_is_said_to_be_missing_is_missing()
             assert_eq!(found[name] != "undefined", there, "{name}: {found}");
         }
     }
-    // The others are no globals that could be looked for.
+    // The others are no globals that the code could look for.
     for (source, error) in
         [("import 'fs'; export default () => 1", "import_error"), ("export default (a: string) => a", "syntax_error")]
     {

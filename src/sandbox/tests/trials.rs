@@ -1,4 +1,4 @@
-//! Calls without effects: tests with answers of their own, tests run again, and calls that are only tried.
+//! Calls without effects: tests with answers of their own, tests run again, and trial calls.
 
 use super::scripted::{all_grants, grants, json_of, message_of};
 use super::*;

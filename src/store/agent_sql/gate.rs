@@ -1,11 +1,13 @@
-//! How many statements of the agent are at work or wait for a connection: those who need none are not kept waiting by them.
+//! Counts the statements of the agent that run or wait for a connection, so that turns without any
+//! do not wait for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// So many at once; most of them wait for a connection then. Each is a turn that occupies no place of a runner, and some memory.
+/// So many at once; most of them then wait for a connection. Each is a turn that takes no place of
+/// a runner, and some memory.
 const MOST: usize = 40;
 
 /// The gate before the agent's SQL.
@@ -28,12 +30,12 @@ impl Gate {
         self.0.inside.load(Ordering::Relaxed)
     }
 
-    /// Completes when one has come in since this was last asked.
+    /// Completes once a statement has come in since the last look.
     pub async fn entered(&self) {
         self.0.entered.notified().await;
     }
 
-    /// Lets a statement in; `None` when there are too many.
+    /// Lets a statement in; `None` if there are too many.
     pub(super) fn enter(&self) -> Option<Entered> {
         let before = self.0.inside.fetch_add(1, Ordering::Relaxed);
         let entered = Entered(Arc::clone(&self.0));

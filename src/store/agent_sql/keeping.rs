@@ -1,5 +1,6 @@
-//! What statements of the agent delete or overwrite is kept by triggers while they run; before the commit it is compared with what the
-//! server counted. What is too much, or all of a table, or cannot be kept, is asked about.
+//! Triggers keep the rows that statements of the agent delete or overwrite, while they run. Before
+//! the commit the rows are compared with the server's own count. A person is asked about too many
+//! rows, all rows of a table, or rows that cannot be kept.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -12,56 +13,58 @@ use crate::domain::{Effect, Finding, ToolCallId};
 use crate::store::undo::loses;
 use crate::store::{Lease, Store, StoreError};
 
-/// More rows than this are asked about.
+/// A person is asked about more rows than this.
 const UNASKED_ROWS: i64 = 1000;
-/// More rows than this are not kept, even where a person approved: keeping them would take longer than a statement may.
+/// More rows than this are not kept, even if a person approved: keeping them would take longer than
+/// a statement may.
 const MOST_ROWS: i64 = 50_000;
-/// How many tables a sentence is said about.
+/// How many tables get a sentence.
 const TABLES: usize = 10;
 
-/// How what one transaction loses is kept.
+/// How the lost rows of one transaction are kept.
 pub(super) struct Keeping<'a> {
     pub(super) lease: &'a Lease,
     pub(super) call: ToolCallId,
     pub(super) login: AgentLogin,
-    /// A person was told that all of it can be put back.
+    /// True if a person was told that all of it can be put back.
     pub(super) promised: bool,
     /// The id of the transaction.
     pub(super) transaction: &'a str,
-    /// What the server had counted before it, as `shared.rows_changed` says it.
+    /// The server's counts before it, as `shared.rows_changed` says them.
     pub(super) before: &'a str,
 }
 
-/// What a transaction loses.
+/// The losses of a transaction.
 #[derive(Debug, Deserialize)]
 struct Settled {
-    /// Whether all that is kept has room.
+    /// True if all kept rows have room.
     fits: bool,
-    /// The bytes there are for it.
+    /// The bytes of that room.
     room: i64,
     tables: Vec<Lost>,
 }
 
-/// What it loses of one table.
+/// The losses in one table.
 #[derive(Debug, Default, Deserialize)]
 struct Lost {
     name: String,
-    /// Every row was kept.
+    /// True if every lost row was kept.
     whole: bool,
-    /// No row is left that it did not touch.
+    /// True if it touched every row that is left.
     all: bool,
     deleted: i64,
     overwritten: i64,
-    /// How many rows were kept before it was too much, and their bytes.
+    /// The kept rows, before there were too many, and their bytes.
     kept: i64,
     bytes: i64,
-    /// Where all rows were overwritten: each as it was, and as it is.
+    /// If all rows were overwritten: each as it was, and as it is.
     #[serde(default)]
     filled: Option<Vec<(String, String)>>,
 }
 
 impl Keeping<'_> {
-    /// Prepares the transaction, before its first statement: what the law let pass is kept as far as it fits.
+    /// Prepares the transaction before its first statement: whatever the law allowed is kept as far
+    /// as it fits.
     pub(super) async fn begin(&self, store: &Store, connection: &mut PgConnection) -> Result<(), Failure> {
         if self.login == AgentLogin::Full {
             store.keep_most(connection, self.call, self.lease.fence, self.transaction, MOST_ROWS).await?;
@@ -69,7 +72,7 @@ impl Keeping<'_> {
         Ok(())
     }
 
-    /// Closes what was kept, before the commit. Says what has to be asked about.
+    /// Closes the kept rows before the commit. Returns what a person has to be asked about.
     pub(super) async fn settle(
         &self,
         store: &Store,
@@ -127,7 +130,7 @@ impl Settled {
         self.fits && self.tables.iter().all(|table| table.whole)
     }
 
-    /// What a person is asked about it, if anything.
+    /// The question to a person about it, if there is one.
     fn finding(&self) -> Option<Finding> {
         let many = self.rows() > UNASKED_ROWS;
         let all = self.tables.iter().any(Lost::is_all);
@@ -159,11 +162,12 @@ impl Settled {
         Some(Finding { effects: [Effect::Delete].into(), why, kept })
     }
 
-    /// The bytes that keeping all of it takes; twice as much as those of the first rows let expect, where only these were kept.
+    /// The bytes that keeping all of it takes. If only the first rows were kept, twice the bytes
+    /// that they let expect.
     fn needs(&self) -> Option<i64> {
         let needs = |table: &Lost| match (table.whole, table.kept) {
             (true, _) => Some(table.bytes),
-            // Something else than their number kept them from being kept.
+            // Their number is not the reason why they were not kept.
             (false, kept) if kept <= UNASKED_ROWS && self.rows() <= UNASKED_ROWS => None,
             (false, 0) => None,
             (false, kept) => Some(2 * (table.bytes / kept + 1).saturating_mul(table.rows())),
@@ -177,7 +181,8 @@ impl Lost {
         self.deleted + self.overwritten
     }
 
-    /// All rows of the table lose something. Filling in what was empty, as after a new column, loses nothing.
+    /// True if all rows of the table lose something. Filling in empty values, as after a new
+    /// column, loses nothing.
     fn is_all(&self) -> bool {
         self.all && self.filled.as_ref().is_none_or(|rows| rows.iter().any(|(old, new)| loses(old, new)))
     }

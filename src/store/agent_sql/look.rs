@@ -1,5 +1,6 @@
-//! The look at what statements of the agent did, in the transaction that would commit: what nobody approved is found here, however the
-//! statement was written. Nothing of the agent runs after it.
+//! The look at the effects of the agent's statements, in the transaction that would commit. It
+//! finds everything that nobody approved, however the statement was written. Nothing of the agent
+//! runs after it.
 
 use std::collections::BTreeMap;
 
@@ -27,19 +28,21 @@ struct Thing {
 }
 
 impl AgentLogin {
-    /// What is asked when its transaction begins, for [`Store::look_at_agent`] to compare with.
+    /// The query at the beginning of its transaction, whose answer [`Store::look_at_agent`]
+    /// compares.
     pub(super) fn before(self) -> &'static str {
         match self {
             Self::Writer => "shared.catalogue_writes()",
             Self::Tables => "shared.agent_image(true)",
-            // Nothing a transaction that cannot write, and nothing one that was let to do all that.
+            // A transaction that cannot write needs no look, nor does one that was allowed
+            // everything.
             Self::Reader | Self::Full => "''",
         }
     }
 }
 
 impl Store {
-    /// Looks at what the statements did. `before` is what [`AgentLogin::before`] had asked for.
+    /// Looks at the effects of the statements. `before` is the answer to [`AgentLogin::before`].
     pub(super) async fn look_at_agent(
         &self,
         connection: &mut PgConnection,
@@ -50,17 +53,18 @@ impl Store {
             AgentLogin::Reader => return Ok(None),
             AgentLogin::Writer => "shared.catalogue_writes()",
             AgentLogin::Tables => "shared.agent_image(false)",
-            // What was made gets the owners and the rights that such things have.
+            // New things get the owners and the rights that such things have.
             AgentLogin::Full => "shared.adopt_approved()::pg_catalog.text",
         };
-        // What was deferred to the commit is done now, so that nothing happens after the look.
+        // Work that was deferred to the commit is done now, so that nothing happens after the look.
         let question = format!("RESET ROLE; SET CONSTRAINTS ALL IMMEDIATE; SELECT {after}");
         let told = |error| describe(error, "", 0);
         let mut after = text(&mut *connection, question).await.map_err(told)?;
         if login == AgentLogin::Full || after == before {
             return Ok(None);
         }
-        // As everybody else sees it: what differs from that is the work of this transaction, and of no other one meanwhile.
+        // The schema as others see it. A difference from that is the work of this transaction, and
+        // not of another one meanwhile.
         let outside = async || {
             let mut connection = self.pool.acquire().await?;
             text(&mut connection, "SELECT shared.agent_image(false)".to_owned()).await
@@ -74,7 +78,7 @@ impl Store {
     }
 }
 
-/// The one value of the last of these statements.
+/// The one value that the last of these statements returns.
 async fn text(connection: &mut PgConnection, sql: String) -> Result<String, sqlx::Error> {
     let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_one(connection).await?;
     Ok(row.try_get_unchecked::<Option<String>, _>(0)?.unwrap_or_default())
@@ -84,7 +88,8 @@ fn read(image: &str) -> Result<Image, StoreError> {
     serde_json::from_str(image).map_err(|error| StoreError::Unreadable(error.to_string()))
 }
 
-/// What a transaction lost, weakened or made, that has to be asked about. `outside` was seen after `after`.
+/// The things a transaction lost, weakened or made that a person has to be asked about. `outside`
+/// was read after `after`.
 fn compare(before: &Image, after: &Image, outside: &Image) -> Option<Finding> {
     let mut finding = Finding::default();
     let mut found = |effect: Effect, why: String| finding.unite(Finding::of(effect, why));
@@ -99,7 +104,7 @@ fn compare(before: &Image, after: &Image, outside: &Image) -> Option<Finding> {
                 found(Effect::Delete, format!("Writes {} anew; what was in them may be gone.", now.what));
             }
             Some(now) => found(thing.effect, format!("Changes {}.", now.what)),
-            // Of what is gone with its table, only the table is named.
+            // If a thing is gone with its table, only the table is named.
             None if part_of(key).is_some_and(|whole| gone(&whole)) => {}
             None => found(thing.effect, format!("Drops {}.", thing.what)),
         }
@@ -117,7 +122,7 @@ fn compare(before: &Image, after: &Image, outside: &Image) -> Option<Finding> {
     (!finding.is_empty()).then_some(finding)
 }
 
-/// The relation that a column, an index or a trigger belongs to, or that something is said of.
+/// The relation that a column, an index or a trigger belongs to, or that a fact is about.
 fn part_of(key: &str) -> Option<String> {
     let mut words = key.split(' ');
     match (words.next()?, words.next()?) {

@@ -30,33 +30,36 @@ use crate::domain::{
 };
 use crate::governor::Permit;
 
-/// What a capability's statement may give it.
+/// The limits of a statement's result for a capability.
 const WHOLE: RowLimits = RowLimits { rows: 10_000, bytes: 1024 * 1024, value_bytes: 1024 * 1024 };
 
-/// Statements of the agent's own, run in a row: all of them, or nothing.
+/// Statements of the agent, run in a row: all of them, or nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentSql<'a> {
-    /// One statement each: Postgres refuses what holds a second one.
+    /// One statement each: Postgres refuses a text that holds a second one.
     pub statements: &'a [&'a str],
-    /// What stands in for `$1`, `$2`, … where there is one statement.
+    /// The values of `$1`, `$2`, … if there is one statement.
     pub params: &'a [Value],
-    /// How much of the results is shown, all together.
+    /// How much of all results together is shown.
     pub limits: RowLimits,
-    /// How much Postgres lets them do. On [`AgentLogin::Reader`] they change nothing, whatever functions they call.
+    /// The login, which decides how much Postgres allows. On [`AgentLogin::Reader`] they change
+    /// nothing, whatever functions they call.
     pub login: AgentLogin,
-    /// A person was told that all they lose can be put back: else nothing of it is done.
+    /// True if a person was told that all their losses can be put back: if they cannot, nothing is
+    /// done.
     pub promised: bool,
 }
 
-/// Why a statement did not come to an outcome.
+/// The reason why a statement has no outcome.
 enum Failure {
-    /// The statement's own fault; what its author reads.
+    /// The statement's own fault; the refusal is for its author.
     Statement(Refusal),
-    /// It would do more than it was let to; nothing of it was kept.
+    /// It would do more than it was allowed to; nothing of it was kept.
     Asks(Finding),
-    /// Its connection was ended. Nothing was kept, unless that happened in the very moment of the commit.
+    /// Its connection was ended. Nothing was kept, unless that happened in the very moment of the
+    /// commit.
     Cut,
-    /// Ours.
+    /// An error of the store.
     Store(StoreError),
 }
 
@@ -66,34 +69,36 @@ impl<E: Into<StoreError>> From<E> for Failure {
     }
 }
 
-/// What came of a statement: its result, and the event by which it was recorded.
+/// The end of a statement: its result, and the event that recorded it.
 type Sealed = (String, Option<Committed>);
 
-/// A recorded event that is still to be announced.
+/// A recorded event that is not announced yet.
 struct Committed {
     /// Its number.
     sequence: i64,
-    /// Until it is announced.
+    /// Held until the announcement.
     doubt: Doubt,
 }
 
-/// How statements ended.
+/// The end of several statements.
 enum Ran {
-    /// With their result, and the event by which it was recorded.
+    /// They ran; their result, and the event that recorded it.
     Done(String, Option<Committed>),
-    /// With nothing; what their author is told.
+    /// Nothing was kept; the refusal is for their author.
     Failed(Refusal),
-    /// With nothing; what they would do.
+    /// Nothing was kept; these are the effects they would have.
     Asks(Finding),
 }
 
 impl Store {
-    /// Runs statements of the agent and records the call's outcome in the same transaction: exactly once, whatever is killed when.
-    /// What came of them is the outcome: of one its result, of several `{"results": […]}`.
+    /// Runs statements of the agent and records the call's outcome in the same transaction: exactly
+    /// once, whatever is killed when. The outcome is the result of one statement, or of several
+    /// `{"results": […]}`.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an outcome, not an error; one that
-    /// would do more than its login may is a question, and the call has no outcome yet.
+    /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an
+    /// outcome and not an error. One that would do more than its login may is a question, and the
+    /// call has no outcome yet.
     pub async fn run_agent_sql(
         &self,
         lease: &Lease,
@@ -112,7 +117,8 @@ impl Store {
                     Ran::Done(result, committed) => {
                         let outcome = Outcome::ok(result);
                         let approval = match permit.verdict() {
-                            // It is committed: an announcement that cannot name the approval is better than none.
+                            // It is committed: an announcement that cannot name the approval is
+                            // better than none.
                             "ask" => used_approval(&self.pool, permit.call()).await.unwrap_or(None),
                             _ => None,
                         };
@@ -130,16 +136,18 @@ impl Store {
         };
         let (outcome, call) = (Outcome::refused(&failed), permit.call());
         let outcome = match self.end_call(lease, CallEnd { outcome: outcome.clone(), ..end }, now).await {
-            // Time was up, or the connection broke, in the very moment of the commit: what was recorded is what happened.
+            // Time was up, or the connection broke, in the very moment of the commit: the record
+            // decides.
             Err(StoreError::LostLease) => self.recorded_outcome(lease, call).await?.ok_or(StoreError::LostLease),
             recorded => recorded.map(|()| outcome),
         };
         outcome.map(SqlEnd::Outcome)
     }
 
-    /// What Postgres has against statements before they run: that one cannot be read, or names what is not there. `None`: nothing, as far
-    /// as can be told without running them: of several only the first, for the others may need what it makes. Nobody is asked about a
-    /// statement that cannot run.
+    /// Postgres' objection to statements before they run: one cannot be read, or names something
+    /// that does not exist. `None` if there is none, as far as Postgres can tell without running
+    /// them. Of several it looks only at the first, since the others may need what that one makes.
+    /// Nobody is asked about a statement that cannot run.
     ///
     /// # Errors
     /// When the database is not there.
@@ -157,17 +165,18 @@ impl Store {
         };
         match checked.await {
             Ok(()) | Err(Failure::Cut | Failure::Asks(_)) => Ok(None),
-            // Whether it may be done, the law and the login it then runs on will say.
+            // The law, and the login that the statement then runs on, say whether it may run.
             Err(Failure::Statement(told)) if told.code == RefusalCode::SqlForbidden => Ok(None),
             Err(Failure::Statement(told)) => Ok(Some(self.with_tables(told, &text).await?)),
             Err(Failure::Store(error)) => Err(error),
         }
     }
 
-    /// What is told of a failed statement, with the tables there are where it names a column or a table that is not there.
+    /// The refusal of a failed statement. If it names a table or a column that does not exist, the
+    /// existing ones are added.
     async fn with_tables(&self, told: Refusal, text: &str) -> Result<Refusal, StoreError> {
         Ok(match code_of(&told) {
-            // A column is looked for in the tables named, a table among all.
+            // A column is looked for in the named tables, and a table among all.
             Some(code @ ("42703" | "42P01")) => {
                 let tables = self.tables_of_agent((code == "42703").then_some(text)).await?;
                 told.with("tables", tables)
@@ -176,7 +185,8 @@ impl Store {
         })
     }
 
-    /// The agent's own tables with their columns, so that what is not there can be corrected: those that `named_in` names, or the first 20.
+    /// The agent's own tables with their columns, so that the model can correct a wrong name: those
+    /// in `named_in`, or the first 20.
     async fn tables_of_agent(&self, named_in: Option<&str>) -> Result<Value, StoreError> {
         let tables = sqlx::query_scalar!(
             "SELECT coalesce(jsonb_object_agg(relname, columns), '{}') FROM (
@@ -190,7 +200,7 @@ impl Store {
         Ok(tables.fetch_one(&self.pool).await?.unwrap_or_default())
     }
 
-    /// The outcome of a call of a turn that is still held; `None` when it has none, or the turn is held by another.
+    /// The outcome of a call, if its turn is still held here and the call has one.
     async fn recorded_outcome(&self, lease: &Lease, call: ToolCallId) -> Result<Option<Outcome>, StoreError> {
         let row = sqlx::query!(
             "SELECT c.state, m.content FROM tool_calls c JOIN messages m USING (tool_call_id) JOIN turns t ON t.turn_id = c.turn_id
@@ -210,15 +220,17 @@ impl Store {
         })
     }
 
-    /// Runs one statement for a capability. `params` stand in for `$1`, `$2`, …
+    /// Runs one statement for a capability. `params` are the values of `$1`, `$2`, …
     ///
-    /// The answer is JSON: an array of row objects, or what was done, as `{"row_count": 1}`. A result that has more than 10,000 rows or
-    /// 1 MiB is an error, and so is everything that the statement did wrong or may not do; then nothing of it was kept. On
-    /// [`AgentLogin::Reader`] it can change nothing and nothing is recorded; else what came of it is recorded in the ledger, a success in
+    /// The answer is JSON: an array of row objects, or a count as `{"row_count": 1}`. A result of
+    /// more than 10,000 rows or 1 MiB is an error, and so is every fault or lack of rights of the
+    /// statement; then nothing of it was kept. On [`AgentLogin::Reader`] it can change nothing, and
+    /// nothing is recorded. On any other login the ledger has its end, and a success is recorded in
     /// the same transaction, so that it happens exactly once.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before, or when the database is not there.
+    /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before,
+    /// or when the database is not there.
     pub async fn run_operation_sql(
         &self,
         lease: &Lease,
@@ -248,7 +260,8 @@ impl Store {
         if !reads {
             let recorded = self.end_operation(lease, &operation, OperationState::Failed, Some(&failed), now).await;
             if let Err(StoreError::LostLease) = recorded {
-                // Time was up, or the connection broke, in the very moment of the commit: what the ledger says is what happened.
+                // Time was up, or the connection broke, in the very moment of the commit: the
+                // ledger decides.
                 return match self.earlier_operation(&operation).await? {
                     Earlier::Done(answer) => Ok(answer),
                     _ => Err(StoreError::LostLease),
@@ -300,7 +313,8 @@ impl Store {
         }
     }
 
-    /// A connection for putting back what the agent lost: with no more rights than changing its rows takes.
+    /// A connection that puts back what the agent lost: it has no more rights than changing the
+    /// agent's rows takes.
     pub(super) async fn writer(&self) -> Result<PoolConnection<Postgres>, StoreError> {
         self.agent_connection(AgentLogin::Writer).await.map_err(|failure| match failure {
             Failure::Store(error) => error,
@@ -308,8 +322,8 @@ impl Store {
         })
     }
 
-    /// A clean connection on one of the agent's logins. The agent can change its own password and its own defaults; where that keeps us
-    /// out, the login is made anew, once.
+    /// A clean connection on one of the agent's logins. The agent can change its own password and
+    /// its own defaults. If that keeps us out, the login is made anew, once.
     async fn agent_connection(&self, login: AgentLogin) -> Result<PoolConnection<Postgres>, Failure> {
         let pool = &self.agent.of(login).pool;
         let error = match pool.acquire().await {
@@ -317,7 +331,8 @@ impl Store {
             Err(sqlx::Error::PoolTimedOut) => return Err(Failure::Statement(busy())),
             Err(error) => error,
         };
-        // Too many connections and a server that is going down or coming up are not the login's fault.
+        // The login is not at fault if there are too many connections, or the server comes up or
+        // goes down.
         let code = error.as_database_error().and_then(|error| error.code()).unwrap_or_default().into_owned();
         if code.is_empty() || code == "53300" || code.starts_with("57P") {
             return Err(error.into());
@@ -329,7 +344,7 @@ impl Store {
 }
 
 impl Failure {
-    /// The failure of one of these statements; where they are several, it says which one.
+    /// The failure of one of these statements. If there are several, it says which one.
     fn of(self, at: usize, statements: &[Statement<'_>]) -> Self {
         match self {
             Self::Statement(told) => Self::Statement(told_of(told, at + 1, statements.len(), statements[at].text)),

@@ -8,7 +8,8 @@ use sqlx::{ConnectOptions, Executor, PgPool};
 use super::AgentLogin;
 use crate::postgres::logins::Logins;
 
-/// How long a statement of the agent waits for a connection while others use them all; shorter than the deadline.
+/// How long a statement of the agent waits for a connection while others use them all; shorter than
+/// the deadline.
 const AGENT_WAIT: Duration = Duration::from_secs(10);
 
 /// The pools. Cheap to clone.
@@ -28,7 +29,8 @@ pub(super) struct AgentPool {
 }
 
 impl AgentPools {
-    /// Opens nothing yet; `through` says by which way they connect. The numbers are small: a server has few connections, and several programs may share it.
+    /// Opens nothing yet. `through` says by which way they connect. The numbers are small: a server
+    /// has few connections, and several programs may share it.
     pub(in crate::store) fn new(logins: &Logins, through: impl Fn(PgConnectOptions) -> PgConnectOptions) -> Self {
         let pool = |login: &PgConnectOptions, most| AgentPool::new(through(login.clone()), most);
         Self {
@@ -52,7 +54,7 @@ impl AgentPools {
         [&self.reader.pool, &self.writer.pool, &self.tables.pool, &self.full.pool]
     }
 
-    /// The connections there are, and how many of them are idle.
+    /// The number of open connections, and how many of them are idle.
     pub(in crate::store) fn counts(&self) -> (u32, u32) {
         let idle = |pool: &&PgPool| u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
         (self.all().iter().map(|pool| pool.size()).sum(), self.all().iter().map(idle).sum())
@@ -72,7 +74,8 @@ impl AgentPool {
             .max_connections(most)
             .acquire_timeout(AGENT_WAIT)
             .idle_timeout(Duration::from_secs(60))
-            // A call leaves nothing behind for the next: no settings, no prepared statements, no listeners, no locks.
+            // A call leaves nothing behind for the next: no settings, no prepared statements, no
+            // listeners, no locks.
             .after_release(|connection, _| {
                 Box::pin(async move {
                     connection.execute("DISCARD ALL").await?;

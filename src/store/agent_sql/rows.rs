@@ -1,4 +1,5 @@
-//! Rows of any statement as JSON, from Postgres' own text form: exact for every type, without knowing each one's binary layout.
+//! Rows of any statement as JSON, from Postgres' own text form: exact for every type, without
+//! knowledge of any binary layout.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,7 +8,7 @@ use sqlx::{Column, Row, TypeInfo, ValueRef};
 
 use crate::domain::{Refusal, RefusalCode};
 
-/// How much of a result a model is shown.
+/// How much of a result is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct RowLimits {
     /// Rows.
@@ -27,7 +28,7 @@ impl Default for RowLimits {
 /// Collects rows until a limit is reached, and counts the rest.
 pub(super) struct Collector {
     limits: RowLimits,
-    /// The reader needs all of it, and is told instead where it does not fit.
+    /// The reader needs all of it, and gets an error if it does not fit.
     whole: bool,
     json: String,
     shown: usize,
@@ -39,7 +40,7 @@ impl Collector {
         Self { limits, whole, json: String::new(), shown: 0, total: 0 }
     }
 
-    /// Adds a row, or only counts it when there is no room.
+    /// Adds a row, or only counts it if there is no room.
     pub(super) fn add(&mut self, row: &PgRow) -> Result<(), sqlx::Error> {
         self.total += 1;
         if self.shown + 1 < self.total || self.shown == self.limits.rows {
@@ -47,7 +48,8 @@ impl Collector {
         }
         let mut json = row_json(row, self.limits.value_bytes)?;
         if !self.whole && self.shown == 0 && json.len() > self.limits.bytes {
-            // The first row is always shown: a wide one with as much of each value as there is room for.
+            // The first row is always shown: of a wide one, as much of each value as there is room
+            // for.
             let fair = self.limits.bytes / row.len().max(1);
             json = row_json(row, fair.clamp(16, self.limits.value_bytes))?;
         }
@@ -62,7 +64,7 @@ impl Collector {
         Ok(())
     }
 
-    /// What to tell a reader who needs all of it, when there is more than the limits allow.
+    /// The refusal for a reader who needs all of it, if there is more than the limits allow.
     pub(super) fn too_much(&self) -> Option<Refusal> {
         let RowLimits { rows, bytes, .. } = self.limits;
         (self.shown < self.total || self.json.len() > bytes).then(|| {
@@ -75,7 +77,7 @@ impl Collector {
         })
     }
 
-    /// The rows as a JSON array; where some were left out, an object that says so beside them.
+    /// The rows as a JSON array; if some were left out, an object that says so beside them.
     pub(super) fn finish(self) -> String {
         let Self { json, shown, total, .. } = self;
         if shown == total {
@@ -91,7 +93,7 @@ fn row_json(row: &PgRow, value_bytes: usize) -> Result<String, sqlx::Error> {
     let mut json = String::from("{");
     let mut names: Vec<String> = Vec::with_capacity(row.len());
     for column in row.columns() {
-        // `SELECT 1, 2` gives two columns of one name; both must be seen.
+        // `SELECT 1, 2` gives two columns of one name; the reader must see both.
         let mut name = column.name().to_owned();
         let mut copy = 2;
         while names.contains(&name) {
@@ -126,7 +128,8 @@ fn text_json(text: &str, of: &PgTypeInfo, value_bytes: usize) -> String {
         PgTypeKind::Domain(base) => text_json(text, base, value_bytes),
         _ => match of.name() {
             "BOOL" => if text == "t" { "true" } else { "false" }.to_owned(),
-            // Copied digit by digit: no numeric loses its scale. NaN and Infinity are no JSON and become strings below.
+            // The digits are copied: no numeric loses its scale. NaN and Infinity are no JSON and
+            // become strings below.
             "INT2" | "INT4" | "INT8" | "OID" | "FLOAT4" | "FLOAT8" | "NUMERIC" if is_json(text) => text.to_owned(),
             "JSON" | "JSONB" if text.len() <= value_bytes && is_json(text) => text.to_owned(),
             "TIMESTAMP" | "TIMESTAMPTZ" => string(&iso_8601(text)),
@@ -147,7 +150,7 @@ fn string(text: &str) -> String {
 fn cut(text: &str, value_bytes: usize) -> String {
     let end = text.floor_char_boundary(value_bytes);
     let (shown, next) = (&text[..end], text[..end].chars().count() + 1);
-    // `substr` counts characters; so many are no more than a value may have, unless they are rare ones.
+    // `substr` counts characters. So many fit into a value's bytes, unless they are rare ones.
     let piece = value_bytes / 4 * 3;
     string(&format!("{shown}… (cut: the value has {} bytes; substr(VALUE::text, {next}, {piece}) goes on from here)", text.len()))
 }
@@ -165,8 +168,9 @@ fn iso_8601(text: &str) -> String {
     format!("{date}T{time}{minutes}")
 }
 
-/// Reads the text form of an array, `{1,NULL,"a \"b\""}`, nested ones too; `None` when it is not one.
-/// The form is described in the Postgres manual, chapter "Arrays", "Array Input and Output Syntax".
+/// Reads the text form of an array, `{1,NULL,"a \"b\""}`, nested ones too; `None` if it is none.
+/// The Postgres manual describes the form in "Array Input and Output Syntax" of its chapter
+/// "Arrays".
 fn array_json(text: &str, element: &PgTypeInfo, value_bytes: usize) -> Option<String> {
     // Arrays that do not begin at 1 carry their bounds in front: `[0:1]={1,2}`.
     let text = if text.starts_with('[') { text.split_once('=')?.1 } else { text };
@@ -195,7 +199,7 @@ fn array_json(text: &str, element: &PgTypeInfo, value_bytes: usize) -> Option<St
     }
 }
 
-/// Reads up to the closing quote; returns the value and what follows the quote.
+/// Reads up to the closing quote; returns the value and the text behind the quote.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut chars = text.char_indices();

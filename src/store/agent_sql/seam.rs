@@ -1,4 +1,5 @@
-//! Where running the agent's SQL ends in a question: nothing of it is kept, and what was found is judged anew.
+//! The seam between the agent's SQL and a question: nothing of the statement is kept, and the law
+//! judges the findings anew.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use super::told::{FORBIDDEN, code_of};
 use crate::domain::{Effect, Finding, Outcome};
 use crate::store::{Store, StoreError};
 
-/// The login that statements of the agent run on: how much Postgres lets them do. Each may do more than the one before.
+/// The login that statements of the agent run on: how much Postgres allows them. Each may do more
+/// than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentLogin {
     /// Reads.
@@ -16,12 +18,13 @@ pub enum AgentLogin {
     Writer,
     /// Makes and changes tables, views, indexes …
     Tables,
-    /// Does what the law let pass although it may delete, or cannot be told. It is never asked about again.
+    /// Does whatever the law allowed, even deleting, or effects that nobody can tell. No question
+    /// follows.
     Full,
 }
 
 impl AgentLogin {
-    /// The least login for effects that the law let pass.
+    /// The least login for effects that the law allowed.
     pub fn of(effects: &BTreeSet<Effect>) -> Self {
         let login = |effect: &Effect| match effect {
             Effect::Read => Self::Reader,
@@ -33,17 +36,18 @@ impl AgentLogin {
     }
 }
 
-/// What came of statements of the agent.
+/// The end of statements of the agent.
 #[derive(Debug, PartialEq)]
 pub enum SqlEnd {
-    /// It is recorded.
+    /// Their outcome, which is recorded.
     Outcome(Outcome),
-    /// They would do more than they were let to. Nothing of them was kept or recorded; the law judges them anew, with this.
+    /// They would do more than they were allowed to. Nothing of them was kept or recorded; the law
+    /// judges them anew, with this.
     Asks(Finding),
 }
 
 impl SqlEnd {
-    /// The outcome, where it came to one.
+    /// The outcome, if there is one.
     pub fn outcome(self) -> Option<Outcome> {
         match self {
             Self::Outcome(outcome) => Some(outcome),
@@ -53,7 +57,7 @@ impl SqlEnd {
 }
 
 impl Store {
-    /// What a statement failed with, as a question where it was a lack of rights that a login with more rights has.
+    /// The failure of a statement, as a question if a login with more rights could run it.
     pub(super) async fn or_asks(&self, failure: Failure, login: AgentLogin) -> Failure {
         let Failure::Statement(told) = &failure else { return failure };
         let message = &told.message;
@@ -69,7 +73,8 @@ impl Store {
                 }
                 Ok(Named::Schema) if login == AgentLogin::Writer => asks(Effect::Define, "It would make something"),
                 Ok(Named::Relation | Named::Schema) => asks(Effect::Opaque, refused),
-                // What belongs to the house or to the server itself is refused to every login: nobody is asked about it.
+                // Every login is refused the house's and the server's own things, so nobody is
+                // asked about them.
                 Ok(Named::Nothing) => failure,
                 Err(error) => Failure::Store(error),
             },
@@ -77,7 +82,8 @@ impl Store {
         }
     }
 
-    /// What of the agent's own Postgres' words name. In which language they are does not matter: names stay as they are.
+    /// The agent's own thing that Postgres' message names. Its language does not matter: names stay
+    /// as they are.
     async fn refused_in_agent(&self, message: &str) -> Result<Named, StoreError> {
         let row = sqlx::query!(
             r#"WITH own AS (
@@ -103,7 +109,7 @@ impl Store {
     }
 }
 
-/// What of the agent's own a refusal names.
+/// The agent's own thing that a refusal names.
 enum Named {
     /// A function, a type, an operator.
     Code,

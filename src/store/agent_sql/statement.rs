@@ -1,4 +1,4 @@
-//! A statement of the agent: looked at, prepared, run, and its rows collected.
+//! A statement of the agent: read, prepared, run, and its rows collected.
 
 use futures::TryStreamExt;
 use serde_json::{Value, json};
@@ -19,31 +19,33 @@ const REFUSED: &[&str] =
 /// How many statements one call may hold.
 const MOST: usize = 50;
 
-/// A statement with its parameters, and how much of its result is wanted.
+/// A statement with its parameters, and with limits on its result.
 pub(super) struct Statement<'a> {
     pub(super) text: &'a str,
     /// Its first word, in capitals.
     first: String,
     params: &'a [Value],
-    /// Values were given that have no place in it.
+    /// True if values were given for which it has no place.
     pub(super) unused: bool,
     room: Room,
 }
 
-/// How much of a result there is room for.
+/// The room for a result.
 #[derive(Clone, Copy)]
 pub(super) enum Room {
-    /// What does not fit is left out, and that is said in the result.
+    /// Rows that do not fit are left out, and the result says so.
     Shown(RowLimits),
-    /// What does not fit is an error: the reader is a program, and takes what it gets for the whole.
+    /// Rows that do not fit are an error: the reader is a program, and takes its rows for the
+    /// whole.
     Whole(RowLimits),
 }
 
-/// Looks at the statements of one call without running any; the error is what their author is told. They share what is shown of their
-/// results.
+/// Reads the statements of one call without running any; the error is for their author. They share
+/// the room for their results.
 pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: RowLimits) -> Result<Vec<Statement<'a>>, Refusal> {
     let many = statements.len();
-    // Models write the statement itself there. Without a $1 it means what it says, whatever is given; they are told.
+    // Models write the statement itself into `params`. A statement without a $1 means the same
+    // whatever values come with it; the model is told.
     let unused = !params.is_empty() && !statements.iter().any(|text| text.contains('$'));
     let params = if unused { &[] } else { params };
     if many > 1 && !params.is_empty() {
@@ -63,7 +65,7 @@ pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: R
 }
 
 impl<'a> Statement<'a> {
-    /// Looks at a statement without running it; the error is what its author is told.
+    /// Reads a statement without running it; the error is for its author.
     pub(super) fn new(text: &'a str, params: &'a [Value], room: Room) -> Result<Self, Refusal> {
         if text.contains('\0') || params.iter().any(holds_zero) {
             return Err(refusal("SQL and its parameters cannot hold zero characters; leave them out"));
@@ -76,14 +78,15 @@ impl<'a> Statement<'a> {
         &self.first
     }
 
-    /// Has Postgres read it, and look up what it names, without any effect.
+    /// Lets Postgres read it and look up the names in it, without any effect.
     pub(super) async fn check(&self, connection: &mut PgConnection) -> Result<(), Failure> {
         let prepared = (&mut *connection).prepare(AssertSqlSafe(self.text.to_owned()).into_sql_str()).await;
         prepared.map(drop).map_err(|error| describe(error, self.text, 0))?;
         if !matches!(&*self.first, "DROP" | "TRUNCATE") {
             return Ok(());
         }
-        // Postgres looks up what these name only when they run; they are short, and a rollback leaves nothing of them.
+        // Postgres looks up the names in these only when they run. They are short, and a rollback
+        // leaves nothing of them.
         sqlx::raw_sql("BEGIN").execute(&mut *connection).await?;
         let tried = sqlx::raw_sql(AssertSqlSafe(self.text.to_owned())).execute(&mut *connection).await;
         let tried = tried.map(drop).map_err(|error| describe(error, self.text, 0));
@@ -91,10 +94,11 @@ impl<'a> Statement<'a> {
         tried
     }
 
-    /// Runs it, and gives its rows or what it did as JSON.
+    /// Runs it, and returns its rows or its count as JSON.
     pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<String, Failure> {
-        // Postgres prepares one statement only, so this refuses a second one. It runs by the simple protocol afterwards, which gives
-        // every value in its text form; nothing ran in between, so it is parsed the same way again.
+        // Postgres prepares one statement only, so this refuses a second one. Then it runs by the
+        // simple protocol, which gives every value in its text form. Nothing ran in between, so
+        // Postgres parses it the same way again.
         let prepared = (&mut *connection)
             .prepare(AssertSqlSafe(self.text.to_owned()).into_sql_str())
             .await
@@ -102,7 +106,7 @@ impl<'a> Statement<'a> {
         if self.params.is_empty() {
             return self.collect(connection, self.text.to_owned(), 0).await;
         }
-        // The types are those that Postgres inferred: it infers the same ones for the same text again.
+        // Postgres inferred these types, and infers the same ones for the same text again.
         let types = match prepared.parameters() {
             Some(Either::Left(types)) => types.to_vec(),
             _ => Vec::new(),
@@ -125,7 +129,7 @@ impl<'a> Statement<'a> {
         self.collect(connection, execute, usize::MAX).await
     }
 
-    /// `before`: how many characters of `sql` stand before the statement, for positions in errors.
+    /// `before`: the number of characters in `sql` before the statement, for positions in errors.
     async fn collect(&self, connection: &mut PgConnection, sql: String, before: usize) -> Result<String, Failure> {
         let (Room::Shown(limits) | Room::Whole(limits)) = self.room;
         let whole = matches!(self.room, Room::Whole(_));
@@ -155,13 +159,14 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// Stands before a statement with parameters.
+/// The text before a statement with parameters.
 const PREPARE: &str = "PREPARE level3_statement AS ";
 
 /// The statement's first word, in capitals.
 fn first_word(statement: &str) -> Result<String, Refusal> {
     let dialect = PostgreSqlDialect {};
-    // A text that the tokenizer cannot read goes on to Postgres, whose answer is better; the transaction's id is checked in any case.
+    // A text that the tokenizer cannot read goes on to Postgres, whose answer is better. The
+    // transaction's id is checked in any case.
     let tokens = Tokenizer::new(&dialect, statement).tokenize().unwrap_or_default();
     let word = tokens.iter().find_map(|token| match token {
         Token::Word(word) => Some(word.value.to_ascii_uppercase()),
@@ -186,18 +191,20 @@ fn holds_zero(value: &Value) -> bool {
     }
 }
 
-/// A JSON value as a literal without a type of its own, so that it takes the type of the parameter it stands for.
+/// A JSON value as a literal without a type of its own, so that it takes the type of its parameter.
 fn literal(value: &Value, of: &PgTypeInfo) -> String {
     let text = match (value, of.kind()) {
         (Value::Null, _) => return "NULL".to_owned(),
         (Value::Array(items), PgTypeKind::Array(_)) => array(items),
         _ => scalar(value),
     };
-    // E'…' means the same whatever the session's settings are; in a plain literal they decide what a backslash means.
+    // E'…' means the same with all settings of the session; in a plain literal they decide what a
+    // backslash means.
     format!("E'{}'", text.replace('\\', r"\\").replace('\'', "''"))
 }
 
-/// The text from which Postgres reads a value: what stands in a string, and JSON for everything with parts.
+/// The text from which Postgres reads a value: the content of a string, and JSON for everything
+/// with parts.
 fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Why a statement came to nothing, and what to do instead.
+//! Why a statement failed, and what to do instead.
 
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
@@ -7,15 +7,16 @@ use crate::domain::{EXECUTE_SQL, Finding, MANAGE_TASKS, Refusal, RefusalCode, WR
 use crate::postgres::TOO_LONG;
 use crate::store::StoreError;
 
-/// The most of each text that Postgres says of an error. A statement decides how long they are: its values stand in them.
+/// The most bytes of each text in Postgres' error. A statement decides how long they are: its
+/// values stand in them.
 const LONGEST: usize = 4 << 10;
 
-/// Postgres' code for what it forbids.
+/// Postgres' code for a lack of rights.
 pub(super) const FORBIDDEN: &str = "42501";
-/// Under which name Postgres' code is told.
+/// The name under which a refusal has Postgres' code.
 const CODE: &str = "code";
 
-/// What Postgres said was wrong, as its code.
+/// Postgres' code in a refusal.
 pub(super) fn code_of(refusal: &Refusal) -> Option<&str> {
     refusal.more.get(CODE)?.as_str()
 }
@@ -28,7 +29,7 @@ pub(super) fn refusal(message: impl Into<String>) -> Refusal {
     Refusal::new(RefusalCode::Refused, message)
 }
 
-/// A capability's call cannot wait for a person in the middle.
+/// The refusal for a capability: its call cannot wait for a person in the middle.
 pub(super) fn cannot_ask(finding: &Finding) -> Refusal {
     let why = finding.why.join(" ");
     refusal(format!(
@@ -50,7 +51,7 @@ pub(super) fn ended_transaction() -> Refusal {
     refusal("the statement ended the transaction it ran in; what it did is not recorded")
 }
 
-/// Says of which of several statements this is told.
+/// Names the one of several statements that a refusal is about.
 pub(super) fn told_of(told: Refusal, number: usize, of: usize, statement: &str) -> Refusal {
     if of <= 1 {
         return told;
@@ -59,7 +60,7 @@ pub(super) fn told_of(told: Refusal, number: usize, of: usize, statement: &str) 
     told.with("statement", number).with("query", statement).with("kept", kept)
 }
 
-/// A result that cannot be kept as it is.
+/// The refusal of a result that is too large to be kept.
 pub(super) fn too_much(bytes: usize) -> Refusal {
     let message = format!(
         "the result has {} KiB and cannot be kept; nothing of the statement was kept. Name fewer columns, use LIMIT, or give long values \
@@ -73,17 +74,19 @@ pub(in crate::store) fn is_code(error: &sqlx::Error, code: &str) -> bool {
     error.as_database_error().and_then(|error| error.code()).as_deref() == Some(code)
 }
 
-/// Says what Postgres said: message, code, position, detail, hint, and for what the agent may not do, what it may. `before` is how many
-/// characters of ours stood before the statement.
+/// Postgres' error as a refusal: message, code, position, detail and hint, and for a lack of
+/// rights, what the agent may do. `before`: the number of our characters before the statement.
 pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Failure {
     let Some(database) = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) else {
         return match error {
-            // The connection broke: nothing of the transaction was kept. Whether the server is there, recording this will show.
+            // The connection broke, so nothing of the transaction was kept. Recording this will
+            // show whether the server is there.
             sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => Failure::Cut,
             other => Failure::Store(StoreError::Database(other)),
         };
     };
-    // The statement, another statement of the agent, or the server going down ended this connection.
+    // The statement, another statement of the agent, or the end of the server closed this
+    // connection.
     if matches!(database.code(), "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "25P04") {
         return Failure::Cut;
     }

@@ -1,4 +1,4 @@
-//! The transaction of a call: the agent's statements, and what came of them recorded beside them.
+//! The transaction of a call: the agent's statements, and the record of their outcome beside them.
 
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
@@ -18,7 +18,7 @@ use crate::store::things::operations::shown;
 use crate::store::unit::Doubt;
 use crate::store::{CallEnd, Lease, NewOperation, Signals, Store, StoreError};
 
-/// What is recorded in the transaction of the statement.
+/// The record in the transaction of the statement.
 pub(super) enum Seal<'a> {
     /// The outcome of the agent's own call.
     Call(&'a CallEnd<'a>),
@@ -38,11 +38,11 @@ pub(super) struct Terms<'a> {
 
 const TRANSACTION: &str = "pg_catalog.pg_current_xact_id()::pg_catalog.text";
 
-/// What is said beside the results where values were given that no statement has a place for.
+/// The note beside the results if values were given for which no statement has a place.
 const NOTE: &str = r#","note":"`params` were not used: there is no $1 in `query`. Only what stands in `query` was run.""#;
 
 impl Store {
-    /// Runs statements and records what came of them, in one transaction.
+    /// Runs statements and records their outcome, in one transaction.
     pub(super) async fn run_in_transaction(
         &self,
         lease: &Lease,
@@ -66,10 +66,10 @@ impl Store {
             Ok(result) => match self.found(connection, login, &before, keeping.as_ref(), now).await {
                 Ok(None) => Ok(result),
                 Ok(Some(finding)) => Err(Failure::Asks(finding)),
-                // A trigger that was deferred may be refused only now.
+                // Postgres may refuse a deferred trigger only now.
                 Err(failure) => Err(self.or_asks(failure, login).await),
             },
-            // What a capability may only read is told to it as Postgres says it.
+            // If a capability may only read, it gets Postgres' refusal as it is.
             Err(failure) if matches!(seal, Seal::Nothing) => Err(failure),
             Err(failure) => Err(self.or_asks(failure, login).await),
         };
@@ -94,13 +94,15 @@ impl Store {
             Err(error) if is_code(&error, "L3003") => return Err(Failure::Statement(ended_transaction())),
             Err(error) => {
                 return Err(match StoreError::from(error) {
-                    // Its own settings of timeouts, or another statement of the agent, kept the outcome from being recorded.
+                    // The statement's own timeouts, or another statement of the agent, kept the
+                    // outcome from the record.
                     StoreError::Database(error) => describe(error, "", 0),
                     lost => Failure::Store(lost),
                 });
             }
         };
-        // Constraints that were deferred are checked here, and a violated one is the statement's fault as well.
+        // Postgres checks deferred constraints here; a violated one is the statement's fault as
+        // well.
         let Some(sequence) = sequence else {
             sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
             running.backend = None;
@@ -110,12 +112,12 @@ impl Store {
         running.commits = Some(self.signals.clone());
         sqlx::raw_sql("COMMIT").execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
         running.backend = None;
-        // As if the connection had broken in the very moment of the commit.
+        // The same as if the connection broke in the very moment of the commit.
         failpoint::hit(Point::AfterStatement).map_err(|_| Failure::Cut)?;
         Ok((result, Some(Committed { sequence, doubt })))
     }
 
-    /// What the statements turned out to do, which nobody let them do.
+    /// The effects of the statements that nobody allowed.
     async fn found(
         &self,
         connection: &mut PgConnection,
@@ -133,17 +135,18 @@ impl Store {
         Ok(found)
     }
 
-    /// Begins the transaction on a connection that is what it must be. A login can change its own defaults: such a connection is closed, and
-    /// what the agent changed is undone.
+    /// Begins the transaction on a connection in its proper state. A login can change its own
+    /// defaults: such a connection is closed, and the agent's change is undone.
     async fn begin_as(&self, login: AgentLogin, seal: &Seal<'_>) -> Result<Begun, Failure> {
         let AgentPool { login: name, pool } = self.agent.of(login);
         let begin = seal.begin(login);
         let mut repaired = false;
-        // Others in the pool may have been opened in the same way.
+        // Other connections of the pool may have been opened with the same defaults.
         for _ in 0..=pool.options().get_max_connections() {
             let mut connection = self.agent_connection(login).await?;
             let begun = sqlx::raw_sql(AssertSqlSafe(begin.clone())).fetch_one(&mut *connection).await.map_err(|error| {
-                // Another statement of the agent holds a table for so long that not even its size can be asked.
+                // Another statement of the agent holds a table for so long that not even its size
+                // can be read.
                 let held = is_code(&error, "55P03") || is_code(&error, "57014");
                 if held { describe(error, "", 0) } else { error.into() }
             })?;
@@ -166,7 +169,7 @@ impl Store {
         Err(Failure::Statement(busy()))
     }
 
-    /// Records what came of the statement, in its transaction. Returns the event's number.
+    /// Records the end of the statement, in its transaction. Returns the event's number.
     async fn seal(
         &self,
         connection: &mut PoolConnection<Postgres>,
@@ -215,7 +218,7 @@ impl Store {
         }
     }
 
-    /// What `sql_token` in the database computes too.
+    /// The same text as `sql_token` in the database computes.
     pub(in crate::store) fn sql_token(&self, fact: &str, fence: i64, transaction: &str, text: &str) -> Vec<u8> {
         let text = hex::encode(Sha256::digest(text));
         let mut hash = Sha256::new();
@@ -227,7 +230,7 @@ impl Store {
 }
 
 impl Seal<'_> {
-    /// The call that loses what its statements lose.
+    /// The call for which the statements' losses are kept.
     fn call(&self) -> Option<ToolCallId> {
         match self {
             Self::Call(end) => Some(end.call()),
@@ -236,8 +239,9 @@ impl Seal<'_> {
         }
     }
 
-    /// Runs the statements one after the other, and none after one that failed or left the transaction. Of several, the results come in one
-    /// list; so they do where something is to be said beside them.
+    /// Runs the statements one after the other, and none after one that failed or left the
+    /// transaction. The results of several come in one list; so does a single one with a note
+    /// beside it.
     async fn run(
         &self,
         login: AgentLogin,
@@ -260,7 +264,7 @@ impl Seal<'_> {
         Ok(format!("{{\"results\":[{}]{note}}}", results.join(",")))
     }
 
-    /// Between two statements: what the first one left behind must be the transaction it was given.
+    /// Checks between two statements that the first one left the transaction as it was.
     async fn next(&self, login: AgentLogin, connection: &mut PgConnection, transaction: &str) -> Result<(), Failure> {
         const SAME: &str = "SELECT pg_catalog.pg_current_xact_id_if_assigned()::pg_catalog.text";
         let same = sqlx::raw_sql(SAME).fetch_one(&mut *connection).await.map_err(|error| describe(error, "", 0))?;
@@ -274,14 +278,18 @@ impl Seal<'_> {
         Ok(())
     }
 
-    /// Begins the transaction; asks for its id, for the process that serves it, for what it will be compared with, and for the session.
+    /// Begins the transaction, and reads its id, its process, the state to compare with, and the
+    /// session.
     ///
-    /// A read-only transaction is a boundary here, although settings of a session are none. It was asked something before the statement
-    /// runs, and after that Postgres lets nothing make it writable again; the statement cannot end it and go on, for it is only one; and it
-    /// is rolled back whatever came of it. What a rollback does not undo, the state of a sequence, a read-only transaction refuses.
+    /// A read-only transaction is a boundary here, although settings of a session are none. It has
+    /// run a query before the statement, and after that Postgres lets nothing make it writable
+    /// again. The statement cannot end it and go on, since it is only one. And it is rolled back in
+    /// any case. A rollback does not undo the state of a sequence, but a read-only transaction
+    /// refuses to change one.
     ///
-    /// Where the outcome must be written in the same transaction, only a part of it is read-only: a subtransaction, which nothing inside it
-    /// can make writable, and whose end restores what was before. Of several statements each has its own.
+    /// If the outcome must be written in the same transaction, only a part of it is read-only: a
+    /// subtransaction, which nothing inside it can make writable, and whose end restores the former
+    /// state. Of several statements each has its own.
     fn begin(&self, login: AgentLogin) -> String {
         let (mode, transaction, then) = match (self, login) {
             (Self::Call(_), AgentLogin::Reader) => {
@@ -299,27 +307,28 @@ impl Seal<'_> {
     }
 }
 
-/// How long a commit that nobody waits for is given to end, in milliseconds.
+/// How long a commit that nobody waits for may take to end, in milliseconds.
 const COMMITS_WITHIN_MS: i64 = 5000;
 
 /// A transaction that has begun.
 struct Begun {
     running: Running,
-    /// Its id; empty where it cannot write.
+    /// Its id; empty if it cannot write.
     transaction: String,
-    /// What the look at its end compares with.
+    /// The state that the look at its end compares with.
     before: String,
-    /// How many rows of each table the server had counted as changed.
+    /// The server's count of changed rows for each table.
     rows: String,
 }
 
-/// A connection in the middle of a statement. Dropped so, because the turn was stopped or time is up, the statement is ended at the
-/// server as well: dropping the future alone would leave it running.
+/// A connection in the middle of a statement. If it is dropped so, because the turn was stopped or
+/// time is up, the statement is ended at the server as well: dropping the future alone leaves it
+/// running.
 struct Running {
     connection: Option<PoolConnection<Postgres>>,
     backend: Option<i32>,
     pool: PgPool,
-    /// Its commit is under way; whom to tell that it may have happened.
+    /// The signals to tell that a commit may have happened, while one is under way.
     commits: Option<Signals>,
 }
 
@@ -328,7 +337,8 @@ impl Drop for Running {
         let (Some(backend), Some(mut connection)) = (self.backend, self.connection.take()) else { return };
         connection.close_on_drop();
         let (pool, commits) = (self.pool.clone(), self.commits.take());
-        // Waited for: while it commits, it does not heed this, and what it commits is there to be seen only when it has ended.
+        // This waits for the end of a commit: a commit does not heed the order, and nobody can see
+        // its work before it has ended.
         let patience = if commits.is_some() { COMMITS_WITHIN_MS } else { 0 };
         tokio::spawn(async move {
             if let Err(error) = sqlx::query!("SELECT pg_terminate_backend($1, $2)", backend, patience).fetch_one(&pool).await {

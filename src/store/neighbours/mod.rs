@@ -1,5 +1,6 @@
-//! Tells the neighbours, the other servers on this database, what was committed here and what models write, and hears it from them. Both on
-//! one connection, and after the commit: no transaction of a turn says anything. See ADR 31.
+//! Tells the neighbours, the other servers on this database, of the commits here and of the text
+//! that models write, and hears of theirs. Both go over one connection, and after the commit: no
+//! transaction of a turn says anything. See ADR 31.
 
 mod outbox;
 
@@ -18,11 +19,12 @@ use outbox::{Answers, Word};
 
 /// The name of the connections that listen, by which servers find out whether they are alone.
 pub(super) const EARS: &str = "level3 ears";
-/// How often a server makes sure that it still hears, and asks who else is there. Real time: it guards against what hangs.
+/// How often a server makes sure that it still hears, and asks who else is there, in real time: it
+/// guards against connections that hang.
 const ROLL_CALL: Duration = Duration::from_secs(30);
 /// How long the database gets to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// How soon to try again when the database was not there.
+/// How soon to try again after the database did not answer.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Tells neighbours and hears them.
@@ -33,7 +35,8 @@ pub struct Neighbours {
     read: Answers,
 }
 
-/// A pool for one connection that listens; given back, it is closed, so that nobody counts it as a server.
+/// A pool for the one connection that listens. A connection that is given back is closed, so that
+/// no server counts it as one.
 pub(super) fn ears(options: sqlx::postgres::PgConnectOptions) -> PgPool {
     PgPoolOptions::new()
         .max_connections(2)
@@ -44,7 +47,8 @@ pub(super) fn ears(options: sqlx::postgres::PgConnectOptions) -> PgPool {
 }
 
 impl Store {
-    /// What tells and hears. The channel has a name that statements of the agent cannot know, so they can neither listen nor speak there.
+    /// The part that tells and hears. No statement of the agent can know the channel's name, so
+    /// none can listen or speak there.
     pub fn neighbours(&self) -> Neighbours {
         let channel = format!("level3_{}", hex::encode(&self.derived_key("channel")[..16]));
         Neighbours { pool: self.ears.clone(), channel, signals: self.signals.clone(), read: Answers::default() }
@@ -52,13 +56,13 @@ impl Store {
 }
 
 impl Neighbours {
-    /// Tells and hears until `ended`, then tells what is left.
+    /// Tells and hears until `ended`, then sends the words that are left.
     pub async fn run(mut self, ended: CancellationToken) {
         let mut again = false;
         while let Err(error) = self.attend(again, &ended).await {
             again = true;
             tracing::warn!(error = &error as &dyn std::error::Error, "other servers cannot be heard; trying again soon");
-            // Somebody may come meanwhile.
+            // Another server may come meanwhile.
             self.signals.outbox().set_company(true);
             if tokio::time::timeout(RETRY_AFTER, ended.cancelled()).await.is_ok() {
                 return;
@@ -87,14 +91,15 @@ impl Neighbours {
         }
     }
 
-    /// Begins to listen. Gives the connection and the number by which its own notifications are known.
+    /// Begins to listen. Returns the connection, and the number that its own notifications carry.
     async fn listen(&self, again: bool) -> Result<(PgListener, u32), StoreError> {
         let mut ears = PgListener::connect_with(&self.pool).await?;
-        // Lost, it is made anew here, where what was missed is asked for.
+        // A lost connection is made anew here, and everything that it missed is read.
         ears.eager_reconnect(false);
         ears.listen(&self.channel).await?;
         let own = query_scalar!(r#"SELECT pg_backend_pid() AS "pid!""#).fetch_one(&mut ears).await?.cast_unsigned();
-        // Whoever listens already is counted now; whoever comes later says hello, which is heard from now on.
+        // Servers that listen already are counted now. A server that comes later says hello, which
+        // is heard from now on.
         if self.call_the_roll(&mut ears).await? || again {
             self.signals.outbox().say(Word::Hello);
             self.signals.missed();
@@ -102,7 +107,7 @@ impl Neighbours {
         Ok((ears, own))
     }
 
-    /// Finds out whether anybody else listens.
+    /// Finds out whether another server listens.
     async fn call_the_roll(&self, ears: &mut PgListener) -> Result<bool, StoreError> {
         let others = query_scalar!(
             r#"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1
@@ -114,8 +119,9 @@ impl Neighbours {
         Ok(others)
     }
 
-    /// Says everything that is to be told, in one statement. A transaction that only notifies waits for no disk, and holds for no longer
-    /// than itself the lock that all notifying commits of a Postgres share.
+    /// Sends all waiting words in one statement. A transaction that only notifies waits for no
+    /// disk. All notifying commits of a Postgres share a lock, and this holds it only for its own
+    /// short time.
     async fn tell(&self, ears: &mut PgListener) -> Result<(), StoreError> {
         let words = self.signals.outbox().take();
         if !words.is_empty() {
@@ -142,17 +148,17 @@ impl Neighbours {
                 }
             }
             Ok(Word::Hello) => {
-                // What was committed while we thought ourselves alone was not told.
+                // Commits while we believed ourselves alone were not told.
                 outbox.say(Word::Missed);
                 self.signals.missed();
             }
-            // Another version's word may say anything.
+            // A word of another version may say anything.
             Ok(Word::Missed) | Err(_) => self.signals.missed(),
         }
     }
 }
 
-/// What the database answers, unless the connection is dead and nobody said so.
+/// The database's answer, or an error if the connection is dead and nobody said so.
 async fn in_time<T>(asked: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
     let answered = tokio::time::timeout(ANSWER_WITHIN, asked).await;
     Ok(answered.map_err(|_| StoreError::broken(std::io::ErrorKind::TimedOut.into()))??)

@@ -1,4 +1,5 @@
-//! What is to be told to the other servers, in order, until it is sent. Nothing is kept for nobody.
+//! The words for the other servers, in order, until they are sent. If nobody listens, nothing is
+//! kept.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,22 +10,23 @@ use tokio::sync::Notify;
 use crate::domain::{ConversationId, Event, EventRecord, TurnId};
 use crate::wire::ServerFrame;
 
-/// The most bytes of text in one notification. Postgres takes 8,000, and JSON may write a byte with six.
+/// The most bytes of text in one notification. Postgres takes 8,000, and JSON may write a byte with
+/// six.
 const MOST_TEXT: usize = 1280;
 /// With so many words unsent, text is dropped: the record replaces it.
 const MOST_BEFORE_TEXT: usize = 256;
-/// With so many, all are replaced by [`Word::Missed`]: who needs what they said reads it.
+/// With so many, one [`Word::Missed`] replaces all: a server that needs them reads the database.
 const MOST_WORDS: usize = 1024;
-/// Answers that are followed at once; text of others is dropped.
+/// How many answers are followed at once; text of others is dropped.
 const MOST_ANSWERS: usize = 256;
 
-/// What one server tells the others.
+/// A word of one server to the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Word {
-    /// Who says this has begun to listen, and knows nothing of before.
+    /// The sender has begun to listen, and knows nothing of before.
     Hello,
-    /// Something happened that is not told.
+    /// Something happened of which no word tells.
     Missed,
     /// An event was committed.
     Event(Hint),
@@ -32,20 +34,20 @@ pub(super) enum Word {
     Text(Piece),
 }
 
-/// An event that another server committed. It is a hint: what happened is in the database alone.
+/// An event that another server committed. It is a hint: only the database has the event itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
-    /// Whose stream.
+    /// The conversation of its stream.
     pub conversation: ConversationId,
     /// Its place there.
     pub sequence: i64,
-    /// What kind of event.
+    /// The kind of event.
     pub kind: String,
-    /// The turn it is about, where it is about one.
+    /// The turn that it is about, if it is about one.
     pub turn: Option<TurnId>,
 }
 
-/// A piece of an answer, and where in the answer it begins.
+/// A piece of an answer, and the place in the answer at which it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Piece {
     pub(super) conversation: ConversationId,
@@ -57,26 +59,27 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// True when the other one follows, and a letter of it, of four bytes at most, still fits in.
+    /// True if the other piece follows, and a letter of it, of four bytes at most, still fits in.
     fn takes(&self, next: &Piece) -> bool {
         (self.turn, self.step, self.attempt, self.at + self.content.len()) == (next.turn, next.step, next.attempt, next.at)
             && self.content.len() + 4 <= MOST_TEXT
     }
 }
 
-/// How much of each answer came by. What has a hole is not shown on: a client may have no way to take text back.
+/// How much of each answer came by. Text after a hole is not shown: a client may have no way to
+/// take text back.
 #[derive(Debug, Default)]
 pub(super) struct Answers(HashMap<TurnId, (i32, i64, usize)>);
 
 impl Answers {
-    /// Where a piece of this length begins that is written now.
+    /// The place at which a piece of this length begins that is written now.
     pub(super) fn write(&mut self, turn: TurnId, step: i32, attempt: i64, bytes: usize) -> usize {
         let begun = self.begun(turn, step, attempt);
         self.0.insert(turn, (step, attempt, begun + bytes));
         begun
     }
 
-    /// True when the piece goes on where the last one ended.
+    /// True if the piece begins at the end of the last one.
     pub(super) fn read(&mut self, piece: &Piece) -> bool {
         let whole = self.begun(piece.turn, piece.step, piece.attempt) == piece.at;
         if whole {
@@ -112,7 +115,7 @@ struct Kept {
 }
 
 impl Outbox {
-    /// Whether anybody listens. Alone, a server tells nothing.
+    /// Sets whether another server listens. Alone, a server tells nothing.
     pub(super) fn set_company(&self, company: bool) {
         let mut kept = self.lock();
         kept.company = company;
@@ -121,7 +124,7 @@ impl Outbox {
         }
     }
 
-    /// Lets the others read on.
+    /// Makes the other servers read on.
     pub(in crate::store) fn say_missed(&self) {
         self.say(Word::Missed);
     }
@@ -141,7 +144,7 @@ impl Outbox {
         self.ready.notify_one();
     }
 
-    /// Something was committed here.
+    /// This server committed an event.
     pub(in crate::store) fn tell(&self, record: &EventRecord) {
         let turn = record.event.turn();
         if let (Event::TurnEnded { .. }, Some(turn)) = (&record.event, turn) {
@@ -151,11 +154,12 @@ impl Outbox {
         self.say(Word::Event(Hint { conversation, sequence, kind, turn }));
     }
 
-    /// A model writes here.
+    /// A model writes at this server.
     pub(in crate::store) fn tell_text(&self, delta: &ServerFrame) {
         let ServerFrame::Delta { conversation, turn, step, attempt, content } = delta else { return };
         let mut kept = self.lock();
-        // Counted although nobody listens: who comes in the middle is told from the beginning of the next answer on.
+        // It counts although nobody listens: a server that comes in the middle is told from the
+        // beginning of the next answer on.
         let mut at = kept.written.write(*turn, *step, *attempt, content.len());
         if !kept.company {
             return;
@@ -179,12 +183,12 @@ impl Outbox {
         self.ready.notify_one();
     }
 
-    /// Completes when there is something to send.
+    /// Completes once there is something to send.
     pub(super) async fn ready(&self) {
         self.ready.notified().await;
     }
 
-    /// Everything to send, as texts that Postgres takes.
+    /// All waiting words, as texts that Postgres takes.
     pub(super) fn take(&self) -> Vec<String> {
         let words = std::mem::take(&mut self.lock().words);
         words.iter().map(|word| serde_json::to_string(word).expect("words are plain data")).collect()
@@ -225,7 +229,8 @@ mod tests {
         outbox.tell(&event(1));
         outbox.tell_text(&delta("text"));
         assert_eq!(words(&outbox), []);
-        // Who comes in the middle of an answer is told of a hole, not of a text without its beginning.
+        // A server that comes in the middle of an answer hears of a hole, and no text without its
+        // beginning.
         outbox.set_company(true);
         outbox.tell_text(&delta(" goes on"));
         let [Word::Text(piece)] = &words(&outbox)[..] else { panic!("one piece") };

@@ -1,4 +1,4 @@
-//! Messages as answers: what a person says in the conversation where a question waits.
+//! Messages as answers: a person's words in a conversation with an open question.
 
 use chrono::{DateTime, Utc};
 use sqlx::query;
@@ -8,17 +8,18 @@ use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, S
 use crate::failpoint::{self, Point};
 use crate::store::{Accepted, DecideError, NewMessage, Store, StoreError, value};
 
-/// Why a call was refused whose person said something else instead, in words for the model. The message itself follows.
+/// Why a call was refused if its person said something else instead, in words for the model. The
+/// message itself follows.
 const INSTEAD: &str = "they said something else instead, which follows.";
 
-/// The approval for which a turn of a conversation waits, as far as a message may be an answer to it.
+/// The approval for which a turn of a conversation waits, for a message that may be the answer.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Its number.
     pub approval: ApprovalId,
     /// The profile of the conversation.
     pub profile: String,
-    /// What the person was shown of what a message does to it.
+    /// The words that decide it, as the person saw them.
     pub words: Words,
 }
 
@@ -34,7 +35,7 @@ impl<'a> Decided<'a> {
 }
 
 impl Store {
-    /// The question that waits in a conversation, if it is exactly one.
+    /// The question that waits in a conversation, if exactly one does.
     ///
     /// # Errors
     /// When the database is not there.
@@ -50,8 +51,9 @@ impl Store {
         Ok(Some(Question { approval: ApprovalId(waits.approval_id), profile: waits.profile, words }))
     }
 
-    /// Takes a message of the person's as the answer to a question. A word decides; a message that says something else declines, and is
-    /// said into the turn in the same transaction. `None`: somebody else was faster, and it is a message like any other.
+    /// Takes a message of the person's as the answer to a question. A word decides. A message that
+    /// says something else declines, and is said into the turn in the same transaction. `None`:
+    /// somebody else was faster, and it is a message like any other.
     ///
     /// # Errors
     /// When the database is not there; then nothing was decided or said.

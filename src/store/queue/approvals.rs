@@ -1,4 +1,5 @@
-//! Approvals: asked for in the transaction that lets the turn wait, decided once by a person, used up by the call's outcome.
+//! Approvals: asked for in the transaction that lets the turn wait, decided once by a person, used
+//! up by the call's outcome.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -12,33 +13,33 @@ use crate::failpoint::{self, Point};
 use crate::store::lease::Held;
 use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
 
-/// A proposal to ask a person about.
+/// A proposal that a person has to decide about.
 #[derive(Clone, Debug)]
 pub struct NewApproval<'a> {
     /// The call.
     pub call: ToolCallId,
     /// Fingerprint of the proposal; the decision holds for this and nothing else.
     pub proposal_sha256: &'a [u8; 32],
-    /// What the person is shown.
+    /// The card for the person.
     pub shown: Shown,
-    /// When it becomes a refusal by itself.
+    /// The time at which it becomes a refusal by itself.
     pub expires_at: DateTime<Utc>,
 }
 
-/// An approval as it stands.
+/// An approval in its present state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approval {
     /// Its number.
     pub id: ApprovalId,
-    /// Where it was asked.
+    /// The conversation of the question.
     pub conversation: ConversationId,
     /// The turn that waits.
     pub turn: TurnId,
     /// The call.
     pub call: ToolCallId,
-    /// Where it stands.
+    /// Its state.
     pub state: ApprovalState,
-    /// What the person was shown.
+    /// The card that the person saw.
     pub shown: Shown,
     /// Fingerprint of the proposal.
     pub proposal_sha256: Vec<u8>,
@@ -46,26 +47,26 @@ pub struct Approval {
     pub reason: Option<String>,
     /// The way the decision came in.
     pub channel: Option<Channel>,
-    /// When it was asked.
+    /// The time of the question.
     pub created_at: DateTime<Utc>,
-    /// When it becomes, or became, a refusal by itself.
+    /// The time at which it becomes, or became, a refusal by itself.
     pub expires_at: DateTime<Utc>,
-    /// When it was decided.
+    /// The time of the decision.
     pub decided_at: Option<DateTime<Utc>>,
-    /// When the effect it allowed was recorded.
+    /// The time at which the allowed effect was recorded.
     pub used_at: Option<DateTime<Utc>>,
 }
 
-/// Why a decision was not taken.
+/// The reason why a decision was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
-    /// There is none of this number.
+    /// No approval has this number.
     #[error("there is no approval {0}")]
     Unknown(ApprovalId),
-    /// It is decided once.
+    /// It was decided before.
     #[error("approval {0} is {1} already; a decision is taken once")]
     Decided(ApprovalId, ApprovalState),
-    /// The database was not there.
+    /// The database did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -96,13 +97,13 @@ impl<'a> Decided<'a> {
         self.message.filter(|_| self.channel == Channel::Words)
     }
 
-    /// The message, if it is to be heard by the model as well.
+    /// The message, if the model has to hear it as well.
     fn said_instead(&self) -> Option<&NewMessage<'a>> {
         self.message.filter(|_| self.channel == Channel::Instead)
     }
 }
 
-/// An approval whose row the transaction has locked, and where it stands.
+/// An approval whose row the transaction has locked, and its state.
 struct Asking {
     conversation: ConversationId,
     turn: TurnId,
@@ -151,7 +152,7 @@ impl TryFrom<Row> for Approval {
 }
 
 impl Store {
-    /// The newest approvals first; of one state, or all.
+    /// The newest approvals first; those of one state, or all.
     ///
     /// # Errors
     /// When the database is not there.
@@ -167,7 +168,7 @@ impl Store {
         rows.fetch_all(&self.pool).await?.into_iter().map(Approval::try_from).collect()
     }
 
-    /// What waits for a person, and where, the oldest first.
+    /// The approvals that wait for a person, with their conversations, the oldest first.
     ///
     /// # Errors
     /// When the database is not there.
@@ -261,8 +262,8 @@ impl Store {
         self.take_decision(id, decided, now).await.map(drop)
     }
 
-    /// Whether an assistant's text asks something that the person's next word may be an answer to: any text since the turn of what the
-    /// person said last.
+    /// True if an assistant's text asks something that the person's next word may answer. It looks
+    /// at all texts since the turn in which the person last spoke.
     ///
     /// # Errors
     /// When the database is not there.
@@ -278,7 +279,7 @@ impl Store {
         Ok(texts.fetch_all(&self.pool).await?.iter().any(|text| asks(text)))
     }
 
-    /// Takes a decision, whoever's it is; a message that was accepted before is the same message.
+    /// Takes a decision, whoever made it. A message that was accepted before is the same message.
     pub(super) async fn take_decision(
         &self,
         id: ApprovalId,
@@ -286,7 +287,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Accepted, DecideError> {
         let mut unit = self.begin(now).await?;
-        // The turn first, as everywhere: then its approvals, then the conversation.
+        // The order of locks is the same everywhere: the turn, its approvals, the conversation.
         let turn = query!(
             "SELECT t.turn_id, t.conversation_id, t.state, c.profile FROM turns t JOIN conversations c USING (conversation_id)
              WHERE t.turn_id = (SELECT turn_id FROM approvals WHERE approval_id = $1) FOR UPDATE OF t",
@@ -322,7 +323,8 @@ impl Store {
         let asking = Asking { conversation, turn: turn_id, call, approval: id, state };
         let actions = unit.end_approval(asking, &decided).await?;
         if decided.always && shown.can_always && decided.input == ApprovalInput::Approve {
-            // An external tool whose definition changed since it was asked about is not what “always” was said of.
+            // “Always” does not hold for an external tool whose definition changed after the
+            // question.
             query!(
                 "INSERT INTO tool_rules (profile, tool, rule, updated_at)
                  SELECT $1, $2, 'always', $3
@@ -358,7 +360,7 @@ impl Store {
         Ok(Accepted { turn: turn_id, conversation, again: false })
     }
 
-    /// Makes refusals of approvals that nobody decided in time.
+    /// Turns approvals that nobody decided in time into refusals.
     ///
     /// # Errors
     /// When the database is not there.
@@ -375,7 +377,7 @@ impl Store {
 }
 
 impl Unit {
-    /// Ends an approval whose row the caller has locked, and says what goes with that.
+    /// Ends an approval whose row the caller has locked, and carries out the transition's actions.
     async fn end_approval(&mut self, asking: Asking, decided: &Decided<'_>) -> Result<Vec<ApprovalAction>, StoreError> {
         let Asking { conversation, turn, call, approval, state: from } = asking;
         let (state, actions) = from.next(decided.input)?;
@@ -402,7 +404,7 @@ impl Unit {
         Ok(actions)
     }
 
-    /// Voids what waits for a person in a turn whose row the caller has locked.
+    /// Voids the approvals that wait in a turn whose row the caller has locked.
     pub(super) async fn void_approvals(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
         let waiting = query!(
             "SELECT approval_id, tool_call_id, state FROM approvals WHERE turn_id = $1 AND state = ANY($2) FOR UPDATE",
@@ -412,7 +414,7 @@ impl Unit {
         for row in waiting.fetch_all(&mut *self.tx).await? {
             let (call, approval) = (ToolCallId(row.tool_call_id), ApprovalId(row.approval_id));
             let asking = Asking { conversation, turn, call, approval, state: word(&row.state)? };
-            // The turn that does this is on its way elsewhere, so nothing goes with it.
+            // The turn goes elsewhere by this same transition, so nothing else goes with it.
             self.end_approval(asking, &Decided::by_nobody(ApprovalInput::Void)).await?;
         }
         Ok(())

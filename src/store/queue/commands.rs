@@ -1,5 +1,5 @@
-//! Orders a person gives the controller: a turn whose one call no model asked for. From there on it is a call like any other, with the
-//! same checks and approvals.
+//! Orders that a person gives the controller: a turn with one call, which no model asked for. From
+//! there on it is a call like any other, with the same checks and approvals.
 
 use chrono::{DateTime, Utc};
 use sqlx::query;
@@ -7,14 +7,14 @@ use sqlx::query;
 use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
 use crate::store::{NewStep, Store, StoreError, Unit, word};
 
-/// How far a turn has come, for who waits for it.
+/// The progress of a turn, for a client that waits for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnReport {
     /// Its conversation.
     pub conversation: ConversationId,
-    /// Where it stands.
+    /// Its state.
     pub state: TurnState,
-    /// Why it ended, where it did not simply complete.
+    /// Why it ended, if it did not simply complete.
     pub reason: Option<String>,
     /// The approval it waits for.
     pub approval: Option<ApprovalId>,
@@ -29,15 +29,15 @@ pub struct CallReport {
     pub call: ToolCallId,
     /// Its tool.
     pub tool: String,
-    /// False when it was refused or failed.
+    /// False if it was refused or failed.
     pub ok: bool,
-    /// What came of it.
+    /// Its result.
     pub result: String,
 }
 
 impl Store {
-    /// Queues a turn that does one call: message, turn, step, call and their events in one transaction. `content` is what the
-    /// conversation shows as the order.
+    /// Queues a turn with one call: message, turn, step, call and their events in one transaction.
+    /// The conversation shows `content` as the order.
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or when the database is not there; then nothing was queued.
@@ -55,7 +55,7 @@ impl Store {
         Ok(turn)
     }
 
-    /// How far a turn has come; `None` when there is no such turn.
+    /// The progress of a turn; `None` if there is no such turn.
     ///
     /// # Errors
     /// When the database is not there.
@@ -96,7 +96,7 @@ impl Store {
 }
 
 impl Unit {
-    /// As [`Store::queue_command`], in the transaction of what belongs to it.
+    /// As [`Store::queue_command`], in a transaction that the caller has begun.
     pub(super) async fn queue_command(
         &mut self,
         conversation: ConversationId,

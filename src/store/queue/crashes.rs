@@ -1,4 +1,5 @@
-//! Capabilities that may have ended the process: counted by version, and at the third time disabled.
+//! Capabilities that may have ended the process: counted by version, and disabled at the third
+//! time.
 
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
@@ -13,7 +14,7 @@ use crate::store::{NewStep, Store, StoreError};
 pub struct Crash {
     /// The call.
     pub call: ToolCallId,
-    /// Which attempt at it.
+    /// The number of the attempt at it.
     pub fence: i64,
     /// The capability.
     pub name: String,
@@ -22,15 +23,16 @@ pub struct Crash {
 }
 
 impl Store {
-    /// Counts a crash. After `limit` of them with no call of this capability that went well between, the live version is disabled and the
-    /// user told, in the same transaction. True when it was disabled now. The same crash counts once.
+    /// Counts a crash. After `limit` of them without a successful call of this capability between,
+    /// the live version is disabled and the user told, in the same transaction. True if that
+    /// happened now. The same crash counts once.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn record_crash(&self, crash: &Crash, limit: u32, now: DateTime<Utc>) -> Result<bool, StoreError> {
         let main = self.main_conversation(now).await?;
         let mut unit = self.begin(now).await?;
-        // First the conversation, then the capability: so does whoever else takes both.
+        // First the conversation, then the capability: every transaction that locks both does so.
         query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", main.0)
             .fetch_one(&mut *unit.tx)
             .await?;
@@ -66,7 +68,7 @@ impl Store {
             == 1;
         if disabled {
             unit.append(main, Event::CapabilityChanged { name: name.clone(), version: *version, enabled: false }).await?;
-            // The controller's own words, as a turn that needs nobody to take it up.
+            // The controller's own words, as a turn that no runner has to take up.
             let turn = unit.queue_turn(main, Origin::Command, None, &format!("[controller] What became of `{name}`?")).await?;
             let content = format!(
                 "The capability `{name}` (version {version}) is disabled: the server ended {limit} times in a row in the middle of a call of \

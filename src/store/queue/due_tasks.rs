@@ -1,5 +1,6 @@
-//! Tasks that fell due become turns: one for each conversation and, in it, for each model that tasks name; no more of them within an hour than
-//! the profile allows. Each turn is a transaction of its own, so nobody waits for the others.
+//! Tasks that fell due become turns: one for each conversation and, in it, for each model that
+//! tasks name. Within an hour there are no more of them than the profile allows. Each turn is a
+//! transaction of its own, so nobody waits for the others.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_as, query_scalar};
@@ -9,18 +10,20 @@ use crate::failpoint::{self, Point};
 use crate::store::things::tasks::Row;
 use crate::store::{Store, StoreError, Unit, value};
 
-/// Held by the server that begins a turn of tasks: the servers of one database share the limit of the hour.
+/// The server that begins a turn of tasks holds this lock: all servers of a database share the
+/// limit of the hour.
 const LOCK: i64 = 0x6c33_6475;
 
-/// For how long begun turns count, and for how long a person who was told that tasks wait is not told again.
+/// How long a begun turn counts, and how long a person who was told that tasks wait is not told
+/// again.
 const HOUR: TimeDelta = TimeDelta::hours(1);
 
-/// What came of a look for due tasks.
+/// The result of a look for due tasks.
 #[derive(Debug, Default)]
 pub struct Fired {
     /// How many turns they began.
     pub turns: usize,
-    /// When the next of those that wait may begin one, if some wait.
+    /// If some wait: the time at which the next of them may begin a turn.
     pub held_until: Option<DateTime<Utc>>,
 }
 
@@ -33,7 +36,7 @@ struct Group {
 }
 
 impl Group {
-    /// Why no turn may be begun: the limit, and when there is room again.
+    /// The reason why no turn may begin: the limit, and the time at which there is room again.
     fn held(&self, begun: &[DateTime<Utc>]) -> Option<(u64, Option<DateTime<Utc>>)> {
         let limit = self.limit?;
         let leaves = begun.len().checked_sub(usize::try_from(limit).ok()?)?;
@@ -42,10 +45,10 @@ impl Group {
 }
 
 impl Store {
-    /// Hands every task that is due to a turn, the longest due first. `describe` writes the turn's input.
+    /// Hands every due task to a turn, the longest due first. `describe` writes the turn's input.
     ///
     /// # Errors
-    /// When the database is not there; what was handed out until then stays so.
+    /// When the database is not there; tasks that were handed out until then stay so.
     pub async fn fire_due_tasks(&self, now: DateTime<Utc>, describe: impl Fn(&[Task]) -> String) -> Result<Fired, StoreError> {
         let groups = query!(
             r#"SELECT c.conversation_id, t.model, c.tasks_held_at, p.budgets AS "budgets?"
@@ -60,7 +63,7 @@ impl Store {
             let budgets: Budgets = row.budgets.map(value).transpose()?.unwrap_or_default();
             let (conversation, limit) = (ConversationId(row.conversation_id), budgets.tasks.turns_per_hour);
             let group = Group { conversation, model: row.model, limit };
-            // However many wait: where the person knows it, nothing is to be done.
+            // However many wait: if the person knows it, there is nothing to do.
             if !to_tell(row.tasks_held_at, now)
                 && let Some((_, until)) = group.held(&begun)
             {
@@ -82,13 +85,14 @@ impl Store {
     }
 }
 
-/// Whether a person is to be told that tasks wait, who was `told` so before.
+/// Whether a person who was last `told` then has to be told that tasks wait.
 fn to_tell(told: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
     told.is_none_or(|told| told <= now - HOUR)
 }
 
 impl Unit {
-    /// When tasks began turns within the last hour, the earliest first. Until this transaction ends, no other server begins one.
+    /// The times at which tasks began turns within the last hour, the earliest first. Until this
+    /// transaction ends, no other server begins one.
     async fn begun_by_tasks(&mut self) -> Result<Vec<DateTime<Utc>>, StoreError> {
         query!(r#"SELECT pg_advisory_xact_lock($1)::text AS "locked""#, LOCK).fetch_one(&mut *self.tx).await?;
         let begun = query_scalar!(
@@ -99,7 +103,8 @@ impl Unit {
         Ok(begun.fetch_all(&mut *self.tx).await?)
     }
 
-    /// Makes the turn of a group. False if nothing of it is due any more, or all of it is being changed: that change wakes us again.
+    /// Makes the turn of a group. False if nothing of it is due any more, or if other transactions
+    /// are changing all of it: those wake us again.
     async fn fire(&mut self, group: &Group, describe: impl Fn(&[Task]) -> String) -> Result<bool, StoreError> {
         let Group { conversation, model, .. } = group;
         self.hold_conversation(*conversation).await?;

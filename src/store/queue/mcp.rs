@@ -1,5 +1,6 @@
-//! Calls that other agents make over MCP: each is a turn with one call, and is found again by who asked for what until its outcome was
-//! given to the client. So asking again after a restart, a lost connection or an approval joins the same turn and does nothing twice.
+//! Calls that other agents make over MCP. Each is a turn with one call. The client, the tool and
+//! the arguments find it again until the client has its outcome. So a client that asks again after
+//! a restart, a lost connection or an approval joins the same turn, and nothing happens twice.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
@@ -12,43 +13,44 @@ use crate::store::{Store, StoreError, word};
 /// How many calls of one client may wait for a person at the same time.
 pub const MCP_WAITING: i64 = 16;
 
-/// How long an outcome that nobody fetched is kept for the client. Asked for later, it is asked anew.
+/// How long an outcome that the client did not fetch is kept for it. A later call is a new one.
 const KEPT: TimeDelta = TimeDelta::days(1);
 
-/// A call as an MCP client made it.
+/// A call from an MCP client.
 #[derive(Clone, Debug)]
 pub struct McpCall<'a> {
     /// The profile of the client's conversations.
     pub profile: &'a str,
-    /// Who asks, as the client calls itself.
+    /// The client's own name.
     pub client: &'a str,
     /// Fingerprint of tool and arguments.
     pub key: [u8; 32],
-    /// What the conversation shows as the order.
+    /// The order, as the conversation shows it.
     pub content: &'a str,
     /// The call.
     pub request: CallRequest,
 }
 
-/// Where a call of an MCP client is done.
+/// The turn of an MCP client's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct McpTurn {
     /// The turn.
     pub turn: TurnId,
-    /// True when it was there already: the client had asked for it and not been answered.
+    /// True if it existed already: the client had asked for it and has no answer yet.
     pub joined: bool,
 }
 
 impl Store {
-    /// Queues the turn of a call, or finds the one that the same client asked for with the same arguments and was given no outcome of.
-    /// `None`: too many calls of this client wait for a person already.
+    /// Queues the turn of a call, or finds the one that the same client asked for with the same
+    /// arguments and has no outcome of. `None`: too many calls of this client wait for a person
+    /// already.
     ///
     /// # Errors
     /// When the database is not there; then nothing was queued.
     pub async fn mcp_call(&self, call: McpCall<'_>, now: DateTime<Utc>) -> Result<Option<McpTurn>, StoreError> {
         self.has_room()?;
         let mut unit = self.begin(now).await?;
-        // The client's row lock puts its calls in one order.
+        // The lock of the client's row puts its calls in one order.
         query!("INSERT INTO mcp_clients (name, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING", call.client, now)
             .execute(&mut *unit.tx)
             .await?;
@@ -100,7 +102,7 @@ impl Store {
         Ok(Some(McpTurn { turn, joined: false }))
     }
 
-    /// Notes that the client is given the outcome of this turn: the same call is a new one from now on.
+    /// Notes that the client gets the outcome of this turn: the same call is a new one from now on.
     ///
     /// # Errors
     /// When the database is not there.
@@ -111,7 +113,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends one turn, because who asked for it does not want it any more. One that is over stays as it is.
+    /// Ends one turn because its client took the call back. A turn that is over stays as it is.
     ///
     /// # Errors
     /// When the database is not there.
@@ -130,7 +132,7 @@ impl Store {
         Ok(())
     }
 
-    /// What a turn said because a limit ended it; `None` where none did.
+    /// A turn's last words if a limit ended it; `None` if none did.
     ///
     /// # Errors
     /// When the database is not there.

@@ -1,5 +1,6 @@
-//! What answers use up that never come to their end. Whoever asks a model begins an attempt here; one that is not completed, for whatever
-//! reason, counts. It lives in memory until the turn's next write: a crash loses it.
+//! The cost of answers that never come to their end. Each request to a model begins an attempt
+//! here. An attempt that is not completed, for whatever reason, counts. It lives in memory until
+//! the turn's next write: a crash loses it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,19 +10,20 @@ use sqlx::query_scalar;
 use crate::domain::{ConversationId, Event, Rate, TurnId, Usage};
 use crate::store::{Lease, Store, StoreError, Unit, storable};
 
-/// Bytes of a token, where nobody counted: a little less than in English prose, more than in code.
+/// Bytes of a token, if nobody counted: a little less than in English prose, more than in code.
 const TOKEN_BYTES: u64 = 4;
 
-/// An answer that broke off, and what it used up.
+/// An answer that broke off, and its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrokenAnswer {
-    /// Which model was asked.
+    /// The model that was asked.
     pub model: String,
-    /// Tokens that the provider counted, else an estimate from the bytes that were sent and received.
+    /// Tokens that the provider counted, else an estimate from the bytes that were sent and
+    /// received.
     pub usage: Usage,
-    /// True where the provider counted.
+    /// True if the provider counted.
     pub counted: bool,
-    /// What the model costs, where the table of rates does not say.
+    /// The model's rate, for a model without one in the table of rates.
     pub rate: Option<Rate>,
 }
 
@@ -35,21 +37,21 @@ struct Attempts {
     open: BTreeMap<u64, BrokenAnswer>,
 }
 
-/// A meter is no part of what is asked.
+/// Requests are compared without their meters.
 impl PartialEq for Meter {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// A request that was accepted, and whose answer is coming in.
+/// A request that a provider accepted, and whose answer is coming in.
 #[derive(Debug)]
 pub struct Attempt {
     meter: Meter,
     number: u64,
 }
 
-/// Tokens in so many bytes, where nobody counted.
+/// Tokens in so many bytes, if nobody counted.
 pub fn estimated(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(TOKEN_BYTES)
 }
@@ -66,7 +68,7 @@ impl Meter {
         Attempt { meter: self.clone(), number }
     }
 
-    /// What broke off since this was asked last.
+    /// The answers that broke off since the last call.
     pub fn take(&self) -> Vec<BrokenAnswer> {
         std::mem::take(&mut self.lock().open).into_values().collect()
     }
@@ -77,39 +79,41 @@ impl Meter {
 }
 
 impl Attempt {
-    /// So much of the answer has come in all, and the provider's own count where it has said one.
+    /// So much of the answer has come in altogether; `counted` is the provider's own count, if it
+    /// gave one.
     pub fn received(&self, bytes: usize, counted: Option<Usage>) {
         let mut attempts = self.meter.lock();
         let Some(answer) = attempts.open.get_mut(&self.number) else { return };
         answer.usage.output = estimated(bytes);
         if let Some(usage) = counted {
-            // Some count on as they write: what has come since is not in the count yet.
+            // Some providers count as they write, so the last bytes are not in their count yet.
             answer.usage = Usage { input: usage.input, output: usage.output.max(answer.usage.output) };
             answer.counted = true;
         }
     }
 
-    /// Whether nothing of an answer has come.
+    /// True if nothing of an answer has come.
     pub fn is_empty(&self) -> bool {
         self.usage().is_none_or(|usage| usage.output == 0)
     }
 
-    /// What it used up so far.
+    /// The tokens so far.
     pub fn usage(&self) -> Option<Usage> {
         self.meter.lock().open.get(&self.number).map(|answer| answer.usage)
     }
 
-    /// The answer is whole, and is counted where it is kept; or nothing was used up.
+    /// The answer is whole, and its step counts it; or nothing was used up.
     pub fn complete(self) {
         self.meter.lock().open.remove(&self.number);
     }
 }
 
-/// The meters of the turns at work in this process, so that a stop counts what it cuts. Cheap to clone.
+/// The meters of the turns at work in this process, so that a stop counts the answers that it cuts.
+/// Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Meters(Arc<Mutex<HashMap<TurnId, (i64, Meter)>>>);
 
-/// A turn's meter, known to a stop until this is dropped.
+/// A turn's meter, which a stop finds until this is dropped.
 #[derive(Debug)]
 pub struct Metered {
     meters: Meters,
@@ -120,14 +124,14 @@ pub struct Metered {
 }
 
 impl Meters {
-    /// A turn is worked on.
+    /// Work on a turn begins.
     pub fn begin(&self, lease: &Lease) -> Metered {
         let meter = Meter::default();
         self.lock().insert(lease.turn, (lease.fence, meter.clone()));
         Metered { meters: self.clone(), turn: lease.turn, fence: lease.fence, meter }
     }
 
-    /// What broke off in a turn, where it is worked on here under this fence.
+    /// The answers that broke off in a turn, if this process works on it under this fence.
     pub(super) fn take(&self, turn: TurnId, fence: i64) -> Vec<BrokenAnswer> {
         let meters = self.lock();
         meters.get(&turn).filter(|(held, _)| *held == fence).map(|(_, meter)| meter.take()).unwrap_or_default()
@@ -153,7 +157,7 @@ impl Store {
         &self.meters
     }
 
-    /// Records what broke off in a turn.
+    /// Records the answers that broke off in a turn.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
@@ -174,7 +178,7 @@ impl Store {
 }
 
 impl Unit {
-    /// Records what broke off in a turn whose row the caller has locked.
+    /// Records the answers that broke off in a turn whose row the caller has locked.
     pub(super) async fn count_broken(
         &mut self,
         conversation: ConversationId,

@@ -1,4 +1,4 @@
-//! Signs of life of servers that hold turns, and what is there to be taken up.
+//! Signs of life of servers that hold turns, and turns that wait for a server.
 
 use chrono::{DateTime, Utc};
 use sqlx::query;
@@ -6,12 +6,12 @@ use sqlx::query;
 use crate::domain::{Machine, TurnId, TurnInput, TurnState};
 use crate::store::{Store, StoreError};
 
-/// What a look at the turns found.
+/// The findings of a look at the turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Turns wait that nobody holds.
+    /// True if turns wait that nobody holds.
     pub free: bool,
-    /// The other servers that hold turns, and how many signs each has given.
+    /// The other servers that hold turns, with the number of signs of each.
     pub holders: Vec<(String, i64)>,
 }
 
@@ -36,7 +36,7 @@ impl Store {
         Ok(held.into_iter().map(|row| (TurnId(row.turn_id), row.fence)).collect())
     }
 
-    /// Looks for turns to take up, and at who else holds any.
+    /// Looks for turns to take up, and for other servers that hold any.
     ///
     /// # Errors
     /// When the database is not there.

@@ -1,5 +1,6 @@
-//! What a person says into a turn that runs: part of the turn from the moment it is accepted, shown to the model from its next step on. No
-//! answer ends the turn before; and where it ends for another reason, what nobody has seen becomes a turn of its own.
+//! A person's words into a running turn. They are part of the turn once they are accepted, and the
+//! model sees them from its next step on. No answer ends the turn before that. If the turn ends for
+//! another reason, words that no step has seen become a turn of their own.
 
 use serde_json::json;
 use sqlx::query;
@@ -10,8 +11,8 @@ use crate::failpoint::{self, Point};
 use crate::store::{Accepted, Lease, Store, StoreError, Unit, value, word};
 
 impl Store {
-    /// Accepts a message into the turn of the conversation that has begun and is not over. `None`: there is none, and the message is to
-    /// be accepted like any other.
+    /// Accepts a message into the conversation's turn that has begun and is not over. `None`: there
+    /// is none, and the caller accepts the message like any other.
     ///
     /// # Errors
     /// When the database is not there; then nothing was accepted.
@@ -22,8 +23,9 @@ impl Store {
         now: chrono::DateTime<chrono::Utc>,
     ) -> Result<Option<Accepted>, StoreError> {
         let mut unit = self.begin(now).await?;
-        // The turn first, as everywhere, then the conversation. Held, the turn can neither be answered nor end meanwhile. What carries out
-        // an order asks no model, so nobody would see the message there.
+        // The order of locks is the same everywhere: the turn, then the conversation. While the
+        // turn is locked, nobody can answer or end it. A turn that carries out an order asks no
+        // model, so nobody would see the message there.
         let turn = query!(
             "SELECT turn_id, state FROM turns
              WHERE conversation_id = $1 AND origin <> 'command' AND ended_at IS NULL AND state = ANY($2) AND fence > 0
@@ -46,7 +48,7 @@ impl Store {
         Ok(Some(Accepted { turn, conversation, again: false }))
     }
 
-    /// Records that what waits in the turn is shown to the model from this step on.
+    /// Records that the model sees the turn's waiting messages from this step on.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
@@ -71,7 +73,8 @@ impl Store {
 }
 
 impl Unit {
-    /// Says a message into a turn that stands in this state. The caller holds the turn's row, then the conversation's.
+    /// Says a message into a turn in this state. The caller holds the turn's row, then the
+    /// conversation's.
     pub(super) async fn say_into(
         &mut self,
         conversation: ConversationId,
@@ -99,7 +102,8 @@ impl Unit {
         Ok(())
     }
 
-    /// Whether something was said into the turn that no step was shown. The caller holds the turn's row, so that it stays so.
+    /// True if a message was said into the turn that no step has seen. The caller holds the turn's
+    /// row, so that it stays so.
     pub(super) async fn steering_waits(&mut self, turn: TurnId) -> Result<bool, StoreError> {
         let waits = sqlx::query_scalar!(
             r#"SELECT EXISTS (SELECT FROM messages WHERE turn_id = $1 AND steered AND from_step IS NULL) AS "waits!""#,
@@ -108,9 +112,10 @@ impl Unit {
         Ok(waits.fetch_one(&mut *self.tx).await?)
     }
 
-    /// Makes turns of their own of what was said into a turn and no answer has seen. The caller holds the turn's row, and ends it.
+    /// Turns the messages of a turn that no answer has seen into turns of their own. The caller
+    /// holds the turn's row, and ends the turn.
     pub(super) async fn move_unseen(&mut self, conversation: ConversationId, turn: TurnId) -> Result<(), StoreError> {
-        // What a step was shown that never came to an answer is as good as unseen.
+        // A message counts as unseen if the step that saw it never came to an answer.
         let unseen = query!(
             r#"DELETE FROM messages WHERE turn_id = $1 AND steered
                    AND coalesce(from_step, 2147483647) > (SELECT coalesce(max(number), 0) FROM steps WHERE turn_id = $1)

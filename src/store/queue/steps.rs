@@ -18,19 +18,19 @@ use crate::store::{BrokenAnswer, Lease, Store, StoreError, Unit};
 pub struct NewStep<'a> {
     /// Counts from 1 inside the turn.
     pub number: i32,
-    /// Which model answered.
+    /// The model that answered.
     pub model: &'a str,
-    /// Why it stopped.
+    /// The provider's reason for its end.
     pub finish_reason: &'a str,
-    /// What it cost.
+    /// Its tokens.
     pub usage: Option<Usage>,
     /// Its text.
     pub content: &'a str,
-    /// The tools it asked for.
+    /// The tools that it asked for.
     pub calls: &'a [CallRequest],
-    /// True when the turn is completed with this text.
+    /// True if the turn is completed with this text.
     pub last: bool,
-    /// True when it claims something that nothing recorded in its turn shows.
+    /// True if it claims something that no record of its turn shows.
     pub unproven: bool,
 }
 
@@ -39,31 +39,31 @@ pub struct NewStep<'a> {
 pub struct OpenCall {
     /// The call.
     pub call: ToolCallId,
-    /// What was asked for.
+    /// The model's request.
     pub request: CallRequest,
 }
 
-/// What came of an answer that was stored.
+/// The result of storing an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredStep {
-    /// The calls it asked for, in order.
+    /// The calls that it asked for, in order.
     pub calls: Vec<OpenCall>,
-    /// True when the turn is over. An answer that was to be the last is not, where the person has said something into the turn that no
-    /// step has seen.
+    /// True if the turn is over. If a person has said something into the turn that no step has
+    /// seen, even an answer that was to be the last does not end it.
     pub over: bool,
 }
 
-/// How far a turn has come.
+/// The progress of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Steps stored so far.
     pub steps: i32,
-    /// Tool calls of the last step that have no outcome, in order.
+    /// Tool calls of the last step without an outcome, in order.
     pub open: Vec<OpenCall>,
 }
 
 impl Store {
-    /// How far a turn has come; what a runner that takes it up begins with.
+    /// The progress of a turn, with which a runner that takes it up begins.
     ///
     /// # Errors
     /// When the database is not there.
@@ -87,8 +87,8 @@ impl Store {
         Ok(Progress { steps, open })
     }
 
-    /// The calls that did something: those that succeeded, and those that failed after an operation. Of the turn, or of its whole
-    /// conversation up to now, the newest 500.
+    /// The calls that did something: those that succeeded, and those that failed after an
+    /// operation. Of the turn, or of its whole conversation up to now, the newest 500.
     ///
     /// # Errors
     /// When the database is not there.
@@ -107,8 +107,9 @@ impl Store {
         Ok(rows.map(|row| CallRequest { id: row.request_id, name: row.name, arguments: row.arguments }).collect())
     }
 
-    /// Stores an answer with the calls it asks for; the last one completes the turn in the same transaction, unless the person has said
-    /// something into the turn meanwhile that the model has yet to see.
+    /// Stores an answer with the calls that it asks for. The last one completes the turn in the
+    /// same transaction, unless a person has meanwhile said something into the turn that the model
+    /// has not seen.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
@@ -116,7 +117,7 @@ impl Store {
         self.store_priced_step(lease, step, None, now).await
     }
 
-    /// The same, with what the model costs where the table of rates does not say.
+    /// The same, with the model's rate if the table of rates has none.
     ///
     /// # Errors
     /// As for [`Store::store_step`].
@@ -139,7 +140,8 @@ impl Store {
         Ok(StoredStep { calls, over })
     }
 
-    /// Completes a turn with words of the controller's own. What was said into it and never seen by a model becomes a turn of its own.
+    /// Completes a turn with words of the controller's own. Messages said into it that no model has
+    /// seen become turns of their own.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
@@ -156,8 +158,8 @@ impl Store {
 }
 
 impl Store {
-    /// Ends a turn in the middle of whatever it does, with words of the controller's own: its first open call fails with the words `cut`, and
-    /// what broke off is counted.
+    /// Ends a turn in the middle of its work, with words of the controller's own. Its first open
+    /// call fails with the words `cut`, and answers that broke off are counted.
     ///
     /// # Errors
     /// As for [`Store::close_turn`].
@@ -170,7 +172,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
-        // What was about to commit has, or never will.
+        // A transaction that was about to commit has done so by now, or never will.
         let held = unit.hold(lease).await?;
         unit.count_broken(lease.conversation, lease.turn, broken).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
@@ -183,7 +185,8 @@ impl Store {
 }
 
 impl Unit {
-    /// Stores what a step said before it was stopped. It asks for no calls: those of a stream that was cut are never run.
+    /// Stores the text of a step that was stopped. It has no calls: those of a cut stream are never
+    /// run.
     pub(super) async fn keep_unfinished(
         &mut self,
         conversation: ConversationId,
@@ -201,7 +204,7 @@ impl Unit {
         self.insert_step(conversation, turn, &step, None).await.map(drop)
     }
 
-    /// `rate` counts where the table of rates has none.
+    /// `rate` holds if the table of rates has none.
     pub(super) async fn insert_step(
         &mut self,
         conversation: ConversationId,
@@ -292,9 +295,10 @@ impl Unit {
         Ok(OpenCall { call, request })
     }
 
-    /// Gives every call without an outcome one: it was not run, or was cut off in the middle. What a call does in this database cannot have
-    /// happened, since effect and outcome commit together; what a capability did elsewhere is in the list of its operations.
-    /// `first` is said of the first of them, where something is known of it.
+    /// Ends every call without an outcome: it was not run, or was cut in the middle. Its effects in
+    /// this database cannot have happened, since effect and outcome commit together; the list of
+    /// its operations has those elsewhere. `first` is said of the first such call, if anything is
+    /// known of it.
     pub(super) async fn cut_calls(
         &mut self,
         conversation: ConversationId,
@@ -340,7 +344,8 @@ impl Unit {
             .execute(&mut *self.tx)
             .await?;
             let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(told));
-            // What operations of the call deleted before it was cut off can be put back, too.
+            // A person can also put back the rows that operations of the call deleted before the
+            // cut.
             let kept = kept_of(&mut *self.tx, call).await?;
             let ended = Event::ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
             self.append(conversation, ended).await?;

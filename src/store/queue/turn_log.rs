@@ -1,4 +1,4 @@
-//! What the logs of turns need besides the events.
+//! The facts that the logs of turns need besides the events.
 
 use sqlx::query;
 

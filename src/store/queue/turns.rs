@@ -1,4 +1,5 @@
-//! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number, ended once.
+//! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number,
+//! ended once.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -14,22 +15,22 @@ use crate::store::{Lease, NewImage, Store, StoreError, Unit, word};
 /// A message on its way in.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewMessage<'a> {
-    /// What was said.
+    /// Its words.
     pub content: &'a str,
-    /// The id the client gave it.
+    /// The id that the client gave it.
     pub client_id: Option<&'a str>,
-    /// True for what is to be shown to the turn that runs, where one does.
+    /// True if the running turn is to see it, if one runs.
     pub steer: bool,
-    /// What comes with it.
+    /// Its images.
     pub images: &'a [NewImage],
 }
 
-/// What is known of a message beside its words.
+/// The facts about a message besides its words.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     /// Its images, which are kept already.
     pub(super) images: Vec<Image>,
-    /// The message it was before, in a turn that ended without having seen it.
+    /// Its former number, in a turn that ended without having seen it.
     pub(super) moved: Option<MessageId>,
 }
 
@@ -47,7 +48,7 @@ pub struct Accepted {
     pub turn: TurnId,
     /// Its conversation.
     pub conversation: ConversationId,
-    /// True when the same message had been accepted before; nothing new was written.
+    /// True if the same message was accepted before; nothing new was written.
     pub again: bool,
 }
 
@@ -56,22 +57,23 @@ pub struct Accepted {
 pub(super) enum End<'a> {
     /// With an answer.
     Answered,
-    /// With words of the controller's own, and nobody took it up.
+    /// With words of the controller's own; no runner took it up.
     Announced,
     /// A person stopped it.
     Stopped,
-    /// Without an answer; why, in words for a person.
+    /// Without an answer; the reason, in words for a person.
     Failed(Failure, &'a str),
-    /// The same, where the model has too many requests: seconds after which it may take one.
+    /// The same because the model has too many requests; the seconds after which it may take one.
     Busy(u32, &'a str),
 }
 
 impl Store {
-    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again gives the same turn. Whatever it says, it
-    /// decides nothing: see [`Store::answer`].
+    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again
+    /// gives the same turn. It decides nothing, whatever its words: see [`Store::answer`].
     ///
     /// # Errors
-    /// [`StoreError::NoConversation`], or when the database is not there; then nothing was accepted.
+    /// [`StoreError::NoConversation`], or when the database is not there; then nothing was
+    /// accepted.
     pub async fn accept_message(
         &self,
         conversation: ConversationId,
@@ -82,7 +84,7 @@ impl Store {
         self.accept(conversation, NewMessage { content, client_id, ..NewMessage::default() }, now).await
     }
 
-    /// The same for any message; one that steers becomes part of the turn that runs, where one does.
+    /// The same for any message; one that steers becomes part of the running turn, if one runs.
     ///
     /// # Errors
     /// As [`Store::accept_message`].
@@ -110,8 +112,8 @@ impl Store {
         Ok(Accepted { turn, conversation, again: false })
     }
 
-    /// Takes up the oldest turn that nobody holds, or that one of the servers `gone` holds, and that is first in its conversation. What a
-    /// person said goes before what tasks began, however many fell due.
+    /// Takes up the oldest turn that is first in its conversation, and that nobody holds, or one of
+    /// the servers `gone`. A person's message goes before turns of tasks, however many fell due.
     ///
     /// # Errors
     /// When the database is not there.
@@ -150,7 +152,8 @@ impl Store {
         Ok(Some(lease))
     }
 
-    /// Gives back all turns under this name, but for those in hand. Only the owner itself knows which those are.
+    /// Gives back all turns under this name, except those in hand. Only the owner itself knows
+    /// which those are.
     ///
     /// # Errors
     /// When the database is not there.
@@ -169,7 +172,7 @@ impl Store {
         Ok(done.rows_affected())
     }
 
-    /// Gives a turn back, to be taken up by anybody from `at` on.
+    /// Gives a turn back, so that any runner may take it up from `at` on.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
@@ -186,7 +189,7 @@ impl Store {
         if done.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LostLease) }
     }
 
-    /// True when a turn has a step or an outcome that it had not when it was taken up.
+    /// True if a turn has a step or an outcome that it did not have when this runner took it up.
     ///
     /// # Errors
     /// When the database is not there.
@@ -199,8 +202,9 @@ impl Store {
         Ok(further.fetch_optional(&self.pool).await?.unwrap_or_default())
     }
 
-    /// Gives turns back that a server in good order has not come further with: they can be taken up at once, and this time does not count.
-    /// Those that are not held with these fences any more stay as they are.
+    /// Gives turns back with which a server in good order got no further: any runner may take them
+    /// up at once, and this take does not count. Turns that are not held with these fences any more
+    /// stay as they are.
     ///
     /// # Errors
     /// When the database is not there.
@@ -227,7 +231,7 @@ impl Store {
         self.end_without_answer(lease, End::Failed(failure, reason), now).await
     }
 
-    /// The same, where the model has too many requests; it may take one after `wait` seconds.
+    /// The same because the model has too many requests; it may take one after `wait` seconds.
     ///
     /// # Errors
     /// As [`Store::fail_turn`].
@@ -242,9 +246,9 @@ impl Store {
         unit.commit().await
     }
 
-    /// Aborts what runs and what waits in a conversation; a runner that still works on a turn finds its lease gone. What a model had
-    /// said of its answer until then is kept as a step without calls, where this process is the one that works on the turn.
-    /// Returns the turns that were ended.
+    /// Aborts the running and waiting turns of a conversation; a runner that still works on one
+    /// finds its lease gone. If this process works on the turn, the model's text until then is kept
+    /// as a step without calls. Returns the turns that were ended.
     ///
     /// # Errors
     /// When the database is not there.
@@ -261,7 +265,7 @@ impl Store {
         let mut turns = Vec::with_capacity(open.len());
         for row in open {
             let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
-            // Read while the turn is held: no answer of this step can be stored any more.
+            // It is read while the turn is locked: no answer of this step can be stored any more.
             if let Some(said) = self.writing.of(turn, row.fence).filter(|_| state == TurnState::Running) {
                 unit.keep_unfinished(conversation, turn, &said).await?;
             }
@@ -273,7 +277,7 @@ impl Store {
         Ok(turns)
     }
 
-    /// Where a turn stands.
+    /// The state of a turn.
     ///
     /// # Errors
     /// When the database is not there or has no such turn.
@@ -301,7 +305,8 @@ impl Unit {
         Ok(())
     }
 
-    /// What became of the message of this id, where there was one before. The caller holds the conversation's row lock.
+    /// The turn of an earlier message with this id, if there was one. The caller holds the
+    /// conversation's row lock.
     pub(super) async fn accepted_before(
         &mut self,
         conversation: ConversationId,
@@ -367,7 +372,7 @@ impl Unit {
         Ok(turn)
     }
 
-    /// Ends a turn whose row the caller has locked. Tool calls left open are recorded as not done.
+    /// Ends a turn whose row the caller has locked. Open tool calls are recorded as not done.
     pub(super) async fn end_turn(&mut self, held: Held, end: End<'_>) -> Result<(), StoreError> {
         let (input, reason, failure, retry_after) = match end {
             End::Answered => (TurnInput::Answer, None, None, None),
@@ -383,7 +388,8 @@ impl Unit {
         Ok(())
     }
 
-    /// Gives a turn whose row the caller has locked an input that ends its lease: first what goes with that, then the new state.
+    /// Gives an input that ends the lease to a turn whose row the caller has locked: first the
+    /// transition's actions, then the new state.
     pub(super) async fn advance(&mut self, held: Held, input: TurnInput, reason: Option<&str>) -> Result<TurnState, StoreError> {
         let Held { conversation, turn, state: from } = held;
         let (state, actions) = from.next(input)?;

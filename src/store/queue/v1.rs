@@ -1,4 +1,5 @@
-//! What clients of `/v1` have shown: which conversation a history belongs to, and which request has come already.
+//! The histories and requests that clients of `/v1` have shown: which conversation a history
+//! belongs to, and which request has come already.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
@@ -9,15 +10,17 @@ use crate::failpoint::{self, Point};
 use crate::store::{Lease, NewImage, NewMessage, Store, StoreError, Unit};
 use crate::wire::MAX_MESSAGE_BYTES;
 
-/// A sha256 over what a client has shown.
+/// A sha256 over a client's messages or requests.
 pub type Fingerprint = [u8; 32];
 
-/// A request that says it is one again, and names no key, is the same as an equal one of this time before it. Clients wait ten minutes
-/// for an answer by themselves.
+/// A request without a key that says it comes again is the same as an equal one within this time
+/// before it. Clients by themselves wait ten minutes for an answer.
 const RETRY_WINDOW: TimeDelta = TimeDelta::minutes(30);
-/// After so many messages the client's instructions are said again: what lies further back may not be shown to the model any more.
+/// After so many messages the model is told the client's instructions again: it may not see older
+/// ones any more.
 const STATED_MESSAGES: i64 = 20;
-/// Accepting is one at a time, across processes: two equal requests in the same moment must not both begin a conversation.
+/// Requests are accepted one at a time, across processes: two equal ones in the same moment must
+/// not both begin a conversation.
 const LOCK: i64 = 0x6c33_7631;
 
 /// A request, as far as memory needs it.
@@ -27,21 +30,21 @@ pub struct ShownRequest {
     pub conversation: Option<ConversationId>,
     /// Fingerprint of its idempotency key.
     pub key: Option<Fingerprint>,
-    /// The client says that it sends this again.
+    /// True if the client says that it sends this again.
     pub retried: bool,
-    /// Fingerprint of the history before the input; `None` where there is none.
+    /// Fingerprint of the history before the input; `None` if there is none.
     pub history: Option<Fingerprint>,
     /// Fingerprint of history and input.
     pub asked: Fingerprint,
     /// Fingerprint of its instructions.
     pub instructions: Fingerprint,
-    /// What to say of the instructions where they are new; empty where there are none.
+    /// The words for the model if the instructions are new; empty if there are none.
     pub instructions_text: String,
-    /// What to say where there were some, and are none any more.
+    /// The words for the model if there were instructions, and are none any more.
     pub withdrawn_text: &'static str,
-    /// What to say of the history where the conversation does not hold it; empty where there is none.
+    /// The history in words, if the conversation does not hold it; empty if there is none.
     pub history_text: String,
-    /// The images that come along with it then.
+    /// The images that then come with it.
     pub history_images: Vec<NewImage>,
     /// The input.
     pub input: String,
@@ -60,18 +63,18 @@ pub struct ShownAccepted {
     pub conversation: ConversationId,
     /// The turn that answers.
     pub turn: TurnId,
-    /// The event that accepted it; the answer is what the turn says after it.
+    /// The event that accepted it; the answer is the turn's text after it.
     pub accepted: i64,
-    /// When.
+    /// Its time.
     pub at: DateTime<Utc>,
-    /// True when the same request had been accepted before; nothing new was written.
+    /// True if the same request was accepted before; nothing new was written.
     pub again: bool,
 }
 
-/// Why a request was not accepted.
+/// The reason why a request was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum ShownError {
-    /// The key was used for something else.
+    /// The key was used for another request.
     #[error("this Idempotency-Key was used for another request; give each request a key of its own")]
     KeyReused,
     /// It is too long for one message.
@@ -79,7 +82,7 @@ pub enum ShownError {
         "what level3 has to be told with this request has {0} bytes; {MAX_MESSAGE_BYTES} is the most: send less of the history"
     )]
     TooLong(usize),
-    /// The conversation is not there, or the database.
+    /// The conversation does not exist, or the database does not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -98,8 +101,9 @@ impl ShownRequest {
 }
 
 impl Store {
-    /// Accepts a request: conversation, message, images, turn, event and what was shown in one transaction. The same request again gives the same
-    /// turn. No word decides an approval here: who speaks through this interface may be a program, and even the agent's own model.
+    /// Accepts a request: conversation, message, images, turn, event and fingerprints in one
+    /// transaction. The same request again gives the same turn. No word decides an approval here:
+    /// the speaker may be a program, and even the agent's own model.
     ///
     /// # Errors
     /// [`ShownError`]; then nothing was accepted.
@@ -116,11 +120,11 @@ impl Store {
             Some(conversation) => conversation,
             None => unit.new_conversation().await?,
         };
-        // The conversation's row lock puts its turns in one order.
+        // The lock of the conversation's row puts its turns in one order.
         query!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
             .fetch_one(&mut *unit.tx)
             .await?;
-        // What stands before the input: only what the conversation does not hold already.
+        // The text before the input: only the parts that the conversation does not hold already.
         let instructions = unit.instructions_to_say(request, conversation).await?;
         let (history, history_images) =
             if found.is_none() { (request.history_text.as_str(), &request.history_images[..]) } else { ("", &[][..]) };
@@ -142,7 +146,7 @@ impl Store {
         Ok(ShownAccepted { request: number, conversation, turn, accepted, at: now, again: false })
     }
 
-    /// Keeps what a client will show if it goes on after this answer.
+    /// Keeps the history that a client will show if it goes on after this answer.
     ///
     /// # Errors
     /// When the database is not there.
@@ -151,7 +155,7 @@ impl Store {
         Ok(())
     }
 
-    /// The most tokens that each step of a turn may have, where the client that asked for it said so.
+    /// The most tokens of each step of a turn, if its client set them.
     ///
     /// # Errors
     /// When the database is not there.
@@ -164,7 +168,8 @@ impl Store {
         Ok(said.fetch_optional(&self.pool).await?.flatten().and_then(|tokens| tokens.try_into().ok()))
     }
 
-    /// The approval for which an earlier turn of the same conversation waits, and this one with it.
+    /// The approval for which an earlier turn of the same conversation waits, and this turn behind
+    /// it.
     ///
     /// # Errors
     /// When the database is not there.
@@ -179,7 +184,7 @@ impl Store {
 }
 
 impl Unit {
-    /// The same request, where it has come before.
+    /// The same request, if it has come before.
     async fn known(&mut self, request: &ShownRequest) -> Result<Option<ShownAccepted>, ShownError> {
         let row = query!(
             "SELECT v1_request_id, conversation_id, turn_id, accepted_sequence, asked, created_at FROM v1_requests
@@ -209,8 +214,9 @@ impl Unit {
         }))
     }
 
-    /// The conversation a request goes on with: the one it names, or the newest whose end is the history it shows. Who went on
-    /// elsewhere from there, or says something again, forks; but what failed or was stopped may be tried again.
+    /// The conversation that a request goes on with: the one it names, or the newest one that ends
+    /// with the history it shows. A client that has gone on from there, or says something again,
+    /// forks; but it may try again after a failure or a stop.
     async fn conversation_of(&mut self, request: &ShownRequest) -> Result<Option<ConversationId>, ShownError> {
         if let Some(named) = request.conversation {
             let found = query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1", named.0);
@@ -236,7 +242,7 @@ impl Unit {
         Ok(ConversationId(made.fetch_one(&mut *self.tx).await?))
     }
 
-    /// What the model has to be told of the instructions: they are others than it was told, or it was told long ago.
+    /// The instructions that the model has to be told, since they changed, or were told long ago.
     async fn instructions_to_say<'r>(
         &mut self,
         request: &'r ShownRequest,

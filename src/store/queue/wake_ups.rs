@@ -1,5 +1,6 @@
-//! The table of all that is due at a time. The database keeps it in step with the rows it follows from (migration `gather_wake_ups`), so
-//! nothing here writes it: whoever settles a wake-up records what came of it, and with that it is gone.
+//! The table of all that is due at a time. The database keeps it in step with the rows it follows
+//! from (migration `gather_wake_ups`), so nothing here writes it: code that settles a wake-up
+//! records the result, and with that the wake-up is gone.
 
 use chrono::{DateTime, Utc};
 use sqlx::query_scalar;
@@ -8,8 +9,8 @@ use crate::domain::WakeUpKind;
 use crate::store::{Store, StoreError, word};
 
 impl Store {
-    /// The kinds of which something is due. What asks no model comes first and waits for no turn to be made; among the others, the longest
-    /// due does.
+    /// The kinds of which something is due. A kind that asks no model comes first and waits for no
+    /// turn; among the others, the longest due comes first.
     ///
     /// # Errors
     /// When the database is not there.

@@ -1,5 +1,5 @@
-//! Text that models are writing in this process, so that a stop keeps what was said until then. It lives in memory alone: a crash loses it,
-//! and the step is made again.
+//! The text that models write in this process, so that a stop keeps its beginning. It lives in
+//! memory alone: a crash loses it, and the step is made again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::domain::TurnId;
 use crate::store::Lease;
 
-/// What a step has said so far.
+/// The text of a step so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unfinished {
     pub(super) fence: i64,
@@ -16,11 +16,11 @@ pub(super) struct Unfinished {
     pub(super) text: String,
 }
 
-/// The texts being written. Cheap to clone.
+/// The unfinished texts. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Writing(Arc<Mutex<HashMap<TurnId, Unfinished>>>);
 
-/// A step that writes. Dropped, it is finished, or given up.
+/// A step that writes. Once it is dropped, the step is finished or given up.
 #[derive(Debug)]
 pub struct Pen {
     writing: Writing,
@@ -36,7 +36,8 @@ impl Writing {
         Pen { writing: self.clone(), turn: lease.turn, fence: lease.fence }
     }
 
-    /// What the step of this turn has said so far; `None` when nothing, or when another holds the turn by now.
+    /// The text of this turn's step so far; `None` if there is none, or if another holds the turn
+    /// by now.
     pub(super) fn of(&self, turn: TurnId, fence: i64) -> Option<Unfinished> {
         let writing = self.lock();
         writing.get(&turn).filter(|unfinished| unfinished.fence == fence && !unfinished.text.trim().is_empty()).cloned()
@@ -55,7 +56,7 @@ impl Pen {
         }
     }
 
-    /// The answer begins again: what was written of it counts for nothing.
+    /// The answer begins again: its text so far counts for nothing.
     pub fn begin_again(&self) {
         if let Some(unfinished) = self.writing.lock().get_mut(&self.turn).filter(|unfinished| unfinished.fence == self.fence) {
             unfinished.text.clear();

@@ -10,9 +10,9 @@ use crate::store::{Store, StoreError, Unit, word};
 /// An image on its way in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewImage {
-    /// What is recorded of it.
+    /// The facts that are recorded about it.
     pub image: Image,
-    /// It itself.
+    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -23,7 +23,7 @@ impl std::fmt::Debug for NewImage {
 }
 
 impl Store {
-    /// An image by its sha256; `None` when there is none.
+    /// An image by its sha256; `None` if there is none.
     ///
     /// # Errors
     /// When the database is not there.
@@ -32,7 +32,7 @@ impl Store {
         row.fetch_optional(&self.pool).await?.map(|row| Ok((word(&row.media_type)?, row.bytes))).transpose()
     }
 
-    /// Several images, by their sha256; those that are not there are left out.
+    /// Several images by their sha256; missing ones are left out.
     ///
     /// # Errors
     /// When the database is not there.

@@ -7,28 +7,28 @@ use crate::domain::{CapabilityVersion, ConversationId, Draft, Event, TurnId};
 use crate::governor::Permit;
 use crate::store::{Store, StoreError, Unit, value, word};
 
-/// How many of the newest calls say what was used lately.
+/// How many of the newest calls tell which tools were used lately.
 const CALLS_LOOKED_AT: i64 = 1000;
 
-/// A live capability, as far as a model is shown it.
+/// A live capability, as far as a model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapabilitySummary {
     /// Its name.
     pub name: String,
-    /// Which version is live.
+    /// The live version.
     pub version: i32,
-    /// What it does.
+    /// Its description.
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: serde_json::Value,
 }
 
-/// A call of a capability as it was recorded.
+/// A recorded call of a capability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedCall {
     /// Its arguments, JSON text.
     pub arguments: String,
-    /// What the model was told.
+    /// Its result for the model.
     pub result: String,
 }
 
@@ -68,23 +68,24 @@ impl TryFrom<VersionRow> for CapabilityVersion {
     }
 }
 
-/// What a check made of a draft.
+/// The product of a draft's check.
 #[derive(Clone, Debug)]
 pub struct Built<'a> {
     /// The component's bytes.
     pub component: &'a [u8],
     /// sha256 of them, in hexadecimal.
     pub sha256: &'a str,
-    /// Which engine it is for.
+    /// The engine that it is for.
     pub engine: &'a str,
 }
 
 impl Unit {
-    /// Keeps a checked draft as the newest version of its name and makes it live. Returns the version's number. `replaces` is the live
-    /// version that was looked at when this was allowed.
+    /// Keeps a checked draft as the newest version of its name and makes it live. Returns the
+    /// version's number. `replaces` is the version that was live when the law allowed this.
     ///
     /// # Errors
-    /// [`StoreError::Changed`] when another version is live by now, or when the database is not there.
+    /// [`StoreError::Changed`] when another version is live by now, or when the database is not
+    /// there.
     pub async fn install_capability(
         &mut self,
         _: &Permit,
@@ -93,8 +94,8 @@ impl Unit {
         built: Built<'_>,
         replaces: Option<&CapabilityVersion>,
     ) -> Result<i32, StoreError> {
-        // Two turns may write the same name at once: the second waits here for the first. A lock on a table of ours, since any login
-        // can hold an advisory one.
+        // Two turns may write the same name at once: the second waits here for the first. The lock
+        // is on a table of ours, since any login can hold an advisory one.
         query!("LOCK TABLE capability_versions IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
         let live =
             query_scalar!("SELECT version FROM capabilities WHERE name = $1 AND state = 'installed' FOR UPDATE", draft.name)
@@ -104,7 +105,7 @@ impl Unit {
             return Err(StoreError::Changed(draft.name.clone()));
         }
         if replaces.is_some_and(|replaced| !replaced.grants.cover(&draft.grants)) {
-            // “Always” was said of what it could do until now.
+            // The person said “always” of the powers until now.
             query!("DELETE FROM tool_rules WHERE tool = $1 AND rule = 'always'", draft.name).execute(&mut *self.tx).await?;
         }
         let kept = query!(
@@ -164,8 +165,9 @@ impl Store {
         Ok(rows.into_iter().map(|row| summary(row.name, row.version, row.description, row.parameters)).collect())
     }
 
-    /// The names of tools, those first that were called or installed last as the turn found them: what other conversations do meanwhile
-    /// does not change it, but for what they install. Calls long ago do not count.
+    /// The names of tools, the newest first: those called or installed last when the turn began.
+    /// Calls in other conversations during the turn do not change it, but installations do. Calls
+    /// long ago do not count.
     ///
     /// # Errors
     /// When the database is not there.
@@ -185,7 +187,7 @@ impl Store {
         Ok(names.fetch_all(&self.pool).await?)
     }
 
-    /// The live version of a capability, whole; `None` when there is none of this name.
+    /// The live version of a capability, whole; `None` if no capability has this name.
     ///
     /// # Errors
     /// When the database is not there or holds a version this program cannot read.
@@ -200,7 +202,7 @@ impl Store {
         row.fetch_optional(&self.pool).await?.map(CapabilityVersion::try_from).transpose()
     }
 
-    /// True when there is a capability of this name and a person disabled it.
+    /// True if a capability has this name and a person disabled it.
     ///
     /// # Errors
     /// When the database is not there.
@@ -209,8 +211,8 @@ impl Store {
         Ok(state.is_some_and(|state| state == "disabled"))
     }
 
-    /// The newest calls of a capability that succeeded and did nothing outside the sandbox, so that they can be tried on another
-    /// version.
+    /// The newest calls of a capability that succeeded and did nothing outside the sandbox, so that
+    /// they can be tried on another version.
     ///
     /// # Errors
     /// When the database is not there.

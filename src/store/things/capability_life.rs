@@ -1,4 +1,5 @@
-//! What a person does with capabilities that are there: looking at every version, going back, disabling and enabling.
+//! A person's work with existing capabilities: looking at every version, going back, disabling and
+//! enabling.
 
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
@@ -7,22 +8,22 @@ use super::capabilities::VersionRow;
 use crate::domain::{CapabilityVersion, ConversationId, Event, Grants};
 use crate::store::{Store, StoreError, Unit, value};
 
-/// A capability's name, with what is live under it.
+/// A capability's name, with its live version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapabilityEntry {
     /// Its name.
     pub name: String,
     /// The live version.
     pub version: i32,
-    /// False when a person disabled it.
+    /// False if a person disabled it.
     pub enabled: bool,
-    /// What it does.
+    /// Its description.
     pub description: String,
     /// The powers of the live version.
     pub grants: Grants,
     /// How many versions are kept.
     pub versions: i64,
-    /// When what is live last changed.
+    /// The time at which the live version last changed.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -31,7 +32,7 @@ pub struct CapabilityEntry {
 pub struct VersionEntry {
     /// Its number.
     pub version: i32,
-    /// When it was written.
+    /// The time at which it was written.
     pub created_at: DateTime<Utc>,
     /// sha256 of its component, in hexadecimal.
     pub sha256: String,
@@ -42,21 +43,21 @@ pub struct VersionEntry {
 pub struct KeptVersion {
     /// The version.
     pub capability: CapabilityVersion,
-    /// When it was written.
+    /// The time at which it was written.
     pub created_at: DateTime<Utc>,
     /// The version that is live.
     pub live: i32,
-    /// False when a person disabled the capability.
+    /// False if a person disabled the capability.
     pub enabled: bool,
 }
 
-/// Why a capability was not changed.
+/// The reason why a capability was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum LifeError {
-    /// There is none of this name.
+    /// No capability has this name.
     #[error("there is no capability `{0}`")]
     Unknown(String),
-    /// There is no such version.
+    /// It has no such version.
     #[error("`{0}` has no version {1}")]
     NoVersion(String, i32),
     /// That version is live already.
@@ -67,14 +68,14 @@ pub enum LifeError {
     Wider {
         /// The capability.
         name: String,
-        /// The version asked for.
+        /// The version that was asked for.
         version: i32,
         /// The live one.
         live: i32,
-        /// The powers of the version asked for, a sentence each.
+        /// The powers of that version, a sentence each.
         grants_in_words: Vec<String>,
     },
-    /// The database is not there.
+    /// The database did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -85,7 +86,7 @@ impl From<sqlx::Error> for LifeError {
     }
 }
 
-/// What is live, as its row says while it is locked.
+/// The live version, from its row, which is locked.
 struct Live {
     version: i32,
     enabled: bool,
@@ -119,7 +120,7 @@ impl Store {
             .collect()
     }
 
-    /// The versions kept under a name, oldest first; empty when there is none.
+    /// The versions kept under a name, oldest first; empty if there are none.
     ///
     /// # Errors
     /// When the database is not there.
@@ -156,7 +157,9 @@ impl Store {
         Ok(KeptVersion { capability, created_at, live: live.version, enabled: live.state == "installed" })
     }
 
-    /// Makes another version live, usually an earlier one. One with powers that the live one does not have needs `confirmed`, and calls of it are asked about again where a person had said "always".
+    /// Makes another version live, usually an earlier one. If it has powers that the live one
+    /// lacks, it needs `confirmed`, and a person who had said "always" is asked about its calls
+    /// again.
     ///
     /// # Errors
     /// [`LifeError`]; then nothing was changed.
@@ -183,7 +186,8 @@ impl Store {
         Ok(unit.commit().await?)
     }
 
-    /// Disables a capability, so that it is neither offered nor callable, or enables it again. Returns the live version.
+    /// Disables a capability, so that it is neither offered nor callable, or enables it again.
+    /// Returns the live version.
     ///
     /// # Errors
     /// [`LifeError::Unknown`], or when the database is not there.
@@ -196,7 +200,7 @@ impl Store {
             query!("UPDATE capabilities SET state = $2, updated_at = $3 WHERE name = $1", name, state, now)
                 .execute(&mut *unit.tx)
                 .await?;
-            // Whoever enables it takes it for harmless.
+            // A person who enables it takes it for harmless.
             query!("DELETE FROM capability_crashes WHERE name = $1 AND $2", name, enabled).execute(&mut *unit.tx).await?;
             unit.append_change(main, name, Live { version, enabled }).await?;
             unit.commit().await?;
@@ -206,7 +210,8 @@ impl Store {
 }
 
 impl Unit {
-    /// Reads what is live and keeps it so until the transaction ends; a turn that makes another version live waits.
+    /// Reads the live version and keeps it live until the transaction ends; a turn that makes
+    /// another version live waits.
     async fn lock_capability(&mut self, name: &str) -> Result<Live, LifeError> {
         let row = query!("SELECT version, state FROM capabilities WHERE name = $1 FOR UPDATE", name)
             .fetch_optional(&mut *self.tx)

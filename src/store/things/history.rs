@@ -1,4 +1,4 @@
-//! Reads what a model may be shown of a conversation.
+//! Reads the part of a conversation that a model is shown.
 
 use chrono::{DateTime, Utc};
 use sqlx::query;
@@ -6,20 +6,21 @@ use sqlx::query;
 use crate::domain::{CallRequest, ConversationId, Exchange, History, HistoryEntry, Image, Role, ToolCallId, TurnId};
 use crate::store::{Store, StoreError, value, word};
 
-/// What a model is told of a call that a person undid.
+/// The words for a model on a call that a person undid.
 fn undone(at: DateTime<Utc>) -> String {
     let at = at.format("%Y-%m-%dT%H:%M:%SZ");
     format!("[The user undid this call at {at}: the rows it had deleted or overwritten are as they were before it.]")
 }
 
 impl Store {
-    /// The last `limit` messages of the conversation before `turn`, grouped by turn, and all of `turn` itself.
-    /// A turn of which only a part fits is left out: half of one would show calls without results.
+    /// The last `limit` messages of the conversation before `turn`, grouped by turn, and all of
+    /// `turn` itself. If only a part of a turn fits, the turn is left out: half of one would show
+    /// calls without results.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<History, StoreError> {
-        // One more than asked for: the oldest row tells whether its turn is whole.
+        // One more than the limit: the oldest row tells whether its turn is whole.
         let rows = query!(
             r#"SELECT m.turn_id AS "turn_id!", t.state, t.reason, m.role AS "role!", m.content AS "content!", m.created_at AS "created_at!",
                     m.step_id, m.tool_call_id, m.steered AS "steered!", m.from_step, m.images AS "images!", c.request_id AS "request_id?", c.undone_at AS "undone_at?", c.refusal AS "refusal?",
@@ -51,7 +52,7 @@ impl Store {
                 exchanges.iter_mut().for_each(|exchange| exchange.waits = exchange.turn == turn);
                 continue;
             }
-            // A secret may have been set after somebody had written its value here.
+            // A secret may have been set after somebody wrote its value here.
             let content = self.clean(&row.content).into_owned();
             let entry = match word(&row.role)? {
                 Role::User if row.steered => HistoryEntry::Steered(content, row.created_at),

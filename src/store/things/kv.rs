@@ -18,26 +18,28 @@ const KEYS: i64 = 10_000;
 /// Keys that one list gives.
 const LISTED: usize = 1_000;
 
-/// What a capability asks of its values.
+/// An operation of a capability on its values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KvOp {
-    /// The value of a key; `null` when there is none.
+    /// The value of a key; `null` if there is none.
     Get(String),
-    /// Keeps a value, in place of what the key had.
+    /// Keeps a value in place of the key's old one.
     Set(String, Value),
     /// Forgets a key.
     Delete(String),
-    /// The keys that begin so.
+    /// The keys with this beginning.
     List(String),
 }
 
 impl Store {
-    /// Does one operation on the values of `capability`. What changes something is recorded in the ledger in the same transaction, so
-    /// it happens exactly once; what only reads is not recorded. The answer is JSON: the value; `true` for a set; whether there was
-    /// something to delete; or the sorted keys, with a hint where there are more than 1,000. A refusal, in words, is the inner error.
+    /// Does one operation on the values of `capability`. A change is recorded in the ledger in the
+    /// same transaction, so it happens exactly once; reading is not recorded. The answer is JSON:
+    /// the value; `true` for a set; whether there was something to delete; or the sorted keys, with
+    /// a hint if there are more than 1,000. A refusal, in words, is the inner error.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before, or when the database is not there.
+    /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before,
+    /// or when the database is not there.
     pub async fn run_kv(
         &self,
         lease: &Lease,
@@ -53,7 +55,7 @@ impl Store {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
         let answer = match request {
-            // Committed, not dropped: the turn's row is free at once.
+            // It commits and is not dropped, so that the turn's row is free at once.
             KvOp::Get(key) => {
                 let value = unit.kv_get(capability, &key).await?;
                 return unit.commit().await.map(|()| Ok(value));
@@ -65,7 +67,8 @@ impl Store {
             KvOp::Set(key, value) => unit.kv_set(capability, &key, &shown(&value)).await?,
             KvOp::Delete(key) => Ok(unit.kv_delete(capability, &key).await?),
         };
-        // A refused set changed nothing, and is refused again after a crash unless there is room by then: it is recorded as well.
+        // A refused set is recorded as well: it changed nothing, and a run after a crash refuses it
+        // again unless there is room by then.
         let (state, text) = match &answer {
             Ok(text) => (OperationState::Done, text),
             Err(refusal) => (OperationState::Failed, refusal),

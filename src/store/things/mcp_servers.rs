@@ -1,4 +1,4 @@
-//! Servers of other people's tools, and what they last said of their tools.
+//! Servers of other people's tools, and the tools that they last listed.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -12,33 +12,33 @@ use crate::store::{Store, StoreError, value};
 pub struct McpServer {
     /// Its name.
     pub name: String,
-    /// How it is reached.
+    /// The way to it.
     pub transport: McpTransport,
     /// When it was added.
     pub created_at: DateTime<Utc>,
 }
 
-/// A tool of such a server, as it was last listed.
+/// A tool of such a server, as the server last listed it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpTool {
-    /// As models call it.
+    /// The name for models.
     pub tool: String,
-    /// Whose it is.
+    /// Its server.
     pub server: String,
-    /// As the server calls it.
+    /// The server's own name for it.
     pub name: String,
-    /// What the server says of it.
+    /// The server's description of it.
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,
     /// The number of this definition. Another definition has another number.
     pub version: i32,
-    /// When the definition became another than the one first listed.
+    /// The time at which the definition last changed, if it did since it was first listed.
     pub changed_at: Option<DateTime<Utc>>,
 }
 
 impl Store {
-    /// Adds a server with what it lists; false when there is one of this name.
+    /// Adds a server with the tools that it lists; false if one has this name.
     ///
     /// # Errors
     /// When the database is not there.
@@ -62,7 +62,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Removes a server with its tools, and the rules that let them be called without asking; false when there is none of this name.
+    /// Removes a server with its tools, and the rules by which they are called unasked; false if
+    /// none has this name.
     ///
     /// # Errors
     /// When the database is not there.
@@ -86,7 +87,7 @@ impl Store {
         rows.into_iter().map(|row| server(row.name, row.transport, row.created_at)).collect()
     }
 
-    /// One server; `None` when there is none of this name.
+    /// One server; `None` if none has this name.
     ///
     /// # Errors
     /// As [`Store::mcp_servers`].
@@ -94,7 +95,7 @@ impl Store {
         Ok(self.mcp_servers().await?.into_iter().find(|server| server.name == name))
     }
 
-    /// The tools that servers list, by the names models use.
+    /// The tools that servers list, by their names for models.
     ///
     /// # Errors
     /// When the database is not there.
@@ -106,7 +107,7 @@ impl Store {
         Ok(tools.fetch_all(&self.pool).await?)
     }
 
-    /// One of them; `None` when no server lists it.
+    /// One of them; `None` if no server lists it.
     ///
     /// # Errors
     /// When the database is not there.
@@ -119,8 +120,8 @@ impl Store {
         Ok(found.fetch_optional(&self.pool).await?)
     }
 
-    /// Keeps what a server lists now, and gives the tools whose definition is another than before. A rule that such a tool need not be
-    /// asked about was made for what it was, and is gone.
+    /// Keeps the tools that a server lists now, and returns those whose definition changed. A rule
+    /// that nobody need be asked about such a tool was made for the old definition, and goes.
     ///
     /// # Errors
     /// When the database is not there.
@@ -131,7 +132,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Vec<String>, StoreError> {
         let mut tx = self.pool.begin().await?;
-        // One listing of a server after the other.
+        // Listings of one server come one after the other.
         query!("SELECT FROM mcp_servers WHERE name = $1 FOR UPDATE", server).fetch_optional(&mut *tx).await?;
         let names: Vec<_> = listed.iter().map(|definition| definition.tool.clone()).collect();
         query!("UPDATE mcp_tools SET listed = FALSE WHERE server = $1 AND listed AND tool <> ALL($2)", server, &names)

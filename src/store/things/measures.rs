@@ -1,4 +1,4 @@
-//! Numbers for whoever watches the server: see `docs/operations.md`.
+//! Numbers for a person who watches the server: see `docs/operations.md`.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgPool, query};
@@ -9,13 +9,13 @@ use crate::store::{Store, StoreError};
 use crate::telemetry::{Metrics, Stored};
 
 impl Store {
-    /// The same database, whose ended turns are counted by `metrics` from now on.
+    /// The same database, whose ended turns `metrics` counts from now on.
     pub fn counted(mut self, metrics: Metrics) -> Self {
         self.signals = self.signals.counted(metrics);
         self
     }
 
-    /// Connections of each pool: its name, how many are used, how many idle.
+    /// Connections of each pool: its name, how many are in use, how many are idle.
     pub fn pools(&self) -> Vec<(&'static str, u32, u32)> {
         let of = |name, pool: &PgPool| {
             let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
@@ -25,13 +25,14 @@ impl Store {
         vec![of("app", &self.pool), ("agent", all.saturating_sub(idle), idle)]
     }
 
-    /// What the database knows of the moment. Of a day, what all conversations use together is held against the limits of `profile`.
+    /// The database's numbers of this moment. The use of all conversations in a day is compared
+    /// with the limits of `profile`.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn measures(&self, profile: &str, now: DateTime<Utc>) -> Result<Stored, StoreError> {
-        // A turn that waited for a person waits in the queue since the decision. One behind another of its conversation waits for that
-        // one, however long a person thinks about it.
+        // A turn that waited for a person waits in the queue since the decision. A turn behind
+        // another of its conversation waits for that one, however long a person thinks about it.
         let turns = query!(
             r#"SELECT count(*) FILTER (WHERE state = 'queued') AS "queued!", count(*) FILTER (WHERE state = 'running') AS "running!",
                       count(*) FILTER (WHERE state = 'awaiting_approval') AS "awaiting!",
@@ -85,7 +86,7 @@ impl Store {
     }
 }
 
-/// How much of each limit is used up.
+/// The used part of each limit.
 fn used_up(used: &Spent, limits: &Budget) -> Vec<(&'static str, f64)> {
     let kinds = [
         ("steps", used.steps, limits.steps),
@@ -94,7 +95,7 @@ fn used_up(used: &Spent, limits: &Budget) -> Vec<(&'static str, f64)> {
         ("money", used.money_micros, limits.money_micros),
         ("tool_calls", used.tool_calls, limits.tool_calls),
     ];
-    // A limit of nothing is used up.
+    // A limit of zero is used up.
     let ratio = |used: u64, limit: u64| if limit == 0 { 1.0 } else { used as f64 / limit as f64 };
     kinds.into_iter().filter_map(|(kind, used, limit)| Some((kind, ratio(used, limit?)))).collect()
 }

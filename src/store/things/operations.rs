@@ -1,5 +1,6 @@
-//! The ledger of what a call did outside: a capability outside its sandbox, level3 at an external server. A call that is run again after a
-//! crash finds here what happened already, in the order in which it was begun: nothing happens twice.
+//! The ledger of a call's effects outside: a capability's outside its sandbox, level3's at an
+//! external server. A call that is run again after a crash finds here everything that happened
+//! already, in the order in which it began: nothing happens twice.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -10,38 +11,38 @@ use crate::domain::{EffectClass, Event, EventRecord, OperationKind, OperationSta
 use crate::governor::Permit;
 use crate::store::{Lease, Store, StoreError, Unit, storable, word};
 
-/// One operation of a call, before it is begun.
+/// One operation of a call, before it begins.
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
     /// The permit of the call.
     pub permit: &'a Permit,
-    /// Its place among the operations of the call, from 1, in the order in which they were begun.
+    /// Its place among the operations of the call, from 1, in the order in which they begin.
     pub ordinal: i32,
-    /// What it works on.
+    /// The thing that it works on.
     pub kind: OperationKind,
     /// How often it can have happened after a crash.
     pub class: EffectClass,
-    /// What is asked for, as it may be shown: with placeholders, never with a secret's value.
+    /// The request without secrets: placeholders stand for them.
     pub request: &'a Value,
-    /// Fingerprint of what is asked for.
+    /// Fingerprint of the request.
     pub request_sha256: [u8; 32],
 }
 
-/// What the ledger knows of an operation that is about to be begun.
+/// The ledger's knowledge of an operation that is about to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Earlier {
-    /// It was not begun before.
+    /// It did not begin before.
     New,
     /// It is over; the capability gets this answer again, and nothing is done.
     Done(Result<String, String>),
-    /// It was begun, and nobody knows what came of it.
+    /// It began, and nobody knows its end.
     Intended,
-    /// Something else has this place in the ledger: the call took another way this time.
+    /// Another operation has this place in the ledger: the call took another way this time.
     Different,
 }
 
 impl Store {
-    /// What the ledger knows of this operation.
+    /// The ledger's knowledge of this operation.
     ///
     /// # Errors
     /// When the database is not there.
@@ -65,7 +66,7 @@ impl Store {
         })
     }
 
-    /// What was asked for by the operations of a call of which nobody knows whether they happened, in order.
+    /// The requests of a call's operations of which nobody knows whether they happened, in order.
     ///
     /// # Errors
     /// When the database is not there.
@@ -77,10 +78,12 @@ impl Store {
         Ok(requests.fetch_all(&self.pool).await?)
     }
 
-    /// Writes down that an operation is about to be sent. Committed before anything leaves the house.
+    /// Records that an operation is about to be sent. This commits before anything leaves the
+    /// house.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the operation was begun before; or the database is not there.
+    /// [`StoreError::LostLease`] when the turn is held by another or the operation was begun
+    /// before; or the database is not there.
     pub async fn intend_operation(
         &self,
         lease: &Lease,
@@ -90,11 +93,12 @@ impl Store {
         self.end_operation(lease, operation, OperationState::Intended, None, now).await
     }
 
-    /// Writes down what came of an operation, with the answer the capability gets. One that was not intended before is recorded whole.
+    /// Records the end of an operation, with the capability's answer. One that was not intended
+    /// before is recorded whole.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another, or the operation is over already or another than the one that was
-    /// intended; or the database is not there.
+    /// [`StoreError::LostLease`] when the turn is held by another, or the operation is over already
+    /// or another than the one that was intended; or the database is not there.
     pub async fn end_operation(
         &self,
         lease: &Lease,
@@ -110,7 +114,7 @@ impl Store {
 }
 
 impl Unit {
-    /// Writes down what came of an operation, in the transaction of its effect.
+    /// Records the end of an operation, in the transaction of its effect.
     ///
     /// # Errors
     /// As [`Store::end_operation`].
@@ -145,7 +149,7 @@ impl Unit {
 }
 
 impl NewOperation<'_> {
-    /// The event by which it was recorded.
+    /// The event that recorded it.
     pub(in crate::store) fn recorded(
         &self,
         lease: &Lease,
@@ -169,7 +173,7 @@ impl NewOperation<'_> {
     }
 }
 
-/// A request as Postgres can hold it: JSON there knows no zero characters.
+/// A request in the form that Postgres can hold: JSON there knows no zero characters.
 pub(in crate::store) fn shown(request: &Value) -> Value {
     match request {
         Value::String(text) => Value::String(storable(text).into_owned()),

@@ -1,4 +1,4 @@
-//! What each profile may do: mode, governor, budgets, and rules for single tools.
+//! The policy of each profile: mode, governor, budgets, and rules for single tools.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,19 @@ use sqlx::{query, query_scalar};
 use crate::domain::{Budgets, ConversationId, Mode, Rule};
 use crate::store::{Store, StoreError, value, word};
 
-/// What a profile may do. The default is that of a profile nobody set anything for.
+/// A profile's policy. The default is for a profile without any settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfilePolicy {
-    /// How much happens without a person.
+    /// How much a call may do without a person.
     pub mode: Mode,
     /// Whether a second model classifies proposals.
     pub governor: bool,
-    /// How much may be used up.
+    /// The budgets.
     pub budgets: Budgets,
-    /// What was set for single tools.
+    /// The rules for single tools.
     pub rules: BTreeMap<String, Rule>,
-    /// The models that work for it, as `provider/model`, the first that answers; none means those that are set for all.
+    /// The models that work for it, as `provider/model`, of which the first that is up answers. If
+    /// there are none, the server's setting holds.
     pub models: Vec<String>,
 }
 
@@ -31,15 +32,16 @@ impl Default for ProfilePolicy {
 }
 
 impl Store {
-    /// What a profile may do.
+    /// The policy of a profile.
     ///
     /// # Errors
-    /// When the database is not there. A stored policy that cannot be read is an error too, never the default.
+    /// When the database is not there. A stored policy that cannot be read is an error too, never
+    /// the default.
     pub async fn policy(&self, profile: &str) -> Result<ProfilePolicy, StoreError> {
         self.stored_policy(Some(profile), None).await
     }
 
-    /// What the profile of a conversation may do.
+    /// The policy of a conversation's profile.
     ///
     /// # Errors
     /// As for [`Store::policy`]. A conversation that is not there has the default.
@@ -47,7 +49,7 @@ impl Store {
         self.stored_policy(None, Some(conversation)).await
     }
 
-    /// One of both is given.
+    /// The caller gives one of both.
     async fn stored_policy(&self, profile: Option<&str>, of: Option<ConversationId>) -> Result<ProfilePolicy, StoreError> {
         let row = query!(
             r#"SELECT p.mode AS "mode?", p.governor AS "governor?", p.budgets AS "budgets?", p.models AS "models?",
@@ -69,7 +71,7 @@ impl Store {
         })
     }
 
-    /// Sets what a profile may do; its rules for single tools stay.
+    /// Sets the policy of a profile; its rules for single tools stay.
     ///
     /// # Errors
     /// When the database is not there.
@@ -95,7 +97,8 @@ impl Store {
         Ok(())
     }
 
-    /// Sets the models that work for a profile, in the order they are asked; none means those that are set for all.
+    /// Sets the models that work for a profile, in the order in which they are asked. If there are
+    /// none, the server's setting holds.
     ///
     /// # Errors
     /// When the database is not there.

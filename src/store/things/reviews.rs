@@ -1,4 +1,4 @@
-//! What a second model said of a proposal and what it cost to ask; and the calls that came before one.
+//! The second model's judgements of proposals and their cost, and the calls that came before one.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -10,27 +10,28 @@ use crate::store::{Lease, Store, StoreError, storable, value};
 /// One request to the governor's model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// Which model answered.
+    /// The model that answered.
     pub model: String,
-    /// What it cost, when the provider said.
+    /// Its tokens, if the provider counted.
     pub usage: Option<Usage>,
-    /// What the model costs, where the table of rates does not say.
+    /// The model's rate, for a model without one in the table of rates.
     pub rate: Option<Rate>,
 }
 
 /// A classification to store.
 #[derive(Clone, Copy, Debug)]
 pub struct NewReview<'a> {
-    /// What was said, or the strictest there is.
+    /// The judgement, or the strictest there is.
     pub classification: &'a Classification,
-    /// True when the model gave an answer that could be read.
+    /// True if the model gave an answer that could be read.
     pub answered: bool,
-    /// What was asked for it; none when no model answered.
+    /// The requests for it; none if no model answered.
     pub asked: &'a [Asked],
 }
 
 impl Store {
-    /// Stores what a second model said of a call, with its event and its cost. What is stored already stays.
+    /// Stores the second model's judgement of a call, with its event and its cost. One that is
+    /// stored already stays.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.
@@ -78,7 +79,7 @@ impl Store {
         unit.commit().await
     }
 
-    /// What a second model said of a call, where it was asked.
+    /// The second model's judgement of a call, if it was asked.
     ///
     /// # Errors
     /// When the database is not there.
@@ -87,7 +88,8 @@ impl Store {
         stored.fetch_optional(&self.pool).await?.flatten().map(value).transpose()
     }
 
-    /// Tool and arguments, as the model wrote them, of the turn's calls that have their outcome, oldest first.
+    /// The turn's calls that have their outcome, oldest first: tool and arguments, as the model
+    /// wrote them.
     ///
     /// # Errors
     /// When the database is not there.
@@ -99,7 +101,8 @@ impl Store {
         Ok(rows.fetch_all(&self.pool).await?.into_iter().map(|row| (row.name, row.arguments)).collect())
     }
 
-    /// What a person asked of a turn: the words it reacts to, and what was said into it that a step was shown.
+    /// A person's task for a turn: the words that it reacts to, and those said into it that a step
+    /// has seen.
     ///
     /// # Errors
     /// When the database is not there.
@@ -112,7 +115,7 @@ impl Store {
         Ok(words.fetch_one(&self.pool).await?)
     }
 
-    /// The words a turn reacts to.
+    /// The words that a turn reacts to.
     ///
     /// # Errors
     /// When the database is not there.

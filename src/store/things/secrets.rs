@@ -1,4 +1,5 @@
-//! Secrets as they lie here: sealed. The key is not in the database, and nothing in this file can open one.
+//! Secrets as the database holds them: sealed. The key is not in the database, and nothing in this
+//! file can open one.
 
 use chrono::{DateTime, Utc};
 use sqlx::postgres::PgConnection;
@@ -13,11 +14,11 @@ pub struct SealedSecret {
     pub name: String,
     /// Its value, sealed.
     pub sealed: Vec<u8>,
-    /// When it was first set.
+    /// The time at which it was first set.
     pub created_at: DateTime<Utc>,
-    /// When it was last set.
+    /// The time at which it was last set.
     pub updated_at: DateTime<Utc>,
-    /// Capabilities whose live version is granted it by name.
+    /// Capabilities whose live version has a grant that names it.
     pub used_by: Vec<String>,
 }
 
@@ -49,7 +50,8 @@ impl Store {
         Ok(row.map(|row| row.sealed))
     }
 
-    /// The fingerprint of the key that the secrets are sealed with; `None` when there are none, or none since fingerprints are kept.
+    /// The fingerprint of the key that seals the secrets; `None` if there are no secrets, or none
+    /// since fingerprints are kept.
     ///
     /// # Errors
     /// When the database is not there.
@@ -57,7 +59,7 @@ impl Store {
         Ok(query_scalar!("SELECT value FROM server_keys WHERE name = 'secrets'").fetch_optional(&self.pool).await?)
     }
 
-    /// Says which key the secrets are sealed with; false when they are sealed with another.
+    /// Records which key seals the secrets; false if another key does.
     ///
     /// # Errors
     /// When the database is not there.
@@ -65,8 +67,8 @@ impl Store {
         Ok(claim(&mut *self.pool.acquire().await?, fingerprint).await?)
     }
 
-    /// Keeps a value under a name, in place of the one before, sealed with the key of this fingerprint; false, and nothing is kept, when
-    /// the secrets are sealed with another.
+    /// Keeps a value under a name in place of the old one, sealed with the key of this fingerprint.
+    /// If another key seals the secrets, it returns false and keeps nothing.
     ///
     /// # Errors
     /// When the database is not there.
@@ -94,13 +96,14 @@ impl Store {
         Ok(true)
     }
 
-    /// Deletes a secret; false when there is none of this name. After the last one another key may be used.
+    /// Deletes a secret; false if none has this name. After the last one another key may be used.
     ///
     /// # Errors
     /// When the database is not there.
     pub async fn remove_secret(&self, name: &str) -> Result<bool, StoreError> {
         let mut tx = self.pool.begin().await?;
-        // Waits for whoever keeps a secret in this moment, so that the key is not forgotten under it.
+        // Waits for a transaction that keeps a secret at this moment, so that its key is not
+        // forgotten.
         query!("SELECT name FROM server_keys WHERE name = 'secrets' FOR UPDATE").fetch_optional(&mut *tx).await?;
         let done = query!("DELETE FROM secrets WHERE name = $1", name).execute(&mut *tx).await?;
         query!("DELETE FROM server_keys WHERE name = 'secrets' AND NOT EXISTS (SELECT FROM secrets)").execute(&mut *tx).await?;
@@ -109,7 +112,8 @@ impl Store {
     }
 }
 
-/// Writes the fingerprint down where there is none, and compares. The row stays locked until the transaction ends.
+/// Writes the fingerprint down if there is none, and compares. The row stays locked until the
+/// transaction ends.
 async fn claim(connection: &mut PgConnection, fingerprint: &[u8]) -> Result<bool, sqlx::Error> {
     let known = query_scalar!(
         "INSERT INTO server_keys AS known (name, value) VALUES ('secrets', $1)

@@ -1,4 +1,5 @@
-//! Summaries of older turns: words for a model, derived from messages. Nothing follows from them, so no event tells of them.
+//! Summaries of older turns: words for a model, derived from messages. Nothing follows from them,
+//! so no event tells of them.
 
 use chrono::{DateTime, Utc};
 use sqlx::query;
@@ -6,10 +7,10 @@ use sqlx::query;
 use crate::domain::{ConversationId, TurnId};
 use crate::store::{Asked, Lease, Store, StoreError, storable};
 
-/// After an answer that was of no use, nothing is asked for in this many turns of the conversation.
+/// After a useless answer, no summary is asked for in so many turns of the conversation.
 const TURNS_BETWEEN_TRIES: i64 = 8;
 
-/// What a model made of the older turns of a conversation.
+/// A model's summary of a conversation's older turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The newest turn that it covers; all older ones are covered, too.
@@ -18,23 +19,23 @@ pub struct Summary {
     pub content: String,
 }
 
-/// What is known of a conversation's summaries.
+/// The state of a conversation's summaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summaries {
     /// The newest that can be read.
     pub latest: Option<Summary>,
-    /// True when one was asked for lately and the answer was of no use.
+    /// True if one was asked for lately and the answer was of no use.
     pub failed_lately: bool,
 }
 
-/// A summary to store, or what was spent on none.
+/// A summary to store, or only the cost of a useless answer.
 #[derive(Clone, Debug)]
 pub struct NewSummary<'a> {
     /// The newest turn that it covers.
     pub up_to: TurnId,
-    /// Its text; `None` when the answer was of no use.
+    /// Its text; `None` if the answer was of no use.
     pub content: Option<&'a str>,
-    /// Who was asked, and what it cost.
+    /// The model that was asked, and the cost.
     pub asked: &'a Asked,
 }
 
@@ -60,13 +61,13 @@ impl Store {
         )
         .fetch_one(&self.pool)
         .await?;
-        // A secret may have been set after somebody had written its value here.
+        // A secret may have been set after somebody wrote its value here.
         let content = row.content.map(|content| self.clean(&content).into_owned());
         let latest = row.up_to_turn.zip(content).map(|(up_to, content)| Summary { up_to: TurnId(up_to), content });
         Ok(Summaries { latest, failed_lately: row.failed })
     }
 
-    /// Stores a summary with its cost, or the cost alone where the answer was of no use.
+    /// Stores a summary with its cost; if the answer was of no use, the cost alone.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or when the database is not there.

@@ -14,13 +14,13 @@ pub struct NewTask {
     pub title: String,
     /// Anything longer.
     pub details: String,
-    /// When it wakes the agent.
+    /// The time at which it wakes the agent.
     pub due_at: Option<DateTime<Utc>>,
     /// The model that works on it then, as `provider/model`.
     pub model: Option<String>,
 }
 
-/// What to change; `None` leaves a field as it is.
+/// The changes of a task; `None` leaves a field as it is.
 #[derive(Clone, Debug, Default)]
 pub struct TaskChange {
     /// A new title.
@@ -118,7 +118,8 @@ impl Unit {
         row.map(Task::try_from).transpose()
     }
 
-    /// Changes a task; `None` when there is no such task. The event goes into the stream of `conversation`, where the change was made.
+    /// Changes a task; `None` if there is no such task. The event goes into the stream of
+    /// `conversation`, in which the change was made.
     ///
     /// # Errors
     /// When the database is not there.
@@ -154,7 +155,7 @@ impl Unit {
         }
     }
 
-    /// Deletes a task and returns what it was; `None` when there is no such task.
+    /// Deletes a task and returns its last state; `None` if there is no such task.
     ///
     /// # Errors
     /// When the database is not there.

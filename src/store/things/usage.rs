@@ -1,4 +1,5 @@
-//! What was used up: for budgets, and for the person who pays. Money is counted at the rate of the day; without a rate it is unknown.
+//! The use of models: for budgets, and for the person who pays. Money is counted at the rate of the
+//! day; without a rate it is unknown.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::wire::api::{CallCounts, Day, ModelUsage, Requests, Span, Usage};
 /// Days that a report shows one by one, today among them.
 const REPORT_DAYS: i64 = 30;
 
-/// Midnight before `now`, UTC; where a day of budgets begins.
+/// Midnight before `now`, UTC, at which a day of budgets begins.
 pub(super) fn midnight(now: DateTime<Utc>) -> DateTime<Utc> {
     now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc()
 }
@@ -22,8 +23,9 @@ pub(super) fn count(number: i64) -> u64 {
 }
 
 impl Store {
-    /// What has been used up in the turn, its conversation, today, and today by tasks where a task began it. One query; it runs before each step, so the conversation and the day
-    /// are summed up only where `budgets` limit them, and are 0 otherwise.
+    /// The amounts used up in the turn, its conversation and today; and today by tasks, if a task
+    /// began the turn. This one query runs before each step, so the conversation and the day are
+    /// summed up only if `budgets` limit them, and are 0 otherwise.
     ///
     /// # Errors
     /// When the database is not there.
@@ -101,7 +103,7 @@ impl Store {
         Ok(used)
     }
 
-    /// What models cost. A model that is not here costs an unknown amount.
+    /// The rates of models. A model without one costs an unknown amount.
     ///
     /// # Errors
     /// When the database is not there.
@@ -111,7 +113,7 @@ impl Store {
         Ok(rows.into_iter().map(|row| (row.model, rate(row.input_micros, row.output_micros))).collect())
     }
 
-    /// Sets what a model costs from now on; `None` makes it unknown. What was asked before keeps its price.
+    /// Sets a model's rate from now on; `None` makes it unknown. Earlier requests keep their price.
     ///
     /// # Errors
     /// When the database is not there.
@@ -133,7 +135,7 @@ impl Store {
         Ok(())
     }
 
-    /// What was used up: today, day by day, model by model, and in all.
+    /// The use of models: today, day by day, model by model, and in all.
     ///
     /// # Errors
     /// When the database is not there.
@@ -202,12 +204,12 @@ fn requests(number: i64, input: i64, output: i64, cost: Option<i64>) -> Requests
     Requests { requests: count(number), input_tokens: count(input), output_tokens: count(output), cost_micros: cost.map(count) }
 }
 
-/// Nothing was asked, so nothing was charged: a cost of 0 is known.
+/// A span without a request: nothing was charged, so the cost of 0 is known.
 fn unused() -> Span {
     Span { model: Requests { cost_micros: Some(0), ..Requests::default() }, tool_calls: CallCounts::default() }
 }
 
-/// What was used up in both.
+/// The sum of both.
 fn plus(one: Span, other: &Span) -> Span {
     let (model, calls) = (other.model, other.tool_calls);
     Span {

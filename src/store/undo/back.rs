@@ -1,7 +1,9 @@
-//! Puts kept rows back: deleted ones are inserted, overwritten ones get their old values where they are as the call left them.
+//! Puts kept rows back: deleted ones are inserted, and overwritten ones get their old values if
+//! they are still as the call left them.
 //!
-//! Tables depend on each other, and so do rows: a parent has to be there before its child, and a key be free before a row takes it. No
-//! order is worked out. What does not fit yet is tried again after the rest, in halves, until nothing is left or nothing moves any more.
+//! Tables depend on each other, and so do rows: a parent has to be there before its child, and a
+//! key be free before a row takes it. No order is worked out. Rows that do not fit yet are tried
+//! again after the rest, in halves, until nothing is left or nothing moves any more.
 
 use std::collections::VecDeque;
 
@@ -11,11 +13,11 @@ use super::UndoError;
 use super::text::fields;
 use crate::store::{Store, StoreError};
 
-/// How many rows are put back by one statement, and about how many bytes.
+/// How many rows one statement puts back, and about how many bytes.
 const CHUNK: (usize, i64) = (5000, 8 << 20);
-/// How many conflicts are told.
+/// How many conflicts a person is told of.
 const TOLD: usize = 5;
-/// How often rows may not fit before this is taken for an end.
+/// After so many failures the undo gives up.
 const MOST_FAILURES: usize = 5000;
 
 /// Rows of one table that were lost in one way.
@@ -25,11 +27,11 @@ struct Chunk {
     ordinals: Vec<i64>,
 }
 
-/// A table as it is now, as far as the kept rows of one transaction know it.
+/// A table as it is now, for the kept rows of one transaction.
 struct Table {
     relation: i64,
     name: String,
-    /// Those that the kept texts have, in their order.
+    /// The columns of the kept texts, in their order.
     columns: Vec<Column>,
 }
 
@@ -37,26 +39,26 @@ struct Column {
     /// Quoted.
     name: String,
     kind: String,
-    /// Postgres computes it.
+    /// Postgres computes its values.
     generated: bool,
-    /// Only Postgres gives it a value, and no UPDATE another.
+    /// Only Postgres gives it values, and no UPDATE can change them.
     identity: bool,
     /// A part of the primary key.
     key: bool,
 }
 
-/// A row as it was and as it was left.
+/// A row as it was, and as the call left it.
 struct Lost {
     ordinal: i64,
     old: Vec<Option<String>>,
     new: Option<String>,
 }
 
-/// How a statement failed.
+/// The way in which a statement failed.
 enum Failed {
-    /// Something else may have to be put back before; what is in the way, in words.
+    /// Other rows may have to be put back first; the obstacle, in words.
     NotYet(String),
-    /// One of the rows cannot be put back, whatever else is; why.
+    /// One of the rows can never be put back; the reason.
     Never(String),
     Error(UndoError),
 }
@@ -67,7 +69,8 @@ impl<E: Into<UndoError>> From<E> for Failed {
     }
 }
 
-/// Prepares a transaction in which texts of rows mean what they meant when they were kept. Returns its id.
+/// Prepares a transaction in which texts of rows mean the same as when they were kept. Returns its
+/// id.
 pub(super) async fn begin(connection: &mut PgConnection) -> Result<String, UndoError> {
     sqlx::raw_sql(
         "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL extra_float_digits = 1; SET LOCAL datestyle = 'ISO, YMD';
@@ -79,7 +82,7 @@ pub(super) async fn begin(connection: &mut PgConnection) -> Result<String, UndoE
     Ok(query_scalar!(r#"SELECT pg_catalog.pg_current_xact_id()::text AS "id!""#).fetch_one(connection).await?)
 }
 
-/// Checks what was deferred.
+/// Checks the deferred constraints.
 pub(super) async fn check(connection: &mut PgConnection) -> Result<(), UndoError> {
     let checked = sqlx::raw_sql("SET CONSTRAINTS ALL IMMEDIATE").execute(connection).await;
     checked.map(drop).map_err(|error| match refused(&error) {
@@ -94,7 +97,7 @@ impl Store {
         let tables = self.kept_tables(kept).await?;
         let mut chunks = self.chunks(kept).await?;
         let rows = chunks.iter().map(|chunk| chunk.ordinals.len()).sum::<usize>();
-        // What is in the way of those that were tried since one of them last succeeded, and of all how many.
+        // The obstacles of the rows tried since the last success, and the number of all failures.
         let (mut stuck, mut failures) = (Vec::new(), 0);
         while let Some(chunk) = chunks.pop_front() {
             let table = tables.iter().find(|table| table.relation == chunk.relation);
@@ -116,7 +119,7 @@ impl Store {
             match failed {
                 Failed::Error(error) => return Err(error),
                 Failed::Never(why) if chunk.ordinals.len() == 1 => return Err(UndoError::Conflicts(vec![why])),
-                // Which of them it is has to be told.
+                // The person has to hear which of them it is.
                 Failed::Never(_) => halves.for_each(|half| chunks.push_front(half)),
                 Failed::NotYet(why) => {
                     if chunk.ordinals.len() == 1 {
@@ -254,14 +257,14 @@ impl Table {
         Ok(query.execute(connection).await?.rows_affected())
     }
 
-    /// Each row is found by all of its values, as the call left them; of rows that are the same, each is taken once.
+    /// All values of a row, as the call left them, find it; of equal rows each is taken once.
     async fn update(&self, connection: &mut PgConnection, columns: &[Column], lost: &[Lost]) -> Result<u64, sqlx::Error> {
         let kept: Vec<_> = columns.iter().enumerate().filter(|(_, column)| !column.generated && !column.identity).collect();
         let all: Vec<_> = columns.iter().map(|column| format!("t.{}", column.name)).collect();
         let text = format!("pg_catalog.format('%s', ROW({}))", all.join(", "));
         let left: Vec<_> = lost.iter().map(|row| row.new.clone().unwrap_or_default()).collect();
         let left_fields: Vec<_> = left.iter().map(|row| fields(row).unwrap_or_default()).collect();
-        // With a primary key its index finds them, and not a look at the whole table.
+        // The index of a primary key finds them, without a scan of the whole table.
         let keys: Vec<_> = columns.iter().enumerate().filter(|(_, column)| column.key).collect();
         let first_key = kept.len() + 2;
         let found = if keys.is_empty() {
@@ -306,7 +309,7 @@ impl Table {
         Ok(query.execute(connection).await?.rows_affected())
     }
 
-    /// Why rows did not fit, where Postgres itself had nothing against it.
+    /// Why rows did not fit, if Postgres itself had no objection.
     fn changed(&self, deleted: bool, lost: &[Lost]) -> String {
         let Some(row) = lost.first() else { return String::new() };
         let name = self.name.strip_prefix("agent.").unwrap_or(&self.name);
@@ -329,15 +332,16 @@ fn values(lost: &[Lost], place: usize) -> Vec<Option<String>> {
     lost.iter().map(|row| row.old.get(place).cloned().flatten()).collect()
 }
 
-/// What Postgres has against a row, in words; `None` where the database failed otherwise.
+/// Postgres' objection to a row, in words; `None` if the database failed otherwise.
 fn refused(error: &sqlx::Error) -> Option<String> {
     let error = error.as_database_error()?.try_downcast_ref::<sqlx::postgres::PgDatabaseError>()?;
-    // 22: a value does not fit its column; 23: a constraint; P0: a trigger; 42: what is named is another thing now, or not ours to change.
+    // 22: a value does not fit its column; 23: a constraint; P0: a trigger; 42: the name means
+    // another thing now, or one that is not ours to change.
     let ours = ["22", "23", "42", "P0", "44"].iter().any(|class| error.code().starts_with(class));
     ours.then(|| [Some(error.message()), error.detail()].into_iter().flatten().collect::<Vec<_>>().join(": "))
 }
 
-/// Whether another row may be in the way.
+/// True if another row may be in the way.
 fn is_constraint(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code.starts_with("23"))
 }

@@ -1,5 +1,5 @@
-//! What calls of the agent deleted or overwrote: kept for a while by the triggers of the migration `keep_what_is_lost`, and put back when
-//! a person says so.
+//! Rows that calls of the agent deleted or overwrote. The triggers of the migration
+//! `keep_what_is_lost` keep them for a while, and an undo puts them back when a person says so.
 
 mod back;
 mod text;
@@ -15,7 +15,7 @@ use super::{Store, StoreError};
 use crate::domain::{ConversationId, Event, EventRecord, ToolCallId, TurnId};
 use crate::wire::api::KeptCall;
 
-/// Why a call was not undone. Nothing was changed.
+/// The reason why a call was not undone. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
     /// There is no such call.
@@ -24,7 +24,7 @@ pub enum UndoError {
     /// It has no outcome yet.
     #[error("call {0} is still under way; wait for its outcome, or stop its turn")]
     Running(ToolCallId),
-    /// Nothing of it is there to be put back.
+    /// No row of it is kept.
     #[error(
         "nothing is kept of call {0}: it deleted and overwrote nothing in the agent's tables that could be kept, or it is more than 30 days ago"
     )]
@@ -32,10 +32,10 @@ pub enum UndoError {
     /// It was undone before.
     #[error("call {0} was undone already, on {day}", day = .1.format("%Y-%m-%d at %H:%M UTC"))]
     Undone(ToolCallId, DateTime<Utc>),
-    /// What it left is not there any more, or what it deleted does not fit any more.
+    /// The rows that it left have changed, or those it deleted do not fit any more.
     #[error("nothing was put back, because the tables have changed since: {}", .0.join("; "))]
     Conflicts(Vec<String>),
-    /// The database is not there.
+    /// The database did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -75,9 +75,10 @@ impl Store {
         Ok(call.collect())
     }
 
-    /// Puts back all that a call deleted or overwrote in the agent's tables, or nothing. Returns how many rows.
+    /// Puts back all that a call deleted or overwrote in the agent's tables, or nothing. Returns
+    /// how many rows.
     ///
-    /// It is done on the agent's login, so that triggers of the agent's have no more rights than they always had.
+    /// It runs on the agent's login, so that the agent's triggers have no more rights than ever.
     ///
     /// # Errors
     /// [`UndoError`]; then nothing was changed.
@@ -103,7 +104,7 @@ impl Store {
         let mut connection = self.writer().await?;
         let mut tx = connection.begin().await?;
         let transaction = back::begin(&mut tx).await?;
-        // What putting back overwrites is what the call had left: it need not be kept as well.
+        // An undo overwrites only what the call had left: that need not be kept as well.
         self.keep_most(&mut tx, call, 0, &transaction, 0).await?;
         let mut rows = 0;
         for kept in row.kept {
@@ -146,7 +147,7 @@ impl Store {
         .await
     }
 
-    /// Forgets what was kept for its 30 days.
+    /// Forgets rows whose 30 days are over.
     ///
     /// # Errors
     /// When the database is not there.
@@ -154,14 +155,14 @@ impl Store {
         let old =
             query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'kept' AND at <= $1", now).fetch_all(&self.pool).await?;
         if !old.is_empty() {
-            tracing::info!(calls = old.len(), "what they lost was kept for 30 days, and goes");
+            tracing::info!(calls = old.len(), "the rows that these calls lost were kept for 30 days, and go");
             query!("SELECT forget_kept($1)", &old).execute(&self.pool).await?;
         }
         Ok(())
     }
 
-    /// Sets how many bytes may be kept, and puts the triggers on tables that have none: those from before there were any, and those of a
-    /// restored backup.
+    /// Sets how many bytes may be kept, and puts the triggers on tables without them: tables from
+    /// before there were triggers, and those of a restored backup.
     ///
     /// # Errors
     /// When the database is not there.

@@ -1,10 +1,11 @@
 //! Postgres' text of a row, as its output function writes it: `(1,"a ""word""",,"")`.
 
-/// The fields of a row, `None` for NULL; `None` for what is no such text.
+/// The fields of a row, `None` for NULL; `None` for a text that is no row.
 pub(crate) fn fields(row: &str) -> Option<Vec<Option<String>>> {
     let mut rest = row.strip_prefix('(')?.strip_suffix(')')?.chars().peekable();
     if rest.peek().is_none() {
-        // One field that is NULL looks like no field at all; a table without columns has nothing to lose.
+        // A single NULL field looks like no field at all; a table without columns has nothing to
+        // lose.
         return Some(vec![None]);
     }
     let mut fields = Vec::new();
@@ -37,7 +38,7 @@ pub(crate) fn fields(row: &str) -> Option<Vec<Option<String>>> {
     }
 }
 
-/// Whether the second row has lost something that the first one says: a value that was there and is another one now, or gone.
+/// True if the second row lost something of the first one: a value that has changed or is gone.
 pub(crate) fn loses(old: &str, new: &str) -> bool {
     let (Some(old), Some(new)) = (fields(old), fields(new)) else { return true };
     old.len() > new.len() || old.iter().zip(&new).any(|(old, new)| old.is_some() && old != new)

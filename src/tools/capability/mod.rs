@@ -1,4 +1,4 @@
-//! Capabilities as tools: those that the agent wrote.
+//! The capabilities that the agent wrote, as tools.
 
 mod reach;
 
@@ -13,7 +13,7 @@ use super::tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Source, Tol
 use crate::domain::{CapabilityVersion, Effect, ToolSpec};
 use crate::store::{CapabilitySummary, Crash, StoreError};
 
-/// All that are live.
+/// All live capabilities.
 pub(super) struct Capabilities;
 
 /// One of them.

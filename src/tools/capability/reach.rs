@@ -1,5 +1,6 @@
-//! What a capability's call reaches outside its sandbox, under the permit of the call. Every operation is in the ledger before it can
-//! have an effect, so a call that is run again after a crash does nothing twice.
+//! The reach of a capability's call outside its sandbox, under the permit of the call. Every
+//! operation is in the ledger before it can have an effect, so a call that is run again after a
+//! crash does nothing twice.
 
 mod http;
 mod nested;
@@ -30,14 +31,16 @@ struct Inner {
     permit: Arc<Permit>,
     capability: CapabilityVersion,
     secrets: Secrets,
-    /// Why the ledger could not be written, by this call or one nested in it: then the whole call has no outcome and is run again.
+    /// The error for which this call, or one nested in it, could not write the ledger. Then the
+    /// whole call has no outcome and is run again.
     broken: Arc<Mutex<Option<StoreError>>>,
-    /// The number of the operation that this call is, in the call it is nested in; 0 for the one that the agent made.
+    /// The number of the operation that this call is within the outer call; 0 for the agent's own
+    /// call.
     parent: i32,
     depth: usize,
 }
 
-/// The secrets a capability may use, as placeholders.
+/// The secrets that a capability may use, as placeholders.
 #[derive(Default)]
 struct Secrets {
     placeholders: Placeholders,
@@ -50,7 +53,7 @@ struct Entry {
     ordinal: i32,
     kind: OperationKind,
     class: EffectClass,
-    /// As it may be shown.
+    /// The request without secrets.
     request: Value,
     sha256: [u8; 32],
 }
@@ -67,7 +70,8 @@ impl Entry {
     }
 }
 
-/// Why an operation has no answer: words for the capability, or the store, whose state decides what becomes of the whole call.
+/// The reason why an operation has no answer: words for the capability, or an error of the store,
+/// which decides about the whole call.
 enum Failed {
     Refused(String),
     Store(StoreError),
@@ -82,7 +86,7 @@ impl From<StoreError> for Failed {
 const ANOTHER_WAY: &str = "This call was interrupted and run again, and took another way than before: what it had done until then is in \
      the list of its operations, and nothing was repeated. Look at what happened before you call it again.";
 
-/// Calls a capability with everything it was granted.
+/// Calls a capability with all its grants.
 pub(super) async fn call(doing: Doing<'_>, capability: CapabilityVersion) -> Result<Outcome, StoreError> {
     let Doing { tools, policy, lease, permit, proposal, .. } = doing;
     let reaching = Reaching(Arc::new(Inner {
@@ -104,7 +108,8 @@ pub(super) async fn call(doing: Doing<'_>, capability: CapabilityVersion) -> Res
     }
 }
 
-/// Placeholders for the secrets a capability may use. They are the same when the call is run again, and nobody can guess them.
+/// Placeholders for the secrets that a capability may use. They are the same if the call is run
+/// again, and nobody can guess them.
 async fn secrets_of(kit: &Kit, capability: &CapabilityVersion, call: ToolCallId) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, hosts) in &capability.grants.secrets {
@@ -128,8 +133,9 @@ impl Reaching {
         tools.kit.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await
     }
 
-    /// The place of an operation in the ledger of the whole call: the number of its parent, then its own, as two digits of base 129. So it
-    /// is the same when the call is run again, however the timing of nested calls turns out; three levels fit into 32 bits.
+    /// The place of an operation in the ledger of the whole call: the number of its parent, then
+    /// its own, as two digits of base 129. So it is the same if the call is run again, whatever the
+    /// timing of nested calls; three levels fit into 32 bits.
     fn ordinal(&self, operation: &Operation) -> i32 {
         const BASE: i32 = 129; // the sandbox ends a call at its 129th operation
         let own = i32::try_from(operation.ordinal).unwrap_or(BASE - 1).min(BASE - 1);
@@ -151,10 +157,10 @@ impl Reaching {
         }
     }
 
-    /// Runs a statement on the login it needs, and on none that may do more than `most`.
+    /// Runs a statement on the login that it needs, and on none that may do more than `most`.
     async fn sql(&self, ordinal: i32, text: &str, params: &[Value], most: AgentLogin) -> Result<String, Failed> {
         let entry = Entry::new(ordinal, OperationKind::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
-        // What only reads needs no place in the ledger.
+        // A statement that only reads needs no place in the ledger.
         let login = AgentLogin::of(&sql::classify(text).effects).min(most);
         if login != AgentLogin::Reader
             && let Some(answer) = self.earlier(&entry).await?
@@ -168,7 +174,7 @@ impl Reaching {
 
     async fn kv(&self, ordinal: i32, request: KvRequest) -> Result<String, Failed> {
         let shown = match &request {
-            // A value may be long; its fingerprint is enough to know it again.
+            // A value may be long; its fingerprint is enough to recognise it.
             KvRequest::Set { key, value } => {
                 json!({ "set": key, "sha256": hex::encode(Sha256::digest(value.to_string())) })
             }
@@ -191,8 +197,8 @@ impl Reaching {
         tools.kit.store.run_kv(lease, operation, &capability.name, request, now).await?.map_err(Failed::Refused)
     }
 
-    /// The answer that this operation got when the call was run before; `None` when it was not done then. For operations of class T,
-    /// which are done or not, and nothing between.
+    /// The answer that this operation got when the call was run before; `None` if it was not done
+    /// then. Only for operations of class T, which are done or not, and nothing between.
     async fn earlier(&self, entry: &Entry) -> Result<Option<Result<String, Failed>>, Failed> {
         let operation = entry.of(&self.0.permit);
         Ok(match self.0.tools.kit.store.earlier_operation(&operation).await? {

@@ -66,7 +66,7 @@ impl Act for Statements {
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
         async move {
             let Doing { lease, permit, proposal, promised, now, .. } = doing;
-            // Postgres lets it do what it was judged to do, and nothing else.
+            // Postgres allows the effects that the law judged, and nothing else.
             let login = AgentLogin::of(&proposal.effects);
             let statements = sql::statements(&self.query);
             let sql = AgentSql { statements: &statements, params: &self.params, limits: RowLimits::default(), login, promised };

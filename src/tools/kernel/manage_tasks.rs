@@ -33,7 +33,7 @@ impl Tool for ManageTasks {
             if effect == Effect::Delete {
                 let kit = asked.kit();
                 if !request.finds_its_task(&mut kit.store.begin(kit.clock.now()).await?).await? {
-                    effect = Effect::Read; // it will be told so
+                    effect = Effect::Read; // the call will be refused
                 }
             }
             Ok(Prepared::new(request, effect))
@@ -107,7 +107,7 @@ struct Request {
 }
 
 impl Request {
-    /// What it would do. An action that does not exist does nothing.
+    /// Its effect. An action that does not exist has none.
     fn effect(&self) -> Effect {
         match self.action.as_str() {
             "create" | "update" | "complete" => Effect::Write,
@@ -116,7 +116,7 @@ impl Request {
         }
     }
 
-    /// Whether there is a task for it to delete, and it does not say that it means another.
+    /// Whether the task that it wants to delete exists, and is the one that it names.
     async fn finds_its_task(&self, unit: &mut Unit) -> Result<bool, StoreError> {
         let Some(id) = self.id.map(TaskId) else { return Ok(false) };
         if unit.task(id).await?.is_none() {
@@ -157,7 +157,7 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
     let Doing { lease, permit, now, .. } = doing;
     let conversation = lease.conversation;
     let title = request.title.map(|title| title.trim().to_owned());
-    // They are in what every turn is shown, and in each list of tasks.
+    // Every turn sees them, and so does each list of tasks.
     for (name, text, most) in [("title", &title, LONGEST_TITLE), ("details", &request.details, LONGEST_DETAILS)] {
         if let Some(text) = text.as_ref().filter(|text| text.len() > most) {
             let told =
@@ -251,10 +251,10 @@ async fn unknown(unit: &mut Unit, id: TaskId) -> Failed {
     with_open_tasks(unit, Refusal::new(RefusalCode::NotFound, message)).await
 }
 
-/// How many open tasks are named to whoever named none of them.
+/// How many open tasks are named to a model that named none of them.
 const NAMED: usize = 20;
 
-/// A refusal that names the tasks it could have been about.
+/// A refusal that names the tasks that the model may have meant.
 async fn with_open_tasks(unit: &mut Unit, refusal: Refusal) -> Failed {
     let tasks = match unit.list_tasks().await {
         Ok(tasks) => tasks,
@@ -264,14 +264,15 @@ async fn with_open_tasks(unit: &mut Unit, refusal: Refusal) -> Failed {
     refusal.with("open_tasks", named.collect::<Value>()).into()
 }
 
-/// Whether a text has a time of day or a year in it, which its author may have meant as the due date.
+/// True if a text has a time of day or a year in it, which the model may have meant as the due
+/// date.
 fn names_a_time(text: &str) -> bool {
     static TIME: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\b(?:[01]?\d|2[0-3]):[0-5]\d\b|\b20\d\d\b").expect("a constant, tried by a test"));
     TIME.is_match(text)
 }
 
-/// A time in the title wakes nobody. Whoever means no date says so.
+/// A time in the title wakes nobody. A model that means no date has to say so.
 fn undated(title: &str, details: &str) -> Failed {
     let message = "the title names a time, and `due_at` is missing, so this would wake nobody: call again with `due_at`, or with \"\" if it \
                    is not to fall due";
@@ -279,8 +280,8 @@ fn undated(title: &str, details: &str) -> Failed {
     Refusal::arguments(message).with("call", call).into()
 }
 
-/// Refuses a task that would wake the model again as soon as this turn ends, where a due task began it: a model that makes such a task each
-/// time it is woken would never stop.
+/// If a due task began this turn, refuses a task that would wake the model again as soon as the
+/// turn ends: a model that makes such a task each time would never stop.
 fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<(), Failed> {
     if lease.origin != Origin::Task || due_at.is_none_or(|due_at| due_at > now) {
         return Ok(());
@@ -292,7 +293,8 @@ fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>)
     Err(Refusal::arguments(message).into())
 }
 
-/// Refuses to change a task under the title of another open one: then most likely that one was meant.
+/// Refuses to change a task under the title of another open one: most likely the model means that
+/// one.
 async fn not_the_title_of_another(
     unit: &mut Unit,
     id: TaskId,
@@ -338,7 +340,8 @@ fn model(text: &str) -> Result<Option<String>, Failed> {
     Ok(Some(reference.to_string()))
 }
 
-/// Reads an ISO 8601 date; without an offset it is UTC, without a time it is midnight. An empty text means no date.
+/// Reads an ISO 8601 date. Without an offset it is UTC; without a time it is midnight. An empty
+/// text means no date.
 fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, Failed> {
     let text = text.trim();
     if text.is_empty() {

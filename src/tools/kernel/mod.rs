@@ -1,4 +1,5 @@
-//! The four tools that every builder begins with, one file each. A fifth one is a file here and a line in [`tools`].
+//! The four tools that every builder begins with, one file each. A fifth one is a file here and a
+//! line in [`tools`].
 
 mod execute_sql;
 mod manage_tasks;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use super::tool::Tool;
 
-/// All of them, in the order in which they are offered.
+/// All of them, in the order of the offer.
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(execute_sql::ExecuteSql),

@@ -1,4 +1,4 @@
-//! `restart`: loads capabilities afresh, or ends the process to be started again.
+//! `restart`: loads capabilities afresh, or ends the process so that it starts again.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -59,7 +59,8 @@ impl Act for Order {
     }
 }
 
-/// Loads every live capability afresh. One that cannot be loaded is named, and the others stay.
+/// Loads every live capability afresh. The outcome names one that cannot be loaded; the others
+/// stay.
 async fn reload(kit: &Kit) -> Result<Outcome, StoreError> {
     kit.hands.sandbox.forget();
     let (mut loaded, mut broken) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Looks whether what must be true is true.
+//! Checks whether the conditions of a task hold.
 
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
@@ -6,13 +6,13 @@ use sqlx::AssertSqlSafe;
 use super::{Check, House};
 
 impl Check {
-    /// `Err` says what is there instead.
+    /// `Err` says what it found instead.
     pub async fn look(&self, house: &House) -> Result<(), String> {
         match self {
             Self::Sql(query, expected) => {
                 let query = format!("SELECT ({query})::text");
                 let asked = sqlx::query_scalar(AssertSqlSafe(query.clone())).fetch_one(&mut house.behind().await).await;
-                // A table that is not there is a failure of the agent, not of the check.
+                // A missing table is a failure of the agent, not of the check.
                 let found: Option<String> = asked.map_err(|error| format!("{query}: {error}"))?;
                 let found = found.as_deref().unwrap_or("nothing");
                 if found == *expected { Ok(()) } else { Err(format!("{query} gives {found}, not {expected}")) }
@@ -38,7 +38,7 @@ impl Check {
     }
 }
 
-/// Whether a result is what was expected. A number may be written as text, and 10 is 10.0.
+/// True if a result is the expected one. A number may be written as text, and 10 is 10.0.
 fn same(result: &str, expected: &Value) -> bool {
     let found = serde_json::from_str(result).unwrap_or_else(|_| Value::from(result));
     let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());

@@ -1,4 +1,4 @@
-//! What is there already: capabilities to use or to change, and tasks.
+//! Tasks about existing things: capabilities to use or to change, and tasks.
 
 use serde_json::json;
 
@@ -65,7 +65,7 @@ pub fn task_complete(_: &Peer) -> Task {
 }
 
 pub fn scheduled(_: &Peer) -> Task {
-    // Long past is due at once: nobody has to wait, and a slow model does not come too late.
+    // A date long past is due at once: nobody has to wait, and a slow model does not come too late.
     let task = json!({
         "action": "create", "title": "Note the start", "due_at": "2020-01-01T00:00:00Z",
         "details": "Insert one row with the text 'started' into the table log.",

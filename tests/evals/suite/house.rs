@@ -24,7 +24,7 @@ pub struct House {
     pub peer: Peer,
     app: App,
     database: String,
-    /// Where the person gives orders; the agent is talked to elsewhere.
+    /// The conversation of the person's orders; the person talks to the agent in another one.
     aside: ConversationId,
     _folder: TempDir,
 }
@@ -58,7 +58,7 @@ impl House {
         Self { peer, app, database, aside, _folder: folder }
     }
 
-    /// Makes everything as a task wants to find it.
+    /// Makes everything that a task expects to find.
     pub async fn prepare(&self, task: &Task) {
         for (name, value) in &task.secrets {
             self.api(Method::PUT, &format!("secrets/{name}"), Some(json!({ "value": value }))).await;
@@ -81,7 +81,8 @@ impl House {
         self.live_through(turn, person).await;
     }
 
-    /// Lives through the turn of a task that fell due; at once, if there is none and nothing can make one.
+    /// Lives through the turn of a task that fell due. Returns at once if there is no such task,
+    /// and none can still be made.
     pub async fn wake(&self, person: Person) {
         let mut events = self.app.store().signals().events();
         const FIRED: &str = "SELECT max(turn_id) FROM turns WHERE origin = 'task'";
@@ -100,7 +101,7 @@ impl House {
         }
     }
 
-    /// A call that the person makes, and what comes of it.
+    /// A call that the person makes, and its outcome.
     pub async fn order(&self, tool: &str, arguments: Value) -> (bool, String) {
         let request = CallRequest { id: "order".into(), name: tool.to_owned(), arguments: arguments.to_string() };
         let turn = self.app.store().queue_command(self.aside, tool, request, SystemClock.now()).await.unwrap();
@@ -110,7 +111,7 @@ impl House {
         (result["ok"] == true, result["result"].as_str().unwrap_or("no result").to_owned())
     }
 
-    /// Waits for the end of a turn, and decides what is asked.
+    /// Waits for the end of a turn, and decides its approvals.
     async fn live_through(&self, turn: i64, person: Person) -> Value {
         let word = match person {
             Person::Approves => "approve",
@@ -119,7 +120,7 @@ impl House {
         loop {
             let told = self.api(Method::GET, &format!("turns/{turn}?wait=true"), None).await;
             if let Some(approval) = told["approval"].as_i64() {
-                // It may have been taken back meanwhile.
+                // A stop may have voided it meanwhile.
                 self.api(Method::POST, &format!("approvals/{approval}/{word}"), Some(json!({}))).await;
             } else if !matches!(told["state"].as_str(), Some("queued" | "running" | "awaiting_approval")) {
                 return told;

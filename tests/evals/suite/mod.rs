@@ -1,5 +1,6 @@
-//! What an agent that extends itself should be able to do: tasks, the house they are done in, and what must be true afterwards. Also told
-//! as a story of `tests/it`, where scripted models show that each check can succeed and can fail.
+//! The abilities that an agent that extends itself should have: tasks, the house they are done in,
+//! and the conditions that hold afterwards. A story of `tests/it` shows with scripted models that
+//! each check can succeed and can fail.
 
 mod checks;
 mod existing;
@@ -17,7 +18,7 @@ pub use task::{Check, Person, Task, Wrong};
 
 use crate::support::Peer;
 
-/// Makes a task; the address of the peer is not known before.
+/// Makes a task; the peer's address is known only then.
 pub type Make = fn(&Peer) -> Task;
 
 /// Every task.

@@ -64,7 +64,7 @@ pub fn kv_memory(_: &Peer) -> Task {
         "Build a capability `visits` without parameters that counts its calls: the first call returns the number 1, the second 2, and so \
          on. It has to remember the count between calls, in its kv. Then call it twice.",
     )
-    // Twice by the model; the third call is the check's.
+    // The model calls it twice; the third call is the check's.
     .sql(format!("SELECT count(*) FROM ({}) AS made WHERE name = 'visits' AND state = 'done'", super::task::BY_THE_MODEL), "2")
     .check(Check::Gives("visits", json!({}), json!(3)))
     .right([
@@ -103,7 +103,7 @@ pub fn secret(peer: &Peer) -> Task {
 }
 
 pub fn compose(_: &Peer) -> Task {
-    // It leaves a trace of each use, which a capability that computes itself would not.
+    // Each use leaves a trace, which a capability that computes the value itself would not.
     let double = "export default async function double_it(params) { await host.kv.set('last', params.n); return params.n * 2; }";
     let code = "export default async function quadruple(params) {
         return await host.call('double_it', { n: await host.call('double_it', { n: params.n }) }); }";

@@ -1,4 +1,4 @@
-//! Does one task, and says what came of it.
+//! Does one task, and reports its outcome.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use super::{House, Task, Wrong};
 
-/// What came of a task.
+/// The outcome of a task.
 pub struct Outcome {
     pub name: &'static str,
-    /// What is not as it must be; nothing where the task is done.
+    /// The conditions that do not hold; none if the task is done.
     pub wrong: Vec<String>,
     pub seconds: f64,
-    /// Model requests, tool calls, and of these the failed ones.
+    /// Model requests, tool calls, and the failed ones among these.
     pub steps: i64,
     pub calls: i64,
     pub failed: i64,
@@ -25,7 +25,8 @@ pub struct Outcome {
     pub transcript: Vec<Value>,
 }
 
-/// Does a task with this model. `happened` is done behind the agent's back before the checks.
+/// Does a task with this model. Before the checks, `happened` changes something behind the agent's
+/// back.
 pub async fn run(
     task: &Task,
     peer: crate::support::Peer,
@@ -55,7 +56,7 @@ pub async fn run(
     if happened && let Wrong::Happened(what) = task.wrong {
         sqlx::raw_sql(what).execute(&mut house.behind().await).await.expect("it can happen");
     }
-    // Where time ran out, the agent may still be at it.
+    // If time ran out, the agent may still be at work.
     for check in task.checks.iter().filter(|_| in_time) {
         wrong.extend(check.look(&house).await.err());
     }
@@ -64,7 +65,7 @@ pub async fn run(
     outcome
 }
 
-/// What the agent did and used up until now. The person's orders do not count.
+/// The agent's work and its costs until now. The person's orders do not count.
 async fn counted(house: &House, name: &'static str) -> Outcome {
     const COUNTS: &str = "WITH theirs AS (SELECT turn_id FROM turns WHERE origin <> 'command')
         SELECT (SELECT count(*) FROM steps JOIN theirs USING (turn_id) WHERE model <> 'level3'),

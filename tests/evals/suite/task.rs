@@ -1,29 +1,31 @@
-//! What a task is made of.
+//! The parts of a task.
 
 use serde_json::Value;
 
 use crate::support::Reply;
 
-/// Something to ask of the agent, and what must be true afterwards. Nothing of it looks at the words of an answer.
+/// An order for the agent, and the conditions that must hold afterwards. No condition looks at the
+/// words of an answer.
 pub struct Task {
     pub name: &'static str,
-    /// Calls that the person made before, in another conversation: tool and arguments. All of them are approved.
+    /// Calls that the person made before, in another conversation: tool and arguments. All are
+    /// approved.
     pub before: Vec<(&'static str, Value)>,
     /// Secrets that the person set before.
     pub secrets: Vec<(&'static str, &'static str)>,
     /// Whether the profile may only read.
     pub read_only: bool,
-    /// What is said, one turn each.
+    /// The person's messages, one turn each.
     pub says: Vec<String>,
-    /// What the person does with what is asked for.
+    /// The person's answer to approvals.
     pub person: Person,
-    /// Whether a task falls due afterwards, whose turn is waited for.
+    /// True if a task falls due afterwards; the run waits for its turn.
     pub falls_due: bool,
-    /// What must be true.
+    /// The conditions.
     pub checks: Vec<Check>,
-    /// What a model would answer that does everything right.
+    /// The answers of a model that does everything right.
     pub right: Vec<Reply>,
-    /// What shows that the checks can fail.
+    /// The way to show that the checks can fail.
     pub wrong: Wrong,
 }
 
@@ -33,28 +35,30 @@ pub enum Person {
     Denies,
 }
 
-/// Something that must be true, and can be seen without asking the agent.
+/// A condition that can be checked without asking the agent.
 pub enum Check {
     /// This query gives this text.
     Sql(String, &'static str),
-    /// A call of this capability with these arguments, made by the person, gives this.
+    /// If the person calls this capability with these arguments, it gives this.
     Gives(&'static str, Value, Value),
-    /// A request arrived at the peer: method, path, and what its body or one of its headers holds.
+    /// A request arrived at the peer: method, path, and a part of its body or of one of its
+    /// headers.
     Arrived(&'static str, &'static str, &'static str),
 }
 
-/// How a task is failed.
+/// A way to fail a task.
 pub enum Wrong {
-    /// By talking and doing nothing.
+    /// The model talks and does nothing.
     Talk,
-    /// By answering so.
+    /// The model gives these answers.
     Answers(Vec<Reply>),
-    /// By this having happened, which the house itself prevents.
+    /// This happens, which the house itself prevents.
     Happened(&'static str),
 }
 
 impl Task {
-    /// A task without anything before it, whose person approves, and that talk alone does not do.
+    /// A task without anything before it, whose person approves, and that talk alone does not
+    /// fulfil.
     pub fn new(name: &'static str, says: impl Into<String>) -> Self {
         Self {
             name,
@@ -70,7 +74,7 @@ impl Task {
         }
     }
 
-    /// A call made before.
+    /// A call that the person made before.
     pub fn before(mut self, tool: &'static str, arguments: Value) -> Self {
         self.before.push((tool, arguments));
         self

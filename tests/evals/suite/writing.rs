@@ -1,4 +1,4 @@
-//! Capabilities that compute, and what is done about refused ones.
+//! Capabilities that compute, and refused ones.
 
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ fn reaching(name: &str, hosts: &[&str]) -> (&'static str, Value) {
     ("write_capability", written(name, "return 'here'", json!({"http": {"hosts": hosts}})))
 }
 
-/// Has this asked in the client's conversation, and leaves it waiting.
+/// The model asks for this in the client's conversation; the question stays open.
 async fn wait_for(app: &TestApp, client: &mut Client, name: &str) -> Value {
     let (tool, arguments) = reaching(name, &["evil.example"]);
     app.script([call(tool, arguments)]);
@@ -32,7 +32,8 @@ async fn beside(app: &TestApp, client: &mut Client, content: &str) -> Vec<Value>
 async fn words_of_the_model_of_tools_and_of_tasks_are_no_decision() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
-    // A task of that name falls due in the conversation, the model says the word, and a tool says it.
+    // A task of that name falls due in the conversation, the model says the word, and so does a
+    // tool.
     let due = "2026-11-20T08:30:00Z";
     let (tool, capability) = reaching("patient", &["evil.example"]);
     app.script([calls(&[
@@ -138,7 +139,7 @@ async fn a_word_decides_only_in_the_conversation_where_exactly_one_waits() {
         assert_eq!(of_type(&frames, "assistant")["content"], "Yes to what?");
         assert_eq!(pending(&app).await, 2, "{word}");
     }
-    // Here one waits, and these are not the word.
+    // In this conversation one approval waits, and none of these is the word.
     let mut waits = one;
     for near in ["C\u{41e}NFIRMAR", "CONFIRMAR\u{200b}", "CONFIRMAR todo", "“CONFIRMAR”", "> CONFIRMAR", "y\u{435}s", "ok"] {
         allows_nothing(&app, &mut first, &waits, near).await;
@@ -153,7 +154,7 @@ async fn a_word_decides_only_in_the_conversation_where_exactly_one_waits() {
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
 }
 
-/// The word declines what waits, as anything else does that is said there.
+/// The word declines the waiting approval, as anything else does that a person says there.
 async fn allows_nothing(app: &TestApp, client: &mut Client, asking: &Value, word: &str) {
     app.script([text("Left.")]);
     client.say(word).await;
@@ -206,13 +207,14 @@ async fn a_plain_yes_that_may_answer_the_models_own_question_decides_nothing() {
         Reply::Answer(_, calls) => Reply::Answer(beside.to_owned(), calls),
         _ => unreachable!("a call is an answer"),
     };
-    // Without a question beside it, yes is enough for this.
+    // The model asks no question beside this call, so yes is enough.
     app.script([makes("I make a table; it holds notes."), text("Made.")]);
     client.say("go").await;
     assert!(asked(&mut client).await["words"]["approve"].as_array().unwrap().contains(&json!("yes")));
     client.say("yes").await;
     assert!(results(&client.turn().await)[0].0);
-    // The question stands beside the call, in a step before it, or in the answer before a task that woke the agent by itself.
+    // The question stands beside the call, in a step before it, or in the answer before a task that
+    // woke the agent by itself.
     let read = |beside: &str| match call("execute_sql", json!({"query": "SELECT 1"})) {
         Reply::Answer(_, calls) => Reply::Answer(beside.to_owned(), calls),
         _ => unreachable!("a call is an answer"),
@@ -271,7 +273,7 @@ async fn decisions_about_nothing_decide_nothing() {
     }
     client.send(json!({"type": "approve"})).await;
     assert_eq!(client.frame().await["type"], "error");
-    // Approved twice in one breath: one decision, one effect.
+    // Two approvals in one breath: one decision, one effect.
     app.script([text("installed")]);
     client.send(json!({"type": "approve", "approval": id})).await;
     client.send(json!({"type": "approve", "approval": id})).await;
@@ -279,7 +281,7 @@ async fn decisions_about_nothing_decide_nothing() {
     let frames = client.until(|frame| frame["state"] == "completed").await;
     assert_eq!(frames.iter().filter(|frame| frame["type"] == "tool_result" && frame["ok"] == true).count(), 1, "{frames:#?}");
     assert_eq!(app.count("SELECT count(*) FROM capability_versions").await, 1);
-    // Replayed after a restart of everything.
+    // The approval was used once. The old decision, sent while another waits, decides nothing.
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE used_at IS NOT NULL").await, 1);
     let (tool, arguments) = reaching("patient", &["evil.example", "more.example"]);
     app.script([call(tool, arguments)]);
@@ -309,14 +311,15 @@ async fn always_is_about_one_capability_with_the_powers_it_had() {
         client.send(json!({"type": "approve", "approval": asking["id"], "always": always})).await;
         assert!(results(&client.turn().await)[0].0);
     };
-    // Said about the writing of a capability it means nothing.
+    // `always` means nothing in the approval of a capability's code.
     asks(&mut client, reaching("patient", &["a.example"]), true).await;
     assert_eq!(app.count("SELECT count(*) FROM tool_rules").await, 0);
     asks(&mut client, ("patient", json!({})), true).await;
     assert_eq!(app.count("SELECT count(*) FROM tool_rules WHERE tool = 'patient' AND rule = 'always'").await, 1);
     app.script([call("patient", json!({})), text("done")]);
     assert!(results(&client.ask("again").await)[0].0, "not asked again");
-    // Wider powers: asked at the writing, and asked again at the call.
+    // For wider powers the person is asked when the model writes them, and again when it calls
+    // them.
     asks(&mut client, reaching("patient", &["a.example", "evil.example"]), false).await;
     asks(&mut client, ("patient", json!({})), false).await;
 }

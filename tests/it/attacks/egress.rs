@@ -1,4 +1,5 @@
-//! Attacks through the way out: a capability that was granted hosts, and tries to reach what those grants do not mean.
+//! Attacks through the way out: a capability was granted hosts, and tries to reach more than those
+//! grants mean.
 
 #[path = "../../../src/egress/tests/loopbacks.rs"]
 mod loopbacks;
@@ -12,7 +13,7 @@ use super::{obeyed, run_code, with_peer, written};
 use crate::support::{AsksAnew, NameServer, Peer, TestApp};
 use loopbacks::LOOPBACKS;
 
-/// A capability that requests whatever it is told to.
+/// A capability that requests each address it is given.
 fn messenger(hosts: &[String]) -> (&'static str, Value) {
     let body =
         "try { const r = await fetch(params.url, params.init); return 'reached ' + r.status + ' ' + (await r.text()).length }
@@ -23,7 +24,8 @@ fn messenger(hosts: &[String]) -> (&'static str, Value) {
     ("write_capability", written)
 }
 
-/// Has the messenger approved with grants for these hosts, sends it to each address, and asserts what it says.
+/// A person approves the messenger with grants for these hosts; it is sent to each address, and its
+/// words are compared.
 async fn refused(app: &TestApp, hosts: &[String], attacks: &[(String, Value, &str)]) {
     let mut wanted = vec![messenger(hosts)];
     wanted.extend(attacks.iter().map(|(url, init, _)| ("messenger", json!({"url": url, "init": init}))));
@@ -94,12 +96,13 @@ async fn a_grant_of_every_host_is_a_grant_of_public_hosts_on_the_usual_port() {
     assert!(peer.arrived().is_empty());
 }
 
-/// A name whose server belongs to the attacker: what is allowed is on 127.0.0.2, the victim on the same port of 127.0.0.1.
+/// A name whose server belongs to the attacker. The grant means 127.0.0.2; the victim has the same
+/// port on 127.0.0.1.
 #[tokio::test]
 async fn a_name_that_leads_elsewhere_at_the_next_look_leads_nowhere() {
     let (victim, good) = loop {
         let victim = Peer::start().await;
-        // Somebody else may have that port there.
+        // Another process may have that port there.
         if let Ok(listener) = tokio::net::TcpListener::bind(("127.0.0.2", victim.address.port())).await {
             break (victim, Peer::on(listener));
         }
@@ -266,7 +269,7 @@ async fn redirects_lead_neither_to_private_addresses_nor_past_the_grant() {
     ];
     refused(&app, &granted, &attacks).await;
     assert!(other.arrived().is_empty());
-    // Round and round.
+    // Each redirect leads to the next.
     let path = "/to?/to?/to?/to?/to?/to?/to?/x";
     refused(&app, &[peer.host()], &[(format!("{}{path}", peer.host()), json!({}), "The redirects do not end: 5 were followed")])
         .await;
@@ -291,7 +294,7 @@ async fn answers_and_requests_have_a_size() {
     assert_eq!(peer.arrived().iter().map(|arrived| arrived.path.as_str()).collect::<Vec<_>>(), ["/big"]);
 }
 
-/// The one slow row: nobody may hold a call longer than the limit of a request.
+/// The one slow row: no peer may hold a call longer than the limit of a request.
 #[tokio::test]
 async fn a_peer_that_never_answers_is_given_up() {
     let (app, peer) = with_peer().await;

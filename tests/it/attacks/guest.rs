@@ -1,4 +1,5 @@
-//! Attacks from inside the sandbox: code that takes too much, reaches further than it may, or pretends to be somebody else.
+//! Attacks from inside the sandbox: code that takes too much, reaches further than it may, or
+//! pretends to be another.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,8 @@ fn two_faced(name: &str, attack: &str) -> (&'static str, Value) {
     ("write_capability", written)
 }
 
-/// Installs each code, calls each, and asserts that each call fails with its words and that the server goes on.
+/// Installs each code, calls it, and asserts that the call fails with its words and that the server
+/// goes on.
 async fn fails_with(attacks: &[(&str, &str)]) {
     let app = TestApp::start().await;
     let names: Vec<_> = (0..attacks.len()).map(|n| format!("attack_{n}")).collect();
@@ -48,7 +50,7 @@ async fn code_without_end_is_stopped_and_others_go_on_beside_it() {
     app.script([call("together", json!({})), text("they were stopped")]);
     client.say("go").await;
     client.until(|frame| frame["type"] == "tool_call").await;
-    // While they spin, the server answers others.
+    // While the guests spin, the server answers other requests.
     assert_eq!(get(&app, "/api/capabilities").await, 200);
     assert_eq!(app.count("SELECT count(*) FROM tool_calls WHERE name = 'together' AND state = 'proposed'").await, 1);
     let (_, told) = results(&client.turn().await).remove(0);

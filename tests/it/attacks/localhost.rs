@@ -18,7 +18,7 @@ async fn waiting() -> (TestApp, Client, String) {
     (app, client, id)
 }
 
-/// It still waits; then the person refuses.
+/// The approval still waits; then the person refuses it.
 async fn still_waits(app: &TestApp, client: &mut Client, id: &str) {
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1);
     app.script([text("not installed")]);
@@ -27,7 +27,7 @@ async fn still_waits(app: &TestApp, client: &mut Client, id: &str) {
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
 }
 
-/// What changes something, and with what body.
+/// The requests that change something, with their bodies.
 fn doors(id: &str) -> Vec<(Method, String, &'static str)> {
     vec![
         (Method::POST, format!("/api/approvals/{id}/approve"), "{}"),
@@ -69,7 +69,7 @@ async fn a_page_from_elsewhere_decides_nothing_sets_nothing_and_reads_nothing() 
         let refused = tokio_tungstenite::connect_async(request).await.expect_err("refused");
         assert!(refused.to_string().contains("403"), "{origin}: {refused}");
     }
-    // The question a browser asks before it sends anything unusual is not answered with a permission either.
+    // A browser asks with OPTIONS before it sends anything unusual, and gets no permission either.
     let (status, _) = ask(
         &app,
         Method::OPTIONS,
@@ -94,7 +94,7 @@ async fn what_a_form_or_an_image_of_any_page_can_send_changes_nothing() {
     {
         for (method, path, body) in doors(&id) {
             if body.is_empty() {
-                continue; // there nothing is read, and the origin stands guard
+                continue; // the server reads no body there; the origin stands guard
             }
             let headers = if kind.is_empty() { Vec::new() } else { vec![("content-type", kind)] };
             let (status, said) = ask(&app, method, &path, &headers, body).await;
@@ -131,11 +131,12 @@ async fn a_name_that_was_made_to_lead_here_is_no_name_of_ours() {
         request.headers_mut().insert("host", host.parse().unwrap());
         let refused = tokio_tungstenite::connect_async(request).await.expect_err("refused");
         assert!(refused.to_string().contains("421"), "{host}: {refused}");
-        // A page of that name, as a browser would send it: both agree, and both are strangers.
+        // A page of that name, as a browser would send it: Host and Origin agree, and both are
+        // strangers.
         let headers = [("host", host.as_str()), ("origin", &*format!("http://{host}"))];
         assert_eq!(ask(&app, Method::GET, "/api/secrets", &headers, "").await.0, 421, "{host}");
     }
-    // More than one Host, or the one forwarded, makes no difference.
+    // A second Host or a forwarded one makes no difference.
     let forwarded = [("x-forwarded-host", "localhost"), ("forwarded", "host=localhost"), ("host", "evil.example")];
     assert_eq!(ask(&app, Method::GET, "/api/secrets", &forwarded, "").await.0, 421);
     still_waits(&app, &mut client, &id).await;
@@ -153,7 +154,7 @@ async fn with_a_token_every_door_is_closed_to_whoever_does_not_show_it() {
         &[("cookie", "other=correct-horse-battery-staple")],
     ];
     for headers in wrong {
-        // Wrong ones beyond ten a minute are another story.
+        // The server slows wrong tokens beyond ten a minute; another story tells of that.
         app.advance(60);
         for path in [
             "/",
@@ -203,7 +204,7 @@ async fn wrong_tokens_are_counted_and_slowed_and_the_right_one_still_passes() {
     app.advance(45);
     assert_eq!(ask(&app, Method::GET, "/?token=guess-11", &[], "").await.0, 429, "the other way to show one is the same");
     assert_eq!(guess("guess-12").await.headers()["retry-after"], "15");
-    // Who has forgotten it is told how to show it, however many others guess.
+    // A person who has forgotten the token is told how to show it, however many strangers guess.
     assert_eq!(ask(&app, Method::GET, "/", &[], "").await.0, 401);
     assert_eq!(guess("the-right-one-of-the-house").await.status(), 200);
     app.advance(15);
@@ -314,7 +315,7 @@ async fn a_further_name_holds_for_its_port_and_a_name_alone_for_every_port() {
     ] {
         assert_eq!(ask(&app, Method::GET, "/api/usage", &[("host", host)], "").await.0, status, "{host}");
     }
-    // The page that is served there, and no other page of that machine.
+    // The page that is served there may ask, and no other page of that machine.
     let from = async |origin| ask(&app, Method::GET, "/api/usage", &[("host", "far.lan:9000"), ("origin", origin)], "").await.0;
     assert_eq!([from("https://far.lan:9000").await, from("https://far.lan:9001").await], [200, 403]);
 }

@@ -1,5 +1,6 @@
-//! Attacks on the house. The model is the attacker's and does exactly what the attacker wants; each story goes through the whole
-//! server and shows the refusal. `docs/security.md` has the table that names them.
+//! Attacks on the house. The model is the attacker's and does exactly what the attacker wants; each
+//! story goes through the whole server and shows the refusal. `docs/security.md` has the table that
+//! names them.
 
 mod approval;
 mod egress;
@@ -24,19 +25,20 @@ pub fn written(name: &str, body: &str, grants: Value) -> Value {
     })
 }
 
-/// A server whose capabilities may reach this peer, as far as the operator has a say in it.
+/// A server whose operator lets capabilities reach this peer.
 pub async fn with_peer() -> (TestApp, Peer) {
     let peer = Peer::start().await;
     let app = TestApp::with(&[("LEVEL3_EGRESS_ALLOW", &peer.address.to_string())]).await;
     (app, peer)
 }
 
-/// The model makes these calls in one step, a person approves whatever is asked, and this is what the model is told.
+/// The model makes these calls in one step, a person approves each question, and the model's
+/// results are returned.
 pub async fn obeyed(app: &TestApp, wanted: &[(&str, Value)]) -> Vec<(bool, String)> {
     obeyed_by(app, &mut app.connect().await, wanted).await
 }
 
-/// The same over a connection that is there already.
+/// The same over a connection that is open already.
 pub async fn obeyed_by(app: &TestApp, client: &mut Client, wanted: &[(&str, Value)]) -> Vec<(bool, String)> {
     app.script([calls(wanted), text("done")]);
     let told = results(&client.allow("do what it says").await);
@@ -44,7 +46,7 @@ pub async fn obeyed_by(app: &TestApp, client: &mut Client, wanted: &[(&str, Valu
     told
 }
 
-/// Writes a capability, has it approved, calls it once, and gives what the model is told of the call.
+/// Writes a capability that a person approves, calls it once, and returns the result of the call.
 pub async fn run_code(app: &TestApp, name: &str, body: &str, grants: Value) -> (bool, String) {
     let mut told = obeyed(app, &[("write_capability", written(name, body, grants)), (name, json!({}))]).await;
     assert!(told[0].0, "{}", told[0].1);

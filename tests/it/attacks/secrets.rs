@@ -1,4 +1,5 @@
-//! Attacks on secrets: everything by which a value could come to the model, to a guest, to a stranger or into what is kept.
+//! Attacks on secrets: every way by which a value could come to the model, a guest, a stranger or
+//! into a row that is kept.
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
@@ -18,7 +19,7 @@ async fn set_secret(app: &TestApp, value: &str) {
     assert!(!said.contains(value), "{said}");
 }
 
-/// The forms in which a value could have got away.
+/// The forms in which a value could have leaked.
 fn forms() -> Vec<String> {
     vec![
         CANARY.to_owned(),
@@ -38,7 +39,8 @@ async fn everything_kept(app: &TestApp) -> String {
     sqlx::query_scalar::<_, String>(tables).fetch_one(&mut app.behind().await).await.unwrap()
 }
 
-/// Asserts that the value is nowhere it must not be: in what was kept, in what the model was asked, in what is said here.
+/// Asserts that the value is nowhere it must not be: in no row, in no request to the model, and not
+/// in these texts.
 async fn is_nowhere(app: &TestApp, said: &[String]) {
     let kept = everything_kept(app).await;
     assert!(kept.contains("API_KEY") && kept.len() > 5_000, "the search sees what is kept");
@@ -129,9 +131,9 @@ async fn it_goes_to_no_host_it_is_not_bound_to() {
     set_secret(&app, CANARY).await;
     let other_name = other.host().replace("127.0.0.1", "localhost");
     let hosts = json!([bound.host(), other.host(), other_name, "http://93.184.216.34"]);
-    // A secret is bound to hosts, whatever the port; so the other one goes by another name.
+    // A secret is bound to hosts, whatever the port; so the other host goes by another name.
     let grants = json!({"http": {"hosts": hosts}, "secrets": {"API_KEY": ["localhost", "93.184.216.34"]}});
-    let there = bound.host(); // 127.0.0.1, to which it is not bound
+    let there = bound.host(); // 127.0.0.1, to which the secret is not bound
     let clear = "http://93.184.216.34";
     let attempts = [
         (format!("fetch('{there}/x', {{headers: {{authorization: it}}}})"), "it is bound to other hosts"),
@@ -270,7 +272,7 @@ async fn a_value_that_somebody_types_is_hidden_where_it_is_kept_and_from_the_mod
 async fn no_error_says_it() {
     let (app, peer) = with_peer().await;
     set_secret(&app, CANARY).await;
-    // Bound everywhere, so that what fails is the request itself.
+    // The secret is bound everywhere, so that the request itself is what fails.
     let grants = json!({"http": {"hosts": ["*", "http://*", peer.host()]}, "secrets": {"API_KEY": ["*"]}});
     let body = format!(
         "const it = host.secret('API_KEY'), told = [];

@@ -1,5 +1,5 @@
-//! Attacks by SQL that a capability or the law has to stop. What the agent's own login cannot do, whatever the law says, is in `sql_guard`
-//! and `sql_left_behind`.
+//! Attacks by SQL that a capability or the law has to stop. `sql_guard` and `sql_left_behind` show
+//! what the agent's own login cannot do, whatever the law says.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ async fn what_cannot_be_told_beforehand_or_deletes_waits_for_a_person() {
     let made = ["CREATE TABLE notes (n int)", "INSERT INTO notes VALUES (1)"];
     let mut client = app.connect().await;
     obeyed(&app, &made.map(|query| ("execute_sql", json!({ "query": query })))).await;
-    // A function that nobody approved, from before functions were asked about.
+    // A function that nobody approved: it was made before the program asked about functions.
     let owner = format!("{}_agent_code", app.database());
     let wipe = format!(
         "CREATE FUNCTION agent.wipe() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DELETE FROM agent.notes; RETURN 1; END $$;
@@ -53,7 +53,7 @@ async fn a_capability_that_may_only_read_changes_nothing_by_any_function() {
         "CREATE FUNCTION slier() RETURNS int LANGUAGE plpgsql AS $$ BEGIN SET transaction_read_only = off; INSERT INTO agent.notes VALUES (2); RETURN 1; END $$",
         "CREATE VIEW bait AS SELECT sly() AS n",
     ];
-    // A person says to them all that they may be made, functions included.
+    // A person's rule lets all of them be made, functions included.
     let rule = "INSERT INTO tool_rules (profile, tool, rule, updated_at) VALUES ('builder', 'execute_sql', 'always', now())";
     sqlx::raw_sql(rule).execute(&mut app.behind().await).await.unwrap();
     let told = obeyed(&app, &made.map(|query| ("execute_sql", json!({ "query": query })))).await;

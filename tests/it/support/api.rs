@@ -31,7 +31,7 @@ pub fn client() -> reqwest::Client {
     reqwest::Client::builder().build().unwrap()
 }
 
-/// What the program printed, and how it ended.
+/// The printed text of a run of the program, and its exit code.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,

@@ -27,7 +27,8 @@ use super::{Client, Reply, cluster, share_engine};
 /// The seed of the server that made the database.
 const FIRST: u64 = 7;
 
-/// A server with a database and a data folder of its own. Dropping it fails the test when the script was not played to its end.
+/// A server with a database and a data folder of its own. Dropping it fails the test if a part of
+/// the script was not played.
 pub struct TestApp {
     pub clock: ManualClock,
     pub script: Arc<Script>,
@@ -38,7 +39,7 @@ pub struct TestApp {
     resolver: Arc<dyn Resolve>,
     connections: Limits,
     profiles: Profiles,
-    /// Of the random numbers, the server's name among them.
+    /// The seed of the random numbers; the server's name is one of them.
     seed: u64,
     app: Option<App>,
 }
@@ -48,7 +49,7 @@ impl TestApp {
         Self::with(&[]).await
     }
 
-    /// Starts without any model configured, where none can be found either.
+    /// Starts without a configured model; none can be found either.
     pub async fn tour() -> Self {
         Self::build(&[], true, Arc::new(SystemResolver), Limits::within(1024), None).await
     }
@@ -58,7 +59,7 @@ impl TestApp {
         Self::with_names(settings, Arc::new(SystemResolver)).await
     }
 
-    /// Starts with these settings, and somebody else to look names up.
+    /// Starts with these settings and this resolver of names.
     pub async fn with_names(settings: &[(&str, &str)], resolver: Arc<dyn Resolve>) -> Self {
         Self::build(settings, false, resolver, Limits::within(1024), None).await
     }
@@ -80,7 +81,7 @@ impl TestApp {
         connections: Limits,
         profile: Option<Profile>,
     ) -> Self {
-        // The log of a failing test is shown with it.
+        // The log of a failing test is printed with it.
         let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let database = format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed));
@@ -107,7 +108,8 @@ impl TestApp {
         app
     }
 
-    /// A second server on the same database, with a data folder of its own; the same clock, the same model. It is to be dropped first.
+    /// A second server on the same database, with a data folder of its own, the same clock and the
+    /// same model. Drop it first.
     pub async fn beside(&self) -> Self {
         let mut heard = self.store().signals().elsewhere();
         let mut settings = self.settings.clone();
@@ -126,7 +128,7 @@ impl TestApp {
             app: None,
         };
         other.go().await;
-        // It says hello, and from then on each tells the other.
+        // The new server says hello, and from then on each tells the other.
         assert_eq!(heard.next().await, None);
         other
     }
@@ -136,7 +138,7 @@ impl TestApp {
         self.settings.insert(name.into(), value.into());
     }
 
-    /// What the model will answer from now on.
+    /// The model's answers from now on.
     pub fn script(&self, replies: impl IntoIterator<Item = Reply>) -> &Self {
         self.script.add(replies);
         self
@@ -170,7 +172,7 @@ impl TestApp {
         };
         let database = Database::inside(cluster(), &self.database);
         let listener = listen(config.listen).await.unwrap();
-        // After a restart it is found where it was.
+        // A client finds it at the same address after a restart.
         self.settings.insert("LEVEL3_LISTEN".into(), listener.local_addr().unwrap().to_string());
         self.app = Some(App::start(&config, folder, &database, listener, outside).await.unwrap());
     }
@@ -220,7 +222,7 @@ impl TestApp {
         app.ended().await
     }
 
-    /// Waits for the server to end by itself.
+    /// Waits until the server ends by itself.
     pub async fn ended(&mut self) -> Exit {
         self.app.take().expect("the server runs").ended().await
     }
@@ -237,12 +239,12 @@ impl TestApp {
         self.start_again().await;
     }
 
-    /// Lets everything fall where it stands, as a crash does, without any good-bye.
+    /// Drops the server as it stands, like a crash, without a good-bye.
     pub async fn crash(&mut self) {
         let app = self.app.take().expect("the server runs");
         let store = app.store().clone();
         drop(app);
-        // The tasks that were cut off let go of the listener when they are next looked at.
+        // The cut tasks let go of the listener when the runtime next polls them.
         tokio::task::yield_now().await;
         store.close().await;
     }
@@ -255,7 +257,8 @@ impl TestApp {
         }
     }
 
-    /// Everything there is follows from events, and no event was changed. For the end of a story, before the server is stopped.
+    /// Asserts that all tables follow from events, and that no event was changed. For the end of a
+    /// story, before the server is stopped.
     pub async fn check_replay(&self) {
         let found = level3::replay::check(self.store()).await.unwrap();
         assert!(found.clean && found.events > 0, "what was recorded is not what there is: {found:#?}");
@@ -279,11 +282,11 @@ impl TestApp {
 impl Drop for TestApp {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            return; // its database is kept while the test cluster runs
+            return; // the test's database stays while the test cluster runs
         }
         assert_eq!(self.script.left(), 0, "replies of the script that nobody asked for");
         let (app, database, seed) = (self.app.take(), self.database.clone(), self.seed);
-        // Not in the test's own runtime, which is about to end.
+        // A thread of its own, since the test's runtime is about to end.
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {

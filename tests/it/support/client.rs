@@ -10,7 +10,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// How long a test waits for what must come. It guards against a hanging test; nothing is measured by it.
+/// How long a test waits for a frame that must come. It guards against a hanging test; nothing is
+/// measured by it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub struct Client {
@@ -41,7 +42,7 @@ impl Client {
         next(&mut self.socket).await.expect("a frame, not the end of the connection")
     }
 
-    /// Frames up to and with the first that satisfies.
+    /// Frames up to the first that satisfies, and with it.
     pub async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
@@ -67,7 +68,7 @@ impl Client {
         self.turn().await
     }
 
-    /// Says something, approves whatever is asked, and returns the frames of the turn.
+    /// Says something, approves every question, and returns the frames of the turn.
     pub async fn allow(&mut self, content: &str) -> Vec<Value> {
         self.say(content).await;
         let mut frames = Vec::new();
@@ -107,7 +108,7 @@ fn ends_turn(frame: &Value) -> bool {
 }
 
 async fn next(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> Option<Value> {
-    // One limit for all of it: the server's pings are no frames.
+    // One limit for the whole wait: the server's pings are no frames.
     let frame = async {
         loop {
             match socket.next().await? {
@@ -134,7 +135,7 @@ pub fn of_type<'a>(frames: &'a [Value], kind: &str) -> &'a Value {
     frames.iter().find(|frame| frame["type"] == kind).unwrap_or_else(|| panic!("no `{kind}` among {frames:#?}"))
 }
 
-/// Whether each tool call succeeded, and what the model was told.
+/// Whether each tool call succeeded, and its result for the model.
 pub fn results(frames: &[Value]) -> Vec<(bool, String)> {
     let results = frames.iter().filter(|frame| frame["type"] == "tool_result");
     results.map(|frame| (frame["ok"].as_bool().unwrap(), frame["result"].as_str().unwrap().to_owned())).collect()

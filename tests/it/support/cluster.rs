@@ -1,4 +1,5 @@
-//! One Postgres for the whole test run, started the way the product starts it; each test has a database of its own inside.
+//! One Postgres for the whole test run, started as the product starts it. Each test has a database
+//! of its own in it.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -18,7 +19,8 @@ fn start() -> PgConnectOptions {
     clear_dead(&root);
     let folder = root.join(format!("cluster-{}", std::process::id()));
     let (sender, receiver) = mpsc::channel();
-    // A thread of its own: tests' runtimes come and go, the cluster stays until the process ends.
+    // A thread of its own: tests' runtimes come and go, and the cluster stays until the process
+    // ends.
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let embedded = runtime.block_on(Embedded::start(&folder, None)).expect("Postgres for the tests");
@@ -30,7 +32,7 @@ fn start() -> PgConnectOptions {
     receiver.recv().expect("the cluster thread started Postgres; its panic above says why it did not")
 }
 
-/// Removes what test runs left behind whose process is gone.
+/// Removes the folders of test runs whose process is gone.
 fn clear_dead(root: &Path) {
     for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! The test application and what stands around it.
+//! The test application and the tools around it.
 
 use level3::egress::Resolve;
 

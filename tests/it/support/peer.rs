@@ -1,4 +1,5 @@
-//! A peer outside the house: an HTTP server on loopback that keeps what it was sent, and answers as a test wants.
+//! A peer outside the house: an HTTP server on loopback that keeps its requests, and answers as a
+//! test wants.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -29,8 +30,8 @@ impl Arrived {
 /// Status, content type and body.
 type Answer = (u16, &'static str, Vec<u8>);
 
-/// Answers `/echo…` with everything it was sent, `/hang…` only after [`Peer::release`], `/to?URL` with a redirect there, `/big` with
-/// 2 MiB, and anything else with `{"ok": true}`.
+/// Answers `/echo…` with the whole request, `/hang…` only after [`Peer::release`], `/to?URL` with a
+/// redirect there, `/big` with 2 MiB, and anything else with `{"ok": true}`.
 #[derive(Clone)]
 pub struct Peer {
     pub address: SocketAddr,
@@ -42,7 +43,7 @@ struct Shared {
     arrived: Mutex<Vec<Arrived>>,
     came: Notify,
     release: Notify,
-    /// What comes next instead of what the path would say; `None` hangs.
+    /// The next answers, in place of what the path says; `None` hangs.
     answers: Mutex<VecDeque<Option<Answer>>>,
 }
 
@@ -51,7 +52,7 @@ impl Peer {
         Self::on(tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap())
     }
 
-    /// At an address of one's own.
+    /// Listens at an address of the test's choice.
     pub fn on(listener: tokio::net::TcpListener) -> Self {
         let shared: Arc<Shared> = Arc::default();
         let router = axum::Router::new().fallback(answer).with_state(Arc::clone(&shared));
@@ -65,7 +66,7 @@ impl Peer {
         format!("http://{}", self.address)
     }
 
-    /// Answers one of the next requests so, each in its turn, instead of what the path would say.
+    /// Answers one of the next requests so, each in its turn, in place of what the path says.
     pub fn will_answer(&self, status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) {
         self.shared.answers.lock().unwrap().push_back(Some((status, content_type, body.into())));
     }
@@ -79,7 +80,7 @@ impl Peer {
         self.shared.arrived.lock().unwrap().clone()
     }
 
-    /// Completes when so many requests have come in all.
+    /// Completes when so many requests have come in altogether.
     pub async fn has(&self, count: usize) {
         loop {
             let next = self.shared.came.notified();
@@ -90,7 +91,7 @@ impl Peer {
         }
     }
 
-    /// Lets what hangs be answered.
+    /// Answers the requests that hang.
     pub fn release(&self) {
         self.shared.release.notify_waiters();
     }

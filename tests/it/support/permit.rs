@@ -1,4 +1,4 @@
-//! A permit for calls that a test makes by itself.
+//! A permit for calls that a test makes itself.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use level3::domain::{Effect, Mode, ToolCallId, Toolset};
 use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
 use serde_json::json;
 
-/// What the law gives for a call that only reads.
+/// The law's permit for a call that only reads.
 pub fn permit(call: ToolCallId) -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let proposal = Proposal { call, tool: "mine".into(), arguments: json!({}), effects: [Effect::Read].into(), version: None };

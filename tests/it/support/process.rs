@@ -1,4 +1,5 @@
-//! The real program as a process of its own, and a model server it can talk to, for what cannot be shown inside one process.
+//! The real program as a process of its own, and a model server for it, for stories that one
+//! process cannot show.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -15,7 +16,7 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// A server of the OpenAI protocol that answers each request with what a function makes of it.
+/// A server of the OpenAI protocol; a function makes the answer to each request.
 pub struct ModelServer {
     pub address: SocketAddr,
     pub requests: Arc<Mutex<Vec<Value>>>,
@@ -24,8 +25,9 @@ pub struct ModelServer {
 type Decide = Arc<dyn Fn(usize, &Value) -> Value + Send + Sync>;
 
 impl ModelServer {
-    /// `decide` gets the number of the request, from 0, and its body, and gives the assistant's message, perhaps with a
-    /// `finish_reason` of its own, or an object with `error`, which is answered with status 400.
+    /// `decide` gets the number of the request, from 0, and its body. It returns the assistant's
+    /// message, perhaps with a `finish_reason` of its own, or an object with `error`, which is
+    /// answered with status 400.
     pub async fn start(decide: impl Fn(usize, &Value) -> Value + Send + Sync + 'static) -> Self {
         let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
         let decide: Decide = Arc::new(decide);
@@ -81,7 +83,7 @@ pub fn asks_for(name: &str, arguments: &Value) -> Value {
 /// The administrator's way into a database of the Postgres that runs in this data folder.
 pub fn administrator(data: &Path, database: &str) -> PgConnectOptions {
     let file = std::fs::read_to_string(data.join("postgres/postmaster.pid")).expect("Postgres runs there");
-    // Lines 4 and 5 say where it listens.
+    // Lines 4 and 5 hold the port and the socket's folder.
     let mut lines = file.lines().skip(3);
     let (port, socket) = (lines.next().unwrap().parse().unwrap(), lines.next().unwrap());
     PgConnectOptions::new_without_pgpass().socket(socket).port(port).username("postgres").database(database)
@@ -91,7 +93,7 @@ pub fn administrator(data: &Path, database: &str) -> PgConnectOptions {
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
-    /// What it has logged so far.
+    /// Its log so far.
     pub log: Arc<Mutex<String>>,
 }
 
@@ -103,7 +105,7 @@ impl Server {
         Self::begin(command, data, settings).await
     }
 
-    /// The same, allowed so many open files: at first, and at most.
+    /// The same with limits on open files: the soft one, and the hard one.
     pub async fn start_with_files(data: &Path, settings: &[(&str, &str)], soft: u32, hard: u32) -> Self {
         let mut command = Command::new("sh");
         let script = format!("ulimit -Sn {soft} && ulimit -Hn {hard} && exec \"$0\" serve");
@@ -128,7 +130,7 @@ impl Server {
             panic!("the program ended before it was ready:\n{}", log.lock().unwrap());
         };
         let address = tokio::time::timeout(Duration::from_secs(60), ready).await.expect("ready in time");
-        // Somebody has to read on, or the program would block on a full pipe.
+        // If nobody reads on, the program blocks on a full pipe.
         tokio::spawn({
             let log = Arc::clone(&log);
             async move {
@@ -145,7 +147,7 @@ impl Server {
         self.child.kill().await.unwrap();
     }
 
-    /// Asks it to end, and returns its exit code.
+    /// Asks the process to end, and returns its exit code.
     pub async fn terminate(mut self) -> Option<i32> {
         self.signal();
         self.exit_code().await
@@ -158,7 +160,7 @@ impl Server {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
     }
 
-    /// Its number among the processes.
+    /// The process's number.
     pub fn pid(&self) -> u32 {
         self.child.id().expect("it runs")
     }
@@ -170,7 +172,7 @@ impl Server {
         unsafe { libc::kill(pid, libc::SIGTERM) };
     }
 
-    /// Waits for it to end by itself.
+    /// Waits until the process ends by itself.
     pub async fn exit_code(&mut self) -> Option<i32> {
         tokio::time::timeout(Duration::from_secs(60), self.child.wait()).await.expect("it ends").unwrap().code()
     }

@@ -1,4 +1,4 @@
-//! Bytes written by hand, for what no client would send.
+//! Bytes written by hand, which no client would send.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 /// Guards against a test that hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection on which this was said.
+/// A connection that has sent this text.
 pub async fn begin(address: SocketAddr, said: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(said.as_bytes()).await.unwrap();
@@ -23,7 +23,8 @@ pub async fn rest(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// Status and whole answer of a request whose head is written as it stands; `Connection: close` is added.
+/// Status and whole answer of a request. The head is sent as it is written; `Connection: close` is
+/// added.
 pub async fn say(address: SocketAddr, line: &str, headers: &[&str]) -> (u16, String) {
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
     let told = rest(&mut begin(address, &format!("{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n")).await).await;
@@ -46,13 +47,14 @@ pub async fn socket(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// A frame of a client: the first byte as it stands, a mask of zeros.
+/// A client's frame: the first byte as it is given, and a mask of zeros.
 pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     assert!(payload.len() < 126);
     [&[first, 0x80 | payload.len() as u8, 0, 0, 0, 0][..], payload].concat()
 }
 
-/// The code with which the server closes, 1005 for a close without one; `None` where the connection just ends.
+/// The code with which the server closes: 1005 for a close without one, `None` if the connection
+/// just ends.
 pub async fn closed(stream: &mut TcpStream) -> Option<u16> {
     let reading = async {
         loop {

@@ -1,4 +1,4 @@
-//! A model that says what a test wrote down, and keeps what it was asked.
+//! A model that gives the answers of a test, and keeps its requests.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use level3::model::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelt
 use serde_json::Value;
 use tokio::sync::Notify;
 
-/// What the model does with one request.
+/// The model's reaction to one request.
 pub enum Reply {
     /// Answers with text, in two deltas, and perhaps tool calls.
     Answer(String, Vec<CallRequest>),
@@ -18,7 +18,7 @@ pub enum Reply {
     After(Arc<Notify>, Box<Reply>),
     /// Writes this much and then nothing more, until it is dropped.
     Hang(String),
-    /// Answers, and says what it cost: tokens read and written.
+    /// Answers, and says the cost: tokens read and written.
     Costs(u64, u64, Box<Reply>),
     /// Asks another model, such as a client of a server that misbehaves.
     Ask(Arc<dyn Model>),
@@ -46,7 +46,7 @@ pub fn calls(wanted: &[(&str, Value)]) -> Reply {
     Reply::Answer(String::new(), wanted.iter().enumerate().map(request).collect())
 }
 
-/// The model. Its script outlives restarts of the server.
+/// The scripted model. Its script outlives restarts of the server.
 #[derive(Default)]
 pub struct Script {
     replies: Mutex<VecDeque<Reply>>,
@@ -84,7 +84,7 @@ impl Script {
         *self.context_tokens.lock().unwrap() = Some(tokens);
     }
 
-    /// Drops the rest of the script, for a story that is not told.
+    /// Drops the rest of the script, for a story that ends before it.
     pub fn forget(&self) {
         self.replies.lock().unwrap().clear();
     }

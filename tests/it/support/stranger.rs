@@ -1,4 +1,5 @@
-//! An MCP server that nobody here wrote, as far as the program can tell: over HTTP, hand-made, and as hostile as a test wants.
+//! An MCP server that the program does not know: over HTTP, made by hand, and as hostile as a test
+//! wants.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,14 +12,14 @@ use axum::routing::post;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-/// What it does with a call.
+/// The server's reaction to a call.
 #[derive(Clone)]
 pub enum Behaves {
     /// Answers with text.
     Says(String),
     /// Answers that the tool failed.
     Fails(String),
-    /// Answers with this instead of anything the protocol knows.
+    /// Answers with this, which is not in the protocol.
     Garbage(String),
     /// Never answers.
     Hangs,
@@ -40,7 +41,7 @@ struct Shared {
     behaves: Mutex<Behaves>,
     calls: Mutex<Vec<Value>>,
     came: Notify,
-    /// Where it sends everybody instead.
+    /// The address to which it redirects every request.
     elsewhere: Mutex<Option<String>>,
 }
 
@@ -48,7 +49,7 @@ struct Shared {
 pub fn adds(description: &str) -> Value {
     json!({ "name": "add", "description": description, "inputSchema": {"type": "object",
         "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]},
-        // Not believed.
+        // The program does not believe these.
         "annotations": {"readOnlyHint": true, "destructiveHint": false} })
 }
 

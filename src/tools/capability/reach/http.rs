@@ -1,4 +1,5 @@
-//! `fetch`: recorded as intended before it is sent, where it may have an effect, and as done afterwards.
+//! `fetch`: if the request may have an effect, the ledger has it as intended before it is sent, and
+//! as done afterwards.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -14,7 +15,7 @@ use crate::store::{Earlier, NewOperation, StoreError};
 const MAY_HAVE_HAPPENED: &str = "Nobody knows whether this request arrived: the server was interrupted in the middle of it, and the peer is not \
      known to honour Idempotency-Key. It is not sent again by itself. Look at the peer's side, or let the user decide.";
 
-/// A point that is armed to fail fails as if the database were not there.
+/// If this point is armed to fail, fails as if the database did not answer.
 fn hit(point: Point) -> Result<(), Failed> {
     failpoint::hit(point).map_err(|error| Failed::Store(StoreError::broken(error)))
 }
@@ -27,7 +28,7 @@ impl Reaching {
         match tools.kit.store.earlier_operation(&operation).await? {
             Earlier::Done(answer) => return answer.map_err(Failed::Refused),
             Earlier::Different => return Err(Failed::Refused(ANOTHER_WAY.to_owned())),
-            // Sent again with the same key: the peer knows it.
+            // The request is sent again with the same key, which the peer recognises.
             Earlier::Intended if entry.class == EffectClass::Keyed => {}
             Earlier::Intended => return self.unknown(&operation).await,
             Earlier::New if safe => {}
@@ -45,7 +46,7 @@ impl Reaching {
         answer.map_err(Failed::Refused)
     }
 
-    /// Sends it, and says what came of it.
+    /// Sends the request, and says how it ended.
     async fn sent(&self, ordinal: i32, request: HttpRequest, safe: bool) -> (OperationState, Result<String, String>) {
         let Inner { tools, permit, capability, secrets, .. } = &*self.0;
         let HttpRequest { method, url, headers, body } = request;
@@ -66,7 +67,7 @@ impl Reaching {
     async fn unknown(&self, operation: &NewOperation<'_>) -> Result<String, Failed> {
         let Inner { tools, lease, .. } = &*self.0;
         let (state, now) = (OperationState::Unknown, tools.kit.clock.now());
-        // It may be known as unknown already.
+        // The ledger may have it as unknown already.
         match tools.kit.store.end_operation(lease, operation, state, Some(MAY_HAVE_HAPPENED), now).await {
             Ok(()) | Err(StoreError::LostLease) => Err(Failed::Refused(MAY_HAVE_HAPPENED.to_owned())),
             Err(error) => Err(error.into()),
@@ -77,7 +78,8 @@ impl Reaching {
     fn entry(&self, ordinal: i32, request: &HttpRequest) -> (Entry, bool) {
         let HttpRequest { method, url, headers, body } = request;
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
-        // PUT and DELETE may be repeated by their meaning (section 9.2.2), any other only where the grant says that the peer honours keys.
+        // PUT and DELETE may be repeated by their meaning (section 9.2.2). Any other method may be
+        // repeated only if the grant says that the peer honours keys.
         let keyed = matches!(method.as_str(), "PUT" | "DELETE")
             || Url::parse(url)
                 .is_ok_and(|url| self.0.capability.grants.http.iter().any(|grant| grant.keyed && grant.allows(method, &url)));
@@ -92,7 +94,7 @@ impl Reaching {
         (Entry::new(ordinal, OperationKind::Http, class, shown), safe)
     }
 
-    /// An address with names where placeholders stand.
+    /// The address with the secrets' names in place of their placeholders.
     fn named(&self, url: &str) -> String {
         self.0
             .secrets

@@ -1,5 +1,5 @@
-//! `host.call`: a tool called from inside a capability, under the same law. What would have to be asked is refused here, since a
-//! capability's call cannot wait for a person.
+//! `host.call`: a capability calls a tool, under the same law. A call that a person would have to
+//! decide about is refused here, since a capability's call cannot wait for a person.
 
 use std::sync::Arc;
 
@@ -40,7 +40,8 @@ impl Reaching {
             }
         };
         match act.inside() {
-            // As much as the agent itself may; what only reads is found out there.
+            // The capability may do as much as the agent itself; `sql` finds out whether it only
+            // reads.
             Inside::Sql(query, params) => self.sql(ordinal, query, params, AgentLogin::Full).await,
             Inside::Capability(_) if depth + 1 >= DEPTHS => Err(Failed::Refused(format!(
                 "capabilities call each other {DEPTHS} deep and no deeper; let the agent call `{}` itself",
@@ -51,7 +52,8 @@ impl Reaching {
         }
     }
 
-    /// Does it as for the agent. What came of more than reading is in the ledger, in the transaction of its effect.
+    /// Carries the call out as for the agent. If it does more than read, the ledger has its
+    /// outcome, in the transaction of its effect.
     async fn same(&self, ordinal: i32, act: Box<dyn Act>, proposal: &Proposal, permit: Arc<Permit>) -> Result<String, Failed> {
         let Inner { tools, lease, policy, .. } = &*self.0;
         let shown = json!({ "tool": proposal.tool, "arguments": proposal.arguments });
@@ -82,7 +84,8 @@ impl Reaching {
         if outcome.ok { Ok(outcome.result) } else { Err(Failed::Refused(outcome.result)) }
     }
 
-    /// Its operations are numbered with ours, so they are in the ledger of the one call that the agent made.
+    /// Its operations are numbered with ours, so they are in the ledger of the one call that the
+    /// agent made.
     async fn nested_capability(
         &self,
         ordinal: i32,

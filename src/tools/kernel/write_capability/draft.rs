@@ -1,4 +1,4 @@
-//! The arguments of `write_capability`, and the draft that they mean.
+//! The arguments of `write_capability`, and the draft in them.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
@@ -33,7 +33,8 @@ pub(super) struct Request {
     grants: Option<Map<String, Value>>,
 }
 
-// What a model's server knows of the form it can hold the model to: where an object may have any member, a small model writes on and on.
+// A model's server can hold the model to the form that the schema tells. If an object may have any
+// member, a small model writes on and on.
 
 fn of_parameters(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
@@ -77,10 +78,10 @@ fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D
 }
 
 impl Request {
-    /// The draft that is meant.
+    /// The draft that the arguments mean.
     ///
     /// # Errors
-    /// When its language or its grants are none.
+    /// If the language does not exist, or the grants cannot be read.
     pub(super) fn into_draft(self) -> Result<Draft, Refusal> {
         let language = match self.language.as_deref() {
             None | Some("" | "js") => Language::JavaScript,
@@ -91,7 +92,8 @@ impl Request {
             Some(written) => {
                 let mut grants =
                     Grants::from_json(written).map_err(|error| Refusal::new(RefusalCode::UnknownGrant, error.to_string()))?;
-                // Whoever asks for a host takes the time and a log for granted. Other languages import exactly what they say.
+                // An author who asks for a host takes the time and a log for granted. Components in
+                // other languages import exactly the powers they name.
                 if language == Language::JavaScript {
                     grants.harmless = Grants::harmless().harmless;
                 }

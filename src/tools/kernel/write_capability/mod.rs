@@ -26,18 +26,18 @@ const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of on
 /// The tool.
 pub(super) struct WriteCapability;
 
-/// A capability that was checked and is not yet live.
+/// A checked capability that is not yet live.
 struct Written {
     draft: Draft,
     checked: Checked,
-    /// The live version it would replace.
+    /// The live version that it would replace.
     live: Option<CapabilityVersion>,
-    /// What came of a trial call, where the author gave no tests.
+    /// The words on a trial call, if the author gave no tests.
     trial: Option<String>,
 }
 
 impl Tool for WriteCapability {
-    /// How grants are written comes from the WIT.
+    /// The WIT says how grants are written.
     fn spec(&self) -> ToolSpec {
         let mut spec = spec::<Request>(WRITE_CAPABILITY, DESCRIPTION);
         if let Some(Value::String(description)) = spec.parameters.pointer_mut("/properties/grants/description") {
@@ -47,8 +47,8 @@ impl Tool for WriteCapability {
         spec
     }
 
-    /// If its author said nothing of grants, what the trial call shows to be needed is asked for in their place, and a person decides about
-    /// it as about any grant: the completed arguments are the proposal.
+    /// If the author names no grants, the proposal is completed with those that the trial call
+    /// needs. A person decides about them as about any grant.
     fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
         async move {
             let mut given = asked.arguments.clone();
@@ -74,7 +74,7 @@ impl Tool for WriteCapability {
     }
 }
 
-/// The inner error is that of a draft that cannot do its work as it is.
+/// The inner error: the draft cannot do its work as it is.
 async fn prepare_once(tools: &Registry, request: Request) -> Result<Result<Prepared, Unfit>, Failed> {
     let kit = &tools.kit;
     let mut draft = request.into_draft()?;
@@ -94,12 +94,13 @@ async fn prepare_once(tools: &Registry, request: Request) -> Result<Result<Prepa
         let message = format!("the user disabled the capability `{}`; ask them to enable it, or choose another name", draft.name);
         return Err(Refusal::new(RefusalCode::Disabled, message).into());
     }
-    // Powers that a person approved for the live version need no second approval; more than these do.
+    // Powers that a person approved for the live version need no second approval; wider ones do.
     let within = live.as_ref().is_some_and(|live| live.grants.cover(&draft.grants));
     let effect = if draft.grants.need_approval() && !within { Effect::Grant } else { Effect::Install };
     let version = live.as_ref().map(|live| live.version);
     let mut written = Written { draft, checked, live, trial: None };
-    // If the author gave no tests, one call with made-up arguments still shows whether it does what was meant. It reaches nothing.
+    // If the author gave no tests, one call with made-up arguments still shows whether the code
+    // does what its author meant. It reaches nothing.
     if written.draft.tests.is_empty() {
         let names: Vec<_> = kit.capabilities().await?.into_iter().map(|summary| summary.name).collect();
         match trial::try_once(&kit.hands.sandbox, &written.version(), &names).await {
@@ -127,7 +128,7 @@ impl Act for Written {
         async move { Ok(Told { capability: Some(self.shown(kit).await?), ..Told::of(self.in_words()) }) }.boxed()
     }
 
-    /// Installs what was checked and allowed.
+    /// Installs the version that was checked and allowed.
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
         async move {
             let differences = self.differences(doing.kit()).await?;

@@ -1,11 +1,13 @@
-//! Small models know what a capability's parameters are, and not quite how a JSON Schema says it. Where only one thing can be meant, that
-//! is taken; anything else stays as it is, and is refused with its reason.
+//! Small models know a capability's parameters, and not quite how a JSON Schema says them. A schema
+//! with only one possible meaning is read so; any other stays as it is, and is refused with its
+//! reason.
 
 use serde_json::{Map, Value, json};
 
-/// The object schema that is meant, out of what models write for it: wrapped the way tools are listed
-/// (`{"type":"function","function":{"parameters":…}}`) or in its own `type`, the properties alone, no `"type": "object"`, and `required` as
-/// an object or inside the properties, where early drafts of JSON Schema had it.
+/// The object schema that a model means. Models wrap it as tools are listed
+/// (`{"type":"function","function":{"parameters":…}}`) or in its own `type`, write the properties
+/// alone, leave out `"type": "object"`, and write `required` as an object or inside the properties,
+/// as early drafts of JSON Schema did.
 pub(super) fn plain_schema(schema: Value) -> Value {
     let inner = schema
         .pointer("/function/parameters")
@@ -32,7 +34,7 @@ fn are_properties(schema: &Map<String, Value>) -> bool {
     !schema.is_empty() && !schema.contains_key("properties") && schema.values().all(|one| one.get("type").is_some())
 }
 
-/// Makes `required` the list of names that it is.
+/// Turns `required` into a list of names.
 fn list_required(schema: &mut Map<String, Value>) {
     let mut names = Vec::new();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {

@@ -1,4 +1,5 @@
-//! The call that shows an author without tests what the new code does: with made-up arguments, and without any effect.
+//! The trial call, which shows an author without tests what the new code does: with made-up
+//! arguments, and without any effect.
 
 use std::borrow::Cow;
 
@@ -7,23 +8,25 @@ use serde_json::{Value, json};
 use crate::domain::{CapabilityVersion, Place, Refusal, RefusalCode};
 use crate::sandbox::{CallError, Rehearsed, Sandbox};
 
-/// The most of a result that is told, in bytes.
+/// The most bytes of a result in the author's words.
 const SHOWN: usize = 500;
 
-/// Why a draft cannot do its work, whatever its arguments.
+/// The reason why a draft cannot do its work, whatever its arguments.
 pub(super) struct Unfit {
-    /// What its author is told.
+    /// The refusal for its author.
     pub(super) refusal: Refusal,
-    /// True when nothing in the grants to ask for is left for the author to fill in.
+    /// True if the author has nothing to fill in in the grants to ask for.
     whole: bool,
 }
 
-/// Calls the checked draft once and says what is strange about what came of it; nothing where it gave a result, or came no further than what
-/// a trial may not reach. In words and not as an object: small models copy the made-up arguments into their next call, and the result into
+/// Calls the checked draft once, and says what is strange about the end of the call. It says
+/// nothing if the call gave a result, or came as far as a trial may. The answer is in words and not
+/// an object: small models copy the made-up arguments into their next call, and the result into
 /// their answer.
 ///
 /// # Errors
-/// It uses what it asked no grant for, or a name that is not there. `tools` are those that it could have meant.
+/// It uses a power that it asked no grant for, or a name that is not defined. `tools` are those
+/// that the model may have meant.
 pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, tools: &[String]) -> Result<Option<String>, Unfit> {
     let params = sample(&version.parameters);
     let call = format!("{}({params})", version.name);
@@ -31,7 +34,7 @@ pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, too
     let error = match result {
         Ok(result) => {
             let result = &result[..result.floor_char_boundary(SHOWN)];
-            // A result that says something would be taken for the one that was asked for.
+            // A model would take a result with content for the one that the person asked for.
             let empty = matches!(result.trim(), "" | "null" | "{}" | "[]");
             let hint = if result == "null" { " The function takes ONE object: read arguments as params.x." } else { "" };
             return Ok(empty.then(|| format!("With made-up arguments, {call} gave {result}. Is that meant?{hint}")));
@@ -53,7 +56,7 @@ pub(super) async fn try_once(sandbox: &Sandbox, version: &CapabilityVersion, too
     Ok((!version.grants.need_approval()).then_some(failed))
 }
 
-/// The name that was not there, in the words of the JavaScript engine.
+/// The undefined name, from the words of the JavaScript engine.
 fn undefined(error: &CallError) -> Option<&str> {
     match error {
         CallError::Threw { name, message, .. } if name == "ReferenceError" => message.strip_suffix(" is not defined"),
@@ -73,7 +76,8 @@ fn not_defined(name: &str, tools: &[String], place: Option<Place>) -> Refusal {
 }
 
 impl Unfit {
-    /// The grants to ask for, where nothing in them is made up: each host and each tool stands in the source as it is.
+    /// The grants to ask for, if nothing in them is made up: each host and each tool stands in the
+    /// source.
     pub(super) fn grants_of(&self, source: &str) -> Option<&Value> {
         fn all_in(grants: &Value, source: &str) -> bool {
             match grants {
@@ -86,12 +90,13 @@ impl Unfit {
     }
 }
 
-/// Arguments that fit the schema, as far as its types tell. No two numbers are the same: what is wrong shows sooner.
+/// Arguments that fit the schema, as far as its types tell. No two numbers are the same, so that a
+/// mistake shows sooner.
 fn sample(schema: &Value) -> Value {
     made_up(schema, &mut [12, 5, 9, 2, 7, 4].into_iter().cycle())
 }
 
-/// The schema of a parameter, with the format that its name tells where nothing else does.
+/// The schema of a parameter. If nothing else tells its format, its name does.
 fn with_format<'a>(name: &str, schema: &'a Value) -> Cow<'a, Value> {
     let name = name.to_ascii_lowercase();
     let named = [("date", "date"), ("day", "date"), ("time", "date-time"), ("url", "uri"), ("mail", "email")];

@@ -1,4 +1,5 @@
-//! What a person is shown before a capability is written: what it may do from then on, and exactly what would run.
+//! The card that a person sees before a capability is written: its rights from then on, and the
+//! exact source that would run.
 
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -12,7 +13,7 @@ use crate::tools::kit::Kit;
 const REPLAYED: i64 = 5;
 
 impl Written {
-    /// The version as it would be installed.
+    /// The version that would be installed.
     pub(super) fn version(&self) -> CapabilityVersion {
         let Self { draft, checked, live, .. } = self;
         CapabilityVersion {
@@ -30,7 +31,7 @@ impl Written {
         }
     }
 
-    /// The newest recorded calls without effects that the new version answers otherwise than it was answered then.
+    /// The newest recorded calls without effects that the new version answers otherwise.
     pub(super) async fn differences(&self, kit: &Kit) -> Result<Vec<Value>, StoreError> {
         if self.live.is_none() {
             return Ok(Vec::new());
@@ -47,7 +48,7 @@ impl Written {
         Ok(differences)
     }
 
-    /// The capability as a person is shown it.
+    /// The capability as a person sees it.
     pub(super) async fn shown(&self, kit: &Kit) -> Result<ShownCapability, StoreError> {
         let Self { draft, live, .. } = self;
         Ok(ShownCapability {
@@ -62,7 +63,7 @@ impl Written {
         })
     }
 
-    /// What will happen, a sentence each.
+    /// The effects, a sentence each.
     pub(super) fn in_words(&self) -> Vec<String> {
         let Self { draft, live, .. } = self;
         let first = match live {
