@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 pub mod domain;
 pub mod egress;
+pub mod facts;
 pub mod failpoint;
 pub mod governor;
 pub mod http;

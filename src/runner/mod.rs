@@ -17,7 +17,8 @@ use tracing::Instrument;
 
 use crate::agent::{Agent, Worked};
 use crate::clock::Clock;
-use crate::domain::{Event, Failure};
+use crate::domain::Failure;
+use crate::facts::Event;
 use crate::store::{Lease, Store, StoreError};
 
 pub use heartbeat::Heartbeat;
@@ -198,8 +199,8 @@ impl Runner {
             tokio::select! {
                 record = events.recv() => match record {
                     Ok(record) => {
-                        if let Event::TurnEnded { turn, .. } = record.event {
-                            self.in_hand.lose(turn);
+                        if let Event::TurnEnded(ended) = record.event {
+                            self.in_hand.lose(ended.turn);
                         }
                         continue;
                     }

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::{Store, StoreError, Unit, value, word};
-use crate::domain::{CapabilityVersion, ConversationId, Draft, Event, TurnId};
+use crate::domain::{CapabilityVersion, ConversationId, Draft, TurnId};
+use crate::facts::CapabilityInstalled;
 use crate::governor::Permit;
 
 /// How many of the newest calls say what was used lately.
@@ -136,14 +137,14 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        let event = Event::CapabilityInstalled {
+        let event = CapabilityInstalled {
             name: draft.name.clone(),
             version: kept.version,
             sha256: built.sha256.to_owned(),
             grants: serde_json::json!(draft.grants),
             fingerprint: kept.fingerprint,
         };
-        self.append(conversation, event).await?;
+        self.append(conversation, event.into()).await?;
         Ok(kept.version)
     }
 }

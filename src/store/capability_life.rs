@@ -5,7 +5,8 @@ use sqlx::{query, query_scalar};
 
 use super::capabilities::VersionRow;
 use super::{Store, StoreError, Unit, value};
-use crate::domain::{CapabilityVersion, ConversationId, Event, Grants};
+use crate::domain::{CapabilityVersion, ConversationId, Grants};
+use crate::facts::CapabilityChanged;
 
 /// A capability's name, with what is live under it.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,8 +217,8 @@ impl Unit {
     }
 
     async fn append_change(&mut self, main: ConversationId, name: &str, live: Live) -> Result<(), StoreError> {
-        let event = Event::CapabilityChanged { name: name.to_owned(), version: live.version, enabled: live.enabled };
-        self.append(main, event).await.map(drop)
+        let event = CapabilityChanged { name: name.to_owned(), version: live.version, enabled: live.enabled };
+        self.append(main, event.into()).await.map(drop)
     }
 
     async fn grants_of(&mut self, name: &str, version: i32) -> Result<Grants, LifeError> {

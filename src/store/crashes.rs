@@ -5,7 +5,8 @@ use sqlx::{query, query_scalar};
 
 use super::turns::{End, Held};
 use super::{NewStep, Store, StoreError};
-use crate::domain::{Event, Machine, Origin, ToolCallId, TurnState};
+use crate::domain::{Machine, Origin, ToolCallId, TurnState};
+use crate::facts::CapabilityChanged;
 
 /// A call in whose middle the process ended.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -64,7 +65,8 @@ impl Store {
         .rows_affected()
             == 1;
         if disabled {
-            unit.append(main, Event::CapabilityChanged { name: name.clone(), version: *version, enabled: false }).await?;
+            let disabled = CapabilityChanged { name: name.clone(), version: *version, enabled: false };
+            unit.append(main, disabled.into()).await?;
             // The controller's own words, as a turn that needs nobody to take it up.
             let turn = unit.queue_turn(main, Origin::Command, None, &format!("[controller] What became of `{name}`?")).await?;
             let content = format!(

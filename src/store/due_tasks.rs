@@ -6,7 +6,8 @@ use sqlx::{query, query_as, query_scalar};
 
 use super::tasks::Row;
 use super::{Store, StoreError, Unit, value};
-use crate::domain::{Budgets, ConversationId, Event, Origin, Task, TaskId};
+use crate::domain::{Budgets, ConversationId, Origin, Task, TaskId};
+use crate::facts::{TasksFired, TasksHeld};
 use crate::failpoint::{self, Point};
 
 /// Held by the server that begins a turn of tasks: the servers of one database share the limit of the hour.
@@ -129,8 +130,8 @@ impl Unit {
                 .execute(&mut *self.tx)
                 .await?;
         }
-        let event = Event::TasksFired { tasks, turn, due_at, model: model.clone() };
-        self.append(*conversation, event).await?;
+        let event = TasksFired { tasks, turn, due_at, model: model.clone() };
+        self.append(*conversation, event.into()).await?;
         Ok(true)
     }
 
@@ -160,7 +161,7 @@ impl Unit {
             .execute(&mut *self.tx)
             .await?;
         let tasks = held.tasks.into_iter().map(TaskId).collect();
-        self.append(conversation, Event::TasksHeld { tasks, limit, until }).await?;
+        self.append(conversation, TasksHeld { tasks, limit, until }.into()).await?;
         Ok(())
     }
 }

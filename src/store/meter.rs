@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sqlx::query_scalar;
 
 use super::{Lease, Rate, Store, StoreError, Unit, storable};
-use crate::domain::{ConversationId, Event, TurnId, Usage};
+use crate::domain::{ConversationId, TurnId, Usage};
+use crate::facts::AnswerBrokenOff;
 
 /// Bytes of a token, where nobody counted: a little less than in English prose, more than in code.
 const TOKEN_BYTES: u64 = 4;
@@ -198,7 +199,7 @@ impl Unit {
             )
             .fetch_one(&mut *self.tx)
             .await?;
-            let event = Event::AnswerBrokenOff {
+            let event = AnswerBrokenOff {
                 turn,
                 answer: kept.broken_answer_id,
                 model: model.into_owned(),
@@ -206,7 +207,7 @@ impl Unit {
                 counted: *counted,
                 cost_micros: kept.cost_micros,
             };
-            self.append(conversation, event).await?;
+            self.append(conversation, event.into()).await?;
         }
         Ok(())
     }

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 use sqlx::{query, query_scalar};
 
 use super::{Lease, Store, StoreError, Unit, storable, word};
-use crate::domain::{EffectClass, Event, EventRecord, OperationKind, OperationState, ToolCallId};
+use crate::domain::{EffectClass, OperationKind, OperationState, ToolCallId};
+use crate::facts::{EventRecord, OperationRecorded};
 use crate::governor::Permit;
 
 /// One operation of a call, before it is begun.
@@ -154,7 +155,7 @@ impl NewOperation<'_> {
         sequence: i64,
         at: DateTime<Utc>,
     ) -> EventRecord {
-        let event = Event::OperationRecorded {
+        let event = OperationRecorded {
             turn: lease.turn,
             call: self.permit.call(),
             ordinal: self.ordinal,
@@ -165,7 +166,7 @@ impl NewOperation<'_> {
             answer_sha256: answer.map(|answer| hex::encode(Sha256::digest(answer))),
             state,
         };
-        EventRecord { conversation: lease.conversation, sequence, at, event }
+        EventRecord { conversation: lease.conversation, sequence, at, event: event.into() }
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use super::{Lease, Rate, Store, StoreError, storable, value};
-use crate::domain::{CallInput, CallState, Classification, Event, Machine, ToolCallId, TurnId, Usage};
+use crate::domain::{CallInput, CallState, Classification, Machine, ToolCallId, TurnId, Usage};
+use crate::facts::ProposalClassified;
 
 /// One request to the governor's model.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +75,8 @@ impl Store {
             .await?;
         }
         let (classification, answered) = (*review.classification, review.answered);
-        unit.append(lease.conversation, Event::ProposalClassified { turn: lease.turn, call, classification, answered }).await?;
+        let classified = ProposalClassified { turn: lease.turn, call, classification, answered };
+        unit.append(lease.conversation, classified.into()).await?;
         unit.commit().await
     }
 

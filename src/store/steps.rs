@@ -8,9 +8,9 @@ use super::undo::kept_of;
 use super::writing::Unfinished;
 use super::{BrokenAnswer, Lease, Rate, Store, StoreError, Unit};
 use crate::domain::{
-    CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, STOPPED, StepId, ToolCallId, TurnId,
-    Usage,
+    CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, StepId, ToolCallId, TurnId, Usage,
 };
+use crate::facts::{STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed};
 use crate::failpoint::{self, Point};
 
 /// An answer to store.
@@ -240,7 +240,7 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        let answered = Event::StepAnswered {
+        let answered = StepAnswered {
             turn,
             step: StepId(stored.step_id),
             number: step.number,
@@ -252,7 +252,7 @@ impl Unit {
             cost_micros: stored.cost_micros,
             unproven: step.unproven,
         };
-        self.append(conversation, answered).await?;
+        self.append(conversation, answered.into()).await?;
         let mut open = Vec::with_capacity(step.calls.len());
         for (position, request) in (0..).zip(step.calls) {
             open.push(self.insert_call(conversation, turn, StepId(stored.step_id), position, request).await?);
@@ -287,8 +287,8 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let call = ToolCallId(call);
-        let proposed = Event::ToolCallProposed { turn, step, call, request: request.clone(), position };
-        self.append(conversation, proposed).await?;
+        let proposed = ToolCallProposed { turn, step, call, request: request.clone(), position };
+        self.append(conversation, proposed.into()).await?;
         Ok(OpenCall { call, request })
     }
 
@@ -342,8 +342,8 @@ impl Unit {
             let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome::failed(told));
             // What operations of the call deleted before it was cut off can be put back, too.
             let kept = kept_of(&mut *self.tx, call).await?;
-            let ended = Event::ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
-            self.append(conversation, ended).await?;
+            let ended = ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
+            self.append(conversation, ended.into()).await?;
         }
         Ok(())
     }

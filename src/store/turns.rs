@@ -6,8 +6,9 @@ use sqlx::{query, query_scalar};
 
 use super::{NewImage, Store, StoreError, Unit, word};
 use crate::domain::{
-    ConversationId, Event, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState,
+    ConversationId, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState,
 };
+use crate::facts::{TurnEnded, TurnQueued, TurnStarted};
 use crate::failpoint::{self, Point};
 
 /// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
@@ -168,7 +169,7 @@ impl Store {
         let (turn, conversation) = (TurnId(row.turn_id), ConversationId(row.conversation_id));
         let (fence, origin, takes) = (row.fence, word(&row.origin)?, row.takes);
         let lease = Lease { turn, conversation, profile: row.profile, fence, origin, takes };
-        unit.append(lease.conversation, Event::TurnStarted { turn: lease.turn, fence: lease.fence }).await?;
+        unit.append(lease.conversation, TurnStarted { turn: lease.turn, fence: lease.fence }.into()).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterClaim).map_err(sqlx::Error::Io)?;
         Ok(Some(lease))
@@ -387,7 +388,8 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let (turn, message, client_id) = (TurnId(turn), MessageId(message), client_id.map(str::to_owned));
-        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content, moved, images }).await?;
+        let queued = TurnQueued { turn, message, client_id, origin, content, moved, images };
+        self.append(conversation, queued.into()).await?;
         Ok(turn)
     }
 
@@ -402,8 +404,8 @@ impl Unit {
         };
         let reason = reason.map(|reason| self.clean(reason).into_owned());
         let state = self.advance(held, input, reason.as_deref()).await?;
-        let ended = Event::TurnEnded { turn: held.turn, state, reason, failure, retry_after };
-        self.append(held.conversation, ended).await?;
+        let ended = TurnEnded { turn: held.turn, state, reason, failure, retry_after };
+        self.append(held.conversation, ended.into()).await?;
         Ok(())
     }
 

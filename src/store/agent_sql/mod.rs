@@ -23,8 +23,9 @@ use super::undo::kept_of;
 use super::unit::{Doubt, used_approval};
 use super::{CallEnd, Earlier, Judged, Lease, NewOperation, RowLimits, Store, StoreError, word};
 use crate::domain::{
-    CallState, EventRecord, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
+    CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
 };
+use crate::facts::EventRecord;
 use crate::governor::Permit;
 
 /// What a capability's statement may give it.
