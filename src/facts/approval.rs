@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::fact::{Fact, LogLine};
-use super::rows::{Change, Stamp, Table, time};
+use super::fact::{Fact, Reading, line};
+use super::rows::{Table, time};
 use super::turn::turn_is;
 use crate::domain::{ApprovalId, ApprovalState, Channel, Machine, Shown, ToolCallId, TurnId, TurnInput, TurnState};
 use crate::wire::ServerFrame;
@@ -34,39 +34,36 @@ pub struct ApprovalRequested {
 }
 
 impl Fact for ApprovalRequested {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        let row = json!({
-            "approval_id": self.approval, "conversation_id": at.conversation, "turn_id": self.turn, "tool_call_id": self.call,
-            "proposal_sha256": self.proposal_sha256, "shown": self.shown, "state": ApprovalState::FIRST,
-            "expires_at": time(self.expires_at), "created_at": at.time,
-        });
-        vec![APPROVALS.set(self.approval, row), turn_is(self.turn, TurnState::after(TurnInput::Ask), json!({}))]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Approval {
-            id: self.approval,
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, approval, proposal_sha256, shown, expires_at } = self;
+        to.rows(|at| {
+            let row = json!({
+                "approval_id": approval, "conversation_id": at.conversation, "turn_id": turn, "tool_call_id": call,
+                "proposal_sha256": proposal_sha256, "shown": shown, "state": ApprovalState::FIRST, "expires_at": time(*expires_at),
+                "created_at": at.time,
+            });
+            [APPROVALS.set(approval, row), turn_is(*turn, TurnState::after(TurnInput::Ask), json!({}))]
+        })
+        .frame(|_| ServerFrame::Approval {
+            id: *approval,
             state: ApprovalState::Pending,
-            call: self.call,
-            turn: self.turn,
-            shown: Some(self.shown.clone()),
-            expires_at: Some(self.expires_at),
+            call: *call,
+            turn: *turn,
+            shown: Some(shown.clone()),
+            expires_at: Some(*expires_at),
             channel: None,
             reason: None,
             decided_at: None,
         })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let Shown { tool, what, why, .. } = &*self.shown;
-        let body =
-            json!({ "approval": self.approval, "name": tool, "what": what, "why": why, "expires_at": self.expires_at });
-        vec![LogLine::new("confirmation_required", body, format!("{tool}: {}", what.join(" ")))]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let text = format!("{}\n{}", self.shown.what.join("\n"), self.shown.why);
-        Some((format!("verdict on call {}: ask, approval {}", self.call, self.approval), text))
+        .log(|_| {
+            let Shown { tool, what, why, .. } = &**shown;
+            let body = json!({ "approval": approval, "name": tool, "what": what, "why": why, "expires_at": expires_at });
+            [line("confirmation_required", body, format!("{tool}: {}", what.join(" ")))]
+        })
+        .print(|| {
+            let text = format!("{}\n{}", shown.what.join("\n"), shown.why);
+            (format!("verdict on call {call}: ask, approval {approval}"), text)
+        });
     }
 }
 
@@ -91,36 +88,30 @@ pub struct ApprovalDecided {
 }
 
 impl Fact for ApprovalDecided {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        let row = json!({
-            "state": self.state, "decided_by": self.channel.decider(), "channel": self.channel, "reason": self.reason,
-            "client_id": self.client_id, "decided_at": at.time,
-        });
-        vec![APPROVALS.set(self.approval, row)]
-    }
-
-    fn frame(&self, at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Approval {
-            id: self.approval,
-            state: self.state,
-            call: self.call,
-            turn: self.turn,
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, approval, state, channel, reason, client_id } = self;
+        to.rows(|at| {
+            let row = json!({
+                "state": state, "decided_by": channel.decider(), "channel": channel, "reason": reason, "client_id": client_id,
+                "decided_at": at.time,
+            });
+            [APPROVALS.set(approval, row)]
+        })
+        .frame(|at| ServerFrame::Approval {
+            id: *approval,
+            state: *state,
+            call: *call,
+            turn: *turn,
             shown: None,
             expires_at: None,
-            channel: Some(self.channel),
-            reason: self.reason.clone(),
+            channel: Some(*channel),
+            reason: reason.clone(),
             decided_at: Some(at.time),
         })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let Self { approval, state, channel, reason, .. } = self;
-        let body = json!({ "approval": approval, "decision": state, "channel": channel, "reason": reason });
-        vec![LogLine::new("decision", body, format!("{state} by {channel}"))]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let heading = format!("approval {} {}, by {}", self.approval, self.state, self.channel);
-        Some((heading, self.reason.clone().unwrap_or_default()))
+        .log(|_| {
+            let body = json!({ "approval": approval, "decision": state, "channel": channel, "reason": reason });
+            [line("decision", body, format!("{state} by {channel}"))]
+        })
+        .print(|| (format!("approval {approval} {state}, by {channel}"), reason.as_deref().unwrap_or_default()));
     }
 }

@@ -3,13 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fact::{Fact, LogLine};
-use super::message::message;
-use super::rows::{Change, Stamp, Table};
+use super::approval::APPROVALS;
+use super::fact::{Fact, Reading, line};
+use super::message::said;
+use super::rows::Table;
 use crate::domain::{ApprovalId, CallRequest, CallState, Classification, Machine, Outcome, Role, StepId, ToolCallId, TurnId};
 use crate::wire::ServerFrame;
-
-use super::approval::APPROVALS;
 
 /// The calls that models asked for.
 pub(super) static TOOL_CALLS: Table = Table::all("tool_calls", "tool_call_id::text");
@@ -31,29 +30,24 @@ pub struct ToolCallProposed {
 }
 
 impl Fact for ToolCallProposed {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        let CallRequest { id, name, arguments } = &self.request;
-        let row = json!({
-            "tool_call_id": self.call, "turn_id": self.turn, "step_id": self.step, "position": self.position, "request_id": id,
-            "name": name, "arguments": arguments, "state": CallState::FIRST, "logs": [], "created_at": at.time,
-        });
-        vec![TOOL_CALLS.set(self.call, row)]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        let CallRequest { name, arguments, .. } = &self.request;
-        let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.clone()));
-        Some(ServerFrame::ToolCall { name: name.clone(), arguments, call: self.call, turn: self.turn })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let CallRequest { name, arguments, .. } = &self.request;
-        let body = json!({ "action": { "name": name, "arguments": arguments }, "done": false });
-        vec![LogLine::new("planner_output", body, format!("{name} {arguments}"))]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        Some((format!("call {} of {} proposed", self.call, self.request.name), self.request.arguments.clone()))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, step, call, request: CallRequest { id, name, arguments }, position } = self;
+        to.rows(|at| {
+            let row = json!({
+                "tool_call_id": call, "turn_id": turn, "step_id": step, "position": position, "request_id": id, "name": name,
+                "arguments": arguments, "state": CallState::FIRST, "logs": [], "created_at": at.time,
+            });
+            [TOOL_CALLS.set(call, row)]
+        })
+        .frame(|_| {
+            let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.clone()));
+            ServerFrame::ToolCall { name: name.clone(), arguments, call: *call, turn: *turn }
+        })
+        .log(|_| {
+            let body = json!({ "action": { "name": name, "arguments": arguments }, "done": false });
+            [line("planner_output", body, format!("{name} {arguments}"))]
+        })
+        .print(|| (format!("call {call} of {name} proposed"), arguments));
     }
 }
 
@@ -71,24 +65,20 @@ pub struct ProposalClassified {
 }
 
 impl Fact for ProposalClassified {
-    fn changes(&self, _at: &Stamp) -> Vec<Change> {
-        vec![TOOL_CALLS.set(self.call, json!({ "classification": self.classification }))]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Classified { call: self.call, turn: self.turn, classification: self.classification })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let mut body = json!(self.classification);
-        let words = body.to_string();
-        body["answered"] = json!(self.answered);
-        vec![LogLine::new("governor_output", body, words)]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let how = if self.answered { "classified" } else { "not classified, so the strictest is taken" };
-        Some((format!("call {} {how}", self.call), json!(self.classification).to_string()))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, classification, answered } = *self;
+        to.rows(|_| [TOOL_CALLS.set(call, json!({ "classification": classification }))])
+            .frame(|_| ServerFrame::Classified { call, turn, classification })
+            .log(|_| {
+                let mut body = json!(classification);
+                let words = body.to_string();
+                body["answered"] = json!(answered);
+                [line("governor_output", body, words)]
+            })
+            .print(|| {
+                let how = if answered { "classified" } else { "not classified, so the strictest is taken" };
+                (format!("call {call} {how}"), json!(classification).to_string())
+            });
     }
 }
 
@@ -115,49 +105,46 @@ pub struct ToolCallEnded {
 }
 
 impl Fact for ToolCallEnded {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        let Self { turn, call, outcome, approval, .. } = self;
-        let state = CallState::after(outcome.input());
-        let row = json!({ "state": state, "logs": outcome.logs, "ended_at": at.time, "refusal": outcome.refusal });
-        let also = json!({ "tool_call_id": call });
-        let told = message(at, format!("tool/{call}"), *turn, Role::Tool, &outcome.result, also);
-        let used = approval.map(|approval| APPROVALS.set(approval, json!({ "used_at": at.time })));
-        [TOOL_CALLS.set(call, row), told].into_iter().chain(used).collect()
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        let Outcome { ok, result, logs, refusal: _ } = self.outcome.clone();
-        Some(ServerFrame::ToolResult { name: self.name.clone(), result, ok, logs, kept: self.kept, call: self.call, turn: self.turn })
-    }
-
-    /// It says what the law had said, since that is recorded with it. A person's decision stands in a line of its own.
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let Self { name, outcome, .. } = self;
-        let decision =
-            |verdict: &str| LogLine::new("decision", json!({ "name": name, "decision": verdict }), format!("{name}: {verdict}"));
-        let result = json!({ "name": name, "ok": outcome.ok, "result": outcome.result, "logs": outcome.logs });
-        let event = if outcome.ok { "execution_result" } else { "execution_error" };
-        let result = LogLine::new(event, result, format!("{name}: {}", outcome.result));
-        let started = || LogLine::new("execution_started", json!({ "name": name }), &**name);
-        match self.verdict.as_deref() {
-            Some("ask") => vec![started(), result],
-            Some("deny") => vec![decision("deny"), result],
-            Some(verdict) => vec![decision(verdict), started(), result],
-            // It was closed with its turn.
-            None => vec![result],
-        }
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let Outcome { ok, result, logs, .. } = &self.outcome;
-        let verdict = match (&self.verdict, self.approval) {
-            (Some(verdict), Some(approval)) => format!("verdict {verdict}, approval {approval} used"),
-            (Some(verdict), None) => format!("verdict {verdict}"),
-            (None, _) => "never judged".to_owned(),
-        };
-        let came = if *ok { "done" } else { "failed" };
-        let logged: String = logs.iter().map(|line| format!("\nlogged: {line}")).collect();
-        Some((format!("call {} of {} {came} ({verdict})", self.call, self.name), format!("{result}{logged}")))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, name, outcome: Outcome { ok, result, logs, refusal }, verdict, approval, kept } = self;
+        to.rows(|at| {
+            let state = CallState::after(self.outcome.input());
+            let row = json!({ "state": state, "logs": logs, "ended_at": at.time, "refusal": refusal });
+            let told = said(at, format!("tool/{call}"), *turn, Role::Tool, result, json!({ "tool_call_id": call }));
+            let used = approval.map(|approval| APPROVALS.set(approval, json!({ "used_at": at.time })));
+            [TOOL_CALLS.set(call, row), told].into_iter().chain(used)
+        })
+        .frame(|_| ServerFrame::ToolResult {
+            name: name.clone(),
+            result: result.clone(),
+            ok: *ok,
+            logs: logs.clone(),
+            kept: *kept,
+            call: *call,
+            turn: *turn,
+        })
+        .log(|_| {
+            let came = if *ok { "execution_result" } else { "execution_error" };
+            let body = json!({ "name": name, "ok": ok, "result": result, "logs": logs });
+            // The verdict is recorded with the end. A person's decision stands in a line of its own.
+            let decision = verdict.as_deref().filter(|verdict| *verdict != "ask");
+            let decision = decision
+                .map(|verdict| line("decision", json!({ "name": name, "decision": verdict }), format!("{name}: {verdict}")));
+            // A call without a verdict was closed with its turn.
+            let is_started = verdict.as_deref().is_some_and(|verdict| verdict != "deny");
+            let started = is_started.then(|| line("execution_started", json!({ "name": name }), name));
+            decision.into_iter().chain(started).chain([line(came, body, format!("{name}: {result}"))])
+        })
+        .print(|| {
+            let verdict = match (verdict, approval) {
+                (Some(verdict), Some(approval)) => format!("verdict {verdict}, approval {approval} used"),
+                (Some(verdict), None) => format!("verdict {verdict}"),
+                (None, _) => "never judged".to_owned(),
+            };
+            let came = if *ok { "done" } else { "failed" };
+            let logged: String = logs.iter().map(|line| format!("\nlogged: {line}")).collect();
+            (format!("call {call} of {name} {came} ({verdict})"), format!("{result}{logged}"))
+        });
     }
 }
 
@@ -173,20 +160,11 @@ pub struct CallUndone {
 }
 
 impl Fact for CallUndone {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        vec![TOOL_CALLS.set(self.call, json!({ "undone_at": at.time }))]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Undone { call: self.call, turn: self.turn, rows: self.rows })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let words = format!("the person put back {} rows", self.rows);
-        vec![LogLine::new("call_undone", json!({ "rows": self.rows }), words)]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        Some((format!("call {} undone, {} rows put back", self.call, self.rows), String::new()))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, rows } = *self;
+        to.rows(|at| [TOOL_CALLS.set(call, json!({ "undone_at": at.time }))])
+            .frame(|_| ServerFrame::Undone { call, turn, rows })
+            .log(|_| [line("call_undone", json!({ "rows": rows }), format!("the person put back {rows} rows"))])
+            .print(|| (format!("call {call} undone, {rows} rows put back"), ""));
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fact::Fact;
+use super::fact::{Fact, Reading};
 use super::rows::{Change, Stamp, Table};
 use crate::wire::ServerFrame;
 
@@ -18,7 +18,7 @@ pub(super) static CAPABILITY_VERSIONS: Table = Table {
 /// The versions that are live.
 pub(super) static CAPABILITIES: Table = Table::all("capabilities", "name");
 
-fn live(at: &Stamp, name: &str, version: i32, enabled: bool) -> Change {
+fn live(at: Stamp, name: &str, version: i32, enabled: bool) -> Change {
     let state = if enabled { "installed" } else { "disabled" };
     let row = json!({ "name": name, "version": version, "state": state, "created_at": at.time, "updated_at": at.time });
     CAPABILITIES.set(name, row)
@@ -41,16 +41,16 @@ pub struct CapabilityInstalled {
 }
 
 impl Fact for CapabilityInstalled {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
+    fn read(&self, to: &mut Reading<'_>) {
         let Self { name, version, sha256, grants, fingerprint } = self;
-        let kept = json!({
-            "name": name, "version": version, "sha256": sha256, "grants": grants, "fingerprint": fingerprint, "created_at": at.time,
-        });
-        vec![CAPABILITY_VERSIONS.set(format!("{name}/{version}"), kept), live(at, name, *version, true)]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Capability { name: self.name.clone(), version: self.version, enabled: true })
+        to.rows(|at| {
+            let kept = json!({
+                "name": name, "version": version, "sha256": sha256, "grants": grants, "fingerprint": fingerprint,
+                "created_at": at.time,
+            });
+            [CAPABILITY_VERSIONS.set(format!("{name}/{version}"), kept), live(at, name, *version, true)]
+        })
+        .frame(|_| ServerFrame::Capability { name: name.clone(), version: *version, enabled: true });
     }
 }
 
@@ -66,11 +66,9 @@ pub struct CapabilityChanged {
 }
 
 impl Fact for CapabilityChanged {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        vec![live(at, &self.name, self.version, self.enabled)]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Capability { name: self.name.clone(), version: self.version, enabled: self.enabled })
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { name, version, enabled } = self;
+        to.rows(|at| [live(at, name, *version, *enabled)])
+            .frame(|_| ServerFrame::Capability { name: name.clone(), version: *version, enabled: *enabled });
     }
 }

@@ -1,28 +1,57 @@
-//! The meaning of a fact: how replay reads it, and how it is told to clients and to persons.
+//! Readings of a fact: by replay, by clients, by the log of its turn, and by a person at the command line.
 
 use serde_json::Value;
 
 use super::rows::{Change, Stamp};
 use crate::wire::ServerFrame;
 
-/// All that a kind of event has to say. Without a method of its own, it is in no frame and in no log, and printed as JSON.
+/// What kinds of events have in common.
 pub(super) trait Fact {
-    /// The rows it changes.
-    fn changes(&self, at: &Stamp) -> Vec<Change>;
+    /// Answers a reading. A part that it leaves out is empty.
+    fn read(&self, to: &mut Reading<'_>);
+}
 
-    /// The frame that clients see.
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        None
+/// One reading: the part that is asked for, and what it needs besides the fact. The other parts are not made.
+pub(super) enum Reading<'a> {
+    Rows(Stamp, &'a mut Vec<Change>),
+    Frame(Stamp, &'a mut Option<ServerFrame>),
+    /// With the words that the turn reacts to, if they are known.
+    Log(Option<&'a str>, &'a mut Vec<LogLine>),
+    Print(&'a mut Option<(String, String)>),
+}
+
+impl Reading<'_> {
+    /// The rows that replay changes.
+    pub(super) fn rows<R: IntoIterator<Item = Change>>(&mut self, rows: impl FnOnce(Stamp) -> R) -> &mut Self {
+        if let Self::Rows(at, all) = self {
+            all.extend(rows(*at));
+        }
+        self
     }
 
-    /// The lines in the log of its turn. `input` is what the turn reacts to, if that is known.
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        Vec::new()
+    /// The frame that clients see, if they see one.
+    pub(super) fn frame<F: Into<Option<ServerFrame>>>(&mut self, frame: impl FnOnce(Stamp) -> F) -> &mut Self {
+        if let Self::Frame(at, shown) = self {
+            **shown = frame(*at).into();
+        }
+        self
     }
 
-    /// The heading and the text that the command line prints.
-    fn headline(&self) -> Option<(String, String)> {
-        None
+    /// The lines in the log of its turn.
+    pub(super) fn log<L: IntoIterator<Item = LogLine>>(&mut self, lines: impl FnOnce(Option<&str>) -> L) -> &mut Self {
+        if let Self::Log(input, all) = self {
+            all.extend(lines(*input));
+        }
+        self
+    }
+
+    /// The heading and the text that the command line prints. Without these it prints kind and fields.
+    pub(super) fn print<T: Into<String>>(&mut self, words: impl FnOnce() -> (String, T)) -> &mut Self {
+        if let Self::Print(printed) = self {
+            let (heading, text) = words();
+            **printed = Some((heading, text.into()));
+        }
+        self
     }
 }
 
@@ -37,8 +66,7 @@ pub struct LogLine {
     pub words: String,
 }
 
-impl LogLine {
-    pub(super) fn new(event: &'static str, body: Value, words: impl Into<String>) -> Self {
-        Self { event, body, words: words.into() }
-    }
+/// A line in the log.
+pub(super) fn line(event: &'static str, body: Value, words: impl Into<String>) -> LogLine {
+    LogLine { event, body, words: words.into() }
 }

@@ -33,7 +33,7 @@ pub use step::{AnswerBrokenOff, STOPPED, StepAnswered};
 pub use task::{TaskChanged, TasksFired, TasksHeld};
 pub use turn::{TurnEnded, TurnQueued, TurnResumed, TurnStarted};
 
-use fact::Fact;
+use fact::{Fact, Reading};
 use rows::{Stamp, time};
 
 /// The tables that follow from events.
@@ -76,7 +76,7 @@ macro_rules! events {
         impl Event {
             /// Every kind there is.
             #[cfg(test)]
-            const KINDS: &[&str] = &[$($kind),+];
+            const KINDS: &'static [&'static str] = &[$($kind),+];
 
             /// The word stored in the `kind` column.
             pub fn kind(&self) -> &'static str {
@@ -130,12 +130,16 @@ events! {
 impl Event {
     /// Its lines in the log of its turn; none if it says nothing new about one. `input` is what the turn reacts to, if that is known.
     pub fn log(&self, input: Option<&str>) -> Vec<LogLine> {
-        self.fact().log(input)
+        let mut lines = Vec::new();
+        self.fact().read(&mut Reading::Log(input, &mut lines));
+        lines
     }
 
-    /// A heading and a text, as the command line prints them: its kind and its fields, if it has no words of its own.
+    /// A heading and a text, as the command line prints them: kind and fields, if it has no words of its own.
     pub fn headline(&self) -> (String, String) {
-        self.fact().headline().unwrap_or_else(|| (self.kind().to_owned(), json!(self).to_string()))
+        let mut printed = None;
+        self.fact().read(&mut Reading::Print(&mut printed));
+        printed.unwrap_or_else(|| (self.kind().to_owned(), json!(self).to_string()))
     }
 }
 
@@ -157,14 +161,15 @@ impl EventRecord {
     pub fn changes(&self) -> Vec<Change> {
         let reached = json!({ "conversation_id": self.conversation, "last_sequence": self.sequence });
         let mut changes = vec![rows::CONVERSATIONS.set(self.conversation, reached)];
-        changes.extend(self.event.fact().changes(&self.stamp()));
+        self.event.fact().read(&mut Reading::Rows(self.stamp(), &mut changes));
         changes
     }
 
     /// The frame that shows it, or `None` for an event that no client sees.
     pub fn frame(&self) -> Option<Sequenced> {
-        let frame = self.event.fact().frame(&self.stamp())?;
-        Some(Sequenced { frame, conversation: self.conversation, seq: self.sequence })
+        let mut frame = None;
+        self.event.fact().read(&mut Reading::Frame(self.stamp(), &mut frame));
+        frame.map(|frame| Sequenced { frame, conversation: self.conversation, seq: self.sequence })
     }
 
     fn stamp(&self) -> Stamp {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fact::{Fact, LogLine};
-use super::rows::{Change, Stamp, Table};
+use super::fact::{Fact, Reading, line};
+use super::rows::Table;
 use crate::domain::{EffectClass, Machine, OperationKind, OperationState, ToolCallId, TurnId};
 use crate::wire::ServerFrame;
 
@@ -41,34 +41,29 @@ pub struct OperationRecorded {
 }
 
 impl Fact for OperationRecorded {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        let row = json!({
-            "tool_call_id": self.call, "ordinal": self.ordinal, "kind": self.power, "class": self.class,
-            "request_sha256": self.request_sha256, "request": self.request, "state": self.state,
-            "answer_sha256": self.answer_sha256, "created_at": at.time,
-            "ended_at": self.state.is_over().then_some(at.time),
-        });
-        vec![OPERATIONS.set(format!("{}/{}", self.call, self.ordinal), row)]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        let Self { turn, call, ordinal, power, state, .. } = *self;
-        Some(ServerFrame::Operation { call, turn, ordinal, power, request: self.request.clone(), state })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let Self { ordinal, power, class, request, state, .. } = self;
-        let event = match state {
-            OperationState::Intended => "execution_started",
-            OperationState::Done => "execution_result",
-            OperationState::Failed | OperationState::Unknown => "execution_error",
-        };
-        let body = json!({ "operation": ordinal, "power": power, "class": class, "request": request, "state": state });
-        vec![LogLine::new(event, body, format!("operation {ordinal}, {power}: {state}"))]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let Self { call, ordinal, power, class, request, state, .. } = self;
-        Some((format!("operation {ordinal} of call {call}, {power} of class {class}: {state}"), request.to_string()))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, ordinal, power, class, request, request_sha256, answer_sha256, state } = self;
+        to.rows(|at| {
+            let ended_at = state.is_over().then_some(at.time);
+            let row = json!({
+                "tool_call_id": call, "ordinal": ordinal, "kind": power, "class": class, "request_sha256": request_sha256,
+                "request": request, "state": state, "answer_sha256": answer_sha256, "created_at": at.time, "ended_at": ended_at,
+            });
+            [OPERATIONS.set(format!("{call}/{ordinal}"), row)]
+        })
+        .frame(|_| {
+            let (call, turn, ordinal, power, state) = (*call, *turn, *ordinal, *power, *state);
+            ServerFrame::Operation { call, turn, ordinal, power, request: request.clone(), state }
+        })
+        .log(|_| {
+            let event = match state {
+                OperationState::Intended => "execution_started",
+                OperationState::Done => "execution_result",
+                OperationState::Failed | OperationState::Unknown => "execution_error",
+            };
+            let body = json!({ "operation": ordinal, "power": power, "class": class, "request": request, "state": state });
+            [line(event, body, format!("operation {ordinal}, {power}: {state}"))]
+        })
+        .print(|| (format!("operation {ordinal} of call {call}, {power} of class {class}: {state}"), request.to_string()));
     }
 }

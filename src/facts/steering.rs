@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::fact::{Fact, LogLine};
-use super::message::{MESSAGES, attachments, message, steered, with_images};
-use super::rows::{Change, Stamp};
+use super::fact::{Fact, Reading, line};
+use super::message::{MESSAGES, attachments, said, steered, with_images};
 use crate::domain::{Image, MessageId, Role, TurnId, TurnState};
 use crate::wire::ServerFrame;
 
@@ -28,32 +27,25 @@ pub struct TurnSteered {
 }
 
 impl Fact for TurnSteered {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        let also = json!({ "images": self.images, "steered": true, "client_id": self.client_id });
-        let said = message(at, steered(self.message), self.turn, Role::User, &self.content, also);
-        attachments(&self.images).chain([said]).collect()
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Turn {
-            turn: self.turn,
-            state: self.state,
-            id: self.client_id.clone(),
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, message, client_id, state, content, images } = self;
+        to.rows(|at| {
+            let also = json!({ "images": images, "steered": true, "client_id": client_id });
+            attachments(images).chain([said(at, steered(*message), *turn, Role::User, content, also)])
+        })
+        .frame(|_| ServerFrame::Turn {
+            turn: *turn,
+            state: *state,
+            id: client_id.clone(),
             origin: None,
-            content: Some(self.content.clone()),
-            message: Some(self.message),
+            content: Some(content.clone()),
+            message: Some(*message),
             moved: None,
-            images: self.images.clone(),
+            images: images.clone(),
             reason: None,
         })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        vec![LogLine::new("task_steered", json!({ "message": self.message, "input": self.content }), &*self.content)]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        Some((format!("message {} said into it", self.message), with_images(&self.content, &self.images)))
+        .log(|_| [line("task_steered", json!({ "message": message, "input": content }), content)])
+        .print(|| (format!("message {message} said into it"), with_images(content, images)));
     }
 }
 
@@ -69,21 +61,17 @@ pub struct SteeringShown {
 }
 
 impl Fact for SteeringShown {
-    fn changes(&self, _at: &Stamp) -> Vec<Change> {
-        self.messages.iter().map(|message| MESSAGES.set(steered(*message), json!({ "from_step": self.step }))).collect()
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Shown { turn: self.turn, step: self.step, messages: self.messages.clone() })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let words = format!("step {} sees what was said meanwhile", self.step);
-        vec![LogLine::new("steering_shown", json!({ "number": self.step, "messages": self.messages }), words)]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let messages: Vec<_> = self.messages.iter().map(ToString::to_string).collect();
-        Some((format!("step {} is shown message {}", self.step, messages.join(", ")), String::new()))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, step, messages } = self;
+        to.rows(|_| messages.iter().map(|message| MESSAGES.set(steered(*message), json!({ "from_step": step }))))
+            .frame(|_| ServerFrame::Shown { turn: *turn, step: *step, messages: messages.clone() })
+            .log(|_| {
+                let words = format!("step {step} sees what was said meanwhile");
+                [line("steering_shown", json!({ "number": step, "messages": messages }), words)]
+            })
+            .print(|| {
+                let messages: Vec<_> = messages.iter().map(ToString::to_string).collect();
+                (format!("step {step} is shown message {}", messages.join(", ")), "")
+            });
     }
 }

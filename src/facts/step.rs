@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::fact::{Fact, LogLine};
-use super::message::message;
-use super::rows::{Change, Stamp, Table};
+use super::fact::{Fact, Reading, line};
+use super::message::said;
+use super::rows::Table;
 use crate::domain::{Role, StepId, TurnId, Usage};
 use crate::wire::ServerFrame;
 
@@ -49,49 +49,48 @@ pub struct StepAnswered {
 }
 
 impl Fact for StepAnswered {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        let tokens = |count: fn(Usage) -> u64| self.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-        let row = json!({
-            "step_id": self.step, "turn_id": self.turn, "number": self.number, "model": self.model,
-            "finish_reason": self.finish_reason, "input_tokens": tokens(|usage| usage.input),
-            "output_tokens": tokens(|usage| usage.output), "cost_micros": self.cost_micros, "unproven": self.unproven,
-            "created_at": at.time,
-        });
-        let (key, also) = (format!("assistant/{}", self.step), json!({ "step_id": self.step }));
-        vec![STEPS.set(self.step, row), message(at, key, self.turn, Role::Assistant, &self.content, also)]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        (!self.content.trim().is_empty()).then(|| ServerFrame::Assistant {
-            content: self.content.clone(),
-            turn: self.turn,
-            step: self.number,
-            last: self.last,
-            stopped: self.finish_reason == STOPPED,
-            unproven: self.unproven,
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, step, number, model, finish_reason, usage, content, last, cost_micros, unproven } = self;
+        to.rows(|at| {
+            let tokens = |count: fn(Usage) -> u64| usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+            let row = json!({
+                "step_id": step, "turn_id": turn, "number": number, "model": model, "finish_reason": finish_reason,
+                "input_tokens": tokens(|usage| usage.input), "output_tokens": tokens(|usage| usage.output),
+                "cost_micros": cost_micros, "unproven": unproven, "created_at": at.time,
+            });
+            let (key, also) = (format!("assistant/{step}"), json!({ "step_id": step }));
+            [STEPS.set(step, row), said(at, key, *turn, Role::Assistant, content, also)]
         })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let limit = self.model == CONTROLLER && self.finish_reason == "limit";
-        let event = if limit { "limit_exceeded" } else { "planner_output" };
-        let mut body = json!({ "number": self.number, "model": self.model, "finish_reason": self.finish_reason,
-            "usage": self.usage, "reasoning": self.content, "done": self.last });
-        if self.unproven {
-            body["unproven"] = json!(true);
-        }
-        vec![LogLine::new(event, body, &*self.content)]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let Self { number, model, finish_reason, usage, .. } = self;
-        let tokens = usage.map(|usage| format!(", {} tokens read, {} written", usage.input, usage.output)).unwrap_or_default();
-        let mark = match (self.unproven, self.last) {
-            (false, _) => "",
-            (true, false) => ", taken back: nothing recorded shows what it claims",
-            (true, true) => ", nothing recorded shows what it claims",
-        };
-        Some((format!("step {number}, {model} answered ({finish_reason}{tokens}){mark}"), self.content.clone()))
+        .frame(|_| {
+            let (content, stopped) = (content.clone(), finish_reason == STOPPED);
+            (!content.trim().is_empty()).then_some(ServerFrame::Assistant {
+                content,
+                turn: *turn,
+                step: *number,
+                last: *last,
+                stopped,
+                unproven: *unproven,
+            })
+        })
+        .log(|_| {
+            let limit = model == CONTROLLER && finish_reason == "limit";
+            let event = if limit { "limit_exceeded" } else { "planner_output" };
+            let mut body = json!({ "number": number, "model": model, "finish_reason": finish_reason, "usage": usage,
+                "reasoning": content, "done": last });
+            if *unproven {
+                body["unproven"] = json!(true);
+            }
+            [line(event, body, content)]
+        })
+        .print(|| {
+            let tokens = usage.map(|usage| format!(", {} tokens read, {} written", usage.input, usage.output));
+            let mark = match (unproven, last) {
+                (false, _) => "",
+                (true, false) => ", taken back: nothing recorded shows what it claims",
+                (true, true) => ", nothing recorded shows what it claims",
+            };
+            (format!("step {number}, {model} answered ({finish_reason}{}){mark}", tokens.unwrap_or_default()), content)
+        });
     }
 }
 
@@ -113,22 +112,23 @@ pub struct AnswerBrokenOff {
 }
 
 impl Fact for AnswerBrokenOff {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        let row = json!({
-            "broken_answer_id": self.answer, "turn_id": self.turn, "model": self.model, "input_tokens": self.usage.input,
-            "output_tokens": self.usage.output, "counted": self.counted, "cost_micros": self.cost_micros, "created_at": at.time,
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, answer, model, usage, counted, cost_micros } = self;
+        to.rows(|at| {
+            let row = json!({
+                "broken_answer_id": answer, "turn_id": turn, "model": model, "input_tokens": usage.input,
+                "output_tokens": usage.output, "counted": counted, "cost_micros": cost_micros, "created_at": at.time,
+            });
+            [BROKEN_ANSWERS.set(answer, row)]
+        })
+        .log(|_| {
+            let body = json!({ "model": model, "usage": usage, "counted": counted });
+            [line("planner_error", body, format!("an answer of {model} broke off"))]
+        })
+        .print(|| {
+            let how = if *counted { "as the provider counted" } else { "by its bytes" };
+            let tokens = format!("{} tokens read, {} written, {how}", usage.input, usage.output);
+            (format!("an answer of {model} broke off"), tokens)
         });
-        vec![BROKEN_ANSWERS.set(self.answer, row)]
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let body = json!({ "model": self.model, "usage": self.usage, "counted": self.counted });
-        vec![LogLine::new("planner_error", body, format!("an answer of {} broke off", self.model))]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let how = if self.counted { "as the provider counted" } else { "by its bytes" };
-        let tokens = format!("{} tokens read, {} written, {how}", self.usage.input, self.usage.output);
-        Some((format!("an answer of {} broke off", self.model), tokens))
     }
 }

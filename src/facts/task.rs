@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::fact::Fact;
-use super::rows::{CONVERSATIONS, Change, Stamp, Table, time};
+use super::fact::{Fact, Reading};
+use super::rows::{CONVERSATIONS, Table, time};
 use super::turn::TURNS;
 use crate::domain::{Task, TaskId, TurnId};
 use crate::wire::ServerFrame;
@@ -23,21 +23,17 @@ pub struct TaskChanged {
 }
 
 impl Fact for TaskChanged {
-    fn changes(&self, _at: &Stamp) -> Vec<Change> {
-        let task = &self.task;
-        if self.deleted {
-            return vec![TASKS.gone(task.id)];
-        }
-        let row = json!({
-            "task_id": task.id, "conversation_id": task.conversation, "title": task.title, "details": task.details,
-            "status": task.status, "due_at": task.due_at.map(time), "created_at": time(task.created_at),
-            "updated_at": time(task.updated_at), "model": task.model,
-        });
-        vec![TASKS.set(task.id, row)]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Task { task: json!(self.task), deleted: self.deleted })
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { task, deleted } = self;
+        to.rows(|_| {
+            let row = json!({
+                "task_id": task.id, "conversation_id": task.conversation, "title": task.title, "details": task.details,
+                "status": task.status, "due_at": task.due_at.map(time), "created_at": time(task.created_at),
+                "updated_at": time(task.updated_at), "model": task.model,
+            });
+            [if *deleted { TASKS.gone(task.id) } else { TASKS.set(task.id, row) }]
+        })
+        .frame(|_| ServerFrame::Task { task: json!(task), deleted: *deleted });
     }
 }
 
@@ -57,16 +53,14 @@ pub struct TasksFired {
 }
 
 impl Fact for TasksFired {
-    fn changes(&self, _at: &Stamp) -> Vec<Change> {
-        let fired = self.tasks.iter().zip(&self.due_at);
-        let fired = fired.map(|(task, due_at)| TASKS.set(task, json!({ "fired_due_at": time(*due_at) })));
-        let model = self.model.iter().map(|model| TURNS.set(self.turn, json!({ "task_model": model })));
-        fired.chain(model).collect()
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        let model = self.model.as_ref().map(|model| format!("with {model}")).unwrap_or_default();
-        Some((format!("for tasks {}", json!(self.tasks)), model))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { tasks, turn, due_at, model } = self;
+        to.rows(|_| {
+            let fired = tasks.iter().zip(due_at);
+            let fired = fired.map(|(task, due_at)| TASKS.set(task, json!({ "fired_due_at": time(*due_at) })));
+            fired.chain(model.iter().map(|model| TURNS.set(turn, json!({ "task_model": model }))))
+        })
+        .print(|| (format!("for tasks {}", json!(tasks)), model.as_ref().map(|model| format!("with {model}")).unwrap_or_default()));
     }
 }
 
@@ -82,21 +76,18 @@ pub struct TasksHeld {
 }
 
 impl Fact for TasksHeld {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        vec![CONVERSATIONS.set(at.conversation, json!({ "tasks_held_at": at.time }))]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
+    fn read(&self, to: &mut Reading<'_>) {
         let Self { tasks, limit, until } = self;
-        let next = until.map(|until| format!(" The next may begin at {}.", until.format("%H:%M UTC"))).unwrap_or_default();
-        let content = format!(
-            "Tasks are due and wait: tasks began {limit} turns within an hour, which is the limit (`tasks.turns_per_hour`).{next} Nothing is \
-             lost; if tasks make each other for nothing, delete them."
-        );
-        Some(ServerFrame::Held { tasks: tasks.clone(), until: *until, content })
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        Some((format!("tasks {} wait", json!(self.tasks)), String::new()))
+        to.rows(|at| [CONVERSATIONS.set(at.conversation, json!({ "tasks_held_at": at.time }))])
+            .frame(|_| {
+                let next = until.map(|until| format!(" The next may begin at {}.", until.format("%H:%M UTC")));
+                let content = format!(
+                    "Tasks are due and wait: tasks began {limit} turns within an hour, which is the limit (`tasks.turns_per_hour`).{} Nothing \
+                     is lost; if tasks make each other for nothing, delete them.",
+                    next.unwrap_or_default()
+                );
+                ServerFrame::Held { tasks: tasks.clone(), until: *until, content }
+            })
+            .print(|| (format!("tasks {} wait", json!(tasks)), ""));
     }
 }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fact::{Fact, LogLine};
-use super::message::{MESSAGES, attachments, message, steered, with_images};
-use super::rows::{Change, Stamp, Table, fields};
+use super::fact::{Fact, Reading, line};
+use super::message::{MESSAGES, attachments, said, steered, with_images};
+use super::rows::{Change, Table, fields};
 use crate::domain::{Failure, Image, Machine, MessageId, Origin, Role, TurnId, TurnInput, TurnState};
 use crate::wire::ServerFrame;
 
@@ -47,35 +47,29 @@ pub struct TurnQueued {
 }
 
 impl Fact for TurnQueued {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
+    fn read(&self, to: &mut Reading<'_>) {
         let Self { turn, client_id, origin, content, moved, images, message: _ } = self;
-        let row = json!({
-            "turn_id": turn, "conversation_id": at.conversation, "origin": origin, "client_id": client_id, "fence": 0,
-            "created_at": at.time,
-        });
-        let said = message(at, format!("user/{turn}"), *turn, Role::User, content, json!({ "images": images }));
-        let mut changes = vec![turn_is(*turn, Some(TurnState::FIRST), row), said];
-        changes.extend(attachments(images));
-        changes.extend(moved.map(|gone| MESSAGES.gone(steered(gone))));
-        changes
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(ServerFrame::Turn {
-            turn: self.turn,
+        to.rows(|at| {
+            let row = json!({
+                "turn_id": turn, "conversation_id": at.conversation, "origin": origin, "client_id": client_id, "fence": 0,
+                "created_at": at.time,
+            });
+            let message = said(at, format!("user/{turn}"), *turn, Role::User, content, json!({ "images": images }));
+            let gone = moved.map(|gone| MESSAGES.gone(steered(gone)));
+            [turn_is(*turn, Some(TurnState::FIRST), row), message].into_iter().chain(attachments(images)).chain(gone)
+        })
+        .frame(|_| ServerFrame::Turn {
+            turn: *turn,
             state: TurnState::Queued,
-            id: self.client_id.clone(),
-            origin: Some(self.origin),
-            content: Some(self.content.clone()),
+            id: client_id.clone(),
+            origin: Some(*origin),
+            content: Some(content.clone()),
             message: None,
-            moved: self.moved,
-            images: self.images.clone(),
+            moved: *moved,
+            images: images.clone(),
             reason: None,
         })
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        Some((format!("queued, from a {}", self.origin), with_images(&self.content, &self.images)))
+        .print(|| (format!("queued, from a {origin}"), with_images(content, images)));
     }
 }
 
@@ -89,21 +83,15 @@ pub struct TurnStarted {
 }
 
 impl Fact for TurnStarted {
-    fn changes(&self, _at: &Stamp) -> Vec<Change> {
-        vec![turn_is(self.turn, TurnState::after(TurnInput::Claim), json!({ "fence": self.fence }))]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        Some(turn_frame(self.turn, TurnState::Running, None))
-    }
-
-    fn log(&self, input: Option<&str>) -> Vec<LogLine> {
-        let words = input.map_or_else(|| format!("taken up again, the {}. time", self.fence), str::to_owned);
-        vec![LogLine::new("task_started", json!({ "attempt": self.fence, "input": input }), words)]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        Some((format!("taken up, fence {}", self.fence), String::new()))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, fence } = *self;
+        to.rows(|_| [turn_is(turn, TurnState::after(TurnInput::Claim), json!({ "fence": fence }))])
+            .frame(|_| turn_frame(turn, TurnState::Running, None))
+            .log(|input| {
+                let words = input.map_or_else(|| format!("taken up again, the {fence}. time"), str::to_owned);
+                [line("task_started", json!({ "attempt": fence, "input": input }), words)]
+            })
+            .print(|| (format!("taken up, fence {fence}"), ""));
     }
 }
 
@@ -119,18 +107,15 @@ pub struct TurnResumed {
 }
 
 impl Fact for TurnResumed {
-    fn changes(&self, _at: &Stamp) -> Vec<Change> {
-        vec![turn_is(self.turn, TurnState::after(TurnInput::Resume), json!({}))]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        let (turn, id, content) = (self.turn, self.client_id.clone(), self.content.clone());
-        let (state, origin, message, moved, reason) = (TurnState::Queued, None, None, None, None);
-        Some(ServerFrame::Turn { turn, state, id, origin, content, message, moved, images: Vec::new(), reason })
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        Some(("in the queue again".to_owned(), self.content.clone().unwrap_or_default()))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, client_id, content } = self;
+        to.rows(|_| [turn_is(*turn, TurnState::after(TurnInput::Resume), json!({}))])
+            .frame(|_| {
+                let (turn, id, content, images) = (*turn, client_id.clone(), content.clone(), Vec::new());
+                let (state, origin, message, moved, reason) = (TurnState::Queued, None, None, None, None);
+                ServerFrame::Turn { turn, state, id, origin, content, message, moved, images, reason }
+            })
+            .print(|| ("in the queue again".to_owned(), content.clone().unwrap_or_default()));
     }
 }
 
@@ -151,27 +136,21 @@ pub struct TurnEnded {
 }
 
 impl Fact for TurnEnded {
-    fn changes(&self, at: &Stamp) -> Vec<Change> {
-        vec![turn_is(self.turn, Some(self.state), json!({ "reason": self.reason, "ended_at": at.time }))]
-    }
-
-    fn frame(&self, _at: &Stamp) -> Option<ServerFrame> {
-        let (turn, reason) = (self.turn, self.reason.clone());
-        Some(match self.state {
-            TurnState::Failed => {
-                ServerFrame::Error { content: reason.unwrap_or_default(), turn: Some(turn), failure: self.failure, id: None }
-            }
-            state => turn_frame(turn, state, reason),
-        })
-    }
-
-    fn log(&self, _input: Option<&str>) -> Vec<LogLine> {
-        let event = if self.state == TurnState::Completed { "task_completed" } else { "task_aborted" };
-        let body = json!({ "state": self.state, "reason": self.reason, "failure": self.failure });
-        vec![LogLine::new(event, body, self.reason.as_deref().unwrap_or_default())]
-    }
-
-    fn headline(&self) -> Option<(String, String)> {
-        Some((self.state.to_string(), self.reason.clone().unwrap_or_default()))
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, state, reason, failure, retry_after: _ } = self;
+        to.rows(|at| [turn_is(*turn, Some(*state), json!({ "reason": reason, "ended_at": at.time }))])
+            .frame(|_| match state {
+                TurnState::Failed => {
+                    let content = reason.clone().unwrap_or_default();
+                    ServerFrame::Error { content, turn: Some(*turn), failure: *failure, id: None }
+                }
+                state => turn_frame(*turn, *state, reason.clone()),
+            })
+            .log(|_| {
+                let event = if *state == TurnState::Completed { "task_completed" } else { "task_aborted" };
+                let body = json!({ "state": state, "reason": reason, "failure": failure });
+                [line(event, body, reason.as_deref().unwrap_or_default())]
+            })
+            .print(|| (state.to_string(), reason.as_deref().unwrap_or_default()));
     }
 }
