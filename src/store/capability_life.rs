@@ -7,6 +7,7 @@ use super::capabilities::VersionRow;
 use super::{Store, StoreError, Unit, value};
 use crate::domain::{CapabilityVersion, ConversationId, Grants};
 use crate::facts::CapabilityChanged;
+use crate::wire::api::Version;
 
 /// A capability's name, with what is live under it.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,17 +26,6 @@ pub struct CapabilityEntry {
     pub versions: i64,
     /// When what is live last changed.
     pub updated_at: DateTime<Utc>,
-}
-
-/// One version among others.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VersionEntry {
-    /// Its number.
-    pub version: i32,
-    /// When it was written.
-    pub created_at: DateTime<Utc>,
-    /// sha256 of its component, in hexadecimal.
-    pub sha256: String,
 }
 
 /// A kept version, whole.
@@ -124,11 +114,11 @@ impl Store {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn capability_versions(&self, name: &str) -> Result<Vec<VersionEntry>, StoreError> {
+    pub async fn capability_versions(&self, name: &str) -> Result<Vec<Version>, StoreError> {
         let rows = query!("SELECT version, created_at, sha256 FROM capability_versions WHERE name = $1 ORDER BY version", name)
             .fetch_all(&self.pool)
             .await?;
-        let entry = |version, created_at, sha256| VersionEntry { version, created_at, sha256 };
+        let entry = |version, created_at, sha256| Version { version, created_at, sha256 };
         Ok(rows.into_iter().map(|row| entry(row.version, row.created_at, row.sha256)).collect())
     }
 
