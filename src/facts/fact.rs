@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::rows::{Change, Stamp};
 use crate::wire::ServerFrame;
 
-/// What kinds of events have in common.
+/// A kind of event.
 pub(super) trait Fact {
     /// Answers a reading. A part that it leaves out is empty.
     fn read(&self, to: &mut Reading<'_>);

@@ -52,12 +52,12 @@ pub static TABLES: [&Table; 12] = [
     &capability::CAPABILITIES,
 ];
 
-/// The things an event is about. Those with a turn belong to it.
+/// The things that an event is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// The turn.
+    /// The turn, whose log tells of it.
     pub turn: Option<TurnId>,
-    /// The step of that turn.
+    /// The step.
     pub step: Option<StepId>,
     /// The tool call.
     pub call: Option<ToolCallId>,
