@@ -34,11 +34,8 @@ impl Held {
             number: 1,
             model: "m",
             finish_reason: "tool_calls",
-            usage: None,
-            content: "",
             calls: &calls,
-            last: false,
-            unproven: false,
+            ..NewStep::default()
         };
         let call = store.store_step(&lease, step, now).await.unwrap().calls[0].call;
         Self { app, store, lease, call, permit: permit(call) }
