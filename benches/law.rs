@@ -107,11 +107,8 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
         number: 1,
         model: "bench",
         finish_reason: "tool_calls",
-        usage: None,
-        content: "",
         calls: &calls,
-        last: false,
-        unproven: false,
+        ..NewStep::default()
     };
     let open = store.store_step(&lease, step, now).await.unwrap().calls;
     (lease, open)

@@ -9,6 +9,7 @@ pub mod config;
 pub mod domain;
 pub mod egress;
 pub mod executor;
+pub mod facts;
 pub mod failpoint;
 pub mod governor;
 pub mod http;

@@ -15,11 +15,12 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::said::{self, NotTaken};
 use super::{Doors, images};
-use crate::domain::{ApprovalId, Channel, ConversationId, DEFAULT_PROFILE, Decision, Event, EventRecord};
+use crate::domain::{ApprovalId, Channel, ConversationId, DEFAULT_PROFILE, Decision};
+use crate::facts::{Event, EventRecord};
 use crate::memory;
 use crate::model::Model;
 use crate::store::{DecideError, Hint, NewMessage, StoreError};
-use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame, frame_of};
+use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame};
 
 /// A socket's own buffers. With axum's default of 128 KiB each they would be most of what an idle
 /// socket costs.
@@ -157,7 +158,7 @@ impl Socket {
                 record = events.recv() => match record {
                     Ok(record) => {
                         self.show(&record).await?;
-                        if matches!(record.event, Event::ApprovalRequested { .. } | Event::ApprovalDecided { .. }) {
+                        if matches!(record.event, Event::ApprovalRequested(_) | Event::ApprovalDecided(_)) {
                             self.tell_waiting(main).await?;
                         }
                     }
@@ -336,7 +337,7 @@ impl Socket {
         }
         if accepted.again {
             let queued = store.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
-            if let Some(frame) = frame_of(&queued) {
+            if let Some(frame) = queued.frame() {
                 self.send(&frame).await?;
             }
             return self.catch_up(conversation).await;
@@ -352,7 +353,7 @@ impl Socket {
             ..=0 => Ok(()),
             1 => {
                 *position = record.sequence;
-                match frame_of(record) {
+                match record.frame() {
                     Some(frame) => self.send(&frame).await,
                     None => Ok(()),
                 }
@@ -390,7 +391,7 @@ impl Socket {
             let position = self.positions.get(&conversation).copied().unwrap_or(0);
             let records = self.doors.store.events_after(conversation, position, PAGE).await?;
             let Some(newest) = records.last().map(|record| record.sequence) else { return Ok(()) };
-            for frame in records.iter().filter_map(frame_of) {
+            for frame in records.iter().filter_map(EventRecord::frame) {
                 self.send(&frame).await?;
             }
             self.positions.insert(conversation, newest);

@@ -1,15 +1,12 @@
 //! Replay: rebuilds the projections from events alone and compares them with what the server works with; checks the chain of events; shows
 //! a turn as it was recorded. It changes nothing.
 
-mod apply;
-
 use serde_json::{Map, Value};
 
-use crate::domain::{ConversationId, Projection, TurnId};
+use crate::domain::{ConversationId, TurnId};
+use crate::facts::{Event, TABLES, Table};
 use crate::store::{Break, Difference, Store, StoreError};
 use crate::wire::api::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
-
-pub use apply::apply;
 
 /// Events that are applied in one go.
 const BATCH: i64 = 2_000;
@@ -36,17 +33,17 @@ pub async fn check(store: &Store) -> Result<ReplayCheck, StoreError> {
         for (_, conversation, sequence, record) in batch {
             found.events += 1;
             match record {
-                Ok(record) => changes.extend(apply(&record)),
+                Ok(record) => changes.extend(record.changes()),
                 Err(error) => found.broken.push(link(conversation, sequence, format!("cannot be read: {error}"))),
             }
         }
         rebuild.write(changes).await?;
     }
-    for of in Projection::ALL {
+    for table in TABLES {
         let limit = i64::try_from(NAMED).unwrap_or(i64::MAX) + 1;
-        let rows = rebuild.differences(*of, limit).await?;
+        let rows = rebuild.differences(table, limit).await?;
         found.more |= rows.len() > NAMED;
-        found.differences.extend(rows.into_iter().take(NAMED).flat_map(|row| told(*of, row)));
+        found.differences.extend(rows.into_iter().take(NAMED).flat_map(|row| told(table, row)));
     }
     rebuild.end().await?;
     found.clean = found.broken.is_empty() && found.differences.is_empty();
@@ -57,7 +54,7 @@ pub async fn check(store: &Store) -> Result<ReplayCheck, StoreError> {
 ///
 /// # Errors
 /// When the database is not there, or holds an event that cannot be read.
-pub async fn turn(store: &Store, turn: TurnId) -> Result<Option<ReplayedTurn>, StoreError> {
+pub async fn turn(store: &Store, turn: TurnId) -> Result<Option<ReplayedTurn<Event>>, StoreError> {
     let Some(events) = store.events_of_turn(turn).await? else { return Ok(None) };
     let events = events.into_iter().map(|record| ReplayedEvent { sequence: record.sequence, at: record.at, event: record.event });
     Ok(Some(ReplayedTurn { turn, events: events.collect() }))
@@ -87,10 +84,10 @@ fn link(conversation: ConversationId, sequence: i64, what: String) -> BrokenLink
 }
 
 /// One row's difference, column by column; a row that is there on one side only is one difference.
-fn told(of: Projection, row: Difference) -> Vec<RowDifference> {
+fn told(table: &Table, row: Difference) -> Vec<RowDifference> {
     let Difference { key, live, rebuilt } = row;
     let difference = |column: Option<&str>, live: Option<Value>, events: Option<Value>| RowDifference {
-        table: of.to_string(),
+        table: table.name.to_owned(),
         row: key.clone(),
         column: column.map(str::to_owned),
         live: live.map(short),

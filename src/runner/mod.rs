@@ -19,8 +19,9 @@ use tracing::Instrument;
 
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::domain::{Event, Failure, Origin};
+use crate::domain::{Failure, Origin};
 use crate::executor::{Executor, Worked};
+use crate::facts::Event;
 use crate::store::{Lease, Store, StoreError};
 
 pub use heartbeat::Heartbeat;
@@ -214,8 +215,8 @@ impl Runner {
             tokio::select! {
                 record = events.recv() => match record {
                     Ok(record) => {
-                        if let Event::TurnEnded { turn, .. } = record.event {
-                            self.in_hand.lose(turn);
+                        if let Event::TurnEnded(ended) = record.event {
+                            self.in_hand.lose(ended.turn);
                         }
                         continue;
                     }

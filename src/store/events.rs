@@ -3,7 +3,8 @@
 use sqlx::{query, query_scalar};
 
 use super::{Store, StoreError, value};
-use crate::domain::{ConversationId, EventRecord, TurnId};
+use crate::domain::{ConversationId, TurnId};
+use crate::facts::EventRecord;
 
 impl Store {
     /// The events after `after`, oldest first, at most `limit` of them.

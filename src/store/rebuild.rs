@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use sqlx::{AssertSqlSafe, PgTransaction, query, query_as, query_scalar};
 
 use super::{Store, StoreError, value};
-use crate::domain::{Change, ConversationId, EventRecord, Projection, TurnId};
+use crate::domain::{ConversationId, TurnId};
+use crate::facts::{Change, EventRecord, TABLES, Table};
 
 /// One look at the database, with tables of its own.
 pub struct Rebuild {
@@ -57,69 +58,13 @@ pub struct Difference {
     pub rebuilt: Option<Map<String, Value>>,
 }
 
-/// The compared part of a projection: every column of its table but those that no event knows. A
-/// new column is compared as well.
-struct Compared {
-    /// Names a row, as the keys of changes do.
-    key: &'static str,
-    /// Columns that no event knows: who holds a lease and until when, how a conversation was made,
-    /// the numbers of messages.
-    unsaid: &'static [&'static str],
-    /// Values that stand for columns, by name: fingerprints, if an event has no more than those.
-    instead: &'static [(&'static str, &'static str)],
-    /// The rows that events know.
-    rows: &'static str,
-}
-
-fn compared(of: Projection) -> Compared {
-    let all = |key| Compared { key, unsaid: &[], instead: &[], rows: "TRUE" };
-    match of {
-        Projection::Conversations => {
-            Compared { unsaid: &["profile", "is_main", "created_at"], rows: "last_sequence > 0", ..all("conversation_id::text") }
-        }
-        Projection::Turns => Compared { unsaid: &["lease_owner", "lease_until", "takes", "taken_at"], ..all("turn_id::text") },
-        Projection::Steps => all("step_id::text"),
-        Projection::BrokenAnswers => all("broken_answer_id::text"),
-        Projection::ToolCalls => all("tool_call_id::text"),
-        Projection::Messages => Compared {
-            unsaid: &["message_id"],
-            ..all(
-                "CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END",
-            )
-        },
-        Projection::Attachments => Compared {
-            unsaid: &["bytes", "created_at"],
-            instead: &[("size", "octet_length(bytes)"), ("bytes_sha256", "encode(sha256(bytes), 'hex')")],
-            ..all("sha256")
-        },
-        Projection::Approvals => {
-            Compared { instead: &[("proposal_sha256", "encode(proposal_sha256, 'hex')")], ..all("approval_id::text") }
-        }
-        Projection::Operations => Compared {
-            unsaid: &["answer"],
-            instead: &[("request_sha256", "encode(request_sha256, 'hex')"), ("answer_sha256", "text_fingerprint(answer)")],
-            ..all("concat_ws('/', tool_call_id, ordinal)")
-        },
-        Projection::Tasks => all("task_id::text"),
-        Projection::CapabilityVersions => Compared {
-            // The fingerprint covers all of these.
-            unsaid: &["description", "language", "source", "parameters", "tests", "component", "engine"],
-            instead: &[("fingerprint", "capability_fingerprint(capability_versions)")],
-            ..all("concat_ws('/', name, version)")
-        },
-        Projection::Capabilities => all("name"),
-    }
-}
-
-impl Compared {
-    /// The rows in the form in which they are compared, of a table with these columns.
-    fn seen(&self, of: Projection, columns: &[String]) -> String {
-        let Self { key, unsaid, instead, rows } = self;
-        let is_left = |column: &&String| !unsaid.contains(&column.as_str()) && instead.iter().all(|(name, _)| name != column);
-        let plain = columns.iter().filter(is_left).map(|column| format!("\"{column}\""));
-        let shown: Vec<_> = plain.chain(instead.iter().map(|(name, what)| format!("{what} AS {name}"))).collect();
-        format!("SELECT {key} AS row_key, {} FROM {of} WHERE {rows}", shown.join(", "))
-    }
+/// The rows of a table as they are compared, if it has these columns: all of them but those that no event says, so a new one as well.
+fn seen(table: &Table, columns: &[String]) -> String {
+    let Table { name, key, unsaid, instead, rows } = table;
+    let is_left = |column: &&String| !unsaid.contains(&column.as_str()) && instead.iter().all(|(name, _)| name != column);
+    let plain = columns.iter().filter(is_left).map(|column| format!("\"{column}\""));
+    let shown: Vec<_> = plain.chain(instead.iter().map(|(name, what)| format!("{what} AS {name}"))).collect();
+    format!("SELECT {key} AS row_key, {} FROM {name} WHERE {rows}", shown.join(", "))
 }
 
 impl Store {
@@ -141,11 +86,11 @@ impl Store {
         );
         let columns: HashMap<_, _> = columns.fetch_all(&mut *tx).await?.into_iter().collect();
         let mut make = format!("CREATE SCHEMA {schema};");
-        for of in Projection::ALL {
-            let seen = compared(*of).seen(*of, columns.get(of.as_str()).map(Vec::as_slice).unwrap_or_default());
+        for table in TABLES {
+            let (name, seen) = (table.name, seen(table, columns.get(table.name).map(Vec::as_slice).unwrap_or_default()));
             make += &format!(
-                "CREATE VIEW {schema}.live_{of} AS {seen};
-                 CREATE TABLE {schema}.{of} (row_key TEXT PRIMARY KEY, row JSONB NOT NULL);"
+                "CREATE VIEW {schema}.live_{name} AS {seen};
+                 CREATE TABLE {schema}.{name} (row_key TEXT PRIMARY KEY, row JSONB NOT NULL);"
             );
         }
         sqlx::raw_sql(AssertSqlSafe(make)).execute(&mut *tx).await?;
@@ -238,26 +183,26 @@ impl Rebuild {
     /// # Errors
     /// When the database is not there.
     pub async fn write(&mut self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
-        // Changes of one row are put together here, so that each table is written once.
-        let mut rows: HashMap<Projection, HashMap<String, Folded>> = HashMap::new();
-        for Change { of, key, row } in changes {
-            let folded = rows.entry(of).or_default().entry(key).or_default();
+        // What happens to one row in one go is put together here, so that each table is written once.
+        let mut rows: HashMap<&str, HashMap<String, Folded>> = HashMap::new();
+        for Change { table, key, row } in changes {
+            let folded = rows.entry(table.name).or_default().entry(key).or_default();
             match row {
                 None => *folded = Folded { gone: true, row: None },
                 Some(new) => fold(folded.row.get_or_insert_default(), new),
             }
         }
-        for (of, rows) in rows {
+        for (name, rows) in rows {
             let gone: Vec<_> = rows.iter().filter(|(_, folded)| folded.gone).map(|(key, _)| key.clone()).collect();
             let (keys, rows): (Vec<_>, Vec<_>) =
                 rows.into_iter().filter_map(|(key, folded)| Some((key, Value::Object(folded.row?)))).unzip();
             let schema = &self.schema;
-            let delete = format!("DELETE FROM {schema}.{of} WHERE row_key = ANY($1)");
+            let delete = format!("DELETE FROM {schema}.{name} WHERE row_key = ANY($1)");
             if !gone.is_empty() {
                 sqlx::query(AssertSqlSafe(delete)).persistent(false).bind(gone).execute(&mut *self.tx).await?;
             }
             let upsert = format!(
-                "INSERT INTO {schema}.{of} AS kept SELECT * FROM unnest($1::text[], $2::jsonb[])
+                "INSERT INTO {schema}.{name} AS kept SELECT * FROM unnest($1::text[], $2::jsonb[])
                  ON CONFLICT (row_key) DO UPDATE SET row = kept.row || (EXCLUDED.row - 'created_at')"
             );
             sqlx::query(AssertSqlSafe(upsert)).persistent(false).bind(keys).bind(rows).execute(&mut *self.tx).await?;
@@ -265,17 +210,17 @@ impl Rebuild {
         Ok(())
     }
 
-    /// The first `limit` rows of a projection that differ from the fresh table.
+    /// The first `limit` rows of a table that are not what the fresh table says.
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn differences(&mut self, of: Projection, limit: i64) -> Result<Vec<Difference>, StoreError> {
-        let schema = &self.schema;
+    pub async fn differences(&mut self, table: &Table, limit: i64) -> Result<Vec<Difference>, StoreError> {
+        let (schema, name) = (&self.schema, table.name);
         let compare = format!(
             "SELECT row_key, live.row, rebuilt.row
-             FROM (SELECT row_key, to_jsonb(l) - 'row_key' AS row FROM {schema}.live_{of} l) live
-             FULL JOIN (SELECT row_key, to_jsonb(jsonb_populate_record(NULL::{schema}.live_{of}, row)) - 'row_key' AS row
-                        FROM {schema}.{of}) rebuilt USING (row_key)
+             FROM (SELECT row_key, to_jsonb(l) - 'row_key' AS row FROM {schema}.live_{name} l) live
+             FULL JOIN (SELECT row_key, to_jsonb(jsonb_populate_record(NULL::{schema}.live_{name}, row)) - 'row_key' AS row
+                        FROM {schema}.{name}) rebuilt USING (row_key)
              WHERE live.row IS DISTINCT FROM rebuilt.row ORDER BY row_key LIMIT $1"
         );
         type Row = (String, Option<Value>, Option<Value>);

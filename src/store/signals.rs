@@ -7,7 +7,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast};
 
 use super::neighbours::{Hint, Outbox};
-use crate::domain::EventRecord;
+use crate::facts::{Event, EventRecord};
 use crate::telemetry::Metrics;
 use crate::wire::ServerFrame;
 
@@ -94,8 +94,8 @@ impl Signals {
     }
 
     pub(super) fn announce(&self, record: EventRecord) {
-        if let crate::domain::Event::TurnEnded { state, .. } = &record.event {
-            self.metrics.turn_ended(state.as_str());
+        if let Event::TurnEnded(ended) = &record.event {
+            self.metrics.turn_ended(ended.state.as_str());
         }
         self.wake(record.event.kind());
         self.outbox.tell(&record);

@@ -9,9 +9,8 @@ use tracing::Instrument;
 
 use super::lease::Held;
 use super::{Lease, Signals, Store, StoreError, word};
-use crate::domain::{
-    ApprovalId, ConversationId, Event, EventRecord, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState,
-};
+use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
+use crate::facts::{Event, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::telemetry::Scrubber;
@@ -78,7 +77,7 @@ impl CallEnd<'_> {
     /// The event that records it.
     pub(super) fn recorded(&self, lease: &Lease, outcome: Outcome, approval: Option<ApprovalId>, kept: Option<i64>) -> Event {
         let (name, verdict) = (self.tool.to_owned(), Some(self.verdict().to_owned()));
-        Event::ToolCallEnded { turn: lease.turn, call: self.call(), name, outcome, verdict, approval, kept }
+        ToolCallEnded { turn: lease.turn, call: self.call(), name, outcome, verdict, approval, kept }.into()
     }
 }
 
@@ -246,7 +245,7 @@ impl Unit {
         let Self { tx, signals, records, .. } = self;
         let doubt = Doubt::of(&signals);
         tx.commit().await?;
-        if records.iter().any(|record| matches!(record.event, Event::ToolCallEnded { .. })) {
+        if records.iter().any(|record| matches!(record.event, Event::ToolCallEnded(_))) {
             failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
         }
         for record in records {

@@ -1,4 +1,4 @@
-//! The frames of `/chat`, in both directions, and how a recorded event becomes one. `docs/protocol.md` is their description.
+//! The frames of `/chat`, in both directions. `docs/protocol.md` is their description; `facts` makes those of events.
 
 pub mod api;
 pub mod v1;
@@ -6,11 +6,11 @@ pub mod v1;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Event, EventRecord, Failure, Image, MessageId, ModelInfo,
-    OperationKind, OperationState, Origin, Outcome, STOPPED, Shown, TaskId, ToolCallId, TurnId, TurnState,
+    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo, OperationKind, OperationState,
+    Origin, Shown, TaskId, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
@@ -327,105 +327,6 @@ pub struct Sequenced {
     pub conversation: ConversationId,
     /// The event's sequence number.
     pub seq: i64,
-}
-
-/// The frame that shows `record`, or `None` for an event that no client sees.
-pub fn frame_of(record: &EventRecord) -> Option<Sequenced> {
-    let frame = match record.event.clone() {
-        Event::TurnQueued { turn, client_id, origin, content, moved, images, message: _ } => ServerFrame::Turn {
-            turn,
-            state: TurnState::Queued,
-            id: client_id,
-            origin: Some(origin),
-            content: Some(content),
-            message: None,
-            moved,
-            images,
-            reason: None,
-        },
-        Event::TurnSteered { turn, message, client_id, state, content, images } => ServerFrame::Turn {
-            turn,
-            state,
-            id: client_id,
-            origin: None,
-            content: Some(content),
-            message: Some(message),
-            moved: None,
-            images,
-            reason: None,
-        },
-        Event::SteeringShown { turn, step, messages } => ServerFrame::Shown { turn, step, messages },
-        Event::TurnStarted { turn, fence: _ } => turn_frame(turn, TurnState::Running, None),
-        Event::StepAnswered { turn, number, content, last, finish_reason, unproven, .. } => {
-            if content.trim().is_empty() {
-                return None;
-            }
-            ServerFrame::Assistant { content, turn, step: number, last, stopped: finish_reason == STOPPED, unproven }
-        }
-        Event::ToolCallProposed { turn, call, request, .. } => {
-            let arguments = serde_json::from_str(&request.arguments).unwrap_or(Value::String(request.arguments));
-            ServerFrame::ToolCall { name: request.name, arguments, call, turn }
-        }
-        Event::ToolCallEnded { turn, call, name, outcome: Outcome { ok, result, logs, .. }, kept, .. } => {
-            ServerFrame::ToolResult { name, result, ok, logs, kept, call, turn }
-        }
-        Event::CallUndone { turn, call, rows } => ServerFrame::Undone { call, turn, rows },
-        Event::TaskChanged { task, deleted } => ServerFrame::Task { task: json!(task), deleted },
-        Event::TasksFired { .. } | Event::AnswerBrokenOff { .. } => return None,
-        Event::TasksHeld { tasks, limit, until } => ServerFrame::Held { content: held(limit, until), tasks, until },
-        Event::CapabilityInstalled { name, version, .. } => ServerFrame::Capability { name, version, enabled: true },
-        Event::CapabilityChanged { name, version, enabled } => ServerFrame::Capability { name, version, enabled },
-        Event::ProposalClassified { turn, call, classification, answered: _ } => {
-            ServerFrame::Classified { call, turn, classification }
-        }
-        Event::ApprovalRequested { turn, call, approval, shown, expires_at, proposal_sha256: _ } => ServerFrame::Approval {
-            id: approval,
-            state: ApprovalState::Pending,
-            call,
-            turn,
-            shown: Some(shown),
-            expires_at: Some(expires_at),
-            channel: None,
-            reason: None,
-            decided_at: None,
-        },
-        Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id: _ } => ServerFrame::Approval {
-            id: approval,
-            state,
-            call,
-            turn,
-            shown: None,
-            expires_at: None,
-            channel: Some(channel),
-            reason,
-            decided_at: Some(record.at),
-        },
-        Event::TurnResumed { turn, client_id, content } => {
-            let (state, origin, message, moved, reason) = (TurnState::Queued, None, None, None, None);
-            ServerFrame::Turn { turn, state, id: client_id, origin, content, message, moved, images: Vec::new(), reason }
-        }
-        Event::OperationRecorded { turn, call, ordinal, power, request, state, .. } => {
-            ServerFrame::Operation { call, turn, ordinal, power, request, state }
-        }
-        Event::TurnEnded { turn, state: TurnState::Failed, reason, failure, retry_after: _ } => {
-            ServerFrame::Error { content: reason.unwrap_or_default(), turn: Some(turn), failure, id: None }
-        }
-        Event::TurnEnded { turn, state, reason, failure: _, retry_after: _ } => turn_frame(turn, state, reason),
-    };
-    Some(Sequenced { frame, conversation: record.conversation, seq: record.sequence })
-}
-
-fn held(limit: u64, until: Option<chrono::DateTime<chrono::Utc>>) -> String {
-    let next = until.map(|until| format!(" The next may begin at {}.", until.format("%H:%M UTC"))).unwrap_or_default();
-    format!(
-        "Tasks are due and wait: tasks began {limit} turns within an hour, which is the limit (`tasks.turns_per_hour`).{next} Nothing is lost; \
-         if tasks make each other for nothing, delete them."
-    )
-}
-
-fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>) -> ServerFrame {
-    let (id, origin, content, message, moved, images) = (None, None, None, None, None, Vec::new());
-    ServerFrame::Turn { turn, state, id, origin, content, message, moved, images, reason }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures::FutureExt;
-use level3::domain::{Event, OperationKind, Outcome};
+use level3::domain::{OperationKind, Outcome};
+use level3::facts::Event;
 use level3::store::{AgentLogin, CallEnd, Judged};
 use serde_json::json;
 
@@ -37,10 +38,10 @@ async fn the_end_of_a_turn_is_told_although_the_runner_let_go_of_it_in_that_mome
     let end = CallEnd { judged: Judged::Permitted(&held.permit), tool: "mine", outcome: Outcome::ok("1") };
     let ending = held.store.end_call(&held.lease, end, now);
     dropped_as_it_commits(&held.app, ending, "SELECT count(*) FROM tool_calls WHERE state = 'done'").await;
-    assert!(matches!(in_time(events.recv()).await.unwrap().event, Event::ToolCallEnded { call, .. } if call == held.call));
+    assert!(matches!(in_time(events.recv()).await.unwrap().event, Event::ToolCallEnded(ended) if ended.call == held.call));
     let failing = held.store.fail_turn(&held.lease, level3::domain::Failure::Server, "over", now);
     dropped_as_it_commits(&held.app, failing, "SELECT count(*) FROM turns WHERE state = 'failed'").await;
-    let ended = async { while !matches!(events.recv().await.unwrap().event, Event::TurnEnded { .. }) {} };
+    let ended = async { while !matches!(events.recv().await.unwrap().event, Event::TurnEnded(_)) {} };
     in_time(ended).await;
     assert!(level3::replay::check(&held.store).await.unwrap().clean);
 }

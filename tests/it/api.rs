@@ -1,6 +1,7 @@
 //! The HTTP interface: its answers, and how it refuses each wrong request.
 
-use level3::domain::{ApprovalState, Channel, Event, Origin};
+use level3::domain::{ApprovalState, Channel, Origin};
+use level3::facts::Event;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -171,7 +172,7 @@ async fn a_person_goes_back_a_version_disables_and_enables() {
     let main = app.store().main_conversation(app.now()).await.unwrap();
     let events = app.store().events_after(main, 0, 1000).await.unwrap();
     let changes = events.into_iter().filter_map(|record| match record.event {
-        Event::CapabilityChanged { version, enabled, .. } => Some((version, enabled)),
+        Event::CapabilityChanged(live) => Some((live.version, live.enabled)),
         _ => None,
     });
     assert_eq!(changes.collect::<Vec<_>>(), [(1, true), (1, false), (1, true)]);
@@ -228,7 +229,7 @@ async fn an_exported_capability_comes_in_again_through_the_same_checks() {
     let main = app.store().main_conversation(app.now()).await.unwrap();
     let events = app.store().events_after(main, 0, 1000).await.unwrap();
     let orders = events.into_iter().filter_map(|record| match record.event {
-        Event::TurnQueued { origin: Origin::Command, content, .. } => Some(content),
+        Event::TurnQueued(queued) if queued.origin == Origin::Command => Some(queued.content),
         _ => None,
     });
     assert_eq!(orders.collect::<Vec<_>>(), ["Import welcome", "Import welcome"]);

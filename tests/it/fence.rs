@@ -73,11 +73,8 @@ impl Tries {
             number: 2,
             model: "m",
             finish_reason: "tool_calls",
-            usage: None,
-            content: "",
             calls: &calls,
-            last: false,
-            unproven: false,
+            ..NewStep::default()
         };
         let open = held.store.store_step(&held.lease, step, held.app.now()).await.unwrap().calls;
         let behind = held.app.behind().await;

@@ -154,9 +154,7 @@ async fn a_known_price_counts_only_where_the_table_of_rates_has_none() {
         finish_reason: "length",
         usage,
         content: "x",
-        calls: &[],
-        last: false,
-        unproven: false,
+        ..NewStep::default()
     };
     store.store_priced_step(&lease, step(1, usage), known, now).await.unwrap();
     store.store_priced_step(&lease, step(2, None), known, now).await.unwrap();

@@ -1,7 +1,8 @@
 //! The ledger of a capability's operations, and its kept values: nothing happens twice.
 
 use level3::clock::SystemRandom;
-use level3::domain::{CallRequest, EffectClass, Event, OperationKind, OperationState, ToolCallId};
+use level3::domain::{CallRequest, EffectClass, OperationKind, OperationState, ToolCallId};
+use level3::facts::Event;
 use level3::governor::Permit;
 use level3::store::{Earlier, KvOp, Lease, NewOperation, NewStep, Store, StoreError};
 use serde_json::{Value, json};
@@ -34,11 +35,8 @@ impl Held {
             number: 1,
             model: "m",
             finish_reason: "tool_calls",
-            usage: None,
-            content: "",
             calls: &calls,
-            last: false,
-            unproven: false,
+            ..NewStep::default()
         };
         let call = store.store_step(&lease, step, now).await.unwrap().calls[0].call;
         Self { app, store, lease, call, permit: permit(call) }
@@ -107,7 +105,7 @@ async fn the_ledger_knows_what_was_begun_and_what_came_of_it() {
     let stored = store.events_after(lease.conversation, 0, 100).await.unwrap();
     assert_eq!(announced, stored[stored.len() - 5..], "what is announced is what is stored");
     let states = announced.iter().map(|record| match &record.event {
-        Event::OperationRecorded { ordinal, state, .. } => (*ordinal, *state),
+        Event::OperationRecorded(operation) => (operation.ordinal, operation.state),
         other => panic!("{other:?}"),
     });
     use OperationState::{Done, Failed, Intended, Unknown};

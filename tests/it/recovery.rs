@@ -126,11 +126,9 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
         number: 1,
         model: "m",
         finish_reason: "stop",
-        usage: None,
         content: "late",
-        calls: &[],
         last: true,
-        unproven: false,
+        ..NewStep::default()
     };
     let refused = store.store_step(&old, step.clone(), later).await.unwrap_err();
     assert!(matches!(refused, StoreError::LostLease), "{refused:?}");

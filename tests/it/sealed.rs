@@ -140,11 +140,8 @@ impl House {
             number: 1,
             model: "m",
             finish_reason: "tool_calls",
-            usage: None,
-            content: "",
             calls: &calls,
-            last: false,
-            unproven: false,
+            ..NewStep::default()
         };
         let open = self.store.store_step(&lease, step, now).await.unwrap().calls;
         (lease, open)

@@ -306,11 +306,8 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
         number: 1,
         model: "m",
         finish_reason: "tool_calls",
-        usage: None,
-        content: "",
         calls: &calls,
-        last: false,
-        unproven: false,
+        ..NewStep::default()
     };
     let open = store.store_step(&lease, step, now).await.unwrap().calls;
     let sql = async |call: &OpenCall, statement: &str| {

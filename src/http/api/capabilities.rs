@@ -11,7 +11,7 @@ use super::reply::{Asked, At, Body, Refusal, Reply};
 use crate::domain::{CapabilityVersion, Language};
 use crate::http::Doors;
 use crate::store;
-use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Tested, Version};
+use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Tested};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -44,9 +44,7 @@ pub(super) async fn show(
     Asked(Which { version }): Asked<Which>,
 ) -> Reply<Capability> {
     let kept = doors.store.kept_version(&name, version).await?;
-    let versions = doors.store.capability_versions(&name).await?.into_iter();
-    let entry =
-        |entry: store::VersionEntry| Version { version: entry.version, created_at: entry.created_at, sha256: entry.sha256 };
+    let versions = doors.store.capability_versions(&name).await?;
     let capability = kept.capability;
     Ok(Json(Capability {
         name: capability.name,
@@ -62,7 +60,7 @@ pub(super) async fn show(
         tests: capability.tests,
         created_at: kept.created_at,
         sha256: capability.sha256,
-        versions: versions.map(entry).collect(),
+        versions,
     }))
 }
 

@@ -5,6 +5,7 @@ use axum::extract::State;
 
 use super::reply::{At, Refusal, Reply};
 use crate::domain::TurnId;
+use crate::facts::Event;
 use crate::http::Doors;
 use crate::replay;
 use crate::wire::api::{ReplayCheck, ReplayedTurn};
@@ -13,7 +14,7 @@ pub(super) async fn check(State(doors): State<Doors>) -> Reply<ReplayCheck> {
     Ok(Json(replay::check(&doors.store).await?))
 }
 
-pub(super) async fn turn(State(doors): State<Doors>, At(turn): At<TurnId>) -> Reply<ReplayedTurn> {
+pub(super) async fn turn(State(doors): State<Doors>, At(turn): At<TurnId>) -> Reply<ReplayedTurn<Event>> {
     let replayed = replay::turn(&doors.store, turn).await?;
     replayed.map(Json).ok_or_else(|| Refusal::unknown(format!("there is no turn {turn}")))
 }

@@ -10,8 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::reply::{Asked, At, Refusal, Reply};
 use crate::domain::TurnId;
 use crate::http::Doors;
-use crate::store::TurnReport;
-use crate::wire::api::{CallResult, Turn};
+use crate::wire::api::Turn;
 
 /// How long one request waits, in real time: the client asks again.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -37,7 +36,7 @@ pub(super) async fn show(
         let report = report.ok_or_else(|| Refusal::unknown(format!("there is no turn {turn}")))?;
         let settled = report.state.is_final() || report.approval.is_some();
         if settled || !wait || doors.shutdown.is_cancelled() || Instant::now() >= until {
-            return Ok(Json(told(turn, report)));
+            return Ok(Json(report));
         }
         tokio::select! {
             () = doors.shutdown.cancelled() => {}
@@ -45,18 +44,5 @@ pub(super) async fn show(
             _ = timeout_at(until, events.recv()) => {}
             _ = elsewhere.next() => {}
         }
-    }
-}
-
-fn told(turn: TurnId, report: TurnReport) -> Turn {
-    let result =
-        |call: crate::store::CallReport| CallResult { call: call.call, tool: call.tool, ok: call.ok, result: call.result };
-    Turn {
-        turn,
-        conversation: report.conversation,
-        state: report.state,
-        reason: report.reason,
-        approval: report.approval,
-        results: report.results.into_iter().map(result).collect(),
     }
 }

@@ -23,7 +23,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Doors;
-use crate::domain::{Event, EventRecord, ToolSpec, WRITE_CAPABILITY};
+use crate::domain::{ToolSpec, WRITE_CAPABILITY};
+use crate::facts::{Event, EventRecord};
 use crate::store::{CapabilitySummary, Elsewhere, StoreError};
 use crate::tools;
 
@@ -132,7 +133,7 @@ async fn changed((events, elsewhere): &mut (Receiver<EventRecord>, Elsewhere), d
             () = doors.shutdown.cancelled() => return false,
         };
         match received {
-            Ok(record) if matches!(record.event, Event::CapabilityInstalled { .. } | Event::CapabilityChanged { .. }) => {
+            Ok(record) if matches!(record.event, Event::CapabilityInstalled(_) | Event::CapabilityChanged(_)) => {
                 return true;
             }
             Ok(_) => {}

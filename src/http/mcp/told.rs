@@ -4,7 +4,8 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
 use crate::domain::TurnId;
-use crate::store::{Approval, TurnReport};
+use crate::store::Approval;
+use crate::wire::api::Turn;
 
 /// The longest result, in bytes; a longer one is cut in the middle.
 const MAX_RESULT_BYTES: usize = 256 << 10;
@@ -34,7 +35,7 @@ pub(super) fn still_at_work(tool: &str) -> CallToolResult {
 }
 
 /// The outcome of a turn that is over; `limit` holds the turn's last words if a limit ended it.
-pub(super) fn outcome(report: TurnReport, limit: Option<String>) -> CallToolResult {
+pub(super) fn outcome(report: Turn, limit: Option<String>) -> CallToolResult {
     let last = report.results.into_iter().next_back();
     match (last, limit) {
         (Some(call), _) if call.ok => {
@@ -94,12 +95,12 @@ fn cut(text: String) -> String {
 mod tests {
     use super::*;
     use crate::domain::{ConversationId, ToolCallId, TurnState};
-    use crate::store::CallReport;
+    use crate::wire::api::CallResult;
 
-    fn report(ok: bool, result: &str) -> TurnReport {
-        let call = CallReport { call: ToolCallId(1), tool: "t".into(), ok, result: result.into() };
-        let conversation = ConversationId(1);
-        TurnReport { conversation, state: TurnState::Completed, reason: None, approval: None, results: vec![call] }
+    fn report(ok: bool, result: &str) -> Turn {
+        let call = CallResult { call: ToolCallId(1), tool: "t".into(), ok, result: result.into() };
+        let (turn, conversation) = (TurnId(1), ConversationId(1));
+        Turn { turn, conversation, state: TurnState::Completed, reason: None, approval: None, results: vec![call] }
     }
 
     #[test]

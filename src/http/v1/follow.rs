@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::telling::{Ending, Piece, Telling};
-use crate::domain::EventRecord;
+use crate::facts::EventRecord;
 use crate::http::Doors;
 use crate::store::{Elsewhere, ShownAccepted, StoreError};
 use crate::wire::ServerFrame;

@@ -2,7 +2,8 @@
 //! text in any case. It sees only deltas and events, so a client that asks again later gets the
 //! same text as one that listens.
 
-use crate::domain::{ApprovalId, Event, EventRecord, Failure, Shown, ToolCallId, TurnId, TurnState};
+use crate::domain::{ApprovalId, Failure, Shown, ToolCallId, TurnId, TurnState};
+use crate::facts::{Event, EventRecord, StepAnswered, TurnEnded};
 use crate::model::REPETITION;
 use crate::wire::v1::{Called, Usage};
 
@@ -142,41 +143,22 @@ impl Telling {
 
     /// The next event of the turn's conversation.
     pub(super) fn record(&mut self, record: &EventRecord) -> Vec<Piece> {
-        let mut pieces = Vec::new();
+        if record.event.about().turn != Some(self.turn) {
+            match &record.event {
+                Event::ApprovalRequested(asked) if asked.turn < self.turn => self.behind = Some(asked.approval),
+                Event::ApprovalDecided(decided) if self.behind == Some(decided.approval) => self.behind = None,
+                _ => {}
+            }
+            return Vec::new();
+        }
         match &record.event {
-            Event::ApprovalRequested { turn, approval, .. } if *turn < self.turn => self.behind = Some(*approval),
-            Event::ApprovalDecided { approval, .. } if self.behind == Some(*approval) => self.behind = None,
-            Event::TurnStarted { turn, .. } if *turn == self.turn => self.started = true,
-            Event::StepAnswered { turn, number, content, usage, finish_reason, last, unproven, .. } if *turn == self.turn => {
-                self.begin(*number);
-                self.recorded = *number;
-                // A client that began to listen in the middle hears the next step but one whole, at
-                // the latest.
-                self.whole_from.get_or_insert(number.saturating_add(2));
-                self.cut = matches!(finish_reason.as_str(), "length" | REPETITION);
-                if let Some(used) = usage {
-                    let all = self.usage.get_or_insert_default();
-                    all.prompt_tokens += used.input;
-                    all.completion_tokens += used.output;
-                    all.total_tokens += used.input + used.output;
-                }
-                self.step.written.clone_from(content);
-                pieces.extend(self.grow(true));
-                if *unproven {
-                    pieces.push(Piece::Text(self.add(if *last { UNPROVEN } else { TAKEN_BACK })));
-                }
-            }
-            Event::ToolCallProposed { turn, call, request, .. } if *turn == self.turn => {
-                pieces.push(Piece::Calls(called(*call, &request.name, None)));
-            }
-            Event::ToolCallEnded { turn, call, name, outcome, .. } if *turn == self.turn => {
-                pieces.push(Piece::Called(called(*call, name, Some(outcome.ok))));
-            }
-            Event::ApprovalRequested { turn, approval, shown, .. } if *turn == self.turn => {
-                self.waiting = Some((*approval, shown.clone()));
-            }
-            Event::ApprovalDecided { turn, .. } if *turn == self.turn => self.waiting = None,
-            Event::TurnEnded { turn, state, reason, failure, retry_after } if *turn == self.turn => {
+            Event::TurnStarted(_) => self.started = true,
+            Event::StepAnswered(step) => return self.answered(step),
+            Event::ToolCallProposed(proposed) => return vec![Piece::Calls(called(proposed.call, &proposed.request.name, None))],
+            Event::ToolCallEnded(ended) => return vec![Piece::Called(called(ended.call, &ended.name, Some(ended.outcome.ok)))],
+            Event::ApprovalRequested(asked) => self.waiting = Some((asked.approval, asked.shown.clone())),
+            Event::ApprovalDecided(_) => self.waiting = None,
+            Event::TurnEnded(TurnEnded { state, reason, failure, retry_after, .. }) => {
                 self.over = Some(match (state, retry_after) {
                     (TurnState::Failed, Some(wait)) => Ending::Busy(reason.clone().unwrap_or_default(), *wait),
                     (TurnState::Failed, None) => Ending::Failed(*failure, reason.clone().unwrap_or_default()),
@@ -187,6 +169,26 @@ impl Telling {
                 });
             }
             _ => {}
+        }
+        Vec::new()
+    }
+
+    fn answered(&mut self, step: &StepAnswered) -> Vec<Piece> {
+        self.begin(step.number);
+        self.recorded = step.number;
+        // A client that began to listen in the middle of this step hears the next but one whole, at the latest.
+        self.whole_from.get_or_insert(step.number.saturating_add(2));
+        self.cut = matches!(step.finish_reason.as_str(), "length" | REPETITION);
+        if let Some(used) = step.usage {
+            let all = self.usage.get_or_insert_default();
+            all.prompt_tokens += used.input;
+            all.completion_tokens += used.output;
+            all.total_tokens += used.input + used.output;
+        }
+        self.step.written.clone_from(&step.content);
+        let mut pieces: Vec<_> = self.grow(true).into_iter().collect();
+        if step.unproven {
+            pieces.push(Piece::Text(self.add(if step.last { UNPROVEN } else { TAKEN_BACK })));
         }
         pieces
     }
@@ -231,22 +233,15 @@ fn called(call: ToolCallId, name: &str, ok: Option<bool>) -> Called {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::domain::{ConversationId, StepId};
+    use crate::domain::ConversationId;
 
     fn answered(number: i32, content: &str, last: bool) -> EventRecord {
-        let event = Event::StepAnswered {
-            turn: TurnId(1),
-            step: StepId(i64::from(number)),
-            number,
-            model: "m".into(),
-            finish_reason: "stop".into(),
-            usage: None,
-            content: content.into(),
-            last,
-            cost_micros: None,
-            unproven: false,
-        };
+        let answered = json!({ "kind": "step_answered", "turn": 1, "step": number, "number": number, "model": "m", "finish_reason": "stop",
+            "content": content, "last": last });
+        let event = serde_json::from_value(answered).unwrap();
         EventRecord { conversation: ConversationId(1), sequence: 1, at: chrono::DateTime::UNIX_EPOCH, event }
     }
 
@@ -275,8 +270,8 @@ mod tests {
         let mut telling = Telling::of(TurnId(1), false);
         for (number, last) in [(1, false), (2, true)] {
             let mut record = answered(number, "I have sent it.", last);
-            if let Event::StepAnswered { unproven, .. } = &mut record.event {
-                *unproven = true;
+            if let Event::StepAnswered(step) = &mut record.event {
+                step.unproven = true;
             }
             telling.record(&record);
         }

@@ -16,11 +16,12 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{ConversationId, Event, EventRecord};
+use crate::domain::{ConversationId, TurnId};
+use crate::facts::{Event, EventRecord, TurnStarted};
 use crate::store::{Store, StoreError};
 
 use files::Folder;
-use lines::{Beside, Line};
+use lines::Line;
 
 /// Events read at a time.
 const PAGE: i64 = 200;
@@ -172,15 +173,15 @@ impl TurnLog {
         if records.is_empty() {
             return Ok(());
         }
-        let beside = self.beside(&records).await?;
+        let inputs = self.inputs(&records).await?;
         let mut written = Vec::new();
         if let Some(mut folder) = book.folder.take() {
             let now = self.clock.now();
             let work = move || -> io::Result<(Folder, Vec<Line>)> {
                 let mut passed: HashMap<ConversationId, i64> = HashMap::new();
                 for record in &records {
-                    let over = matches!(record.event, Event::TurnEnded { .. });
-                    written.extend(folder.append(lines::lines(record, &beside), over, now)?);
+                    let over = matches!(record.event, Event::TurnEnded(_));
+                    written.extend(folder.append(lines::lines(record, &inputs), over, now)?);
                     passed.insert(record.conversation, record.sequence);
                 }
                 for (conversation, seq) in passed {
@@ -192,7 +193,7 @@ impl TurnLog {
             (book.folder, written) = (Some(folder), lines);
         } else {
             for record in &records {
-                written.extend(lines::lines(record, &beside));
+                written.extend(lines::lines(record, &inputs));
                 book.shown.insert(record.conversation, record.sequence);
             }
         }
@@ -202,15 +203,15 @@ impl TurnLog {
         Ok(())
     }
 
-    /// Reads the facts that the events themselves lack.
-    async fn beside(&self, records: &[EventRecord]) -> Result<Beside, StoreError> {
-        let mut beside = Beside::default();
+    /// Asks what the turns that begin here react to: their own events do not say it.
+    async fn inputs(&self, records: &[EventRecord]) -> Result<HashMap<TurnId, String>, StoreError> {
+        let mut inputs = HashMap::new();
         for record in records {
-            if let Event::TurnStarted { turn, fence: 1 } = record.event {
-                beside.inputs.insert(turn, self.store.input_of(turn).await?);
+            if let Event::TurnStarted(TurnStarted { turn, fence: 1 }) = record.event {
+                inputs.insert(turn, self.store.input_of(turn).await?);
             }
         }
-        Ok(beside)
+        Ok(inputs)
     }
 }
 

@@ -26,8 +26,9 @@ use self::transaction::{Seal, Terms};
 use super::unit::{Doubt, kept_of, used_approval};
 use super::{CallEnd, Earlier, Judged, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
-    CallState, EventRecord, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
+    CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
 };
+use crate::facts::EventRecord;
 use crate::governor::Permit;
 
 /// The limits of a statement's result for a capability.

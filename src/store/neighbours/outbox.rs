@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-use crate::domain::{ConversationId, Event, EventRecord, TurnId};
+use crate::domain::{ConversationId, TurnId};
+use crate::facts::{Event, EventRecord};
 use crate::wire::ServerFrame;
 
 /// The most bytes of text in one notification. Postgres takes 8,000, and JSON may write a byte with
@@ -146,11 +147,11 @@ impl Outbox {
 
     /// This server committed an event.
     pub(in crate::store) fn tell(&self, record: &EventRecord) {
-        let turn = record.event.turn();
-        if let (Event::TurnEnded { .. }, Some(turn)) = (&record.event, turn) {
-            self.lock().written.forget(turn);
+        if let Event::TurnEnded(ended) = &record.event {
+            self.lock().written.forget(ended.turn);
         }
-        let (conversation, sequence, kind) = (record.conversation, record.sequence, record.event.kind().to_owned());
+        let (conversation, sequence, turn) = (record.conversation, record.sequence, record.event.about().turn);
+        let kind = record.event.kind().to_owned();
         self.say(Word::Event(Hint { conversation, sequence, kind, turn }));
     }
 
@@ -209,7 +210,7 @@ mod tests {
     }
 
     fn event(sequence: i64) -> EventRecord {
-        let event = Event::TurnStarted { turn: TurnId(2), fence: 1 };
+        let event = crate::facts::TurnStarted { turn: TurnId(2), fence: 1 }.into();
         EventRecord { conversation: ConversationId(1), sequence, at: chrono::DateTime::UNIX_EPOCH, event }
     }
 

@@ -6,9 +6,10 @@ use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use crate::domain::{
-    ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Event, Machine, Shown,
-    ToolCallId, TurnId, TurnInput, TurnState, asks,
+    ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Machine, Shown, ToolCallId,
+    TurnId, TurnInput, TurnState, asks,
 };
+use crate::facts::{ApprovalDecided, ApprovalRequested, TurnResumed};
 use crate::failpoint::{self, Point};
 use crate::store::lease::Held;
 use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
@@ -229,7 +230,7 @@ impl Store {
         )
         .fetch_one(&mut *unit.tx)
         .await?;
-        let event = Event::ApprovalRequested {
+        let event = ApprovalRequested {
             turn: lease.turn,
             call: asked.call,
             approval: ApprovalId(id),
@@ -237,7 +238,7 @@ impl Store {
             shown: Box::new(asked.shown),
             expires_at: asked.expires_at,
         };
-        unit.append(lease.conversation, event).await?;
+        unit.append(lease.conversation, event.into()).await?;
         failpoint::hit(Point::MidAsk).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         Ok(ApprovalId(id))
@@ -345,7 +346,7 @@ impl Store {
                     let word = decided.word();
                     let client_id = word.and_then(|word| word.client_id).map(str::to_owned);
                     let content = word.map(|word| unit.clean(word.content).into_owned());
-                    unit.append(conversation, Event::TurnResumed { turn: turn_id, client_id, content }).await?;
+                    unit.append(conversation, TurnResumed { turn: turn_id, client_id, content }.into()).await?;
                 }
             }
         }
@@ -399,8 +400,8 @@ impl Unit {
         .await?;
         let client_id = client_id.map(str::to_owned);
         let channel = decided.channel;
-        let event = Event::ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
-        self.append(conversation, event).await?;
+        let event = ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
+        self.append(conversation, event.into()).await?;
         Ok(actions)
     }
 

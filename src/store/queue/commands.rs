@@ -4,36 +4,9 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
+use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId};
 use crate::store::{NewStep, Store, StoreError, Unit, word};
-
-/// The progress of a turn, for a client that waits for it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TurnReport {
-    /// Its conversation.
-    pub conversation: ConversationId,
-    /// Its state.
-    pub state: TurnState,
-    /// Why it ended, if it did not simply complete.
-    pub reason: Option<String>,
-    /// The approval it waits for.
-    pub approval: Option<ApprovalId>,
-    /// The calls that have an outcome, in order.
-    pub results: Vec<CallReport>,
-}
-
-/// The outcome of a call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CallReport {
-    /// The call.
-    pub call: ToolCallId,
-    /// Its tool.
-    pub tool: String,
-    /// False if it was refused or failed.
-    pub ok: bool,
-    /// Its result.
-    pub result: String,
-}
+use crate::wire::api::{CallResult, Turn};
 
 impl Store {
     /// Queues a turn with one call: message, turn, step, call and their events in one transaction.
@@ -59,7 +32,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn turn_report(&self, turn: TurnId) -> Result<Option<TurnReport>, StoreError> {
+    pub async fn turn_report(&self, turn: TurnId) -> Result<Option<Turn>, StoreError> {
         // One statement, so that state, approval and outcomes are of the same moment.
         let rows = query!(
             r#"SELECT t.conversation_id, t.state, t.reason, c.tool_call_id AS "tool_call_id?", c.name AS "name?",
@@ -73,7 +46,8 @@ impl Store {
         .fetch_all(&self.pool)
         .await?;
         let Some(first) = rows.first() else { return Ok(None) };
-        let mut report = TurnReport {
+        let mut report = Turn {
+            turn,
             conversation: ConversationId(first.conversation_id),
             state: word(&first.state)?,
             reason: first.reason.clone(),
@@ -83,7 +57,7 @@ impl Store {
         for row in rows {
             if let (Some(call), Some(tool), Some(state), Some(result)) = (row.tool_call_id, row.name, row.call_state, row.content)
             {
-                report.results.push(CallReport {
+                report.results.push(CallResult {
                     call: ToolCallId(call),
                     tool,
                     ok: word::<CallState>(&state)? == CallState::Done,

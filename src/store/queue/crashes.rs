@@ -5,7 +5,8 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::End;
-use crate::domain::{Event, Machine, Origin, ToolCallId, TurnState};
+use crate::domain::{Machine, Origin, ToolCallId, TurnState};
+use crate::facts::CapabilityChanged;
 use crate::store::lease::Held;
 use crate::store::{NewStep, Store, StoreError};
 
@@ -67,7 +68,8 @@ impl Store {
         .rows_affected()
             == 1;
         if disabled {
-            unit.append(main, Event::CapabilityChanged { name: name.clone(), version: *version, enabled: false }).await?;
+            let disabled = CapabilityChanged { name: name.clone(), version: *version, enabled: false };
+            unit.append(main, disabled.into()).await?;
             // The controller's own words, as a turn that no runner has to take up.
             let turn = unit.queue_turn(main, Origin::Command, None, &format!("[controller] What became of `{name}`?")).await?;
             let content = format!(

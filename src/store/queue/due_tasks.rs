@@ -5,7 +5,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_as, query_scalar};
 
-use crate::domain::{Budgets, ConversationId, Event, Origin, Task, TaskId};
+use crate::domain::{Budgets, ConversationId, Origin, Task, TaskId};
+use crate::facts::{TasksFired, TasksHeld};
 use crate::failpoint::{self, Point};
 use crate::store::things::tasks::Row;
 use crate::store::{Store, StoreError, Unit, value};
@@ -134,8 +135,8 @@ impl Unit {
                 .execute(&mut *self.tx)
                 .await?;
         }
-        let event = Event::TasksFired { tasks, turn, due_at, model: model.clone() };
-        self.append(*conversation, event).await?;
+        let event = TasksFired { tasks, turn, due_at, model: model.clone() };
+        self.append(*conversation, event.into()).await?;
         Ok(true)
     }
 
@@ -165,7 +166,7 @@ impl Unit {
             .execute(&mut *self.tx)
             .await?;
         let tasks = held.tasks.into_iter().map(TaskId).collect();
-        self.append(conversation, Event::TasksHeld { tasks, limit, until }).await?;
+        self.append(conversation, TasksHeld { tasks, limit, until }.into()).await?;
         Ok(())
     }
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sqlx::query_scalar;
 
-use crate::domain::{ConversationId, Event, Rate, TurnId, Usage};
+use crate::domain::{ConversationId, Rate, TurnId, Usage};
+use crate::facts::AnswerBrokenOff;
 use crate::store::{Lease, Store, StoreError, Unit, storable};
 
 /// Bytes of a token, if nobody counted: a little less than in English prose, more than in code.
@@ -202,7 +203,7 @@ impl Unit {
             )
             .fetch_one(&mut *self.tx)
             .await?;
-            let event = Event::AnswerBrokenOff {
+            let event = AnswerBrokenOff {
                 turn,
                 answer: kept.broken_answer_id,
                 model: model.into_owned(),
@@ -210,7 +211,7 @@ impl Unit {
                 counted: *counted,
                 cost_micros: kept.cost_micros,
             };
-            self.append(conversation, event).await?;
+            self.append(conversation, event.into()).await?;
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use serde_json::json;
 use sqlx::query;
 
 use super::turns::{Known, NewMessage};
-use crate::domain::{ConversationId, Event, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
+use crate::domain::{ConversationId, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
+use crate::facts::{SteeringShown, TurnSteered};
 use crate::failpoint::{self, Point};
 use crate::store::{Accepted, Lease, Store, StoreError, Unit, value, word};
 
@@ -66,7 +67,7 @@ impl Store {
         .await?;
         let messages: Vec<_> = seen.into_iter().map(|row| MessageId(row.message_id)).collect();
         if !messages.is_empty() {
-            unit.append(lease.conversation, Event::SteeringShown { turn: lease.turn, step, messages }).await?;
+            unit.append(lease.conversation, SteeringShown { turn: lease.turn, step, messages }.into()).await?;
         }
         unit.commit().await
     }
@@ -98,7 +99,8 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let (message, client_id) = (MessageId(row.message_id), message.client_id.map(str::to_owned));
-        self.append(conversation, Event::TurnSteered { turn, message, client_id, state, content, images }).await?;
+        let said = TurnSteered { turn, message, client_id, state, content, images };
+        self.append(conversation, said.into()).await?;
         Ok(())
     }
 

@@ -6,9 +6,9 @@ use sqlx::{query, query_scalar};
 use super::turns::End;
 use super::writing::Unfinished;
 use crate::domain::{
-    CallAction, CallInput, CallRequest, CallState, ConversationId, Event, Machine, Outcome, Rate, STOPPED, StepId, ToolCallId,
-    TurnId, Usage,
+    CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId, Usage,
 };
+use crate::facts::{STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed};
 use crate::failpoint::{self, Point};
 use crate::store::unit::kept_of;
 use crate::store::{BrokenAnswer, Lease, Store, StoreError, Unit};
@@ -243,7 +243,7 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        let answered = Event::StepAnswered {
+        let answered = StepAnswered {
             turn,
             step: StepId(stored.step_id),
             number: step.number,
@@ -255,7 +255,7 @@ impl Unit {
             cost_micros: stored.cost_micros,
             unproven: step.unproven,
         };
-        self.append(conversation, answered).await?;
+        self.append(conversation, answered.into()).await?;
         let mut open = Vec::with_capacity(step.calls.len());
         for (position, request) in (0..).zip(step.calls) {
             open.push(self.insert_call(conversation, turn, StepId(stored.step_id), position, request).await?);
@@ -290,8 +290,8 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let call = ToolCallId(call);
-        let proposed = Event::ToolCallProposed { turn, step, call, request: request.clone(), position };
-        self.append(conversation, proposed).await?;
+        let proposed = ToolCallProposed { turn, step, call, request: request.clone(), position };
+        self.append(conversation, proposed.into()).await?;
         Ok(OpenCall { call, request })
     }
 
@@ -347,8 +347,8 @@ impl Unit {
             // A person can also put back the rows that operations of the call deleted before the
             // cut.
             let kept = kept_of(&mut *self.tx, call).await?;
-            let ended = Event::ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
-            self.append(conversation, ended).await?;
+            let ended = ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
+            self.append(conversation, ended.into()).await?;
         }
         Ok(())
     }

@@ -6,8 +6,9 @@ use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use crate::domain::{
-    ConversationId, Event, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState,
+    ConversationId, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState,
 };
+use crate::facts::{TurnEnded, TurnQueued, TurnStarted};
 use crate::failpoint::{self, Point};
 use crate::store::lease::Held;
 use crate::store::{Lease, NewImage, Store, StoreError, Unit, word};
@@ -146,7 +147,7 @@ impl Store {
         let (turn, conversation) = (TurnId(row.turn_id), ConversationId(row.conversation_id));
         let (fence, origin, takes) = (row.fence, word(&row.origin)?, row.takes);
         let lease = Lease { turn, conversation, profile: row.profile, fence, origin, takes };
-        unit.append(lease.conversation, Event::TurnStarted { turn: lease.turn, fence: lease.fence }).await?;
+        unit.append(lease.conversation, TurnStarted { turn: lease.turn, fence: lease.fence }.into()).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterClaim).map_err(sqlx::Error::Io)?;
         Ok(Some(lease))
@@ -368,7 +369,8 @@ impl Unit {
         .fetch_one(&mut *self.tx)
         .await?;
         let (turn, message, client_id) = (TurnId(turn), MessageId(message), client_id.map(str::to_owned));
-        self.append(conversation, Event::TurnQueued { turn, message, client_id, origin, content, moved, images }).await?;
+        let queued = TurnQueued { turn, message, client_id, origin, content, moved, images };
+        self.append(conversation, queued.into()).await?;
         Ok(turn)
     }
 
@@ -383,8 +385,8 @@ impl Unit {
         };
         let reason = reason.map(|reason| self.clean(reason).into_owned());
         let state = self.advance(held, input, reason.as_deref()).await?;
-        let ended = Event::TurnEnded { turn: held.turn, state, reason, failure, retry_after };
-        self.append(held.conversation, ended).await?;
+        let ended = TurnEnded { turn: held.turn, state, reason, failure, retry_after };
+        self.append(held.conversation, ended.into()).await?;
         Ok(())
     }
 

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
-use crate::domain::{CapabilityVersion, ConversationId, Draft, Event, TurnId};
+use crate::domain::{CapabilityVersion, ConversationId, Draft, TurnId};
+use crate::facts::CapabilityInstalled;
 use crate::governor::Permit;
 use crate::store::{Store, StoreError, Unit, value, word};
 
@@ -137,14 +138,14 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        let event = Event::CapabilityInstalled {
+        let event = CapabilityInstalled {
             name: draft.name.clone(),
             version: kept.version,
             sha256: built.sha256.to_owned(),
             grants: serde_json::json!(draft.grants),
             fingerprint: kept.fingerprint,
         };
-        self.append(conversation, event).await?;
+        self.append(conversation, event.into()).await?;
         Ok(kept.version)
     }
 }

@@ -5,8 +5,10 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::capabilities::VersionRow;
-use crate::domain::{CapabilityVersion, ConversationId, Event, Grants};
+use crate::domain::{CapabilityVersion, ConversationId, Grants};
+use crate::facts::CapabilityChanged;
 use crate::store::{Store, StoreError, Unit, value};
+use crate::wire::api::Version;
 
 /// A capability's name, with its live version.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,17 +27,6 @@ pub struct CapabilityEntry {
     pub versions: i64,
     /// The time at which the live version last changed.
     pub updated_at: DateTime<Utc>,
-}
-
-/// One version among others.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VersionEntry {
-    /// Its number.
-    pub version: i32,
-    /// The time at which it was written.
-    pub created_at: DateTime<Utc>,
-    /// sha256 of its component, in hexadecimal.
-    pub sha256: String,
 }
 
 /// A kept version, whole.
@@ -124,11 +115,11 @@ impl Store {
     ///
     /// # Errors
     /// When the database is not there.
-    pub async fn capability_versions(&self, name: &str) -> Result<Vec<VersionEntry>, StoreError> {
+    pub async fn capability_versions(&self, name: &str) -> Result<Vec<Version>, StoreError> {
         let rows = query!("SELECT version, created_at, sha256 FROM capability_versions WHERE name = $1 ORDER BY version", name)
             .fetch_all(&self.pool)
             .await?;
-        let entry = |version, created_at, sha256| VersionEntry { version, created_at, sha256 };
+        let entry = |version, created_at, sha256| Version { version, created_at, sha256 };
         Ok(rows.into_iter().map(|row| entry(row.version, row.created_at, row.sha256)).collect())
     }
 
@@ -221,8 +212,8 @@ impl Unit {
     }
 
     async fn append_change(&mut self, main: ConversationId, name: &str, live: Live) -> Result<(), StoreError> {
-        let event = Event::CapabilityChanged { name: name.to_owned(), version: live.version, enabled: live.enabled };
-        self.append(main, event).await.map(drop)
+        let event = CapabilityChanged { name: name.to_owned(), version: live.version, enabled: live.enabled };
+        self.append(main, event.into()).await.map(drop)
     }
 
     async fn grants_of(&mut self, name: &str, version: i32) -> Result<Grants, LifeError> {

@@ -7,7 +7,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sqlx::{query, query_scalar};
 
-use crate::domain::{EffectClass, Event, EventRecord, OperationKind, OperationState, ToolCallId};
+use crate::domain::{EffectClass, OperationKind, OperationState, ToolCallId};
+use crate::facts::{EventRecord, OperationRecorded};
 use crate::governor::Permit;
 use crate::store::{Lease, Store, StoreError, Unit, storable, word};
 
@@ -158,7 +159,7 @@ impl NewOperation<'_> {
         sequence: i64,
         at: DateTime<Utc>,
     ) -> EventRecord {
-        let event = Event::OperationRecorded {
+        let event = OperationRecorded {
             turn: lease.turn,
             call: self.permit.call(),
             ordinal: self.ordinal,
@@ -169,7 +170,7 @@ impl NewOperation<'_> {
             answer_sha256: answer.map(|answer| hex::encode(Sha256::digest(answer))),
             state,
         };
-        EventRecord { conversation: lease.conversation, sequence, at, event }
+        EventRecord { conversation: lease.conversation, sequence, at, event: event.into() }
     }
 }
 

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use crate::domain::{CallInput, CallState, Classification, Event, Machine, Rate, ToolCallId, TurnId, Usage};
+use crate::domain::{CallInput, CallState, Classification, Machine, Rate, ToolCallId, TurnId, Usage};
+use crate::facts::ProposalClassified;
 use crate::store::{Lease, Store, StoreError, storable, value};
 
 /// One request to the governor's model.
@@ -75,7 +76,8 @@ impl Store {
             .await?;
         }
         let (classification, answered) = (*review.classification, review.answered);
-        unit.append(lease.conversation, Event::ProposalClassified { turn: lease.turn, call, classification, answered }).await?;
+        let classified = ProposalClassified { turn: lease.turn, call, classification, answered };
+        unit.append(lease.conversation, classified.into()).await?;
         unit.commit().await
     }
 

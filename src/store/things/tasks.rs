@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query_as, query_scalar};
 
-use crate::domain::{ConversationId, Event, Task, TaskId, TaskStatus, TurnId};
+use crate::domain::{ConversationId, Task, TaskId, TaskStatus, TurnId};
+use crate::facts::TaskChanged;
 use crate::governor::Permit;
 use crate::store::{Store, StoreError, Unit, word};
 
@@ -181,7 +182,7 @@ impl Unit {
 
     async fn changed(&mut self, conversation: ConversationId, row: Row, deleted: bool) -> Result<Task, StoreError> {
         let task = Task::try_from(row)?;
-        self.append(conversation, Event::TaskChanged { task: task.clone(), deleted }).await?;
+        self.append(conversation, TaskChanged { task: task.clone(), deleted }.into()).await?;
         Ok(task)
     }
 }

@@ -12,7 +12,8 @@ pub(super) use text::loses;
 
 use super::unit::Doubt;
 use super::{Store, StoreError};
-use crate::domain::{ConversationId, Event, EventRecord, ToolCallId, TurnId};
+use crate::domain::{ConversationId, ToolCallId, TurnId};
+use crate::facts::{CallUndone, EventRecord};
 use crate::wire::api::KeptCall;
 
 /// The reason why a call was not undone. Nothing was changed.
@@ -120,7 +121,7 @@ impl Store {
         };
         let doubt = Doubt::of(&self.signals);
         tx.commit().await?;
-        let event = Event::CallUndone { turn: TurnId(row.turn_id), call, rows };
+        let event = CallUndone { turn: TurnId(row.turn_id), call, rows }.into();
         self.signals.announce(EventRecord { conversation: ConversationId(row.conversation_id), sequence, at: now, event });
         doubt.dispelled();
         Ok(rows)

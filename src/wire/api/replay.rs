@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ConversationId, Event, TurnId};
+use crate::domain::{ConversationId, TurnId};
 
 /// `GET /api/replay/check`: whether events are what was written, and everything else is what they say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,23 +46,23 @@ pub struct RowDifference {
     pub events: Option<String>,
 }
 
-/// `GET /api/replay/turns/{id}`: a turn as it was recorded.
+/// `GET /api/replay/turns/{id}`: a turn as it was recorded. `E` is an event of `facts`, which stand above this module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ReplayedTurn {
+pub struct ReplayedTurn<E> {
     /// The turn.
     pub turn: TurnId,
     /// Its events, oldest first.
-    pub events: Vec<ReplayedEvent>,
+    pub events: Vec<ReplayedEvent<E>>,
 }
 
 /// A recorded event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ReplayedEvent {
+pub struct ReplayedEvent<E> {
     /// Its number in the stream.
     pub sequence: i64,
     /// When it happened.
     pub at: DateTime<Utc>,
     /// The event itself.
     #[serde(flatten)]
-    pub event: Event,
+    pub event: E,
 }

@@ -1,0 +1,170 @@
+//! Tool calls: proposed, classified, ended, undone.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::approval::APPROVALS;
+use super::fact::{Fact, Reading, line};
+use super::message::said;
+use super::rows::Table;
+use crate::domain::{ApprovalId, CallRequest, CallState, Classification, Machine, Outcome, Role, StepId, ToolCallId, TurnId};
+use crate::wire::ServerFrame;
+
+/// The calls that models asked for.
+pub(super) static TOOL_CALLS: Table = Table::all("tool_calls", "tool_call_id::text");
+
+/// The answer asked for a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCallProposed {
+    /// The turn.
+    pub turn: TurnId,
+    /// The step that asked.
+    pub step: StepId,
+    /// The new tool call.
+    pub call: ToolCallId,
+    /// The tool and its arguments, as the model wrote them.
+    pub request: CallRequest,
+    /// Its place among the calls of the step, from 0.
+    #[serde(default)]
+    pub position: i32,
+}
+
+impl Fact for ToolCallProposed {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, step, call, request: CallRequest { id, name, arguments }, position } = self;
+        to.rows(|at| {
+            let row = json!({
+                "tool_call_id": call, "turn_id": turn, "step_id": step, "position": position, "request_id": id, "name": name,
+                "arguments": arguments, "state": CallState::FIRST, "logs": [], "created_at": at.time,
+            });
+            [TOOL_CALLS.set(call, row)]
+        })
+        .frame(|_| {
+            let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.clone()));
+            ServerFrame::ToolCall { name: name.clone(), arguments, call: *call, turn: *turn }
+        })
+        .log(|_| {
+            let body = json!({ "action": { "name": name, "arguments": arguments }, "done": false });
+            [line("planner_output", body, format!("{name} {arguments}"))]
+        })
+        .print(|| (format!("call {call} of {name} proposed"), arguments));
+    }
+}
+
+/// A second model classified a proposal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProposalClassified {
+    /// The turn.
+    pub turn: TurnId,
+    /// The tool call.
+    pub call: ToolCallId,
+    /// Its classification; the strictest there is if it gave no answer that could be read.
+    pub classification: Classification,
+    /// True when it gave an answer that could be read.
+    pub answered: bool,
+}
+
+impl Fact for ProposalClassified {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, classification, answered } = *self;
+        to.rows(|_| [TOOL_CALLS.set(call, json!({ "classification": classification }))])
+            .frame(|_| ServerFrame::Classified { call, turn, classification })
+            .log(|_| {
+                let mut body = json!(classification);
+                let words = body.to_string();
+                body["answered"] = json!(answered);
+                [line("governor_output", body, words)]
+            })
+            .print(|| {
+                let how = if answered { "classified" } else { "not classified, so the strictest is taken" };
+                (format!("call {call} {how}"), json!(classification).to_string())
+            });
+    }
+}
+
+/// A tool call ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCallEnded {
+    /// The turn.
+    pub turn: TurnId,
+    /// The tool call.
+    pub call: ToolCallId,
+    /// The tool's name.
+    pub name: String,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The law's word: `allow`, `ask` or `deny`; `None` when it was never judged.
+    #[serde(default)]
+    pub verdict: Option<String>,
+    /// The approval that allowed it and is used up now.
+    #[serde(default)]
+    pub approval: Option<ApprovalId>,
+    /// How many rows that it deleted or overwrote can be put back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<i64>,
+}
+
+impl Fact for ToolCallEnded {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, name, outcome: Outcome { ok, result, logs, refusal }, verdict, approval, kept } = self;
+        to.rows(|at| {
+            let state = CallState::after(self.outcome.input());
+            let row = json!({ "state": state, "logs": logs, "ended_at": at.time, "refusal": refusal });
+            let told = said(at, format!("tool/{call}"), *turn, Role::Tool, result, json!({ "tool_call_id": call }));
+            let used = approval.map(|approval| APPROVALS.set(approval, json!({ "used_at": at.time })));
+            [TOOL_CALLS.set(call, row), told].into_iter().chain(used)
+        })
+        .frame(|_| ServerFrame::ToolResult {
+            name: name.clone(),
+            result: result.clone(),
+            ok: *ok,
+            logs: logs.clone(),
+            kept: *kept,
+            call: *call,
+            turn: *turn,
+        })
+        .log(|_| {
+            let came = if *ok { "execution_result" } else { "execution_error" };
+            let body = json!({ "name": name, "ok": ok, "result": result, "logs": logs });
+            // The verdict is recorded with the end. A person's decision stands in a line of its own.
+            let decision = verdict.as_deref().filter(|verdict| *verdict != "ask");
+            let decision = decision
+                .map(|verdict| line("decision", json!({ "name": name, "decision": verdict }), format!("{name}: {verdict}")));
+            // A call without a verdict was closed with its turn.
+            let is_started = verdict.as_deref().is_some_and(|verdict| verdict != "deny");
+            let started = is_started.then(|| line("execution_started", json!({ "name": name }), name));
+            decision.into_iter().chain(started).chain([line(came, body, format!("{name}: {result}"))])
+        })
+        .print(|| {
+            let verdict = match (verdict, approval) {
+                (Some(verdict), Some(approval)) => format!("verdict {verdict}, approval {approval} used"),
+                (Some(verdict), None) => format!("verdict {verdict}"),
+                (None, _) => "never judged".to_owned(),
+            };
+            let came = if *ok { "done" } else { "failed" };
+            let logged: String = logs.iter().map(|line| format!("\nlogged: {line}")).collect();
+            (format!("call {call} of {name} {came} ({verdict})"), format!("{result}{logged}"))
+        });
+    }
+}
+
+/// A person put back what a call had deleted or overwritten.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallUndone {
+    /// The turn.
+    pub turn: TurnId,
+    /// The tool call.
+    pub call: ToolCallId,
+    /// How many rows were put back.
+    pub rows: i64,
+}
+
+impl Fact for CallUndone {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn, call, rows } = *self;
+        to.rows(|at| [TOOL_CALLS.set(call, json!({ "undone_at": at.time }))])
+            .frame(|_| ServerFrame::Undone { call, turn, rows })
+            .log(|_| [line("call_undone", json!({ "rows": rows }), format!("the person put back {rows} rows"))])
+            .print(|| (format!("call {call} undone, {rows} rows put back"), ""));
+    }
+}

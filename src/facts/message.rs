@@ -1,0 +1,51 @@
+//! Messages and the images that come with them. No event is about a message alone: turns, steps and calls say them.
+
+use serde_json::{Value, json};
+
+use super::rows::{Change, Stamp, Table, fields};
+use crate::domain::{Image, MessageId, Role, TurnId};
+
+/// The words of persons and models, and what models are told of their calls.
+pub(super) static MESSAGES: Table = Table {
+    unsaid: &["message_id"],
+    ..Table::all(
+        "messages",
+        "CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END",
+    )
+};
+
+/// The images that came with messages.
+pub(super) static ATTACHMENTS: Table = Table {
+    unsaid: &["bytes", "created_at"],
+    instead: &[("size", "octet_length(bytes)"), ("bytes_sha256", "encode(sha256(bytes), 'hex')")],
+    ..Table::all("attachments", "sha256")
+};
+
+/// The row of a message; `also` has the columns that not every message has.
+pub(super) fn said(at: Stamp, key: String, turn: TurnId, role: Role, content: &str, also: Value) -> Change {
+    let mut row = fields(json!({
+        "conversation_id": at.conversation, "turn_id": turn, "role": role, "content": content, "steered": false, "images": [],
+        "created_at": at.time,
+    }));
+    row.extend(fields(also));
+    Change { table: &MESSAGES, key, row: Some(row) }
+}
+
+/// The key of a message that was said into a turn.
+pub(super) fn steered(message: MessageId) -> String {
+    format!("steered/{message}")
+}
+
+/// The rows of the images that came with a message. The bytes are in no event; their sha256 is.
+pub(super) fn attachments(images: &[Image]) -> impl Iterator<Item = Change> {
+    images.iter().map(|Image { sha256, media_type, size }| {
+        let row = json!({ "sha256": sha256, "media_type": media_type, "size": size, "bytes_sha256": sha256 });
+        ATTACHMENTS.set(sha256, row)
+    })
+}
+
+/// A message for the command line.
+pub(super) fn with_images(content: &str, images: &[Image]) -> String {
+    let lines: String = images.iter().map(|image| format!("\nwith an image: {}, {}", image.words(), image.sha256)).collect();
+    format!("{content}{lines}")
+}

@@ -1,0 +1,181 @@
+//! Facts. Each is written in the transaction that makes it true, and is all that replay and the sockets read.
+//!
+//! A subject has one file: its kinds of events, the rows that replay makes of them, the frames that clients see, the lines in the log
+//! of a turn, and the words of the command line. docs/adding-an-event.md says how to add to one.
+
+mod approval;
+mod call;
+mod capability;
+mod fact;
+mod message;
+mod operation;
+mod rows;
+mod steering;
+mod step;
+mod task;
+mod turn;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::domain::{ConversationId, StepId, ToolCallId, TurnId};
+use crate::wire::Sequenced;
+
+pub use approval::{ApprovalDecided, ApprovalRequested};
+pub use call::{CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
+pub use capability::{CapabilityChanged, CapabilityInstalled};
+pub use fact::LogLine;
+pub use operation::OperationRecorded;
+pub use rows::{Change, Table};
+pub use steering::{SteeringShown, TurnSteered};
+pub use step::{AnswerBrokenOff, STOPPED, StepAnswered};
+pub use task::{TaskChanged, TasksFired, TasksHeld};
+pub use turn::{TurnEnded, TurnQueued, TurnResumed, TurnStarted};
+
+use fact::{Fact, Reading};
+use rows::{Stamp, time};
+
+/// The tables that follow from events.
+pub static TABLES: [&Table; 12] = [
+    &rows::CONVERSATIONS,
+    &turn::TURNS,
+    &step::STEPS,
+    &step::BROKEN_ANSWERS,
+    &call::TOOL_CALLS,
+    &message::MESSAGES,
+    &message::ATTACHMENTS,
+    &approval::APPROVALS,
+    &operation::OPERATIONS,
+    &task::TASKS,
+    &capability::CAPABILITY_VERSIONS,
+    &capability::CAPABILITIES,
+];
+
+/// The things that an event is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// The turn, whose log tells of it.
+    pub turn: Option<TurnId>,
+    /// The step.
+    pub step: Option<StepId>,
+    /// The tool call.
+    pub call: Option<ToolCallId>,
+}
+
+/// Declares the kinds of events: the struct that holds the fields, the word that is stored, and the fields that say what it is about.
+macro_rules! events {
+    ($($name:ident = $kind:literal $(about $($about:ident)+)?),+ $(,)?) => {
+        /// Something that happened in a conversation.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum Event {
+            $(#[doc = concat!("See [`", stringify!($name), "`].")] #[serde(rename = $kind)] $name($name)),+
+        }
+
+        impl Event {
+            /// Every kind there is.
+            #[cfg(test)]
+            const KINDS: &'static [&'static str] = &[$($kind),+];
+
+            /// The word stored in the `kind` column.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$name(_) => $kind),+ }
+            }
+
+            /// The turn, the step and the call it is about.
+            #[allow(clippy::needless_update, reason = "some kinds are about all three")]
+            pub fn about(&self) -> About {
+                match self {
+                    $(Self::$name(_fact) => About { $($($about: Some(_fact.$about),)+)? ..About::default() }),+
+                }
+            }
+
+            fn fact(&self) -> &dyn Fact {
+                match self { $(Self::$name(fact) => fact),+ }
+            }
+        }
+
+        $(impl From<$name> for Event {
+            fn from(fact: $name) -> Self {
+                Self::$name(fact)
+            }
+        })+
+    };
+}
+
+events! {
+    TurnQueued = "turn_queued" about turn,
+    TurnStarted = "turn_started" about turn,
+    TurnResumed = "turn_resumed" about turn,
+    TurnEnded = "turn_ended" about turn,
+    TurnSteered = "turn_steered" about turn,
+    SteeringShown = "steering_shown" about turn,
+    StepAnswered = "step_answered" about turn step,
+    AnswerBrokenOff = "answer_broken_off" about turn,
+    ToolCallProposed = "tool_call_proposed" about turn step call,
+    ProposalClassified = "proposal_classified" about turn call,
+    ToolCallEnded = "tool_call_ended" about turn call,
+    CallUndone = "call_undone" about turn call,
+    ApprovalRequested = "approval_requested" about turn call,
+    ApprovalDecided = "approval_decided" about turn call,
+    OperationRecorded = "operation_recorded" about turn call,
+    TaskChanged = "task_changed",
+    TasksFired = "tasks_fired" about turn,
+    TasksHeld = "tasks_held",
+    CapabilityInstalled = "capability_installed",
+    CapabilityChanged = "capability_changed",
+}
+
+impl Event {
+    /// Its lines in the log of its turn; none if it says nothing new about one. `input` is what the turn reacts to, if that is known.
+    pub fn log(&self, input: Option<&str>) -> Vec<LogLine> {
+        let mut lines = Vec::new();
+        self.fact().read(&mut Reading::Log(input, &mut lines));
+        lines
+    }
+
+    /// A heading and a text, as the command line prints them: kind and fields, if it has no words of its own.
+    pub fn headline(&self) -> (String, String) {
+        let mut printed = None;
+        self.fact().read(&mut Reading::Print(&mut printed));
+        printed.unwrap_or_else(|| (self.kind().to_owned(), json!(self).to_string()))
+    }
+}
+
+/// An event with its place in the conversation's stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRecord {
+    /// The conversation whose stream it is.
+    pub conversation: ConversationId,
+    /// Counts from 1 without gaps inside the stream.
+    pub sequence: i64,
+    /// The time at which it happened.
+    pub at: DateTime<Utc>,
+    /// The event.
+    pub event: Event,
+}
+
+impl EventRecord {
+    /// The rows that it changes, and how. Replay makes them, and live code is compared with it; it looks at nothing but the event.
+    pub fn changes(&self) -> Vec<Change> {
+        let reached = json!({ "conversation_id": self.conversation, "last_sequence": self.sequence });
+        let mut changes = vec![rows::CONVERSATIONS.set(self.conversation, reached)];
+        self.event.fact().read(&mut Reading::Rows(self.stamp(), &mut changes));
+        changes
+    }
+
+    /// The frame that shows it, or `None` for an event that no client sees.
+    pub fn frame(&self) -> Option<Sequenced> {
+        let mut frame = None;
+        self.event.fact().read(&mut Reading::Frame(self.stamp(), &mut frame));
+        frame.map(|frame| Sequenced { frame, conversation: self.conversation, seq: self.sequence })
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp { conversation: self.conversation, time: time(self.at) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! That events are read and written as they always were, and shown to clients as docs/protocol.md says.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Every kind of event as it is stored, a line each; with and without the fields that may be absent.
+const STORED: &str = include_str!("stored.jsonl");
+
+fn event(text: &str) -> Event {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn record(event: Event) -> EventRecord {
+    EventRecord { conversation: ConversationId(1), sequence: 7, at: DateTime::UNIX_EPOCH, event }
+}
+
+/// The frame of an event.
+fn shown(event: Value) -> Value {
+    serde_json::to_value(record(self::event(&event.to_string())).frame().expect("a frame")).unwrap()
+}
+
+/// The words for the log lines of an event.
+fn logged(event: Value) -> Vec<&'static str> {
+    self::event(&event.to_string()).log(None).into_iter().map(|line| line.event).collect()
+}
+
+#[test]
+fn every_kind_of_event_is_read_and_written_as_it_is_stored() {
+    for text in STORED.lines() {
+        let event = event(text);
+        assert_eq!(serde_json::to_string(&event).unwrap(), text);
+        assert!(text.starts_with(&format!("{{\"kind\":\"{}\",", event.kind())), "{text}");
+    }
+    for kind in Event::KINDS {
+        assert!(STORED.lines().any(|text| event(text).kind() == *kind), "no `{kind}` is stored");
+    }
+}
+
+#[test]
+fn every_event_of_an_older_version_is_read() {
+    for old in [
+        json!({"kind": "step_answered", "turn": 1, "step": 2, "number": 1, "model": "m", "finish_reason": "stop", "usage": null,
+            "content": "c", "last": true}),
+        json!({"kind": "tool_call_proposed", "turn": 1, "step": 2, "call": 3,
+            "request": {"id": "a", "name": "n", "arguments": ""}}),
+        json!({"kind": "tool_call_ended", "turn": 1, "call": 3, "name": "n", "outcome": {"ok": true, "result": "r"}}),
+        json!({"kind": "approval_decided", "turn": 1, "call": 3, "approval": 8, "state": "denied", "channel": "page", "reason": null}),
+        json!({"kind": "operation_recorded", "turn": 1, "call": 3, "ordinal": 1, "power": "kv", "class": "T", "request": {},
+            "state": "done"}),
+        json!({"kind": "tasks_fired", "tasks": [4], "turn": 1}),
+        json!({"kind": "capability_installed", "name": "n", "version": 1, "sha256": "ab", "grants": {}}),
+    ] {
+        assert_eq!(event(&old.to_string()).kind(), old["kind"]);
+    }
+}
+
+#[test]
+fn every_event_changes_tables_that_replay_compares_and_is_about_what_it_says() {
+    for text in STORED.lines() {
+        let record = record(event(text));
+        let changes = record.changes();
+        assert!(!changes.is_empty());
+        for change in changes {
+            assert!(TABLES.iter().any(|table| *table == change.table), "{}", change.table.name);
+        }
+        let said: Value = serde_json::from_str(text).unwrap();
+        let About { turn, step: _, call } = record.event.about();
+        assert_eq!((json!(turn), json!(call)), (said["turn"].clone(), said["call"].clone()), "{text}");
+    }
+}
+
+#[test]
+fn the_first_turn_frame_acknowledges_the_message() {
+    let queued = json!({"kind": "turn_queued", "turn": 3, "message": 9, "client_id": "abc", "origin": "message", "content": "hi"});
+    assert_eq!(
+        shown(queued),
+        json!({"type":"turn","turn":3,"state":"queued","id":"abc","origin":"message","content":"hi","conversation":1,"seq":7})
+    );
+}
+
+fn proposed(arguments: &str) -> Value {
+    json!({"kind": "tool_call_proposed", "turn": 1, "step": 1, "call": 4,
+        "request": {"id": "c", "name": "look", "arguments": arguments}})
+}
+
+fn ended(ok: bool, verdict: Option<&str>) -> Value {
+    let outcome = json!({"ok": ok, "result": "[]"});
+    json!({"kind": "tool_call_ended", "turn": 2, "call": 3, "name": "look", "outcome": outcome, "verdict": verdict})
+}
+
+#[test]
+fn tool_frames_have_the_fields_of_the_requirements() {
+    let call = shown(proposed(r#"{"query":"SELECT 1"}"#));
+    assert_eq!((&call["type"], &call["arguments"]), (&json!("tool_call"), &json!({"query": "SELECT 1"})));
+    let result = shown(ended(true, None));
+    assert_eq!((result["type"].as_str(), result["result"].as_str()), (Some("tool_result"), Some("[]")));
+}
+
+#[test]
+fn arguments_that_are_no_json_are_shown_as_they_came() {
+    assert_eq!(shown(proposed("{oops"))["arguments"], "{oops");
+}
+
+#[test]
+fn a_failed_turn_is_an_error_frame_and_an_aborted_one_is_not() {
+    let end = |state: &str| json!({"kind": "turn_ended", "turn": 1, "state": state, "reason": "why", "failure": null});
+    assert_eq!(shown(end("failed"))["type"], "error");
+    assert_eq!(shown(end("aborted"))["type"], "turn");
+}
+
+#[test]
+fn a_call_says_in_the_log_what_the_law_had_said_of_it() {
+    assert_eq!(logged(ended(true, Some("allow"))), ["decision", "execution_started", "execution_result"]);
+    assert_eq!(logged(ended(false, Some("ask"))), ["execution_started", "execution_error"]);
+    assert_eq!(logged(ended(false, Some("deny"))), ["decision", "execution_error"]);
+    assert_eq!(logged(ended(false, None)), ["execution_error"]);
+}
+
+#[test]
+fn words_of_the_controller_at_a_limit_are_no_plan() {
+    let answered = |model: &str| {
+        json!({"kind": "step_answered", "turn": 2, "step": 1, "number": 1, "model": model, "finish_reason": "limit", "content": "c",
+            "last": true})
+    };
+    assert_eq!(logged(answered("level3")), ["limit_exceeded"]);
+    assert_eq!(logged(answered("m")), ["planner_output"]);
+}
+
+#[test]
+fn an_event_without_words_of_its_own_is_printed_as_it_is_stored() {
+    let (heading, text) = event(r#"{"kind":"capability_changed","name":"n","version":1,"enabled":false}"#).headline();
+    assert_eq!((&*heading, &*text), ("capability_changed", r#"{"enabled":false,"kind":"capability_changed","name":"n","version":1}"#));
+}
