@@ -30,7 +30,7 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// Whether there is a tool of this name, listed or not.
-    fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.offered.iter().chain(&self.others).any(|tool| tool == name)
     }
 
