@@ -37,6 +37,7 @@ mod mcp_tools;
 mod metrics;
 mod model_faults;
 mod models;
+mod old_data;
 mod openai_sdk;
 mod operations;
 mod powers;
