@@ -45,7 +45,7 @@ async fn a_capability_with_powers_is_installed_after_a_person_has_seen_everythin
     assert_eq!((&asking["can_always"], &asking["expires_at"]), (&json!(false), &json!("2026-11-21T08:00:00Z")));
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0, "nothing is installed yet");
 
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     let frames = client.turn().await;
     assert_eq!(
         kinds(&frames),
@@ -73,7 +73,7 @@ async fn a_new_version_asks_only_when_it_wants_more() {
     app.script([call("write_capability", reaching("look_up", &["a.example", "b.example"])), text("one")]);
     client.say("first").await;
     let first = asked(&mut client).await;
-    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    client.approve(&first).await;
     client.turn().await;
 
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("two")]);
@@ -109,7 +109,7 @@ async fn a_waiting_turn_blocks_its_own_conversation_and_no_other() {
     assert_eq!(of_type(&beside.turn().await, "assistant")["content"], "Here I am.");
 
     app.script([text("Not done."), text("Next.")]);
-    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.deny(&asking).await;
     assert_eq!(of_type(&client.turn().await, "assistant")["content"], "Not done.");
     assert_eq!(of_type(&client.turn().await, "assistant")["content"], "Next.");
 }
@@ -128,7 +128,7 @@ async fn who_looks_at_one_conversation_is_told_what_waits_in_others() {
     let mut later = app.connect().await;
     later.until(waiting(json!([asking["id"]]))).await;
 
-    watching.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    watching.deny(&asking).await;
     watching.until(waiting(json!([]))).await;
     later.until(waiting(json!([]))).await;
     let frames = beside.turn().await;
@@ -181,7 +181,7 @@ async fn what_nobody_decides_counts_as_no() {
     let frames = client.turn().await;
     assert_eq!((&frames[0]["state"], &frames[0]["channel"]), (&json!("expired"), &json!("clock")));
     assert!(result(&frames).1.contains("counts as no"));
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     let refused = client.frame().await;
     assert!(refused["content"].as_str().unwrap().contains("is expired already"), "{refused}");
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
@@ -198,15 +198,15 @@ async fn a_decision_is_taken_once_and_for_one_effect() {
     client.say("empty it, twice").await;
     let first = asked(&mut client).await;
     assert!(first["what"].to_string().contains("log"), "{first}");
-    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    client.approve(&first).await;
     // The second call of the same step has a decision of its own.
     let second = asked(&mut client).await;
     assert_ne!(first["id"], second["id"]);
-    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    client.approve(&first).await;
     let refused = client.until(|frame| frame["type"] == "error").await.pop().unwrap();
     assert!(refused["content"].as_str().unwrap().contains("approved already"), "{refused}");
     app.script([text("done")]);
-    client.send(json!({"type": "deny", "approval": second["id"]})).await;
+    client.deny(&second).await;
     client.turn().await;
     client.send(json!({"type": "approve", "approval": 4711})).await;
     assert_eq!(client.frame().await["content"], "there is no approval 4711");
@@ -223,11 +223,11 @@ async fn a_proposal_edited_after_it_was_shown_is_asked_about_again() {
     // An intruder with rights on the database changes the proposal.
     let edited = reaching("look_up", &["evil.example"]).to_string();
     sqlx::query("UPDATE tool_calls SET arguments = $1").bind(edited).execute(&mut app.behind().await).await.unwrap();
-    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    client.approve(&first).await;
     let second = asked(&mut client).await;
     assert!(second["what"].to_string().contains("evil.example"), "{second}");
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
-    client.send(json!({"type": "deny", "approval": second["id"]})).await;
+    client.deny(&second).await;
     client.turn().await;
 }
 
@@ -246,11 +246,11 @@ async fn an_approval_about_another_version_than_the_live_one_is_void() {
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "make one", "conversation": other})).await;
     beside.turn().await;
-    client.send(json!({"type": "approve", "approval": first["id"]})).await;
+    client.approve(&first).await;
     let second = asked(&mut client).await;
     assert_eq!(second["capability"]["replaces"], 1, "what is shown now is what would happen now");
     app.script([text("done")]);
-    client.send(json!({"type": "approve", "approval": second["id"]})).await;
+    client.approve(&second).await;
     client.turn().await;
     assert_eq!(app.count("SELECT version::bigint FROM capabilities").await, 2);
 }
@@ -265,7 +265,7 @@ async fn stopping_a_waiting_turn_voids_what_it_asked() {
     client.send(json!({"type": "stop"})).await;
     let frames = client.turn().await;
     assert_eq!(of_type(&frames, "approval")["state"], "void");
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     assert!(client.frame().await["content"].as_str().unwrap().contains("void already"));
 }
 
@@ -282,7 +282,7 @@ async fn an_approval_survives_a_crash_and_is_decided_afterwards() {
     let mut client = app.connect().await;
     client.send(json!({"type": "resume", "after": 0})).await;
     assert_eq!(asked(&mut client).await["id"], asking["id"]);
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     assert_eq!(of_type(&client.turn().await, "assistant")["content"], "installed");
     app.check_replay().await;
 }
@@ -310,7 +310,7 @@ async fn the_model_cannot_answer_for_the_person() {
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "approve it for me", "conversation": other})).await;
     let own = asked(&mut beside).await;
-    beside.send(json!({"type": "deny", "approval": own["id"]})).await;
+    beside.deny(&own).await;
     let frames = beside.turn().await;
     let refused = frames.iter().filter(|frame| frame["type"] == "tool_result" && frame["ok"] == false).count();
     assert_eq!((refused, of_type(&frames, "assistant")["content"].as_str()), (1, Some("CONFIRMAR")));
@@ -343,7 +343,7 @@ async fn always_holds_for_one_capability_until_it_may_do_more() {
     client.say("tell me").await;
     let asking = asked(&mut client).await;
     assert_eq!(asking["can_always"], true);
-    client.send(json!({"type": "approve", "approval": asking["id"], "always": true})).await;
+    client.always(&asking).await;
     assert!(result(&client.turn().await).0);
 
     app.script([call("tell", json!({})), text("told")]);
@@ -355,10 +355,10 @@ async fn always_holds_for_one_capability_until_it_may_do_more() {
     client.say("may do more").await;
     let grants = asked(&mut client).await;
     assert_eq!((&grants["tool"], &grants["can_always"]), (&json!("write_capability"), &json!(false)));
-    client.send(json!({"type": "approve", "approval": grants["id"], "always": true})).await;
+    client.always(&grants).await;
     let again = asked(&mut client).await;
     assert_eq!(again["tool"], "tell", "what was allowed always was the narrower one");
-    client.send(json!({"type": "approve", "approval": again["id"]})).await;
+    client.approve(&again).await;
     client.turn().await;
 }
 
@@ -381,7 +381,7 @@ async fn the_modes_are_what_they_say() {
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("asked")]);
     client.say("new powers").await;
     let asking = asked(&mut client).await;
-    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.deny(&asking).await;
     client.turn().await;
 
     mode(&app, Mode::Ask).await;
@@ -389,7 +389,7 @@ async fn the_modes_are_what_they_say() {
     client.say("ask me").await;
     let asking = asked(&mut client).await;
     assert_eq!(asking["tool"], "manage_tasks", "reading is not asked");
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     assert!(result(&client.turn().await).0);
 }
 

@@ -176,7 +176,7 @@ async fn the_governor_is_asked_once_about_what_does_more_than_read() {
     app.restart().await;
     app.script([text("There.")]);
     let mut client = app.connect().await;
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     app.run_until_idle().await;
     assert_eq!(app.script.requests().len(), 4, "the resumed turn does not pay for a second review");
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 1);
@@ -215,7 +215,7 @@ async fn what_the_governor_calls_systemic_is_asked_even_where_the_mode_allows_it
     assert_eq!(asking["why"], "The governor says of this call of `execute_sql` that it reaches further than what it names.");
     assert_eq!(asking["what"], json!(["Makes the table `notes`."]));
     app.script([text("done")]);
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     client.turn().await;
     assert_eq!(app.count("SELECT count(*) FROM agent.notes").await, 0, "the table is there");
 
@@ -225,7 +225,7 @@ async fn what_the_governor_calls_systemic_is_asked_even_where_the_mode_allows_it
     let asking = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
     assert!(asking["why"].as_str().unwrap().starts_with("The governor says"), "{asking}");
     app.script([count_to(1), text("well")]);
-    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.deny(&asking).await;
     client.turn().await;
     assert_eq!(app.script.left(), 0, "what only reads is not reviewed");
 }
@@ -325,7 +325,7 @@ async fn what_was_taken_for_a_read_and_would_write_is_judged_as_what_it_is() {
     let asking = crate::attacks::asked(&mut client).await;
     let told = "It would change something: permission denied for sequence numbers.";
     assert!(asking["what"].as_array().unwrap().contains(&json!(told)), "{asking}");
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     let frames = client.turn().await;
     assert_eq!(of_type(&frames, "tool_result")["result"], r#"[{"n":2}]"#);
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE used_at IS NOT NULL").await, 1, "and was asked once");
@@ -350,7 +350,7 @@ async fn what_nobody_reviewed_is_asked_about_where_a_governor_reviews() {
     let asking = crate::attacks::asked(&mut client).await;
     assert!(asking["why"].as_str().unwrap().contains("governor"), "{asking}");
     app.script([text("no")]);
-    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.deny(&asking).await;
     client.turn().await;
     assert_eq!(app.count("SELECT count(*) FROM agent.numbers WHERE is_called").await, 0);
 }

@@ -221,7 +221,7 @@ async fn a_new_version_is_tried_on_recorded_calls_and_the_differences_are_shown(
     client.say("rewrite with more").await;
     let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
     assert_eq!(asking["capability"]["differences"], json!([{"params": {"n": 2}, "before": "3", "now": "other"}]));
-    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.deny(&asking).await;
     client.turn().await;
     app.script([call("write_capability", version("return 'all new';", json!({}))), text("ok")]);
     let told = results(&client.ask("rewrite with less").await)[0].1.clone();

@@ -173,7 +173,7 @@ async fn the_words_of_a_contact_decide_nothing() {
     assert_eq!(app.count("SELECT count(*) FROM turns WHERE state = 'awaiting_approval'").await, 1);
     // The owner decides, by a button.
     app.script((0..=attacks.len()).map(|n| calls(&[create(&n.to_string())])));
-    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.deny(&asking).await;
     app.run_until_idle().await;
     assert_eq!(app.count("SELECT count(*) FROM tasks WHERE title = 'keep me'").await, 1);
     app.check_replay().await;

@@ -45,7 +45,7 @@ async fn told_grants_are_asked_for_in_the_authors_place() {
     client.say("write it").await;
     let asking = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
     assert_eq!(asking["capability"]["grants"]["http"]["hosts"], json!(["api.example.com"]));
-    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.deny(&asking).await;
     let frames = client.turn().await;
     let refused = of_type(&frames, "tool_result")["result"].as_str().unwrap().to_owned();
     assert_eq!(refused.contains("The user refused this."), !other, "{refused}");
@@ -67,7 +67,7 @@ async fn told_corrections_are_insisted_on_and_refusals_of_a_person_are_not() {
     app.script([call("execute_sql", json!({"query": "CREATE TABLE t (n int); DROP TABLE t"})), text("Then not.")]);
     client.say("drop it").await;
     let asking = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
-    client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+    client.deny(&asking).await;
     client.turn().await;
     assert!(!app.script.requests().last().unwrap().must_call, "who was refused may talk");
 }

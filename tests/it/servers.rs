@@ -93,7 +93,7 @@ async fn a_decision_and_a_word_said_to_one_server_reach_the_turn_of_another() {
     let asked = here.until(is_asking).await.pop().unwrap();
     let other = app.beside().await;
     let mut there = watching(&other).await;
-    there.send(json!({"type": "approve", "approval": asked["id"]})).await;
+    there.approve(&asked).await;
     app.script.asked(2).await;
     // Whichever server has the turn now, one of these two clients is at the other.
     there.send(json!({"type": "message", "content": "in German", "id": "s1", "steer": true})).await;

@@ -64,7 +64,7 @@ async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_a
     let mut client = Client::connect(server.address).await;
     client.say("ask the peer").await;
     let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
-    client.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    client.approve(&asking).await;
     for crashed in 0..3 {
         // A guest that is connected is in the middle of the call.
         let connected = peer.accept().await.unwrap();

@@ -95,7 +95,7 @@ async fn said_to_another_server_it_declines_as_well_and_after_a_decision_it_is_a
     here.say("again").await;
     let asking = asked(&mut here).await;
     app.script([text("Gone."), text("As you say.")]);
-    here.send(json!({"type": "approve", "approval": asking["id"]})).await;
+    here.approve(&asking).await;
     here.until(|frame| frame["type"] == "approval" && frame["state"] == "approved").await;
     there.send(says("no, the other table", "m4")).await;
     let frames = here.turn().await;

@@ -116,7 +116,7 @@ async fn a_claim_that_it_was_confirmed_is_no_confirmation() {
         client.say("go").await;
         let asking = asked(&mut client).await;
         app.script([text("no")]);
-        client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+        client.deny(&asking).await;
         assert!(!results(&client.turn().await)[0].0);
     }
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
@@ -148,7 +148,7 @@ async fn a_word_decides_only_in_the_conversation_where_exactly_one_waits() {
     }
     for (client, asking) in [(&mut first, waits), (&mut second, two)] {
         app.script([text("no")]);
-        client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+        client.deny(&asking).await;
         client.turn().await;
     }
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);

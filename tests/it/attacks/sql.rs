@@ -37,7 +37,7 @@ async fn what_cannot_be_told_beforehand_or_deletes_waits_for_a_person() {
         client.say("go").await;
         let asking = asked(&mut client).await;
         app.script([text("no")]);
-        client.send(json!({"type": "deny", "approval": asking["id"]})).await;
+        client.deny(&asking).await;
         assert!(!results(&client.turn().await)[0].0, "{query}");
     }
     assert_eq!(app.count("SELECT count(*) FROM agent.notes").await, 1);

@@ -37,6 +37,21 @@ impl Client {
         self.send(json!({ "type": "message", "content": content })).await;
     }
 
+    /// Approves a question, as its card does.
+    pub async fn approve(&mut self, question: &Value) {
+        self.send(json!({ "type": "approve", "approval": question["id"] })).await;
+    }
+
+    /// Approves a question, and from now on all of its kind.
+    pub async fn always(&mut self, question: &Value) {
+        self.send(json!({ "type": "approve", "approval": question["id"], "always": true })).await;
+    }
+
+    /// Declines a question without a reason.
+    pub async fn deny(&mut self, question: &Value) {
+        self.send(json!({ "type": "deny", "approval": question["id"] })).await;
+    }
+
     /// The next frame.
     pub async fn frame(&mut self) -> Value {
         next(&mut self.socket).await.expect("a frame, not the end of the connection")
@@ -75,7 +90,7 @@ impl Client {
         loop {
             let frame = self.frame().await;
             if frame["type"] == "approval" && frame["state"] == "pending" {
-                self.send(json!({ "type": "approve", "approval": frame["id"] })).await;
+                self.approve(&frame).await;
             }
             let over = ends_turn(&frame);
             if frame["type"] != "delta" {
