@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::egress::{self, Egress, Resolve};
-use crate::executor::{Executor, Limits};
+use crate::executor::Executor;
 use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
@@ -166,7 +166,7 @@ impl App {
             profiles: profiles.clone(),
             models: Arc::clone(&models),
             clock: Arc::clone(&clock),
-            limits: Limits { iterations: config.max_iterations, history: config.max_history },
+            limits: config.turn,
             metrics: metrics.clone(),
         };
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));

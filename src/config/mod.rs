@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::domain::TurnLimits;
 use crate::lasting::Lasting;
 
 pub use host::HostName;
@@ -29,10 +30,9 @@ pub struct Config {
     pub heartbeat: Duration,
     /// `APPROVAL_EXPIRY`: how long a person has to decide before it counts as no.
     pub approval_expiry: Duration,
-    /// `MAX_CONVERSATION_HISTORY`: how many earlier messages a model request carries.
-    pub max_history: usize,
-    /// `MAX_TOOL_ITERATIONS`: how many model requests one turn may make.
-    pub max_iterations: u32,
+    /// `MAX_TOOL_ITERATIONS`: how many model requests one turn may make, and `MAX_CONVERSATION_HISTORY`: how many earlier messages each
+    /// of them carries.
+    pub turn: TurnLimits,
     /// `LEVEL3_TOKEN`: what a client must show; required when `listen` is not loopback.
     pub token: Option<String>,
     /// `LEVEL3_ALLOWED_HOSTS`: further names, comma separated, under which the server may be reached: at that port, or at every port.
@@ -162,8 +162,10 @@ impl Config {
             },
             heartbeat: Duration::from_secs(positive(get, "HEARTBEAT_INTERVAL", "300")?),
             approval_expiry: Duration::from_secs(positive(get, "APPROVAL_EXPIRY", "86400")?),
-            max_history: usize::try_from(positive(get, "MAX_CONVERSATION_HISTORY", "50")?).unwrap_or(usize::MAX),
-            max_iterations: u32::try_from(positive(get, "MAX_TOOL_ITERATIONS", "10")?).unwrap_or(u32::MAX),
+            turn: TurnLimits {
+                steps: u32::try_from(positive(get, "MAX_TOOL_ITERATIONS", "10")?).unwrap_or(u32::MAX),
+                history: usize::try_from(positive(get, "MAX_CONVERSATION_HISTORY", "50")?).unwrap_or(usize::MAX),
+            },
             token: get("LEVEL3_TOKEN"),
             allowed_hosts: allowed_hosts(get("LEVEL3_ALLOWED_HOSTS"))?,
             egress_allow: egress_allow(get("LEVEL3_EGRESS_ALLOW"))?,
@@ -294,7 +296,7 @@ mod tests {
         let config = read(&[]).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8000");
         assert_eq!(config.data_dir, Path::new("./data"));
-        assert_eq!((config.heartbeat.as_secs(), config.max_history, config.max_iterations), (300, 50, 10));
+        assert_eq!((config.heartbeat.as_secs(), config.turn), (300, TurnLimits { steps: 10, history: 50 }));
         assert!(config.database_url.is_none() && config.model.provider.is_none() && !config.safe_mode);
     }
 

@@ -37,7 +37,7 @@ pub use model::{ModelInfo, Rate};
 pub use names::{EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
-pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset};
+pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset, TurnLimits};
 #[cfg(debug_assertions)]
 pub use refusal::reword;
 pub use refusal::{Place, Refusal, RefusalCode};

@@ -103,6 +103,15 @@ pub enum Coaching {
     Off,
 }
 
+/// The limits of a turn that are set for the server, and hold if its profile does not say otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnLimits {
+    /// Model requests in one turn, if its profile's budget does not say otherwise, either.
+    pub steps: u32,
+    /// Earlier messages in a model request.
+    pub history: usize,
+}
+
 /// All that differs between agents.
 #[derive(Clone, Debug)]
 pub struct Profile {

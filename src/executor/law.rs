@@ -9,15 +9,6 @@ use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
 use crate::governor::{self, Repetition, Scope};
 use crate::store::{Lease, NewReview, OpenCall, Progress, StoreError};
 
-/// The limits of a turn.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Model requests in one turn, if neither its profile nor that one's budget says otherwise.
-    pub iterations: u32,
-    /// Earlier messages in a model request, if the profile does not say otherwise.
-    pub history: usize,
-}
-
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
 #[derive(Clone, Debug)]
 pub struct Law {
@@ -124,7 +115,7 @@ impl Executor {
             Context::Conversation { history, summaries } => (history.unwrap_or(self.limits.history), true, summaries),
             Context::Snapshot(_) => (0, false, false),
         };
-        let steps = profile.steps.unwrap_or(self.limits.iterations);
+        let steps = profile.steps.unwrap_or(self.limits.steps);
         let answer_tokens = [profile.answer_tokens, answer_tokens].into_iter().flatten().min();
         let models = (of_task, policy.models);
         Ok(Law { profile, governor, budgets, used, models, answer_tokens, history, remembers, summaries, steps, made })

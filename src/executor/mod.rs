@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, RefusalCode};
+use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, RefusalCode, TurnLimits};
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
 use crate::store::{Lease, Meter, Metered, NewStep, OpenCall, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::{Ran, Tools};
 
-pub use law::{Law, Limits};
+pub use law::Law;
 
 /// How work on a turn ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct Executor {
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// What holds for a turn if neither its profile nor its policy says otherwise.
-    pub limits: Limits,
+    pub limits: TurnLimits,
     /// Counts what is done.
     pub metrics: Metrics,
 }
