@@ -161,8 +161,7 @@ impl<'ast> Visit<'ast> for Permits {
 /// coach, which helps models to call it. `restart` is an effect and a word of persons, too: it counts if
 /// it is the whole text, and not in the files of that effect and of those persons' words.
 pub fn tool_names(file: &Source) -> Vec<Finding> {
-    const MAY: [&str; 5] =
-        ["src/domain/names.rs", "src/coach/", "src/agent/idle.rs", "src/agent/context/offer/", "src/governor/unknown.rs"];
+    const MAY: [&str; 2] = ["src/domain/names.rs", "src/coach/"];
     const NAMES: [&str; 3] = ["execute_sql", "write_capability", "manage_tasks"];
     const OTHER_RESTARTS: [&str; 2] = ["src/domain/policy.rs", "src/model/tour/script.rs"];
     if MAY.iter().any(|place| file.path.starts_with(place)) {
