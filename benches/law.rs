@@ -103,13 +103,7 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
     let lease = store.claim("bench", &[], now).await.unwrap().unwrap();
     let request = |n: usize| CallRequest { id: n.to_string(), name: "double".into(), arguments: json!({"n": n}).to_string() };
     let calls: Vec<_> = (0..REPETITIONS).map(request).collect();
-    let step = NewStep {
-        number: 1,
-        model: "bench",
-        finish_reason: "tool_calls",
-        calls: &calls,
-        ..NewStep::default()
-    };
+    let step = NewStep { number: 1, model: "bench", finish_reason: "tool_calls", calls: &calls, ..NewStep::default() };
     let open = store.store_step(&lease, step, now).await.unwrap().calls;
     (lease, open)
 }

@@ -300,10 +300,13 @@ async fn a_server_that_comes_up_in_the_midst_of_the_next_start_is_ended_too() {
     let postgres = start(root.path()).await;
     write_row(&postgres).await;
     postgres.stop().await.unwrap();
-    let (real, cluster, run) = (fs::canonicalize(which("postgres")).unwrap(), root.path().join("postgres"), root.path().join("run"));
+    let (real, cluster, run) =
+        (fs::canonicalize(which("postgres")).unwrap(), root.path().join("postgres"), root.path().join("run"));
     let programs = root.path().join("programs");
     fs::create_dir(&programs).unwrap();
-    for program in ["initdb", "pg_dump", "pg_restore", "psql"].map(|name| real.with_file_name(name)).iter().filter(|path| path.exists()) {
+    for program in
+        ["initdb", "pg_dump", "pg_restore", "psql"].map(|name| real.with_file_name(name)).iter().filter(|path| path.exists())
+    {
         std::os::unix::fs::symlink(program, programs.join(program.file_name().unwrap())).unwrap();
     }
     let [real, cluster, run] = [&real, &cluster, &run].map(|path| path.display());

@@ -85,7 +85,8 @@ impl Agent {
         };
         let no_call = if exactly_one { made_no_call(gathered) } else { None };
         let last = no_call.map(|told| Entry::User(told.to_owned())).into_iter().collect();
-        let mut conversation = Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last);
+        let mut conversation =
+            Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last);
         if let Some(summary) = gathered.summaries.latest.clone().filter(|_| turn.law.summaries) {
             conversation.summarise(summary);
         }

@@ -158,8 +158,8 @@ impl App {
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
-        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, Vec::new())
-            .counted(metrics.clone());
+        let tools =
+            Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, Vec::new()).counted(metrics.clone());
         let executor = Executor {
             store: store.clone(),
             tools,

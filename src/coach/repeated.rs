@@ -37,7 +37,10 @@ mod tests {
     #[test]
     fn a_model_is_warned_of_the_calls_of_its_last_step_alone() {
         let step = |tool: &str| {
-            HistoryEntry::Assistant(String::new(), vec![CallRequest { id: "c".into(), name: tool.into(), arguments: "{}".into() }])
+            HistoryEntry::Assistant(
+                String::new(),
+                vec![CallRequest { id: "c".into(), name: tool.into(), arguments: "{}".into() }],
+            )
         };
         let told = |tools: &[&str]| {
             let entries = tools.iter().map(|tool| step(tool)).collect();

@@ -11,10 +11,8 @@ use crate::domain::{ApprovalId, ApprovalState, Channel, Machine, Shown, ToolCall
 use crate::wire::ServerFrame;
 
 /// The questions that were put to a person.
-pub(super) static APPROVALS: Table = Table {
-    instead: &[("proposal_sha256", "encode(proposal_sha256, 'hex')")],
-    ..Table::all("approvals", "approval_id::text")
-};
+pub(super) static APPROVALS: Table =
+    Table { instead: &[("proposal_sha256", "encode(proposal_sha256, 'hex')")], ..Table::all("approvals", "approval_id::text") };
 
 /// A proposal waits for a person; its turn waits with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -68,7 +68,10 @@ pub struct CapabilityChanged {
 impl Fact for CapabilityChanged {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { name, version, enabled } = self;
-        to.rows(|at| [live(at, name, *version, *enabled)])
-            .frame(|_| ServerFrame::Capability { name: name.clone(), version: *version, enabled: *enabled });
+        to.rows(|at| [live(at, name, *version, *enabled)]).frame(|_| ServerFrame::Capability {
+            name: name.clone(),
+            version: *version,
+            enabled: *enabled,
+        });
     }
 }

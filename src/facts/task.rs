@@ -60,7 +60,9 @@ impl Fact for TasksFired {
             let fired = fired.map(|(task, due_at)| TASKS.set(task, json!({ "fired_due_at": time(*due_at) })));
             fired.chain(model.iter().map(|model| TURNS.set(turn, json!({ "task_model": model }))))
         })
-        .print(|| (format!("for tasks {}", json!(tasks)), model.as_ref().map(|model| format!("with {model}")).unwrap_or_default()));
+        .print(|| {
+            (format!("for tasks {}", json!(tasks)), model.as_ref().map(|model| format!("with {model}")).unwrap_or_default())
+        });
     }
 }
 

@@ -72,7 +72,8 @@ fn every_event_changes_tables_that_replay_compares_and_is_about_what_it_says() {
 
 #[test]
 fn the_first_turn_frame_acknowledges_the_message() {
-    let queued = json!({"kind": "turn_queued", "turn": 3, "message": 9, "client_id": "abc", "origin": "message", "content": "hi"});
+    let queued =
+        json!({"kind": "turn_queued", "turn": 3, "message": 9, "client_id": "abc", "origin": "message", "content": "hi"});
     assert_eq!(
         shown(queued),
         json!({"type":"turn","turn":3,"state":"queued","id":"abc","origin":"message","content":"hi","conversation":1,"seq":7})
@@ -130,5 +131,8 @@ fn words_of_the_controller_at_a_limit_are_no_plan() {
 #[test]
 fn an_event_without_words_of_its_own_is_printed_as_it_is_stored() {
     let (heading, text) = event(r#"{"kind":"capability_changed","name":"n","version":1,"enabled":false}"#).headline();
-    assert_eq!((&*heading, &*text), ("capability_changed", r#"{"enabled":false,"kind":"capability_changed","name":"n","version":1}"#));
+    assert_eq!(
+        (&*heading, &*text),
+        ("capability_changed", r#"{"enabled":false,"kind":"capability_changed","name":"n","version":1}"#)
+    );
 }

@@ -8,8 +8,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
 use super::limits::Limits;
-use super::rescue::lenient;
 use super::refusal::Peer;
+use super::rescue::lenient;
 use super::retry::{Again, Failure};
 use super::stream::{EventReader, Found};
 use super::{Answer, ModelErrorKind as Kind, OnDelta};

@@ -29,12 +29,12 @@ pub fn main() -> ExitCode {
             keep(async |config| app::backup::backup(&config, &file, with_key, &SystemClock, &SystemRandom).await)
         }
         Command::Restore { file } => keep(async |config| app::backup::restore(&config, &file, &SystemRandom).await),
-        Command::Models => looked(manner, async |config, clock, random, screen| {
-            app::doctor::models(config, clock, random, screen).await
-        }),
-        Command::Doctor => looked(manner, async |config, clock, random, screen| {
-            app::doctor::doctor(config, clock, random, screen).await
-        }),
+        Command::Models => {
+            looked(manner, async |config, clock, random, screen| app::doctor::models(config, clock, random, screen).await)
+        }
+        Command::Doctor => {
+            looked(manner, async |config, clock, random, screen| app::doctor::doctor(config, clock, random, screen).await)
+        }
         Command::Ask(ask) => client(ask, manner),
     };
     done.unwrap_or_else(|error| failed(&error))

@@ -109,7 +109,8 @@ impl CallError {
                 let fault = FAULTS.contains(&name.as_str());
                 let code = if fault { RefusalCode::CapabilityFault } else { RefusalCode::CapabilityFailed };
                 let refusal = Refusal::new(code, message).at(*place).with("name", name.as_str());
-                let hint = format!("a fault in the code: correct it with {WRITE_CAPABILITY} under the same name, then call it again");
+                let hint =
+                    format!("a fault in the code: correct it with {WRITE_CAPABILITY} under the same name, then call it again");
                 if fault { refusal.with("hint", hint) } else { refusal }
             }
             Self::Limit(_) => of(RefusalCode::LimitExceeded),

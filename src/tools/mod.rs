@@ -26,8 +26,8 @@ pub use door::Ran;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;
 pub use registry::Offered;
-pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Registry, Source, Told, Tool, at_once, read, spec};
 use tool::Sources;
+pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Registry, Source, Told, Tool, at_once, read, spec};
 
 /// All tools that models may call, and the way to them. Cheap to clone.
 #[derive(Clone)]

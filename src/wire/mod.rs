@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo, OperationKind, OperationState,
-    Origin, Shown, TaskId, ToolCallId, TurnId, TurnState,
+    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo, OperationKind,
+    OperationState, Origin, Shown, TaskId, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.

@@ -69,13 +69,7 @@ impl Tries {
         let held = Held::start().await;
         let calls =
             vec![CallRequest { id: "a".into(), name: "execute_sql".into(), arguments: "{}".into() }; ATTACKS.len() * 3 + 100];
-        let step = NewStep {
-            number: 2,
-            model: "m",
-            finish_reason: "tool_calls",
-            calls: &calls,
-            ..NewStep::default()
-        };
+        let step = NewStep { number: 2, model: "m", finish_reason: "tool_calls", calls: &calls, ..NewStep::default() };
         let open = held.store.store_step(&held.lease, step, held.app.now()).await.unwrap().calls;
         let behind = held.app.behind().await;
         let mut tries = Self { held, open, behind };

@@ -148,14 +148,7 @@ async fn a_known_price_counts_only_where_the_table_of_rates_has_none() {
     let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");
     let known = Some(Rate { input_micros: 3_000_000, output_micros: 15_000_000 });
     let usage = Some(Usage { input: 1000, output: 100 });
-    let step = |number, usage| NewStep {
-        number,
-        model: "m",
-        finish_reason: "length",
-        usage,
-        content: "x",
-        ..NewStep::default()
-    };
+    let step = |number, usage| NewStep { number, model: "m", finish_reason: "length", usage, content: "x", ..NewStep::default() };
     store.store_priced_step(&lease, step(1, usage), known, now).await.unwrap();
     store.store_priced_step(&lease, step(2, None), known, now).await.unwrap();
     store.store_step(&lease, step(3, usage), now).await.unwrap();

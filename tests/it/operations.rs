@@ -31,13 +31,7 @@ impl Held {
         store.accept_message(main, None, "work", now).await.unwrap();
         let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");
         let calls = [CallRequest { id: "a".into(), name: "mine".into(), arguments: "{}".into() }];
-        let step = NewStep {
-            number: 1,
-            model: "m",
-            finish_reason: "tool_calls",
-            calls: &calls,
-            ..NewStep::default()
-        };
+        let step = NewStep { number: 1, model: "m", finish_reason: "tool_calls", calls: &calls, ..NewStep::default() };
         let call = store.store_step(&lease, step, now).await.unwrap().calls[0].call;
         Self { app, store, lease, call, permit: permit(call) }
     }

@@ -122,14 +122,7 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     let new = store.claim("two", &["one".into()], later).await.unwrap().expect("who had it is gone");
     assert_eq!(store.give_sign("one", &[old.turn]).await.unwrap(), [], "who comes back learns of it");
     assert_eq!((new.turn, new.fence), (old.turn, old.fence + 1));
-    let step = NewStep {
-        number: 1,
-        model: "m",
-        finish_reason: "stop",
-        content: "late",
-        last: true,
-        ..NewStep::default()
-    };
+    let step = NewStep { number: 1, model: "m", finish_reason: "stop", content: "late", last: true, ..NewStep::default() };
     let refused = store.store_step(&old, step.clone(), later).await.unwrap_err();
     assert!(matches!(refused, StoreError::LostLease), "{refused:?}");
     assert!(matches!(store.give_back(&old, later).await, Err(StoreError::LostLease)));

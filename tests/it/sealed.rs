@@ -18,7 +18,9 @@ use level3::sandbox::{self, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{Built, Lease, NewStep, OpenCall, Store, StoreError};
 use level3::telemetry::Scrubber;
-use level3::tools::{Act, Asked, Doing, Done, Failed, Hands, Kit, Marks, Prepared, Ran, Told, Tool, ToolSettings, Tools, at_once};
+use level3::tools::{
+    Act, Asked, Doing, Done, Failed, Hands, Kit, Marks, Prepared, Ran, Told, Tool, ToolSettings, Tools, at_once,
+};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -136,13 +138,7 @@ impl House {
             arguments: arguments.to_string(),
         };
         let calls: Vec<_> = calls.iter().enumerate().map(request).collect();
-        let step = NewStep {
-            number: 1,
-            model: "m",
-            finish_reason: "tool_calls",
-            calls: &calls,
-            ..NewStep::default()
-        };
+        let step = NewStep { number: 1, model: "m", finish_reason: "tool_calls", calls: &calls, ..NewStep::default() };
         let open = self.store.store_step(&lease, step, now).await.unwrap().calls;
         (lease, open)
     }

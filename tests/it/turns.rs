@@ -128,7 +128,10 @@ async fn the_text_of_a_call_is_answered_with_the_way_to_make_it_and_a_third_one_
         panic!("it is not shown as a call that was refused")
     };
     assert_eq!((content.as_str(), calls[0].name.as_str(), &calls[0].id), ("", "gcd", call_id));
-    assert!(told.contains("was the text of a call, and nothing was called. There is no tool `gcd`. The tools are: execute_sql"), "{told}");
+    assert!(
+        told.contains("was the text of a call, and nothing was called. There is no tool `gcd`. The tools are: execute_sql"),
+        "{told}"
+    );
     assert_eq!(app.count("SELECT count(*) FROM tool_calls").await, 0);
     // A text that a person saw stays as it is.
     app.script([text("Yes?")]);

@@ -302,13 +302,7 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");
     let call = CallRequest { id: "a".into(), name: "execute_sql".into(), arguments: "{}".into() };
     let calls = vec![call; 3];
-    let step = NewStep {
-        number: 1,
-        model: "m",
-        finish_reason: "tool_calls",
-        calls: &calls,
-        ..NewStep::default()
-    };
+    let step = NewStep { number: 1, model: "m", finish_reason: "tool_calls", calls: &calls, ..NewStep::default() };
     let open = store.store_step(&lease, step, now).await.unwrap().calls;
     let sql = async |call: &OpenCall, statement: &str| {
         let permit = permit(call.call);

@@ -152,7 +152,8 @@ mod tests {
 
     #[test]
     fn the_line_is_that_of_the_name() {
-        let found = findings("src/store/queue/turns.rs", "//! Turns.\n\nuse crate::{\n    domain::Task,\n    agent::Agent,\n};\n");
+        let found =
+            findings("src/store/queue/turns.rs", "//! Turns.\n\nuse crate::{\n    domain::Task,\n    agent::Agent,\n};\n");
         assert!(found.len() == 1 && found[0].starts_with("src/store/queue/turns.rs:5:"), "{found:?}");
     }
 

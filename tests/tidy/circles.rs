@@ -89,7 +89,9 @@ impl<'a> House<'a> {
         };
         let all = arrows.iter().flat_map(of);
         all.filter(|(file, target, _)| file.path.starts_with(from) && target.path.starts_with(to))
-            .map(|(file, target, line)| file.finding(line, format!("{from} imports nothing of {to}, and this is in {}", target.path)))
+            .map(|(file, target, line)| {
+                file.finding(line, format!("{from} imports nothing of {to}, and this is in {}", target.path))
+            })
             .collect()
     }
 

@@ -76,8 +76,10 @@ fn a_parent_hides_no_circle_with_a_file_beside_it() {
             ("src/top/beside.rs", beside),
         ])
     };
-    let up = beside("use super::R; pub struct I;", "use super::room::inner::I; pub struct B;", "use super::beside::B; pub struct R;");
-    let down = beside("use crate::top::beside::B; pub struct I;", "use super::room::R; pub struct B;", "use inner::I; pub struct R;");
+    let up =
+        beside("use super::R; pub struct I;", "use super::room::inner::I; pub struct B;", "use super::beside::B; pub struct R;");
+    let down =
+        beside("use crate::top::beside::B; pub struct I;", "use super::room::R; pub struct B;", "use inner::I; pub struct R;");
     assert!(up.len() == 1 && down.len() == 1, "{up:?} {down:?}");
 }
 

@@ -87,7 +87,8 @@ impl Embedded {
                 }
                 Err(error @ EmbeddedError::Ended { .. }) if Instant::now() < deadline => {
                     // Processes of a crashed server still hold its memory; they are about to end.
-                    let is_held = matches!(&error, EmbeddedError::Ended { tail, .. } if tail.contains("pre-existing shared memory block"));
+                    let is_held =
+                        matches!(&error, EmbeddedError::Ended { tail, .. } if tail.contains("pre-existing shared memory block"));
                     if is_held {
                         tokio::time::sleep(Duration::from_millis(100)).await;
                     } else if !prepared.settle_again().await? {

@@ -57,7 +57,8 @@ mod tests {
     #[test]
     fn the_lines_of_one_event_share_its_number_and_are_counted() {
         let outcome = json!({ "ok": true, "result": "done" });
-        let ended = json!({ "kind": "tool_call_ended", "turn": 2, "call": 3, "name": "restart", "outcome": outcome, "verdict": "allow" });
+        let ended =
+            json!({ "kind": "tool_call_ended", "turn": 2, "call": 3, "name": "restart", "outcome": outcome, "verdict": "allow" });
         let event = serde_json::from_value(ended).unwrap();
         let record = EventRecord { conversation: ConversationId(1), sequence: 9, at: chrono::DateTime::UNIX_EPOCH, event };
         let lines = lines(&record, &HashMap::new());

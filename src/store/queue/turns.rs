@@ -5,9 +5,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use crate::domain::{
-    ConversationId, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState,
-};
+use crate::domain::{ConversationId, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState};
 use crate::facts::{TurnEnded, TurnQueued, TurnStarted};
 use crate::failpoint::{self, Point};
 use crate::store::lease::Held;
