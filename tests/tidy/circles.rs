@@ -254,14 +254,14 @@ fn used(all: &[TokenTree], at: usize, found: &mut Vec<Path>) -> usize {
     match &all[at] {
         TokenTree::Group(group) => {
             let inner = tokens::inside(group);
-            let mut at = 0;
-            while at < inner.len() {
-                if is_import(&inner, at) {
+            let mut next = 0;
+            while next < inner.len() {
+                if is_import(&inner, next) {
                     let mut imports = Vec::new();
-                    at = imported(&inner, at + 1, &[], &mut imports);
+                    next = imported(&inner, next + 1, &[], &mut imports);
                     found.extend(imports.into_iter().map(|(_, path)| path));
                 } else {
-                    at = used(&inner, at, found);
+                    next = used(&inner, next, found);
                 }
             }
             at + 1
