@@ -67,7 +67,7 @@ pub struct Doors {
     pub shutdown: CancellationToken,
     /// Cancelled together with `shutdown` if the server comes back by itself.
     pub restart: CancellationToken,
-    /// What is counted.
+    /// The numbers for `/metrics`.
     pub metrics: Metrics,
     /// The open sockets of `/chat`.
     pub sockets: TaskTracker,

@@ -13,7 +13,7 @@ pub struct Lease {
     pub profile: String,
     /// Counts the times the turn was taken up.
     pub fence: i64,
-    /// What the turn reacts to.
+    /// The origin of the turn's input.
     pub origin: Origin,
     /// How often it was taken up where it stands now, this time included: a new step or outcome begins a new count.
     pub takes: i32,

@@ -183,7 +183,7 @@ impl Rebuild {
     /// # Errors
     /// When the database is not there.
     pub async fn write(&mut self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
-        // What happens to one row in one go is put together here, so that each table is written once.
+        // Changes of one row are put together here, so that each table is written once.
         let mut rows: HashMap<&str, HashMap<String, Folded>> = HashMap::new();
         for Change { table, key, row } in changes {
             let folded = rows.entry(table.name).or_default().entry(key).or_default();

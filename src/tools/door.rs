@@ -33,7 +33,7 @@ enum Tried {
     Found(Finding),
 }
 
-/// What a person is asked about.
+/// A call that a person has to decide about.
 struct Asking<'a> {
     proposal: Proposal,
     prepared: Prepared,

@@ -35,7 +35,7 @@ pub struct Tools {
     registry: Registry,
 }
 
-/// What is set for all tools of a server.
+/// The settings of all tools of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolSettings {
     /// How long a person has to decide, if the profile says nothing else.

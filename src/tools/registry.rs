@@ -8,7 +8,7 @@ use super::tool::{Fixed, Registry, Sources, Tool};
 use crate::domain::{MCP_SEPARATOR, ToolSpec, Toolset};
 use crate::store::StoreError;
 
-/// What there is for a profile.
+/// The tools that exist for a profile.
 #[derive(Clone, Debug, Default)]
 pub struct Offered {
     /// The tools that the program brings, in their order.
@@ -64,7 +64,7 @@ impl Registry {
         }
         let (mut capabilities, mut external) =
             tokio::try_join!(self.sources.capabilities.list(&self.kit), self.sources.external.list(&self.kit))?;
-        // What the program brings is found first.
+        // The program's own tool comes first if another has its name.
         let there = |spec: &ToolSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
         capabilities.retain(there);
         external.retain(there);

@@ -36,6 +36,7 @@ async fn post(app: &TestApp, path: &str, body: Value) -> (u16, Value) {
 #[tokio::test]
 async fn an_approval_is_shown_and_decided_once() {
     let app = TestApp::start().await;
+    app.rewrites("its question is written by hand");
     let id = waiting_approval(&app).await;
     let pending = get(&app, "/api/approvals?state=pending").await;
     assert_eq!(pending["approvals"][0]["id"], json!(id));
@@ -57,6 +58,7 @@ async fn an_approval_is_shown_and_decided_once() {
 #[tokio::test]
 async fn a_refusal_keeps_its_reason_and_the_way_it_came_in() {
     let app = TestApp::start().await;
+    app.rewrites("its question is written by hand");
     let id = waiting_approval(&app).await;
     app.script([text("I see.")]);
     let (status, denied) = post(&app, &format!("/api/approvals/{id}/deny"), json!({"reason": "Not today."})).await;
@@ -113,6 +115,8 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
 #[tokio::test]
 async fn only_json_changes_something() {
     let app = TestApp::start().await;
+    app.rewrites("its question is written by hand");
+    app.leaves("nobody decides its question");
     let id = waiting_approval(&app).await;
     let at = format!("http://{}/api/approvals/{id}/approve", app.address());
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp"] {
@@ -181,6 +185,7 @@ async fn a_person_goes_back_a_version_disables_and_enables() {
 #[tokio::test]
 async fn a_version_that_may_do_more_comes_back_only_when_its_grants_are_confirmed() {
     let app = two_versions().await;
+    app.rewrites("the grants of a version are changed by hand");
     let grants = json!({"log": {}, "clock": {}, "random": {}, "kv": {}});
     sqlx::query("UPDATE capability_versions SET grants = $1 WHERE version = 1")
         .bind(grants)

@@ -216,6 +216,7 @@ async fn a_decision_is_taken_once_and_for_one_effect() {
 #[tokio::test]
 async fn a_proposal_edited_after_it_was_shown_is_asked_about_again() {
     let app = TestApp::start().await;
+    app.rewrites("the proposal is edited by hand");
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("done")]);
     let mut client = app.connect().await;
     client.say("ask me").await;

@@ -157,6 +157,7 @@ async fn a_capability_in_wat_is_the_same_kind_of_thing() {
 #[tokio::test]
 async fn one_broken_capability_never_stops_the_others() {
     let app = TestApp::start().await;
+    app.rewrites("a component is broken by hand");
     let good = capability("good", "export default async function good(params) { return 'fine' }");
     app.script([calls(&[("write_capability", capability("double", DOUBLE)), ("write_capability", good)]), text("two")]);
     let mut client = app.connect().await;

@@ -20,6 +20,7 @@ fn refused(ran: Ran) -> String {
 #[tokio::test]
 async fn an_approval_is_listed_shown_whole_and_approved() {
     let app = TestApp::start().await;
+    app.rewrites("its question is written by hand");
     assert_eq!(done(level3(&app, &["approvals", "list"]).await), "Nothing waits for you.\n");
     let id = waiting_approval(&app).await.to_string();
     let list = done(level3(&app, &["approvals", "list"]).await);
@@ -53,6 +54,7 @@ async fn an_approval_is_listed_shown_whole_and_approved() {
 #[tokio::test]
 async fn an_approval_is_denied_with_a_reason() {
     let app = TestApp::start().await;
+    app.rewrites("its question is written by hand");
     let id = waiting_approval(&app).await;
     app.script([text("I see.")]);
     done(level3(&app, &["approvals", "deny", &id.to_string(), "--reason", "Not today."]).await);
@@ -109,6 +111,7 @@ async fn capabilities_are_looked_at_and_changed() {
 #[tokio::test]
 async fn a_rollback_to_wider_grants_says_which_and_how_to_confirm() {
     let app = two_versions().await;
+    app.rewrites("the grants of a version are changed by hand");
     let grants = json!({"log": {}, "clock": {}, "random": {}, "kv": {}});
     sqlx::query("UPDATE capability_versions SET grants = $1 WHERE version = 1")
         .bind(grants)
@@ -123,6 +126,7 @@ async fn a_rollback_to_wider_grants_says_which_and_how_to_confirm() {
 #[tokio::test]
 async fn a_capability_goes_out_as_a_folder_and_comes_in_again() {
     let app = two_versions().await;
+    app.rewrites("the grants of a version are changed by hand");
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("greet");
     let folder = folder.to_str().unwrap();
@@ -173,6 +177,7 @@ async fn a_component_comes_in_as_a_wasm_file_and_goes_out_as_the_same() {
 #[tokio::test]
 async fn an_import_that_asks_for_a_power_shows_what_it_waits_for() {
     let app = TestApp::start().await;
+    app.leaves("nobody decides its question");
     let place = tempfile::tempdir().unwrap();
     let described = json!({"name": "counter", "description": "Counts.", "parameters": {"type": "object"}, "grants": {"kv": {}}});
     std::fs::write(place.path().join("capability.json"), described.to_string()).unwrap();

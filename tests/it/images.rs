@@ -149,6 +149,7 @@ async fn an_image_that_is_said_into_a_turn_moves_with_its_message() {
 #[tokio::test]
 async fn an_image_that_was_changed_behind_the_servers_back_is_found() {
     let app = TestApp::start().await;
+    app.rewrites("an image is changed by hand");
     app.script([text("Thanks.")]);
     send(&mut app.connect().await, "look", &[png()]).await;
     app.check_replay().await;
@@ -166,6 +167,7 @@ async fn no_image_is_kept_that_no_message_has() {
     const UNSENT: &str = "SELECT count(*) FROM attachments a WHERE NOT EXISTS (
         SELECT FROM messages m WHERE m.images @> jsonb_build_array(jsonb_build_object('sha256', a.sha256)))";
     let app = TestApp::with(&[("MAX_TOOL_ITERATIONS", "1")]).await;
+    app.rewrites("an image is written by hand");
     let image = |n: u8| {
         let mut bytes = STANDARD.decode(PNG).unwrap();
         bytes.push(n);

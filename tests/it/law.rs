@@ -187,6 +187,7 @@ async fn the_governor_is_asked_once_about_what_does_more_than_read() {
 #[tokio::test]
 async fn the_governor_sees_the_grants_that_were_asked_for_in_the_authors_place() {
     let app = TestApp::start().await;
+    app.leaves("nobody decides its question");
     govern(&app).await;
     let forgetful = json!({
         "name": "look_up",

@@ -196,6 +196,7 @@ async fn a_call_that_needs_a_person_says_so_and_asking_again_gives_its_outcome_o
 #[tokio::test]
 async fn a_refusal_by_a_person_is_told_with_its_reason() {
     let app = TestApp::start().await;
+    app.leaves("nobody decides its last question");
     let mut connected = connect(&app, "Editor").await;
     assert!(!waits(&app, &mut connected, asks("write_capability", counter())).await.0);
     let deny = format!("/api/approvals/{}/deny", pending(&app).await);
@@ -286,6 +287,7 @@ async fn an_outcome_that_nobody_fetched_for_a_day_is_asked_for_anew() {
 #[tokio::test]
 async fn the_profile_mcp_has_a_law_of_its_own() {
     let app = TestApp::start().await;
+    app.leaves("nobody decides its last question");
     let mut connected = with_counter(&app).await;
     let law = async |mode, governor, budgets| {
         app.store().set_profile_policy(profiles::mcp::NAME, mode, governor, &budgets, app.now()).await.unwrap();
@@ -318,6 +320,7 @@ async fn the_profile_mcp_has_a_law_of_its_own() {
 #[tokio::test]
 async fn too_many_calls_that_wait_are_refused_and_each_client_has_its_own_measure() {
     let app = TestApp::start().await;
+    app.leaves("it is about calls that wait");
     let mut greedy = connect(&app, "Greedy").await;
     let wants = |n: i64| writes(&format!("count_{n}"), "export default () => 1", json!({"kv": {}}));
     for n in 0..level3::store::MCP_WAITING {

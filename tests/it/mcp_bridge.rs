@@ -64,6 +64,7 @@ async fn a_client_that_says_everything_and_closes_gets_every_answer() {
 #[tokio::test]
 async fn an_answer_that_takes_long_is_waited_for_after_the_input_has_ended() {
     let app = TestApp::start().await;
+    app.leaves("the bridge ends before its question is decided");
     // A client that hears of the progress gets its answer when the time to decide is over.
     let asks = calls(1, "write_capability", counter(), json!({"progressToken": "t"}));
     let mut events = app.store().signals().events();

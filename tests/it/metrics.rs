@@ -76,6 +76,7 @@ async fn a_turn_leaves_its_traces_in_the_numbers() {
 #[tokio::test]
 async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up() {
     let mut app = TestApp::start().await;
+    app.leaves("it is about turns that wait");
     // The first turn waits for a person; the one behind it waits for as long as that takes.
     app.script([call("restart", json!({"mode": "full"}))]);
     let rule = client().put(format!("http://{}/api/policy/builder/rules/restart", app.address()));

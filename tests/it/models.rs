@@ -140,6 +140,7 @@ async fn a_task_is_worked_on_with_the_model_it_names_each_model_in_a_turn_of_its
 #[tokio::test]
 async fn a_known_price_counts_only_where_the_table_of_rates_has_none() {
     let mut app = TestApp::start().await;
+    app.leaves("no server works on its turn");
     app.stop().await;
     let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let now = app.now();

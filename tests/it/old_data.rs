@@ -50,12 +50,12 @@ async fn what_an_older_version_left_is_all_there_and_goes_on() {
     is_clean(&server).await;
     assert_eq!(api(&server, Method::GET, "secrets").await["secrets"][0]["readable"], true);
 
-    // What was kept before is put back now.
+    // Rows that the old version kept are put back now.
     let kept = api(&server, Method::GET, "kept").await;
     assert_eq!((&kept["kept"][0]["call"], &kept["kept"][0]["rows"]), (&json!(5), &json!(1)));
     assert_eq!(api(&server, Method::POST, "calls/5/undo").await["rows"], 1);
 
-    // What was asked before is decided now, and its turn goes on.
+    // A person decides now what the old version asked, and its turn goes on.
     let waiting = api(&server, Method::GET, "approvals?state=pending").await;
     let [question] = waiting["approvals"].as_array().unwrap().as_slice() else { panic!("{waiting}") };
     assert_eq!(question["shown"]["arguments"]["query"], "TRUNCATE notes");

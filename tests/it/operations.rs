@@ -25,6 +25,7 @@ impl Held {
     pub async fn start() -> Self {
         let mut app = TestApp::start().await;
         app.stop().await;
+        app.leaves("no server works on its turn");
         let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
         let now = app.now();
         let main = store.main_conversation(now).await.unwrap();

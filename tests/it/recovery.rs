@@ -135,6 +135,7 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
 #[tokio::test]
 async fn a_database_of_a_newer_version_is_refused_by_name() {
     let mut app = TestApp::start().await;
+    app.rewrites("the database is made one of a newer version");
     app.stop().await;
     app.behind()
         .await

@@ -196,6 +196,7 @@ async fn damaged(app: &TestApp, damage: &'static str, undo: &'static str) -> Rep
 #[tokio::test]
 async fn damage_to_the_chain_of_events_is_found_and_named() {
     let app = with_a_past().await;
+    app.rewrites("it does damage by hand");
     let broken = |found: &ReplayCheck| -> Vec<(i64, i64, String)> {
         found.broken.iter().map(|link| (link.conversation.0, link.sequence, link.what.clone())).collect()
     };
@@ -261,6 +262,7 @@ async fn damage_to_the_chain_of_events_is_found_and_named() {
 #[tokio::test]
 async fn a_row_changed_by_hand_is_found_in_every_table() {
     let app = with_a_past().await;
+    app.rewrites("it does damage by hand");
     for (table, column, damage, undo) in [
         (
             "turns",

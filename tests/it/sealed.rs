@@ -88,6 +88,7 @@ impl House {
     async fn start() -> Self {
         let mut app = TestApp::start().await;
         app.stop().await;
+        app.leaves("no server works on its turn");
         let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
         let folder = app.data().to_owned();
         share_engine(&folder);

@@ -153,6 +153,7 @@ async fn a_key_that_others_may_read_is_told_to_who_asks_and_stops_a_start_for_go
 #[tokio::test]
 async fn secrets_are_set_listed_and_removed_and_never_shown() {
     let app = TestApp::start().await;
+    app.rewrites("a capability is written by hand");
     let (status, set) = ask(&app, Method::PUT, "/api/secrets/API_KEY", Some(json!({"value": CANARY}))).await;
     assert_eq!((status, &set["name"], &set["used_by"], &set["readable"]), (200, &json!("API_KEY"), &json!([]), &json!(true)));
     sqlx::query(

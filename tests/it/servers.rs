@@ -108,6 +108,7 @@ async fn a_decision_and_a_word_said_to_one_server_reach_the_turn_of_another() {
 #[tokio::test]
 async fn a_turn_accepted_by_a_server_that_is_full_is_taken_by_the_other() {
     let app = TestApp::start().await;
+    app.leaves("sixteen models are held for ever");
     let signal = Arc::<Notify>::default();
     for n in 1..=16 {
         app.script([Reply::After(Arc::clone(&signal), Box::new(text("late")))]);

@@ -18,7 +18,7 @@ use super::tokens;
 /// Re-exports of re-exports are followed so far.
 const DEEPEST: usize = 16;
 
-/// What a name stands for in a module.
+/// The meaning of a name in a module.
 enum Name {
     Module,
     Item,

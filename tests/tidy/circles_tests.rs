@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What is found in a house of these files, as `path: text`.
+/// The findings in a house of these files, as `path: text`.
 fn circles(files: &[(&str, &str)]) -> Vec<String> {
     let project: Vec<_> = files.iter().map(|(path, text)| Source::sample(path, text)).collect();
     House::read(&project).circles().iter().map(Finding::to_string).collect()

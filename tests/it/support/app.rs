@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -24,11 +24,23 @@ use tempfile::TempDir;
 use super::script::Script;
 use super::{Client, Reply, cluster, share_engine};
 
+/// How long a look at the end of a story may take. It guards against a hanging test.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The seed of the server that made the database.
 const FIRST: u64 = 7;
 
-/// A server with a database and a data folder of its own. Dropping it fails the test if a part of
-/// the script was not played.
+/// What is not over, in words. A story that ends with any of it says why with [`TestApp::leaves`].
+const LEFT: &str = "SELECT 'turn ' || turn_id || ' is ' || state FROM turns WHERE ended_at IS NULL
+    UNION ALL SELECT 'call ' || tool_call_id || ' of ' || name || ' has no outcome' FROM tool_calls WHERE state = 'proposed'
+    UNION ALL SELECT 'approval ' || approval_id || ' waits' FROM approvals WHERE state = 'pending'
+    UNION ALL SELECT 'operation ' || ordinal || ' of call ' || tool_call_id || ' is ' || state FROM operations WHERE state = 'begun'";
+/// How many wake-ups are not those of what is to come.
+const ASTRAY: &str = "SELECT count(*) FROM (SELECT kind, subject, at FROM wake_ups) w FULL JOIN to_come USING (kind, subject, at)
+    WHERE w IS NULL OR to_come IS NULL";
+
+/// A server with a database and a data folder of its own. Dropping it ends the story: then the script
+/// was played to its end, nothing is left over, and all tables follow from events. A story that ends
+/// otherwise says why.
 pub struct TestApp {
     pub clock: ManualClock,
     pub script: Arc<Script>,
@@ -42,6 +54,8 @@ pub struct TestApp {
     /// The seed of the random numbers; the server's name is one of them.
     seed: u64,
     app: Option<App>,
+    leaves: AtomicBool,
+    rewrote: AtomicBool,
 }
 
 impl TestApp {
@@ -100,6 +114,8 @@ impl TestApp {
             profiles: Profiles::default(),
             seed: FIRST,
             app: None,
+            leaves: AtomicBool::new(false),
+            rewrote: AtomicBool::new(false),
         };
         if let Some(profile) = profile {
             app.profiles = app.profiles.clone().with(profile);
@@ -126,6 +142,8 @@ impl TestApp {
             profiles: self.profiles.clone(),
             seed: self.seed + 1,
             app: None,
+            leaves: AtomicBool::new(true),
+            rewrote: AtomicBool::new(true),
         };
         other.go().await;
         // The new server says hello, and from then on each tells the other.
@@ -257,26 +275,59 @@ impl TestApp {
         }
     }
 
-    /// Asserts that all tables follow from events, and that no event was changed. For the end of a
-    /// story, before the server is stopped.
+    /// Asserts that all tables follow from events, and that no event was changed. For the middle of
+    /// a story: its end is looked at anyway.
     pub async fn check_replay(&self) {
-        let found = level3::replay::check(self.store()).await.unwrap();
-        assert!(found.clean && found.events > 0, "what was recorded is not what there is: {found:#?}");
-        let astray = "SELECT count(*) FROM (SELECT kind, subject, at FROM wake_ups) w FULL JOIN to_come USING (kind, subject, at)
-                      WHERE w IS NULL OR to_come IS NULL";
-        assert_eq!(self.count(astray).await, 0, "the wake-ups are not those of what is to come");
+        follows_from_events(self.store(), &mut self.behind().await).await;
+    }
+
+    /// The story ends with something that is not over, since `_why`.
+    pub fn leaves(&self, _why: &str) {
+        self.leaves.store(true, Ordering::Relaxed);
+    }
+
+    /// The story changes rows behind the server's back, since `_why`: they do not follow from events.
+    pub fn rewrites(&self, _why: &str) {
+        self.rewrote.store(true, Ordering::Relaxed);
     }
 
     /// A connection that may read and change everything, to look behind the scenes.
     pub async fn behind(&self) -> sqlx::PgConnection {
-        use sqlx::ConnectOptions;
-        cluster().database(&self.database).options([("search_path", "level3")]).connect().await.unwrap()
+        behind(&self.database).await
     }
 
     /// One number from the database.
     pub async fn count(&self, query: &'static str) -> i64 {
         sqlx::query_scalar(query).fetch_one(&mut self.behind().await).await.unwrap()
     }
+}
+
+async fn follows_from_events(store: &Store, behind: &mut sqlx::PgConnection) {
+    let found = level3::replay::check(store).await.unwrap();
+    assert!(found.clean, "what was recorded is not what there is: {found:#?}");
+    let astray: i64 = sqlx::query_scalar(ASTRAY).fetch_one(behind).await.unwrap();
+    assert_eq!(astray, 0, "the wake-ups are not those of what is to come");
+}
+
+/// Looks at the end of a story, on connections of its own: those of the server belong to a runtime that stands still.
+async fn look_at_the_end(database: &str, leaves: bool, rewrote: bool) {
+    let mut behind = behind(database).await;
+    let left: Vec<String> = sqlx::query_scalar(LEFT).fetch_all(&mut behind).await.unwrap();
+    assert!(leaves || left.is_empty(), "left over at the end of the story: {left:#?}");
+    if !rewrote {
+        let look = async {
+            let store = Store::open(&Database::inside(cluster(), database), &SeededRandom::new(FIRST)).await.unwrap();
+            follows_from_events(&store, &mut behind).await;
+            store.close().await;
+        };
+        tokio::time::timeout(PATIENCE, look).await.expect("nothing keeps the database from being looked at");
+    }
+}
+
+/// A connection that may read and change everything.
+async fn behind(database: &str) -> sqlx::PgConnection {
+    use sqlx::ConnectOptions;
+    cluster().database(database).options([("search_path", "level3")]).connect().await.unwrap()
 }
 
 impl Drop for TestApp {
@@ -286,6 +337,7 @@ impl Drop for TestApp {
         }
         assert_eq!(self.script.left(), 0, "replies of the script that nobody asked for");
         let (app, database, seed) = (self.app.take(), self.database.clone(), self.seed);
+        let (leaves, rewrote) = (self.leaves.load(Ordering::Relaxed), self.rewrote.load(Ordering::Relaxed));
         // A thread of its own, since the test's runtime is about to end.
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -294,6 +346,7 @@ impl Drop for TestApp {
                 if seed != FIRST {
                     return;
                 }
+                look_at_the_end(&database, leaves, rewrote).await;
                 logins::drop_database(&cluster(), &database).await.expect("the test's database goes");
             });
         })
