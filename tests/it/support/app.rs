@@ -29,7 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The seed of the server that made the database.
 const FIRST: u64 = 7;
 
-/// What is not over, in words. A story that ends with any of it says why with [`TestApp::leaves`].
+/// Finds things that are not over, in words. A story that ends with one says why with
+/// [`TestApp::leaves`].
 const LEFT: &str = "SELECT 'turn ' || turn_id || ' is ' || state FROM turns WHERE ended_at IS NULL
     UNION ALL SELECT 'call ' || tool_call_id || ' of ' || name || ' has no outcome' FROM tool_calls WHERE state = 'proposed'
     UNION ALL SELECT 'approval ' || approval_id || ' waits' FROM approvals WHERE state = 'pending'
@@ -309,7 +310,8 @@ async fn follows_from_events(store: &Store, behind: &mut sqlx::PgConnection) {
     assert_eq!(astray, 0, "the wake-ups are not those of what is to come");
 }
 
-/// Looks at the end of a story, on connections of its own: those of the server belong to a runtime that stands still.
+/// Looks at the end of a story, on connections of its own: those of the server belong to a runtime
+/// that stands still.
 async fn look_at_the_end(database: &str, leaves: bool, rewrote: bool) {
     let mut behind = behind(database).await;
     let left: Vec<String> = sqlx::query_scalar(LEFT).fetch_all(&mut behind).await.unwrap();
