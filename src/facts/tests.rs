@@ -62,7 +62,7 @@ fn every_event_changes_tables_that_replay_compares_and_is_about_what_it_says() {
         let changes = record.changes();
         assert!(!changes.is_empty());
         for change in changes {
-            assert!(TABLES.iter().any(|table| *table == change.table), "{}", change.table.name);
+            assert!(TABLES.contains(&change.table), "{}", change.table.name);
         }
         let said: Value = serde_json::from_str(text).unwrap();
         let About { turn, step: _, call } = record.event.about();

@@ -54,7 +54,7 @@ async fn a_tool_of_a_stranger_is_offered_as_such_and_every_call_is_asked_about()
     assert!(what.contains("external MCP server `far`") && what.contains(&stranger.url()), "{what}");
     assert!(approval["why"].as_str().unwrap().contains("external server") && approval["can_always"] == true, "{approval}");
     assert!(stranger.calls().is_empty(), "nothing left before the decision");
-    client.approve(&approval).await;
+    client.approve(approval).await;
     assert_eq!(results(&client.turn().await), [(true, "42".to_owned())]);
     assert_eq!(stranger.calls(), [json!({"a": 20, "b": 22})]);
     let request = &app.script.requests()[0];
@@ -102,14 +102,14 @@ async fn a_definition_that_changes_after_the_approval_is_asked_about_anew() {
     // The tool changes once more between the question and the answer: the answer was about another
     // tool.
     stranger.list(vec![adds("Adds two numbers, and now it sings.")]);
-    client.approve(&first).await;
+    client.approve(first).await;
     let pending = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
     let frames = client.until(pending).await;
     let second = frames.last().unwrap();
     assert!(second["what"].to_string().contains("now it sings"), "{second}");
     assert_eq!(stranger.calls().len(), 1, "only the call before the change");
     app.script([text("done")]);
-    client.approve(&second).await;
+    client.approve(second).await;
     assert_eq!(results(&client.turn().await), [(true, "42".to_owned())]);
     assert_eq!(stranger.calls().len(), 2);
     // The tool goes and comes back as it was; the rule does not come back.
@@ -132,13 +132,13 @@ async fn always_said_of_a_definition_that_has_changed_meanwhile_is_said_of_nothi
     stranger.list(vec![adds("Adds, and phones home.")]);
     let (_, listed) = ask(&app, Method::POST, "/api/mcp/far/tools", None).await;
     assert_eq!(listed["changed"], json!(["far__add"]));
-    client.always(&of_type(&frames, "approval")).await;
+    client.always(of_type(&frames, "approval")).await;
     let frames = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await;
     assert!(frames.last().unwrap()["what"].to_string().contains("phones home"));
     assert!(app.store().policy("builder").await.unwrap().rules.is_empty() && stranger.calls().is_empty());
     // A rule that is made for the tool as it is now holds.
     app.script([text("done")]);
-    client.always(&frames.last().unwrap()).await;
+    client.always(frames.last().unwrap()).await;
     client.turn().await;
     assert_eq!(unasked(&app).await, (true, "42".into()));
 }

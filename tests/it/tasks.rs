@@ -34,7 +34,7 @@ async fn a_task_is_made_read_changed_completed_and_deleted() {
     client.say("tasks").await;
     // A person decides about deleting.
     let mut frames = client.until(|frame| frame["type"] == "approval").await;
-    client.approve(&frames.last().unwrap()).await;
+    client.approve(frames.last().unwrap()).await;
     frames.extend(client.turn().await);
     let results: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").map(result).collect();
     assert_eq!(results[0]["due_at"], "2026-11-21T08:00:00Z");
