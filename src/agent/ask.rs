@@ -18,12 +18,12 @@ const NOTHING_SHORTER: &str =
 /// A complete answer.
 pub(super) struct Said {
     pub(super) answer: Answer,
-    /// Held until the answer is stored, so that a stop finds what was said at any moment before.
+    /// Held until the answer is stored: until then a stop finds the text so far through it.
     _pen: Pen,
 }
 
 impl Agent {
-    /// Asks the model, and counts what it cost also if no answer came of it.
+    /// Asks the model, and counts the cost even if no answer came.
     pub(super) async fn ask(
         &self,
         turn: &Turn<'_>,
@@ -38,8 +38,9 @@ impl Agent {
         Ok(answered.map(|answer| Said { answer, _pen: pen }))
     }
 
-    /// Asks with as much of the conversation as the model is known to take. If the model finds that too long, with less and less of it;
-    /// what was enough holds for the rest of the turn, and what was learnt for all others.
+    /// Asks with as much of the conversation as the model is known to take. If the model finds that
+    /// too long, asks with less and less of it. The extent that was enough holds for the rest of
+    /// the turn; the size that was learnt holds for all turns.
     async fn answer(
         &self,
         turn: &Turn<'_>,
@@ -52,7 +53,7 @@ impl Agent {
             if answers != AnswersTo::Nowhere {
                 pen.write(piece);
             }
-            // There is no way to fail here; the connection to the model has its own.
+            // This callback cannot fail; the connection to the model can.
             let _ = failpoint::hit(Point::FirstByte);
             if answers == AnswersTo::Page {
                 let (conversation, turn, step, attempt) = (lease.conversation, lease.turn, turn.steps, lease.fence);

@@ -1,4 +1,4 @@
-//! The second part of a step: whether a model is asked, which one, and what it is asked.
+//! The second part of a step: decides whether a model is asked, which one, and with which request.
 
 use std::sync::Arc;
 
@@ -11,11 +11,12 @@ use crate::executor::Turn;
 use crate::model::{Entry, Model, Request};
 use crate::store::StoreError;
 
-/// The model is told this after an answer without a call, if each answer is exactly one.
+/// The controller tells the model this after an answer without a call, if each answer has to be
+/// exactly one call.
 const NO_CALL: &str = "[controller] Your last answer made no tool call, so it does not count. Your next answer is exactly one tool call, and \
      nothing else.";
 
-/// What a step does.
+/// The way a step goes on.
 pub(super) enum Decision<'a> {
     /// It asks a model.
     Ask(Box<Asking<'a>>),
@@ -23,15 +24,15 @@ pub(super) enum Decision<'a> {
     End(&'static str, String),
 }
 
-/// Which model is asked, and what.
+/// The model that is asked, and the request.
 pub(super) struct Asking<'a> {
     pub(super) model: Arc<dyn Model>,
     pub(super) conversation: Conversation<'a>,
-    /// The request, but for its entries: how much of the conversation it shows is seen as it is asked.
+    /// The request without its entries: only the asking shows how much of the conversation fits.
     pub(super) blank: Request,
 }
 
-/// Why the turn ends without a further model request.
+/// The reason to end the turn without a further model request, if there is one.
 fn end(turn: &Turn<'_>, gathered: &Gathered) -> Option<(&'static str, String)> {
     if gathered.acted {
         // Each answer is one call, and one was made.
@@ -90,7 +91,7 @@ impl Agent {
         if let Some(summary) = gathered.summaries.latest.clone().filter(|_| turn.law.summaries) {
             conversation.summarise(summary);
         }
-        // Once in a turn, while all there is of it is what it reacts to.
+        // Once in a turn: in its first step the turn holds nothing but its input.
         let may_compact = turn.steps == 1 && turn.law.summaries && !gathered.summaries.failed_lately;
         if may_compact && self.compact(turn, &*model, &mut conversation, context::size_of_tools(&blank.tools)).await? {
             turn.law.used = self.store.usage_of(turn.lease, &turn.law.budgets, self.clock.now()).await?;

@@ -1,4 +1,4 @@
-//! The first part of a step: reads what there is to know.
+//! The first part of a step: reads all that the step needs to know.
 
 use chrono::{DateTime, Utc};
 
@@ -9,13 +9,13 @@ use crate::executor::Turn;
 use crate::store::{StoreError, Summaries};
 use crate::tools::Offered;
 
-/// What there is to know before a step.
+/// All that a step needs to know.
 pub(super) struct Gathered {
-    /// When it was read.
+    /// The time of reading.
     pub(super) now: DateTime<Utc>,
     /// The part of the conversation that the profile is shown.
     pub(super) history: History,
-    /// What older turns were summed up to.
+    /// The summaries of older turns.
     pub(super) summaries: Summaries,
     /// The tools there are for the profile.
     pub(super) offered: Offered,
@@ -23,7 +23,7 @@ pub(super) struct Gathered {
     pub(super) due: Vec<Task>,
     /// True if a call of the turn did something already.
     pub(super) acted: bool,
-    /// The images that the model is sent, once it is known which model.
+    /// The images for the model; none until the model is chosen.
     pub(super) pictures: Pictures,
 }
 
@@ -63,7 +63,7 @@ impl Agent {
         Ok(History { more: history.more && turn.law.remembers, ..history })
     }
 
-    /// Shows the model what was said into the running turn and waits. Only now is it sure that the model will be asked.
+    /// Shows the model the steering that waits. Only now is it sure that a model will be asked.
     pub(super) async fn show_steering(&self, turn: &Turn<'_>, gathered: &mut Gathered) -> Result<(), StoreError> {
         if gathered.exchanges().last().is_some_and(|exchange| exchange.waits) {
             self.store.show_steering(turn.lease, turn.steps, gathered.now).await?;

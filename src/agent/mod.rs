@@ -1,5 +1,6 @@
-//! The turn: a model is asked, the calls it asks for are carried out, it is asked again … until an answer. Everything that was done is
-//! stored before the turn goes on, so it can be dropped at any point and taken up again from the database.
+//! The turn: the agent asks a model, carries out the calls that the answer asks for, and asks
+//! again, until an answer asks for none. All that was done is stored before the turn goes on, so a
+//! turn can be dropped at any point and taken up again from the database.
 
 mod ask;
 mod context;
@@ -28,10 +29,11 @@ use context::{Extent, Sizes};
 use decide::{Asking, Decision};
 use weigh::Weighed;
 
-/// How long a model with too many requests is left alone, if it does not say it itself.
+/// The time to leave a model alone that has too many requests, if its provider names no time.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// Works on turns. One for the whole program; it keeps nothing about any of them but how much of a conversation models take.
+/// Works on turns. The program has one agent, which keeps nothing of a turn; it only remembers how
+/// much of a conversation each model takes.
 pub struct Agent {
     executor: Executor,
     store: Store,
@@ -52,8 +54,8 @@ impl Agent {
     /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] if somebody else has the turn or it was stopped, or when the database is not there; the turn can be
-    /// taken up again.
+    /// [`StoreError::LostLease`] if the turn is not ours any more or was stopped, or an error if
+    /// the database does not answer. Then the turn can be taken up again.
     pub async fn work(&self, lease: &Lease, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
         let Some(mut turn) = self.executor.begin(lease).await? else { return Ok(Worked::Ended) };
         let time = self.executor.allowance(&turn);
@@ -76,7 +78,8 @@ impl Agent {
         }
     }
 
-    /// Makes one step: gather, decide, ask, weigh, store. The calls that its answer asks for; `None`: the turn is over.
+    /// Makes one step: gather, decide, ask, weigh, store. Gives the calls that its answer asks for;
+    /// `None` if the turn is over.
     async fn step(&self, turn: &mut Turn<'_>, extent: &mut Extent) -> Result<Option<Vec<OpenCall>>, StoreError> {
         loop {
             let mut gathered = self.gather(turn).await?;
@@ -92,7 +95,7 @@ impl Agent {
                     let weighed = self.weigh(turn, &asking, &said.answer).await?;
                     return self.store(turn, &asking, &said, weighed).await;
                 }
-                // With less to offer it may have room.
+                // The request may have room if it offers fewer tools.
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {}
                 Err(error) => {
                     self.unanswered(turn.lease, &error).await?;
@@ -102,7 +105,7 @@ impl Agent {
         }
     }
 
-    /// Stores an answer. The calls it asks for; `None`: the turn is over.
+    /// Stores an answer. Gives the calls it asks for; `None` if the turn is over.
     async fn store(
         &self,
         turn: &Turn<'_>,
@@ -125,14 +128,14 @@ impl Agent {
         Ok((!stored.over).then_some(stored.calls))
     }
 
-    /// Ends a turn to which no model has an answer.
+    /// Ends a turn that no model answered.
     async fn unanswered(&self, lease: &Lease, error: &ModelError) -> Result<(), StoreError> {
         self.metrics.model_error(error.kind);
         tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
         if error.kind != ModelErrorKind::RateLimited {
             return self.store.fail_turn(lease, Failure::Model, &error.message, self.clock.now()).await;
         }
-        // A second at least: a client that asks at once only adds to what is too much.
+        // One second at least: a client that comes back at once only adds to the load.
         let wait = error.wait.unwrap_or(BUSY).as_secs_f64().ceil().max(1.0) as u32;
         self.store.fail_busy_turn(lease, wait, &error.message, self.clock.now()).await
     }

@@ -1,5 +1,6 @@
-//! The images of a conversation as a model is shown them: the newest few themselves, where it can see; of the others a line that says what
-//! there was. An image costs a model as much as pages of text, each time it is sent.
+//! The images of a conversation as a model is shown them. A model that can see gets the newest few
+//! themselves; a line of text stands for each of the others. An image costs a model as much as
+//! pages of text, each time it is sent.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(super) struct Pictures {
 /// Reads the images that are to be sent.
 ///
 /// # Errors
-/// When the database is not there.
+/// If the database does not answer.
 pub(super) async fn load(store: &Store, history: &[Exchange], sees: bool) -> Result<Pictures, StoreError> {
     let wanted = if sees { newest(history) } else { Vec::new() };
     let names: Vec<_> = wanted.iter().map(|image| image.sha256.clone()).collect();
@@ -57,7 +58,7 @@ impl Drop for Pictures {
 }
 
 impl Pictures {
-    /// What a person said, with the images that came with it.
+    /// A person's words, with the images that came with them.
     pub(super) fn beside(&self, said: Entry, images: &[Image]) -> Entry {
         let Entry::User(mut content) = said else { return said };
         let mut shown = Vec::new();

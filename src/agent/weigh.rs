@@ -1,4 +1,5 @@
-//! The fourth part of a step: weighs an answer. Whether it ends the turn, and what is shown of it.
+//! The fourth part of a step: weighs an answer. It says whether the answer ends the turn, and how
+//! the answer is shown.
 
 use super::Agent;
 use super::decide::Asking;
@@ -8,7 +9,7 @@ use crate::executor::Turn;
 use crate::model::{Answer, REPETITION};
 use crate::store::StoreError;
 
-/// What becomes of an answer.
+/// The result of weighing an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Weighed {
     /// Its text, with a note if it was cut.
@@ -23,7 +24,7 @@ impl Agent {
     /// Weighs an answer.
     pub(super) async fn weigh(&self, turn: &Turn<'_>, asking: &Asking<'_>, answer: &Answer) -> Result<Weighed, StoreError> {
         let truth = self.truth(turn, asking, answer).await?;
-        // There has to be a step left to say it otherwise.
+        // The model can say it otherwise only if the turn has a step left.
         let once_more = turn.law.used_up(turn.steps + 1).is_none();
         let truth = if once_more { truth } else { truth.for_good() };
         let last = answer.calls.is_empty()
@@ -33,7 +34,8 @@ impl Agent {
         Ok(Weighed { content: shown(answer, last), last, unproven: truth != Truth::Shown })
     }
 
-    /// Looks whether what an answer claims is recorded. The tour says nothing but what it did.
+    /// Checks whether the claim of an answer is recorded. The tour is not checked: it says nothing
+    /// but what it did.
     async fn truth(&self, turn: &Turn<'_>, asking: &Asking<'_>, answer: &Answer) -> Result<Truth, StoreError> {
         let claimed = asking.conversation.coach().claimed(answer).filter(|_| asking.model.info().kind != "tour");
         let Some(claimed) = claimed else { return Ok(Truth::Shown) };

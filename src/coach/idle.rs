@@ -1,5 +1,6 @@
-//! Answers that do nothing: empty ones, those that only repeat what was asked or told, the text of a call that no server made a call of, and
-//! code that is shown after calls that failed. The model is asked again; how often follows from what is stored.
+//! Answers that do nothing: empty ones, those that only repeat the question or a tool's result, the
+//! text of a call that no server made a call of, and code that is shown after calls that failed.
+//! The coach asks the model again; how often follows from what is stored.
 
 use std::sync::LazyLock;
 
@@ -10,34 +11,36 @@ use super::unknown;
 use crate::domain::{CallRequest, EXECUTE_SQL, Exchange, HistoryEntry, Refusal, RefusalCode, WRITE_CAPABILITY};
 use crate::model::written_call;
 
-/// What the model is told after an answer that says nothing.
+/// The words for the model after an answer that says nothing.
 const ASK_AGAIN: &str = "[controller] Your last answer says nothing. Make the next tool call if one is needed; otherwise answer \
      the user in a sentence or two, from the results above if there are any.";
-/// How the turn ends after the second one.
+/// The last words of the turn after the second one.
 pub(super) const TWICE: &str =
     "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
-/// How many answers in a row that say something, and do nothing, are asked about. Then it may be what is wanted, and is shown.
+/// The answers in a row that are asked about although they say something. A further one may be the
+/// answer that the person wants, and is shown.
 const TEXTS: usize = 2;
 
-/// How an answer does nothing.
+/// The way an answer does nothing.
 #[derive(Clone, Debug, PartialEq)]
 enum Idle {
     /// It is empty, or the question.
     Empty,
-    /// It is the text of a call. It may name what is not there.
+    /// It is the text of a call, of a tool that may not exist.
     Written(CallRequest),
-    /// It was to be that, and cannot be read.
+    /// It looks like the text of a call, and cannot be read.
     Broken,
     /// It shows the code that this tool would run, with these arguments.
     Shows(&'static str, Value),
 }
 
-/// The answers without calls that the running turn ends with, as far as they do nothing, the last one first.
+/// The answers without calls at the end of the running turn, as far as they do nothing, the last
+/// one first.
 #[derive(Debug)]
 pub(super) struct Idling<'a> {
     asked: &'a str,
     answers: Vec<Idle>,
-    /// The model tried to act in this turn, and nothing came of it but mistakes that it can put right.
+    /// True if the model tried to act in this turn and made only mistakes that it can put right.
     failed: bool,
 }
 
@@ -61,13 +64,14 @@ impl<'a> Idling<'a> {
         Self { asked, answers, failed }
     }
 
-    /// Whether it says nothing for the second time.
+    /// True if the model says nothing for the second time.
     pub(super) fn twice_empty(&self) -> bool {
         self.answers.starts_with(&[Idle::Empty, Idle::Empty])
     }
 
-    /// What the model is told after its last answer, where that did nothing. The text of a call is answered as a call is, see [`refusal`].
-    /// `runs` names the tools that it may be told to use.
+    /// The words for the model after its last answer, if that did nothing. The text of a call is
+    /// answered as a call is, see [`refusal`]. `runs` names the tools that the model may be told to
+    /// use.
     pub(super) fn told(&self, runs: &[&str]) -> Option<String> {
         match self.answers.first()? {
             Idle::Empty => Some(ASK_AGAIN.to_owned()),
@@ -92,14 +96,14 @@ impl<'a> Idling<'a> {
         }
     }
 
-    /// Whether the next answer does nothing either, and the model is to be asked again.
+    /// True if the next answer does nothing either, so that the model is asked again.
     pub(super) fn again(&self, answer: &str, runs: &[&str]) -> bool {
         match idle(answer, self.asked) {
             None => false,
             Some(Idle::Empty) => true,
             Some(Idle::Written(_)) => self.answers.len() < TEXTS,
             Some(Idle::Broken) => self.answers.len() < TEXTS && !self.answers.contains(&Idle::Broken),
-            // Without an attempt before it, it may be all that was asked for.
+            // If no attempt came before it, the code may be all that the person asked for.
             Some(Idle::Shows(tool, _)) => {
                 let before = self.answers.iter().any(|answer| matches!(answer, Idle::Shows(..)));
                 self.failed && self.answers.len() < TEXTS && !before && runs.contains(&tool)
@@ -108,11 +112,12 @@ impl<'a> Idling<'a> {
     }
 }
 
-/// What stands in a request in the place of a call's result, where an answer was only the text of that call; `last`: nothing came after it.
+/// The words in the place of a call's result, if an answer was only the text of that call; `last`
+/// if nothing came after it.
 pub(super) fn refusal(written: &CallRequest, tools: &[&str], last: bool) -> String {
     let how = match (tools.contains(&&*written.name), last) {
         (true, true) => format!(" Call `{}` itself, with arguments that fit its parameters.", written.name),
-        // What was missing then may be there by now.
+        // A tool that was missing then may be there by now.
         (true, false) => String::new(),
         (false, _) => {
             let lesson = unknown::lesson(tools, &written.name, &written.arguments).map(|lesson| format!(" {lesson}"));
@@ -123,7 +128,7 @@ pub(super) fn refusal(written: &CallRequest, tools: &[&str], last: bool) -> Stri
 }
 
 fn idle(answer: &str, asked: &str) -> Option<Idle> {
-    // Behind the question may stand what it is to be judged by.
+    // If an answer repeats the question and goes on in a new line, the rest is judged.
     let answer = without_time(answer.trim()).strip_prefix(asked.trim()).filter(|rest| rest.starts_with('\n')).unwrap_or(answer);
     if says_nothing(answer, asked) {
         return Some(Idle::Empty);
@@ -137,13 +142,14 @@ fn idle(answer: &str, asked: &str) -> Option<Idle> {
     shown_code(answer).map(|(tool, arguments)| Idle::Shows(tool, arguments))
 }
 
-/// Whether an answer that the model was asked again after is left out of later requests: a model that reads its own words goes on with them.
-/// The text of a call is not left out, see [`refusal`].
+/// True if an answer is left out of later requests, once the model was asked again: a model that
+/// reads its own words goes on with them. The text of a call is not left out, see [`refusal`].
 pub(super) fn is_left_out(answer: &str, asked: &str) -> bool {
     matches!(idle(answer, asked), Some(Idle::Empty | Idle::Broken | Idle::Shows(..)))
 }
 
-/// What would run the first block of SQL, or the first source of a capability, in an answer.
+/// The call that would run the first block of SQL, or the first source of a capability, in an
+/// answer.
 fn shown_code(answer: &str) -> Option<(&'static str, Value)> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"function\s+(\w+)").expect("a constant, tried by a test"));
     answer.split("```").skip(1).step_by(2).find_map(|block| {
@@ -160,7 +166,7 @@ fn shown_code(answer: &str) -> Option<(&'static str, Value)> {
     })
 }
 
-/// Whether an answer begins as the text of a call does, and is none that can be read.
+/// True if an answer begins as the text of a call does, although it cannot be read as one.
 fn looks_like_a_call(answer: &str) -> bool {
     static BEGINNING: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"^(?:<tool_call>|```(?:json)?)?\s*\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{"#)
@@ -169,8 +175,8 @@ fn looks_like_a_call(answer: &str) -> bool {
     BEGINNING.is_match(answer.trim_start())
 }
 
-/// Whether an answer to `asked` is empty, or no more than the same words, or begins as a result of a tool does in the templates of Qwen and
-/// Hermes. A word or two may well be said back.
+/// True if an answer to `asked` is empty, is no more than the same words, or begins as a result of
+/// a tool does in the templates of Qwen and Hermes. A model may well say back a word or two.
 fn says_nothing(answer: &str, asked: &str) -> bool {
     let (answer, asked) = (answer.trim(), asked.trim());
     answer.is_empty()
@@ -178,7 +184,8 @@ fn says_nothing(answer: &str, asked: &str) -> bool {
         || (without_time(answer) == asked && asked.split_whitespace().count() > 2)
 }
 
-/// Models repeat the time along with the words it stands before.
+/// An answer without the time it begins with: models repeat the time along with the words behind
+/// it.
 fn without_time(answer: &str) -> &str {
     match answer.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((time, rest)) if chrono::DateTime::parse_from_rfc3339(time).is_ok() => rest.trim_start(),

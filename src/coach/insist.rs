@@ -1,21 +1,24 @@
-//! When a model is made to call a tool instead of talking. Small models that did something wrong tell the user how it would be done right;
-//! held to a call, they mostly do it. So they do when they claimed what they had not done.
+//! Holds a model to a call of a tool, in place of talk. Small models that did something wrong tell
+//! the user how it would be done right; held to a call, they mostly do it. The same holds for
+//! models that claimed a deed they had not done.
 
 use std::collections::HashSet;
 
 use crate::domain::{Exchange, HistoryEntry, RefusalCode};
 
-/// After so many failed steps in a row the model may say that it cannot be done.
+/// After more failed steps in a row than this, the model may say that it cannot be done.
 const MOST: usize = 3;
 
-/// True where everything in the turn's last steps went wrong in a way that its author can put right, and not too often already; `there` says
-/// whether there is a tool of a name. Also after an answer that was taken back, for claiming what nothing recorded shows.
+/// True if everything in the turn's last steps went wrong in a way that its author can put right,
+/// and not too often already. True also after an answer that was taken back because nothing
+/// recorded shows its claim. `there` says whether there is a tool of a name.
 pub(super) fn insists(turn: &Exchange, there: impl Fn(&str) -> bool) -> bool {
     let taken_back = turn.unproven.last().is_some_and(|place| place + 1 == turn.entries.len());
     taken_back || (1..=MOST).contains(&failed_steps(turn, there))
 }
 
-/// How many steps the turn ends with of which every call was refused for what it was.
+/// The number of steps at the turn's end in which every call was a mistake that the model can put
+/// right.
 fn failed_steps(turn: &Exchange, there: impl Fn(&str) -> bool) -> usize {
     let mut failed = 0;
     let mut wrong = HashSet::new();

@@ -1,6 +1,8 @@
-//! Everything that helps weak models, in one room, switched by the profile: what a model is told after an answer that does nothing,
-//! claims what nothing shows or calls what is not there, and when it is held to a call. The coach reads the history and the names of
-//! tools; what it says follows from them, so a turn that is taken up again is coached as before.
+//! Everything that helps weak models, in one room, switched by the profile. The coach speaks to a
+//! model after an answer that does nothing, claims something that nothing shows, or calls a tool
+//! that is not there; and it says when a model is held to a call. It reads the history and the
+//! names of tools. Its words follow from them, so a turn that is taken up again is coached as
+//! before.
 
 mod claims;
 mod idle;
@@ -22,20 +24,20 @@ use idle::Idling;
 pub struct Toolbox {
     /// Those that the request lists.
     pub offered: Vec<String>,
-    /// Those that there are besides.
+    /// The other tools there are.
     pub others: Vec<String>,
-    /// Whether the model is on this machine: there another request costs time and no money.
+    /// True if the model is on this machine: there another request costs time and no money.
     pub local: bool,
 }
 
 impl Toolbox {
-    /// Whether there is a tool of this name, listed or not.
+    /// True if there is a tool of this name, listed or not.
     pub fn has(&self, name: &str) -> bool {
         self.offered.iter().chain(&self.others).any(|tool| tool == name)
     }
 
-    /// The tools that a model is told to use if it shows what they would do. Elsewhere than on this machine that costs money, and
-    /// models there know what they do.
+    /// The tools that a model is told to use if it shows the code they would run. Elsewhere than on
+    /// this machine a further request costs money, and models there know what they do.
     fn runs(&self) -> Vec<&'static str> {
         [EXECUTE_SQL, WRITE_CAPABILITY].into_iter().filter(|name| self.local && self.has(name)).collect()
     }
@@ -45,15 +47,15 @@ impl Toolbox {
     }
 }
 
-/// How an earlier answer without calls is shown.
+/// The way an earlier answer without calls is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Showing {
     /// As it is.
     Itself,
     /// Not at all: a model that reads its own words goes on with them.
     Nothing,
-    /// As the call that it was meant to be, with these words for its result. A model that reads its own text goes on writing it; one
-    /// that reads a refused call makes another.
+    /// As the call that it was meant to be, with these words for its result. A model that reads its
+    /// own text goes on writing it; one that reads a refused call makes another.
     Refused(CallRequest, String),
 }
 
@@ -65,7 +67,7 @@ pub struct Coach<'a> {
     turn: Option<&'a Exchange>,
     toolbox: Toolbox,
     idling: Idling<'a>,
-    /// What the model is told after everything else.
+    /// The words for the model, after everything else.
     words: Vec<String>,
 }
 
@@ -85,18 +87,20 @@ impl<'a> Coach<'a> {
         Self { coaching, turn, toolbox, idling, words }
     }
 
-    /// What the model is told after everything else.
+    /// The words for the model, after everything else.
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// True if the next answer has to be a call. If the coach has said something, the model may want to answer that.
+    /// True if the next answer has to be a call. If the coach has said something, the model may
+    /// want to answer that.
     pub fn must_call(&self) -> bool {
         let mistaken = || self.turn.is_some_and(|turn| insist::insists(turn, |name| self.toolbox.has(name)));
         self.coaching == Coaching::Full && self.words.is_empty() && mistaken()
     }
 
-    /// How an answer of the history is shown that asked for no calls; `again`: the model was asked once more after it.
+    /// The way an answer of the history is shown that asked for no calls; `again` if the model was
+    /// asked once more after it.
     pub fn shows(&self, exchange: &Exchange, place: usize, content: &str, again: bool) -> Showing {
         if self.coaching != Coaching::Full || !again {
             return Showing::Itself;
@@ -109,7 +113,7 @@ impl<'a> Coach<'a> {
         Showing::Refused(CallRequest { id: format!("written_{place}"), ..written }, told)
     }
 
-    /// What is told beside the result of a call that was refused.
+    /// The lesson beside the result of a call that was refused.
     pub fn lesson(&self, exchange: &Exchange, id: &str, refusal: Option<RefusalCode>) -> Option<String> {
         if self.coaching != Coaching::Full || refusal != Some(RefusalCode::UnknownTool) {
             return None;
@@ -122,7 +126,7 @@ impl<'a> Coach<'a> {
         unknown::lesson(&self.toolbox.names(), &call.name, &call.arguments)
     }
 
-    /// Whether text that is written the way a model writes a call is read as one.
+    /// True if text that is written the way a model writes a call is read as one.
     pub fn rescues(&self) -> bool {
         self.coaching == Coaching::Full
     }
@@ -136,7 +140,7 @@ impl<'a> Coach<'a> {
         calls.into_iter().map(|call| readdress::readdressed(call, offered)).collect()
     }
 
-    /// What an answer claims, if what it claims has to be recorded.
+    /// The claim of an answer, if the coach checks claims.
     pub fn claimed(&self, answer: &Answer) -> Option<Claimed> {
         match self.coaching {
             Coaching::Full | Coaching::Truth => truth::claimed(answer, self.turn),
@@ -144,7 +148,7 @@ impl<'a> Coach<'a> {
         }
     }
 
-    /// Whether an answer does nothing, and the model is to be asked again.
+    /// True if an answer does nothing, so that the model is asked again.
     pub fn asks_again(&self, content: &str) -> bool {
         self.coaching == Coaching::Full && self.idling.again(content, &self.toolbox.runs())
     }

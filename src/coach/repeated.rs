@@ -1,9 +1,11 @@
-//! The same call over and over. At some number the turn ends, by the law; before that the model is warned.
+//! The same call over and over. At some number the law ends the turn; before that the coach warns
+//! the model.
 
 use crate::domain::{Exchange, HistoryEntry};
 use crate::governor::{self, Repetition, STOP_AT};
 
-/// What the model is told after the results of its last step, if it made a call of it often already.
+/// The words for the model after the results of its last step, if the step made a call that was
+/// made often already.
 pub(super) fn warnings(turn: &Exchange) -> Option<String> {
     let steps = turn.entries.iter().filter_map(|entry| match entry {
         HistoryEntry::Assistant(_, calls) => Some(calls),

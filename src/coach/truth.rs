@@ -1,19 +1,20 @@
-//! The truth ledger: an answer that says that something was done has to have something recorded behind it. One that has not is taken back
-//! once, so that the model can do it or say it otherwise; the next one is shown as it is, with a mark. Everything follows from what is
-//! stored, so a turn that is taken up again goes on where it was.
+//! The truth ledger: if an answer says that something was done, a record has to stand behind it. An
+//! answer without one is taken back once, so that the model can do it or say it otherwise; the next
+//! one is shown as it is, with a mark. Everything follows from what is stored, so a turn that is
+//! taken up again goes on where it was.
 
 use super::claims::{self, Claim};
 use crate::domain::Exchange;
 use crate::model::Answer;
 
-/// What the model is told after an answer that was taken back.
+/// The words for the model after an answer that was taken back.
 pub const TAKE_BACK: &str = "[controller] Your last answer says that something was done, or gave a result, but nothing recorded \
      in this turn shows it, so the user has not got that answer. If it is still to be done, do it now with a tool call. If not, answer \
      again and say only what the results above show.";
-/// What stands in a later request behind an answer that was shown with a mark.
+/// The words behind an answer that was shown with a mark, in later requests.
 pub const MARKED: &str = "\n\n[controller] Nothing recorded in this turn shows what is claimed here.";
 
-/// What is to become of an answer without tool calls.
+/// The judgement on an answer without tool calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
     /// It is shown.
@@ -25,7 +26,7 @@ pub enum Truth {
 }
 
 impl Truth {
-    /// The same if nothing can be said any more.
+    /// The same judgement if the model has no step left.
     pub fn for_good(self) -> Self {
         match self {
             Self::TakenBack => Self::Marked,
@@ -34,11 +35,11 @@ impl Truth {
     }
 }
 
-/// A claim, and where its proof may be.
+/// A claim, and the calls that may prove it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claimed {
     claim: Claim,
-    /// True if something was called in the running turn.
+    /// True if the model called something in the running turn.
     called: bool,
     /// True if an answer of the running turn was taken back already.
     taken_back: bool,
@@ -46,7 +47,7 @@ pub struct Claimed {
     pub earlier: bool,
 }
 
-/// What is recorded of a call that was made.
+/// The record of a call that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
     /// It can have changed something.
@@ -68,7 +69,7 @@ pub(super) fn claimed(answer: &Answer, turn: Option<&Exchange>) -> Option<Claime
 }
 
 impl Claimed {
-    /// What becomes of the answer if this is what was done.
+    /// The judgement on the answer, if these calls were made.
     pub fn judged(self, done: &[Made]) -> Truth {
         let proven = match self.claim {
             Claim::Sent => done.iter().any(|call| call.sends),

@@ -1,12 +1,13 @@
-//! A lesson for a model that called a tool which does not exist. Small models do that first if they are asked to make one, and follow
-//! a call that is written out far more often than a description of it.
+//! A lesson for a model that called a tool that does not exist. Small models do that first if a
+//! person asks them to make one, and they follow a call that is written out far more often than a
+//! description of it.
 
 use serde_json::{Map, Value, json};
 
 use crate::domain::{WRITE_CAPABILITY, valid_name};
 
-/// The lesson beside the refusal: the call that makes the tool, as far as this one shows what is meant. None for a model that cannot
-/// make tools.
+/// The lesson beside the refusal: the call that makes the tool, as far as the refused call shows
+/// how the tool is meant. There is none for a model that cannot make tools.
 pub(super) fn lesson(tools: &[&str], tool: &str, arguments: &str) -> Option<String> {
     if !tools.contains(&WRITE_CAPABILITY) {
         return None;

@@ -1,4 +1,5 @@
-//! What the law says to a turn between its steps: budgets, the same call over and over, and the governor's second opinion.
+//! The law for a turn between its steps: budgets, the same call over and over, and the governor's
+//! second opinion.
 
 use std::sync::Arc;
 
@@ -9,22 +10,24 @@ use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
 use crate::governor::{self, Repetition, Scope};
 use crate::store::{Lease, NewReview, OpenCall, Progress, StoreError};
 
-/// The law as it holds for a turn from the moment it is taken up, and what the turn has done so far.
+/// The law as it holds for a turn from the moment it is taken up, and what the turn has done so
+/// far.
 #[derive(Clone, Debug)]
 pub struct Law {
-    /// Whose turn it is.
+    /// The profile that the turn belongs to.
     pub profile: Arc<Profile>,
     /// True if a second model classifies its proposals.
     pub governor: bool,
     /// The most that may be used up.
     pub budgets: Budgets,
-    /// How much of it is.
+    /// The amounts used up so far.
     pub used: Used,
     /// The model that the turn's task names, and those that its profile has.
     pub models: (Option<String>, Vec<String>),
-    /// The most tokens of each step, if the profile says so, or the client that asked for the turn.
+    /// The most tokens of each step, if the profile or the client that asked for the turn limits
+    /// them.
     pub answer_tokens: Option<u32>,
-    /// How many messages of earlier turns are shown.
+    /// The number of messages of earlier turns that are shown.
     pub history: usize,
     /// True if earlier turns are shown at all.
     pub remembers: bool,
@@ -37,20 +40,21 @@ pub struct Law {
 }
 
 impl Law {
-    /// Why a call must not be run any more, in words for the person; the turn ends with them.
+    /// The reason not to run a call any more, in words for the person; the turn ends with them.
     pub(super) fn stops(&self, open: &OpenCall) -> Option<String> {
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
         if let Repetition::Stop(times) = governor::repetition(&self.made, tool, arguments) {
             return Some(leads_nowhere(tool, times));
         }
-        // The other limits stop the next model request: what was asked for within them is done.
+        // The other limits stop the next model request: calls that were asked for within them are
+        // made.
         let calls = |budget: Budget| Budget { tool_calls: budget.tool_calls, ..Budget::default() };
         let Budgets { turn, conversation, day, tasks } = self.budgets;
         let calls = Budgets { turn: calls(turn), conversation: calls(conversation), day: calls(day), tasks };
         governor::check(&calls, &self.used).map(told)
     }
 
-    /// Why the model request with this number may not be made, in words for the person.
+    /// The reason not to make the model request with this number, in words for the person.
     pub fn used_up(&self, number: i32) -> Option<String> {
         if self.budgets.turn.steps.is_none() && i64::from(number) > i64::from(self.steps) {
             let whose = if self.profile.steps.is_some() { "of this profile" } else { "(MAX_TOOL_ITERATIONS)" };
@@ -63,7 +67,7 @@ impl Law {
         governor::check(&self.budgets, &self.used).map(told)
     }
 
-    /// A call has its outcome.
+    /// Counts a call that has its outcome.
     pub(super) fn made(&mut self, open: &OpenCall) {
         self.made.push((open.request.name.clone(), open.request.arguments.clone()));
         let Used { turn, conversation, day, tasks } = &mut self.used;
@@ -73,7 +77,8 @@ impl Law {
     }
 }
 
-/// The words for the person if the turn may work for so many `seconds`, and has `worked` for so long.
+/// The words for the person if the turn may work for so many `seconds`, and has `worked` for so
+/// long.
 pub(super) fn out_of_time(seconds: u64, worked: TimeDelta) -> String {
     let used = worked.num_seconds().unsigned_abs();
     told(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used })
@@ -103,13 +108,13 @@ impl Executor {
             self.store.answer_tokens_of(lease)
         )?;
         let budgets = policy.budgets;
-        // Only calls that are open already look at this before a step reads it afresh.
+        // Only calls that are already open look at this; the next step reads it afresh.
         let used = if progress.open.is_empty() {
             Used::default()
         } else {
             self.store.usage_of(lease, &budgets, self.clock.now()).await?
         };
-        // What a person ordered is not reviewed; what another agent did is.
+        // A person's order is not reviewed; an order of another agent is.
         let governor = policy.governor && (lease.origin != Origin::Command || !profile.audience.may_decide());
         let (history, remembers, summaries) = match profile.context {
             Context::Conversation { history, summaries } => (history.unwrap_or(self.limits.history), true, summaries),
@@ -121,7 +126,8 @@ impl Executor {
         Ok(Law { profile, governor, budgets, used, models, answer_tokens, history, remembers, summaries, steps, made })
     }
 
-    /// Has a call classified by a second model request, where it would do more than read and was not classified before.
+    /// Has a second model request classify a call, if the call would do more than read and has no
+    /// classification yet.
     pub(super) async fn review(&self, turn: &Turn<'_>, open: &OpenCall) -> Result<(), StoreError> {
         let (lease, law, meter) = (turn.lease, &turn.law, turn.meter());
         let (effects, arguments) = self.tools.proposed(&law.profile, open).await?;

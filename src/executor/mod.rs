@@ -1,4 +1,5 @@
-//! Carries out the calls of a turn, in order and under its law. A model's step and a person's order are carried out alike.
+//! Carries out the calls of a turn, in order and under its law: those of a model's step and those
+//! of a person's order alike.
 
 mod law;
 mod review;
@@ -19,7 +20,7 @@ use crate::tools::{Ran, Tools};
 
 pub use law::Law;
 
-/// How work on a turn ended.
+/// The end of work on a turn.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Worked {
     /// The turn is over.
@@ -33,24 +34,24 @@ pub enum Worked {
 /// A turn in hand: its law, and how far it has come.
 #[derive(Debug)]
 pub struct Turn<'a> {
-    /// Whose it is, and under which fence.
+    /// The server's right to work on it, with its fence.
     pub lease: &'a Lease,
-    /// What holds for it.
+    /// The law that holds for it.
     pub law: Law,
     /// Steps stored so far.
     pub steps: i32,
-    /// When it was taken up.
+    /// The time it was taken up.
     begun: DateTime<Utc>,
     /// The calls of the last step that have no outcome, in order.
     open: Vec<OpenCall>,
-    /// How many calls of the last step have theirs.
+    /// The number of calls of the last step that have their outcome.
     made: usize,
     /// Counts answers of models that break off, and lets a stop find them.
     metered: Metered,
 }
 
 impl Turn<'_> {
-    /// The next step was stored, and asks for these calls.
+    /// Takes the calls of the step that was just stored.
     pub fn asked_for(&mut self, calls: Vec<OpenCall>) {
         (self.open, self.made) = (calls, 0);
     }
@@ -66,7 +67,7 @@ impl Turn<'_> {
     }
 }
 
-/// The time that a turn has, and what has to be known once it is over.
+/// The time that a turn has, and the facts for its end if the time runs out.
 #[derive(Debug)]
 pub struct Allowance {
     until: Option<DateTime<Utc>>,
@@ -80,25 +81,27 @@ pub struct Allowance {
 pub struct Executor {
     /// The memory of the program.
     pub store: Store,
-    /// What may be called.
+    /// The tools that may be called.
     pub tools: Tools,
-    /// What differs between agents.
+    /// The profiles there are.
     pub profiles: Profiles,
     /// The models that can be asked.
     pub models: Arc<ModelSource>,
-    /// Time.
+    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// What holds for a turn if neither its profile nor its policy says otherwise.
+    /// The limits of a turn if neither its profile nor its policy says otherwise.
     pub limits: TurnLimits,
-    /// Counts what is done.
+    /// The metrics of the program.
     pub metrics: Metrics,
 }
 
 impl Executor {
-    /// Takes up the work on a turn. `None`: its profile is unknown here, and the turn has failed with words that say so.
+    /// Takes up the work on a turn. `None` if its profile is unknown here: then the turn has failed
+    /// with words that say so.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] if somebody else has the turn, or when the database is not there.
+    /// [`StoreError::LostLease`] if the turn is not ours any more, or an error if the database does
+    /// not answer.
     pub async fn begin<'a>(&self, lease: &'a Lease) -> Result<Option<Turn<'a>>, StoreError> {
         let begun = self.clock.now();
         let profile = match self.profiles.get(&lease.profile) {
@@ -117,7 +120,8 @@ impl Executor {
         Ok(Some(Turn { lease, law, steps: progress.steps, begun, open: progress.open, made, metered }))
     }
 
-    /// How many calls of the last step have their outcome, if some have none yet. Calls are made in order.
+    /// The number of calls of the last step that have their outcome, if some have none yet. Calls
+    /// are made in order.
     async fn made_of_last_step(&self, lease: &Lease, open: &[OpenCall]) -> Result<usize, StoreError> {
         if open.is_empty() {
             return Ok(0);
@@ -131,11 +135,12 @@ impl Executor {
         Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
     }
 
-    /// Carries out the open calls of a turn. `None`: all have their outcome, and the turn goes on.
+    /// Carries out the open calls of a turn. `None` if all have their outcome, and the turn goes
+    /// on.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] if somebody else has the turn or it was stopped, or when the database is not there; the turn can
-    /// be taken up again.
+    /// [`StoreError::LostLease`] if the turn is not ours any more or was stopped, or an error if
+    /// the database does not answer. Then the turn can be taken up again.
     pub async fn calls(&self, turn: &mut Turn<'_>, shutdown: &CancellationToken) -> Result<Option<Worked>, StoreError> {
         let asked_for = turn.made + turn.open.len();
         for (place, call) in (turn.made..).zip(std::mem::take(&mut turn.open)) {
@@ -169,11 +174,12 @@ impl Executor {
         Allowance { until, seconds: seconds.unwrap_or_default(), begun: turn.begun, meter: turn.meter().clone() }
     }
 
-    /// Does the `work` on a turn, for as long as it may take. Then whatever it does in that moment is dropped: a statement ends at the
-    /// server, as it does if a person stops the turn.
+    /// Does the `work` on a turn, for as long as the turn may take. When the time is over, the work
+    /// is dropped as it stands: its statement ends at the server, as it does if a person stops the
+    /// turn.
     ///
     /// # Errors
-    /// Those of the work, and when the database is not there.
+    /// The errors of the work, or an error if the database does not answer.
     pub async fn within(
         &self,
         time: Allowance,
@@ -195,7 +201,7 @@ impl Executor {
     /// Ends a turn with words of the controller's own.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or an error if the database does not answer.
     pub async fn close(&self, lease: &Lease, number: i32, why: &str, content: &str) -> Result<Worked, StoreError> {
         self.store.close_turn(lease, own_words(number, why, content), self.clock.now()).await?;
         Ok(Worked::Ended)
@@ -207,11 +213,12 @@ fn own_words<'a>(number: i32, why: &'a str, content: &'a str) -> NewStep<'a> {
     NewStep { number, model: "level3", finish_reason: why, content, last: true, ..NewStep::default() }
 }
 
-/// The outcome of the call in whose middle the time was over.
+/// The outcome of a call that the end of the time cut off.
 const OUT_OF_TIME: &str = "Not finished: the time of the turn was over (turn.wall_seconds). In this database nothing of it has happened. What it \
      sent elsewhere may have arrived: look before it is done again.";
 
-/// The refusal of a call that is not made, since its answer `asked_for` more than the profile makes.
+/// The refusal of a call that is not made, since its answer `asked_for` more calls than the profile
+/// makes.
 fn not_made(profile: &Profile, asked_for: usize) -> Refusal {
     let message = match profile.calls {
         CallsPerStep::Many(most) => format!(

@@ -1,5 +1,5 @@
-//! The governor of planner and governor: a second model request that classifies a proposal. Its answer can only make a verdict stricter,
-//! and an answer that cannot be read is the strictest there is.
+//! The governor's opinion: a second model request that classifies a proposal. Its answer can only
+//! make a verdict stricter, and an answer that cannot be read counts as the strictest there is.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::store::{Asked, Meter};
 const PROMPT: &str = include_str!("governor.md");
 /// Bytes of the task and of the arguments that are shown; of more, the beginning and the end.
 const SHOWN_BYTES: usize = 16 * 1024;
-/// An answer that cannot be read is asked for once more.
+/// The requests for one opinion: an answer that cannot be read is asked for once more.
 const ATTEMPTS: usize = 2;
 
 /// A proposal as the second model sees it.
@@ -21,28 +21,29 @@ const ATTEMPTS: usize = 2;
 pub(crate) struct Reviewing<'a> {
     /// The tool.
     pub tool: &'a str,
-    /// Its arguments, as they will be judged: as the model wrote them, but for what was put in.
+    /// Its arguments as the law will judge them: as the model wrote them, but for the parts put in.
     pub arguments: &'a str,
-    /// What it would do, as its tool declares.
+    /// The effects that its tool declares.
     pub effects: &'a BTreeSet<Effect>,
-    /// What the turn reacts to.
+    /// The input that the turn reacts to.
     pub task: &'a str,
 }
 
-/// What came of a review.
+/// The outcome of a review.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reviewed {
-    /// What was said; the strictest there is where nothing was.
+    /// The classification; the strictest there is if the model gave none.
     pub classification: Classification,
-    /// True when an answer could be read.
+    /// True if an answer could be read.
     pub answered: bool,
-    /// What went wrong with the model, where it gave no answer at all.
+    /// The kind of the model's error, if the model gave no answer at all.
     pub failed: Option<ModelErrorKind>,
-    /// The requests that were answered, for whoever pays.
+    /// The requests that were answered and have to be paid for.
     pub asked: Vec<Asked>,
 }
 
-/// Asks the model about a proposal; an answer that breaks the schema is rejected and asked for once more.
+/// Asks the model about a proposal. If an answer breaks the schema, it is rejected and asked for
+/// once more.
 pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>, meter: &Meter) -> Reviewed {
     let mut entries = vec![Entry::System(PROMPT.to_owned()), Entry::User(described(proposal))];
     let (mut asked, mut failed) = (Vec::new(), None);
@@ -51,7 +52,7 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>, meter: 
         let answer = match model.answer(request, &|_| {}).await {
             Ok(answer) => answer,
             Err(error) => {
-                // The model's own retries are behind us.
+                // The model has used up its own retries.
                 tracing::warn!(kind = ?error.kind, %error, "the governor's model gave no answer; taking the strictest classification");
                 failed = Some(error.kind);
                 break;
@@ -70,7 +71,7 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>, meter: 
     Reviewed { classification: Classification::STRICTEST, answered: false, failed, asked }
 }
 
-/// The proposal as one JSON value: whatever stands in the arguments stays inside a JSON string.
+/// The proposal as one JSON value: whatever the arguments say, it stays inside a JSON string.
 fn described(proposal: Reviewing<'_>) -> String {
     let effects: Vec<_> = proposal.effects.iter().map(|effect| effect.as_str()).collect();
     let arguments =
@@ -92,10 +93,10 @@ fn shortened(text: &str) -> String {
     format!("{} [{} bytes left out] {}", &text[..head], tail - head, &text[tail..])
 }
 
-/// Reads the one JSON object of an answer; words and code fences around it are let pass. A second object is refused: it may be quoted from
-/// the arguments, and nobody could say which one was meant.
+/// Reads the one JSON object of an answer, past words and code fences around it. A second object is
+/// refused: the model may have quoted it from the arguments, and nothing says which one it meant.
 fn read(answer: &str) -> Result<Classification, String> {
-    // What is asked for has a hundred bytes. An endless answer would take endless time here.
+    // The object asked for has a hundred bytes. An endless answer would take endless time here.
     if answer.len() > SHOWN_BYTES {
         return Err("the answer is far too long".to_owned());
     }
@@ -129,7 +130,8 @@ mod tests {
     use crate::domain::{Grade, Impact, ModelInfo, Usage};
     use crate::model::{Answer, ModelError, ModelErrorKind, OnDelta};
 
-    /// A model that says what a test wrote down; an empty script fails like a server that is not there.
+    /// A model that says the answers a test wrote down; an empty script fails like a server that is
+    /// not there.
     #[derive(Default)]
     struct Says {
         answers: Mutex<Vec<&'static str>>,

@@ -10,7 +10,7 @@ impl Store {
     /// The events after `after`, oldest first, at most `limit` of them.
     ///
     /// # Errors
-    /// When the database is not there or holds an event of a newer version.
+    /// If the database does not answer or holds an event of a newer version.
     pub async fn events_after(
         &self,
         conversation: ConversationId,
@@ -33,7 +33,7 @@ impl Store {
     /// The sequence number of the newest event; 0 if there is none.
     ///
     /// # Errors
-    /// [`StoreError::NoConversation`], or when the database is not there.
+    /// [`StoreError::NoConversation`], or if the database does not answer.
     pub async fn last_sequence(&self, conversation: ConversationId) -> Result<i64, StoreError> {
         query_scalar!("SELECT last_sequence FROM conversations WHERE conversation_id = $1", conversation.0)
             .fetch_optional(&self.pool)
@@ -45,7 +45,7 @@ impl Store {
     /// approval it decided, or its place in the turn that it was said into.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn accepting_event(
         &self,
         conversation: ConversationId,

@@ -25,7 +25,7 @@ impl Store {
     /// Makes the logins, brings the tables up to date and opens the pools.
     ///
     /// # Errors
-    /// When the database cannot be made ready.
+    /// If the database cannot be made ready.
     pub async fn open(database: &Database, random: &dyn Random) -> Result<Self, DatabaseError> {
         let logins = database.logins().await?;
         let app = logins.app.clone().disable_statement_logging();

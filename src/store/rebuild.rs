@@ -71,7 +71,7 @@ impl Store {
     /// Begins a look at the database as it is now, with an empty table for every projection.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn rebuild(&self) -> Result<Rebuild, StoreError> {
         let mut tx = self.pool.begin().await?;
         query!("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut *tx).await?;
@@ -100,7 +100,7 @@ impl Store {
     /// Every event of a turn, oldest first; `None` if there is no such turn.
     ///
     /// # Errors
-    /// When the database is not there or holds an event of a newer version.
+    /// If the database does not answer or holds an event of a newer version.
     pub async fn events_of_turn(&self, turn: TurnId) -> Result<Option<Vec<EventRecord>>, StoreError> {
         let conversation = query_scalar!("SELECT conversation_id FROM turns WHERE turn_id = $1", turn.0);
         let Some(conversation) = conversation.fetch_optional(&self.pool).await? else { return Ok(None) };
@@ -126,7 +126,7 @@ impl Rebuild {
     /// Every place at which a stream is not as it was written, in order.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn broken_links(&mut self) -> Result<Vec<Break>, StoreError> {
         let mut broken = Vec::new();
         let links = query!(
@@ -162,7 +162,7 @@ impl Rebuild {
     /// The events after `position` in the order of all streams, at most `limit` of them.
     ///
     /// # Errors
-    /// When the database is not there. An event that cannot be read is an error of its own.
+    /// If the database does not answer. An event that cannot be read is an error of its own.
     pub async fn events(&mut self, position: i64, limit: i64) -> Result<Vec<Stored>, StoreError> {
         let rows = query!(
             "SELECT position, conversation_id, sequence, payload, created_at FROM events WHERE position > $1
@@ -181,7 +181,7 @@ impl Rebuild {
     /// Applies changes to the fresh tables, in their order.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn write(&mut self, changes: impl IntoIterator<Item = Change>) -> Result<(), StoreError> {
         // Changes of one row are put together here, so that each table is written once.
         let mut rows: HashMap<&str, HashMap<String, Folded>> = HashMap::new();
@@ -213,7 +213,7 @@ impl Rebuild {
     /// The first `limit` rows of a table that are not what the fresh table says.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn differences(&mut self, table: &Table, limit: i64) -> Result<Vec<Difference>, StoreError> {
         let (schema, name) = (&self.schema, table.name);
         let compare = format!(
@@ -234,7 +234,7 @@ impl Rebuild {
     /// Drops the fresh tables.
     ///
     /// # Errors
-    /// When the database is not there; they are gone then as well.
+    /// If the database does not answer; they are gone then as well.
     pub async fn end(self) -> Result<(), StoreError> {
         Ok(self.tx.rollback().await?)
     }

@@ -96,7 +96,7 @@ impl Store {
     /// Begins a transaction. `now` is the time of everything it writes.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn begin(&self, now: DateTime<Utc>) -> Result<Unit, StoreError> {
         let (signals, scrubber) = (self.signals.clone(), self.scrubber.clone());
         Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, records: Vec::new() })
@@ -105,7 +105,7 @@ impl Store {
     /// Records the end of a tool call that has no effect beside it.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         match self.try_to_end_call(lease, end.clone(), now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {

@@ -1,7 +1,9 @@
-//! How much may be sent: bytes are counted, tokens are estimated from them, and what providers say corrects both.
+//! The size of a request: the agent counts bytes, estimates tokens from them, and corrects both by
+//! the counts and refusals of providers.
 //!
-//! Nothing here is truth. It is kept in memory, so that a conversation that was once too long is not found too long again in each turn;
-//! a restart forgets it, and the price is one refused request.
+//! Nothing here is truth. It is kept in memory, so that a conversation that was once too long is
+//! not found too long again in each turn; a restart forgets it, and the price is one refused
+//! request.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,26 +11,29 @@ use std::sync::{Mutex, PoisonError};
 use crate::domain::{ConversationId, ToolSpec, Usage};
 use crate::model::{Entry, Model};
 
-/// The most tokens that are kept free for an answer; of a small context a quarter is.
+/// The most tokens that stay free for an answer; in a small context a quarter stays free.
 const ANSWER_TOKENS: usize = 8 * 1024;
 /// Bytes of JSON around an entry, and around a tool or a call of one.
 const AROUND_ENTRY: usize = 16;
 const AROUND_CALL: usize = 60;
-/// What an image counts, whatever its bytes: models cut it into tiles, as a rule one to two thousand tokens of them.
+/// The bytes that an image counts as, whatever the size of its file: models cut it into tiles, as a
+/// rule one to two thousand tokens of them.
 const IMAGE: usize = 6000;
-/// How many conversations and models are remembered. Beyond that all is forgotten, which costs little.
+/// The most conversations and models that are remembered. Beyond that the program forgets all,
+/// which costs little.
 const REMEMBERED: usize = 1024;
 
-/// How many bytes make a token, in hundredths.
+/// The bytes of a token, in hundredths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ratio(usize);
 
 impl Ratio {
-    /// Where no provider has said anything yet: less than English, JSON and code have, more than Chinese.
+    /// The ratio before a provider has counted: less than English, JSON and code have, more than
+    /// Chinese.
     const UNKNOWN: Self = Self(300);
 
-    /// What a request of so many bytes says, which a provider counted as so many tokens. A count that cannot be, or that leaves out what
-    /// was cached, moves it no further than texts go.
+    /// The ratio of a request of so many bytes that a provider counted as so many tokens. A count
+    /// that cannot be, or that leaves out cached tokens, moves the ratio no further than texts go.
     fn measured(bytes: usize, tokens: u64) -> Option<Self> {
         let tokens = usize::try_from(tokens).ok().filter(|tokens| *tokens > 0)?;
         Some(Self((bytes.saturating_mul(100) / tokens).clamp(100, 500)))
@@ -43,7 +48,7 @@ impl Ratio {
     }
 }
 
-/// What one model has refused and taken, in estimated tokens.
+/// The sizes that one model has refused and taken, in estimated tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Learned {
     refused: Option<usize>,
@@ -61,23 +66,25 @@ impl Learned {
         self.refused = self.refused.filter(|refused| *refused > tokens);
     }
 
-    /// The most to send next: what was taken and a tenth more, at least half of what was refused, and clearly less than that. So each
-    /// refusal is followed by fewer, and a limit that was set too low grows again.
+    /// The most to send next: the largest size taken and a tenth more, at least half of the refused
+    /// size, and clearly less than that. So refusals become fewer, and a limit that was set too low
+    /// grows again.
     fn limit(self) -> Option<usize> {
         let refused = self.refused?;
         Some((self.taken + self.taken / 10).max(refused / 2).min(refused / 10 * 9).max(self.taken))
     }
 }
 
-/// Tokens of a request for a model of this context, less what its answer needs, and within what was learnt.
+/// Tokens of a request for a model of this context, less those of its answer, and within the learnt
+/// limit.
 fn room(context_tokens: u32, learned: Learned) -> usize {
     let context = usize::try_from(context_tokens).unwrap_or(usize::MAX);
-    // What is new in a request may have shorter tokens than what was counted.
+    // New text in a request may have shorter tokens than the text that was counted.
     let room = (context - (context / 4).min(ANSWER_TOKENS)) / 20 * 19;
     learned.limit().map_or(room, |limit| room.min(limit))
 }
 
-/// What models have shown of themselves. One for the whole program.
+/// The sizes that models have refused and taken. One for the whole program.
 #[derive(Default)]
 pub(in crate::agent) struct Sizes(Mutex<Known>);
 
@@ -88,7 +95,8 @@ struct Known {
 }
 
 impl Sizes {
-    /// The most bytes that a request of this conversation to this model may have, its tools included.
+    /// The most bytes that a request of this conversation to this model may have, its tools
+    /// included.
     pub(in crate::agent) fn most(&self, model: &dyn Model, conversation: ConversationId) -> usize {
         let name = name(model);
         self.with(|known| {
@@ -107,7 +115,7 @@ impl Sizes {
         });
     }
 
-    /// A request of so many bytes was answered; `usage` is how the provider counted it.
+    /// The model answered a request of so many bytes; `usage` is the provider's count.
     pub(in crate::agent) fn taken(&self, model: &dyn Model, conversation: ConversationId, bytes: usize, usage: Option<Usage>) {
         let name = name(model);
         self.with(|known| {
@@ -139,7 +147,7 @@ fn name(model: &dyn Model) -> String {
     format!("{} {}", info.provider, info.name)
 }
 
-/// The bytes that are sent of entries.
+/// The bytes of entries in a request.
 pub(in crate::agent) fn size(entries: &[Entry]) -> usize {
     let size = |entry: &Entry| match entry {
         Entry::System(text) | Entry::User(text) => text.len(),
@@ -153,7 +161,7 @@ pub(in crate::agent) fn size(entries: &[Entry]) -> usize {
     entries.iter().map(|entry| size(entry) + AROUND_ENTRY).sum()
 }
 
-/// The bytes that are sent of tools.
+/// The bytes of tools in a request.
 pub(in crate::agent) fn size_of_tools(tools: &[ToolSpec]) -> usize {
     let size = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.parameters.to_string().len() + AROUND_CALL;
     tools.iter().map(size).sum()

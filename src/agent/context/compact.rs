@@ -1,4 +1,4 @@
-//! Has older turns summarised, inside the turn that has no room for them.
+//! Summarises older turns, inside the turn that has no room for them.
 
 use super::{Conversation, size};
 use crate::agent::Agent;
@@ -7,9 +7,10 @@ use crate::model::{Model, ModelErrorKind, Request};
 use crate::store::{Asked, NewSummary, StoreError};
 
 impl Agent {
-    /// Asks for a summary where the turns before this one have outgrown their room beside `around` bytes of tools, and stores it with its
-    /// cost. True when something was spent. A summary is never needed: when none can be had, the turn goes on without the turns that do not
-    /// fit.
+    /// Asks for a summary if the turns before this one have outgrown their room beside `around`
+    /// bytes of tools, and stores it with its cost. True if the model answered, so that more is
+    /// used up. A summary is never needed: if the model gives none, the turn goes on without the
+    /// turns that do not fit.
     pub(in crate::agent) async fn compact(
         &self,
         turn: &Turn<'_>,
@@ -43,7 +44,7 @@ impl Agent {
         let asked = Asked { rate: model.rate(&answer.model), model: answer.model, usage: answer.usage };
         let summary = NewSummary { up_to, content: content.as_deref(), asked: &asked };
         self.store.store_summary(lease, summary, self.clock.now()).await?;
-        // As it was stored, which is without the values of secrets.
+        // The summary is read back, since the store keeps it without the values of secrets.
         let stored = self.store.summaries_of(lease.conversation, lease.turn).await?;
         if let Some(summary) = stored.latest {
             conversation.summarise(summary);

@@ -1,15 +1,16 @@
-//! Cutting what is too long in the middle, with a note that says how the rest is read.
+//! Cuts a text that is too long in its middle, with a note that says how to read the rest.
 
 use crate::domain::{EXECUTE_SQL, ToolCallId};
 
 /// A tool result of more bytes is cut.
 pub(super) const RESULT_BYTES: usize = 24 * 1024;
-/// The words that stand where something was cut take no more than this.
+/// The note in the place of a cut takes no more bytes than this.
 const NOTE_BYTES: usize = 256;
-/// A piece of what was cut that `execute_sql` shows whole: it cuts a value at 8 KiB.
+/// The bytes of a missing piece that `execute_sql` still shows whole: it cuts a value at 8 KiB.
 const PIECE_BYTES: usize = 6000;
 
-/// A tool result of at most so many bytes. The note in it is a statement that gives the rest, as the whole is in `shared.messages`.
+/// A tool result of at most so many bytes. The note in it is a statement that reads the rest: the
+/// whole is in `shared.messages`.
 pub(super) fn result(content: &str, most: usize, call: ToolCallId) -> String {
     middle(content, most, |gap| {
         // JSON within JSON has more quotes.
@@ -23,8 +24,8 @@ pub(super) fn result(content: &str, most: usize, call: ToolCallId) -> String {
     })
 }
 
-/// What stands behind the result of a call that logged something. The lines themselves are for whoever looks for a mistake: all of them
-/// with every request would take the room of what matters.
+/// The words behind the result of a call that logged something. The lines themselves help only a
+/// search for a mistake: in every request they would take the room of more important text.
 pub(super) fn logs(lines: usize, call: ToolCallId) -> String {
     if lines == 0 {
         return String::new();
@@ -38,14 +39,14 @@ pub(super) fn text(content: &str, most: usize) -> String {
     middle(content, most, |gap| format!("{} bytes left out here", gap.text.len()))
 }
 
-/// What is left out, and what stands before it.
+/// A part that is left out, and the text before it.
 struct Gap<'a> {
     before: &'a str,
     text: &'a str,
 }
 
 fn middle(content: &str, most: usize, note: impl Fn(Gap<'_>) -> String) -> String {
-    // Little would be won, and a text that was cut already would be cut once more.
+    // A cut would win little here, and would cut a text once more that was cut already.
     if content.len() <= most + NOTE_BYTES {
         return content.to_owned();
     }

@@ -6,34 +6,35 @@ use super::{Conversation, without_long_arguments};
 use crate::domain::{CallRequest, TurnId};
 use crate::model::Entry;
 
-/// What is shown of a conversation. What is left out stays in the database. Within a turn it only ever gets less.
+/// The part of a conversation that is shown. The rest stays in the database. Within a turn the part
+/// only ever gets smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Extent {
     /// The oldest turn shown; the running one is shown in any case.
     pub(super) since: TurnId,
     pub(super) detail: Detail,
-    /// How much of the tools beside the four first is offered.
+    /// The room for the tools beside the four first.
     pub(super) room: Room,
 }
 
 /// The part of a turn's requests that capabilities and external tools have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Room {
-    /// Bytes, fixed by the turn's first step: what is learnt of the model meanwhile would change the list, and a provider would have to read
-    /// everything anew.
+    /// Bytes, fixed by the turn's first step. Knowledge of the model that comes later would change
+    /// the list of tools, and the provider would have to read everything anew.
     pub(super) most: Option<usize>,
-    /// Bytes that were offered of them last.
+    /// The bytes of such tools in the last offer.
     pub(super) offered: usize,
 }
 
-/// How much is shown of the turns.
+/// The detail in which turns are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Detail {
     /// Everything but the middle of very long results.
     Full,
     /// Long results and arguments are cut.
     Cut,
-    /// Hardly more of results than that they came, and no summary of what was before.
+    /// A result shows little more than that it came, and no summary stands before the turns.
     Least,
 }
 
@@ -68,9 +69,10 @@ impl Default for Extent {
 }
 
 impl Conversation<'_> {
-    /// Entries of at most `most` bytes without anything that `extent` leaves out: old turns go first, then the middles of results. Where not
-    /// even the least fits, the least. Turns that had to go stay away for the rest of the turn, and some more go with them, so that the
-    /// next steps begin with the same entries.
+    /// Entries of at most `most` bytes without anything that `extent` leaves out: old turns go
+    /// first, then the middles of results. If not even the least fits, the least. Turns that had to
+    /// go stay away for the rest of the turn. Some more go with them, so that the next steps begin
+    /// with the same entries.
     pub(in crate::agent) fn fitting(&self, extent: &mut Extent, most: usize) -> Vec<Entry> {
         let mut entries = self.entries(*extent);
         if size(&entries) <= most {
@@ -94,8 +96,9 @@ impl Conversation<'_> {
         entries
     }
 
-    /// After a refusal: the next extent that really leaves out something, and its entries; `None` when nothing is left to leave out.
-    /// First the newer half of what was shown before this turn, then this turn alone, then its results cut.
+    /// The extent to try after a refusal, with its entries: the next one that really leaves out
+    /// something, or `None` if nothing is left to leave out. First the newer half of the earlier
+    /// turns stays, then this turn alone, then its results are cut.
     pub(in crate::agent) fn shorter(&self, extent: Extent) -> Option<(Extent, Vec<Entry>)> {
         // The system prompt, to which a note may be added, does not count.
         let length = |entries: &[Entry]| size(entries.get(1..).unwrap_or_default());

@@ -1,4 +1,5 @@
-//! What a model is shown: the system prompt, a summary of what is too old, then the conversation.
+//! The entries that a model is shown: the system prompt, a summary of turns that are too old, then
+//! the conversation.
 
 mod budget;
 mod compact;
@@ -28,14 +29,15 @@ use extent::Detail;
 
 /// Tasks due within this time are in the prompt.
 pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
-/// Of more tasks only the number is told, and of long details the beginning.
+/// If there are more tasks, the prompt has only their number; of long details it has the beginning.
 const TASKS_SHOWN: usize = 10;
 const DETAILS_BYTES: usize = 400;
-/// Stands before what the person said while the model was at work.
+/// Stands before the words that a person said while the model was at work.
 const STEERED: &str = "[said while you work on this] ";
 
-/// The system prompt. What changes stands at its end, the capabilities and the due tasks, and the time before the newest message: a
-/// request then begins with what the last one began with, which providers and local servers need not read again.
+/// The system prompt. Its changing parts stand at its end, the capabilities and the due tasks; the
+/// time stands before the newest message. So a request begins with the same text as the last one,
+/// and providers and local servers need not read that again.
 pub(super) fn system_prompt(prompt: &str, capabilities: &str, due: &[Task]) -> String {
     prompt
         .replace("{host_interface}", teaching::text())
@@ -70,7 +72,7 @@ fn tasks_section(due: &[Task]) -> String {
     section
 }
 
-/// Everything there is to show in a request.
+/// Everything that a request may show.
 pub(super) struct Conversation<'a> {
     id: ConversationId,
     system: String,
@@ -81,9 +83,9 @@ pub(super) struct Conversation<'a> {
     pictures: &'a Pictures,
     /// There are messages before these that no summary covers.
     more: bool,
-    /// What helps the model; it speaks after everything else.
+    /// The coach of the step; it speaks after everything else.
     coach: Coach<'a>,
-    /// What the controller says behind it.
+    /// The controller's words behind those of the coach.
     last: Vec<Entry>,
 }
 
@@ -100,7 +102,7 @@ impl<'a> Conversation<'a> {
         Self { id, system, summary: None, exchanges, pictures, more, coach, last }
     }
 
-    /// What helps the model.
+    /// The coach of the step.
     pub(super) fn coach(&self) -> &Coach<'a> {
         &self.coach
     }
@@ -109,7 +111,7 @@ impl<'a> Conversation<'a> {
     pub(super) fn summarise(&mut self, summary: Summary) {
         let covered = self.exchanges.iter().take_while(|exchange| exchange.turn <= summary.up_to).count();
         self.exchanges = &self.exchanges[covered..];
-        // Where the summary reaches into what was loaded, nothing lies between.
+        // If the summary reaches into the loaded turns, nothing lies between.
         self.more &= covered == 0;
         self.summary = Some(summary);
     }
@@ -127,7 +129,7 @@ impl<'a> Conversation<'a> {
         self.exchanges.iter().map(|exchange| exchange.turn)
     }
 
-    /// The entries within an extent. Where something is left out, the model is told where it finds it.
+    /// The entries within an extent. If something is left out, the model is told where it finds it.
     fn entries(&self, extent: Extent) -> Vec<Entry> {
         let shown = |exchange: &&Exchange| exchange.turn >= extent.since || exchange.turn == self.turn();
         let summary = self.summary.as_ref().filter(|_| extent.detail < Detail::Least);
@@ -148,7 +150,7 @@ impl<'a> Conversation<'a> {
         entries
     }
 
-    /// The entries of a turn. One that did not end with an answer is followed by a line that says so.
+    /// The entries of a turn. If it did not end with an answer, a line behind it says so.
     fn shown(&self, exchange: &Exchange, detail: Detail) -> Vec<Entry> {
         let most = detail.result_bytes();
         let mut entries = Vec::with_capacity(exchange.entries.len());
@@ -197,7 +199,8 @@ impl<'a> Conversation<'a> {
         match exchange.state {
             TurnState::Failed => entries.push(note(&format!("This turn failed: {reason}"))),
             TurnState::Aborted => match entries.last_mut() {
-                // What was being said when it was stopped; two answers in a row are refused by some providers.
+                // The answer was not finished when the person stopped the turn. Some providers
+                // refuse two answers in a row.
                 Some(Entry::Assistant { content, calls }) if calls.is_empty() => {
                     content.push_str("\n\n[controller] The user stopped this turn here.");
                 }
@@ -208,7 +211,7 @@ impl<'a> Conversation<'a> {
         entries
     }
 
-    /// Whether the model was asked again after an answer that claimed nothing.
+    /// True if the model was asked again after an answer that claimed nothing.
     fn went_on(&self, exchange: &Exchange, place: usize) -> bool {
         let again = match exchange.entries.get(place + 1) {
             Some(HistoryEntry::Steered(..)) => false,
@@ -219,7 +222,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// The text of a call as the call that it was meant to be, with what came of it.
+/// The text of a call, shown as the call it was meant to be, with its outcome.
 fn as_refused(written: &CallRequest, told: String, most: usize) -> [Entry; 2] {
     let call = without_long_arguments(written, most);
     let call_id = call.id.clone();
@@ -234,7 +237,7 @@ fn note(text: &str) -> Entry {
     Entry::Assistant { content: format!("[controller] {text}"), calls: Vec::new() }
 }
 
-/// A call whose arguments, where they are long, are replaced by how long they are.
+/// A call with its arguments replaced by their length if they are long.
 fn without_long_arguments(call: &CallRequest, most: usize) -> CallRequest {
     let arguments = match call.arguments.len() {
         length if length > most => json!({ "left_out": format!("{length} bytes") }).to_string(),

@@ -1,4 +1,4 @@
-//! What is shown of a conversation, and what is left out of it.
+//! The parts of a conversation that a model is shown, and those that are left out.
 
 use super::offer::{Offer, Stock};
 use super::*;
@@ -56,7 +56,7 @@ fn builder() -> std::sync::Arc<Profile> {
     Profiles::default().get(DEFAULT_PROFILE).unwrap()
 }
 
-/// What is offered where nothing was made yet.
+/// The offer if nothing was made yet.
 fn none() -> Offer {
     let offered = Offered { first: tools::first().to_vec(), capabilities: Vec::new(), external: Vec::new() };
     Stock::new(offered).whole()
@@ -80,7 +80,8 @@ fn the_first_request_stays_within_what_it_may_cost() {
     let coach = Coach::new(Coaching::Full, &history.exchanges, offer.toolbox(true));
     let conversation = Conversation::new(ConversationId(1), system, &history, &none, coach, Vec::new());
     let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&offer.tools);
-    // 2,500 tokens; the tokenizers of today make one of 4 bytes and more of this text. docs/performance.md has the count of a real one.
+    // 2,500 tokens; the tokenizers of today make one of 4 bytes and more of this text.
+    // docs/performance.md has the count of a real one.
     assert!(bytes <= 10_000, "{bytes} bytes");
 }
 

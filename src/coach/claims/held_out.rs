@@ -1,5 +1,6 @@
-//! Sentences that were written after the patterns and that no pattern was changed for: how often claims are missed, and how often something
-//! else is taken for one. docs/evals.md has the figures; a change of the patterns must not make them worse.
+//! Sentences that were written after the patterns and that no pattern was changed for. They show
+//! how often claims are missed, and how often something else is taken for one. docs/evals.md has
+//! the figures; a change of the patterns must not make them worse.
 
 use super::*;
 

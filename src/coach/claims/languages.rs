@@ -1,18 +1,20 @@
-//! The words of six languages that claims are made of. All in small letters; `VERB` and `THING` stand for the lists below them.
+//! The words of six languages that claims are made of. All in small letters; `VERB` and `THING`
+//! stand for the lists below them.
 
-/// How a language says that something was done. Each is a part of a regular expression.
+/// The words with which a language says that something was done. Each is a part of a regular
+/// expression.
 pub(super) struct Language {
-    /// Who did it, and the verb; what may stand between is `mid`.
+    /// The actor and the verb; the words that may stand between them are `mid`.
     pub active: &'static str,
-    /// That it was done, whoever did it.
+    /// That it was done, without a word of the actor.
     pub passive: &'static str,
-    /// What follows where somebody else did it.
+    /// The words that follow if somebody else did it.
     pub by: &'static str,
     /// Verbs that hardly mean anything but an effect.
     pub strong: &'static str,
     /// Those of them that say that something has left this machine.
     pub sent: &'static str,
-    /// Whoever reads the answer. What is sent to them is the answer itself.
+    /// The reader of the answer. A message to the reader is the answer itself.
     pub reader: &'static str,
     /// Verbs that may be about the text of the answer itself: they count with a thing.
     pub weak: &'static str,
@@ -26,13 +28,13 @@ pub(super) struct Language {
     pub gave: &'static str,
     /// Things that only tools make or change.
     pub thing: &'static str,
-    /// Before it: what makes it a plan, a condition, a wish, or somebody else's doing.
+    /// Words before it that make it a plan, a condition, a wish, or the doing of somebody else.
     pub hedge: &'static str,
-    /// What denies it.
+    /// Words that deny it.
     pub not: &'static str,
-    /// Another time than this turn.
+    /// Words for another time than this turn.
     pub elsewhen: &'static str,
-    /// How one asks about earlier turns.
+    /// Words of a question about earlier turns.
     pub past: &'static str,
 }
 

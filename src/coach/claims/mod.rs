@@ -1,5 +1,6 @@
-//! Whether a text says that something was done, or looked at. Patterns, not understanding: what is said in another way is missed, and
-//! what only sounds like it costs one more step. `tests.rs` has the table of both; docs/evals.md says how often.
+//! Finds the claim in a text: that something was done, or looked at. These are patterns, not
+//! understanding: a claim in other words is missed, and a sentence that only sounds like one costs
+//! one more step. `tests.rs` has the table of both; docs/evals.md says how often.
 
 #[cfg(test)]
 mod held_out;
@@ -14,10 +15,11 @@ use regex::Regex;
 
 use languages::{LANGUAGES, Language};
 
-/// What an answer says of itself, the weakest first.
+/// The claim that an answer makes, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Claim {
-    /// What a call gave. Of no weight where nothing was called: “the result is 4” may be worked out in the head.
+    /// The result of a call. It has no weight if nothing was called: a model may work out “the
+    /// result is 4” in its head.
     Gave,
     /// That something was looked at (checked, queried, tested …), or no more than that it is done.
     Worked,
@@ -27,7 +29,8 @@ pub(super) enum Claim {
     Sent,
 }
 
-/// Answers longer than this are looked at as far as this, in bytes. What was done is said early or not at all.
+/// The part of an answer that is looked at, in bytes: a model tells early what it did, or not at
+/// all.
 const MOST_BYTES: usize = 16 << 10;
 
 /// The strongest claim in a text.
@@ -37,7 +40,7 @@ pub(super) fn claim(text: &str) -> Option<Claim> {
     sentences(&text).filter_map(of_all).max()
 }
 
-/// Whether a message asks what was done before, so that the answer is about earlier turns.
+/// True if a message asks about earlier deeds, so that the answer is about earlier turns.
 pub(super) fn asks_about_the_past(message: &str) -> bool {
     let message = plain(message);
     message.contains('?') && PATTERNS.iter().any(|patterns| patterns.past.is_match(&message))
@@ -45,16 +48,17 @@ pub(super) fn asks_about_the_past(message: &str) -> bool {
 
 struct Sentence<'a> {
     text: &'a str,
-    /// What it ends with.
+    /// The character that it ends with.
     end: char,
 }
 
-/// Small letters, one kind of apostrophe, single spaces, without what is quoted, marked as code or as emphasis. Lines stay lines.
+/// A text in small letters, with one kind of apostrophe and single spaces, and without quotations,
+/// code and marks of emphasis. Lines stay lines.
 fn plain(text: &str) -> String {
     static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
         pattern(r#"(?s)```.*?(?:```|\z)|~~~.*?(?:~~~|\z)|`[^`\n]*`|"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(?m)^[ \t]*>.*$"#)
     });
-    // What was quoted leaves a word behind, so that what stands around it does not grow together.
+    // A quotation leaves a word behind, so that the words around it do not grow together.
     let text = QUOTED.replace_all(text, " x ");
     let text = text.replace('’', "'").replace(['*', '_', '#', '✅', '✔', '☑', '\u{fe0f}', '🎉'], "").to_lowercase();
     static SPACES: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t\u{a0}]+"));
@@ -88,7 +92,7 @@ struct Patterns {
     past: Regex,
 }
 
-/// What is said to have been given is trouble. Beginnings of words of all the languages.
+/// Words of trouble in the result that an answer tells. Beginnings of words of all the languages.
 static FAILED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(?:err|fehl|fail|fall|échec|refus|reject|denied|deni|abgelehnt|missing|unknown|invalid)"));
 
@@ -152,7 +156,7 @@ impl Patterns {
             return Some(self.changed_or_sent(text, 0..text.len()));
         }
         let thing = self.thing.is_match(text);
-        // What is announced with a colon stands below, unless it is a thing that only a tool can make.
+        // A thing announced with a colon stands below, unless it is one that only a tool can make.
         let strong = self.says(&self.strong, text).filter(|_| thing || end != ':');
         let weak = [&self.weak, &self.passive].into_iter().flat_map(|what| self.says(what, text)).filter(|_| thing);
         let claims = strong.chain(weak).map(|place| self.changed_or_sent(text, place));
@@ -165,7 +169,8 @@ impl Patterns {
         (self.gave.is_match(text) && !self.not.is_match(text) && !FAILED.is_match(text)).then_some(Claim::Gave)
     }
 
-    /// What is said at a place to have been done. What was sent to the reader is the answer, or something in it.
+    /// The claim at a place of a text. A thing sent to the reader is the answer, or something in
+    /// it.
     fn changed_or_sent(&self, text: &str, place: Range<usize>) -> Claim {
         let word_before = text[..place.start].trim_end().rfind(' ').map_or(0, |space| space + 1);
         let rest = &text[place.end..];
@@ -176,7 +181,8 @@ impl Patterns {
         }
     }
 
-    /// Where a text says this of itself: not as something denied, wished, planned or supposed, and not of somebody else.
+    /// The places at which a text says this of itself: not as something denied, wished, planned or
+    /// supposed, and not of somebody else.
     fn says<'a>(&'a self, what: &'a Regex, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         what.captures_iter(text).filter_map(|found| {
             let whole = found.get(0)?;

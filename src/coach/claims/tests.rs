@@ -1,4 +1,4 @@
-//! What is a claim and what only sounds like one.
+//! Sentences that are a claim, and sentences that only sound like one.
 
 use super::*;
 
@@ -118,7 +118,7 @@ const WORKED: &[&str] = &[
 ];
 
 const NEITHER: &[&str] = &[
-    // What is to come, or could be.
+    // Plans and possibilities.
     "I will create the table.",
     "I'll send it now.",
     "Let me create the table.",
@@ -136,7 +136,7 @@ const NEITHER: &[&str] = &[
     "To be done: nothing.",
     "When it has been created, I will use it.",
     "Should I say when it is done?",
-    // What was not.
+    // Denials.
     "I have not created anything.",
     "I haven't sent it.",
     "Nothing has been saved.",
@@ -161,7 +161,7 @@ const NEITHER: &[&str] = &[
     "Bob wrote to you.",
     "The invoice is created by the shop.",
     "A table is created with CREATE TABLE.",
-    // What is quoted, or code.
+    // Quotations and code.
     "You asked me to say \"I have created the table\".",
     "The log says `task created`.",
     "```\nDone.\n```",

@@ -97,7 +97,7 @@ impl Store {
     /// `{"results": […]}`.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there. A statement that fails is an
+    /// [`StoreError::LostLease`], or if the database does not answer. A statement that fails is an
     /// outcome and not an error. One that would do more than its login may is a question, and the
     /// call has no outcome yet.
     pub async fn run_agent_sql(
@@ -151,7 +151,7 @@ impl Store {
     /// Nobody is asked about a statement that cannot run.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn agent_sql_problem(&self, statements: &[&str], params: &[Value]) -> Result<Option<Refusal>, StoreError> {
         let text = statements.join("\n");
         let statements = match statement::read(statements, params, RowLimits::default()) {
@@ -231,7 +231,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before,
-    /// or when the database is not there.
+    /// or if the database does not answer.
     pub async fn run_operation_sql(
         &self,
         lease: &Lease,

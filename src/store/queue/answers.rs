@@ -38,7 +38,7 @@ impl Store {
     /// The question that waits in a conversation, if exactly one does.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn question(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Option<Question>, StoreError> {
         let waiting = query!(
             "SELECT approval_id, shown, profile FROM approvals JOIN conversations USING (conversation_id)
@@ -56,7 +56,7 @@ impl Store {
     /// somebody else was faster, and it is a message like any other.
     ///
     /// # Errors
-    /// When the database is not there; then nothing was decided or said.
+    /// If the database does not answer; then nothing was decided or said.
     pub async fn answer(
         &self,
         question: &Question,

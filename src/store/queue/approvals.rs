@@ -156,7 +156,7 @@ impl Store {
     /// The newest approvals first; those of one state, or all.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn approvals(&self, state: Option<ApprovalState>, limit: i64) -> Result<Vec<Approval>, StoreError> {
         let rows = sqlx::query_as!(
             Row,
@@ -172,7 +172,7 @@ impl Store {
     /// The approvals that wait for a person, with their conversations, the oldest first.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn waiting_approvals(&self) -> Result<Vec<(ApprovalId, ConversationId)>, StoreError> {
         let rows = query!("SELECT approval_id, conversation_id FROM approvals WHERE state = 'pending' ORDER BY approval_id");
         let waiting = rows.fetch_all(&self.pool).await?.into_iter();
@@ -182,7 +182,7 @@ impl Store {
     /// One approval.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn approval(&self, id: ApprovalId) -> Result<Option<Approval>, StoreError> {
         let row = sqlx::query_as!(
             Row,
@@ -197,7 +197,7 @@ impl Store {
     /// The newest approval of a call.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn approval_of_call(&self, call: ToolCallId) -> Result<Option<Approval>, StoreError> {
         let row = sqlx::query_as!(
             Row,
@@ -212,7 +212,7 @@ impl Store {
     /// Asks a person, and lets the turn wait: its lease is given up, other conversations go on.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn ask(&self, lease: &Lease, asked: NewApproval<'_>, now: DateTime<Utc>) -> Result<ApprovalId, StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
@@ -267,7 +267,7 @@ impl Store {
     /// at all texts since the turn in which the person last spoke.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn asked_beside(&self, lease: &Lease) -> Result<bool, StoreError> {
         let texts = query_scalar!(
             "SELECT content FROM messages
@@ -364,7 +364,7 @@ impl Store {
     /// Turns approvals that nobody decided in time into refusals.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn expire_approvals(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
         let due = query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'approval' AND at <= $1 ORDER BY at, subject", now);
         for id in due.fetch_all(&self.pool).await? {

@@ -13,7 +13,7 @@ impl Store {
     /// The conversation shows `content` as the order.
     ///
     /// # Errors
-    /// [`StoreError::NoConversation`], or when the database is not there; then nothing was queued.
+    /// [`StoreError::NoConversation`], or if the database does not answer; then nothing was queued.
     pub async fn queue_command(
         &self,
         conversation: ConversationId,
@@ -31,7 +31,7 @@ impl Store {
     /// The progress of a turn; `None` if there is no such turn.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn turn_report(&self, turn: TurnId) -> Result<Option<Turn>, StoreError> {
         // One statement, so that state, approval and outcomes are of the same moment.
         let rows = query!(

@@ -29,7 +29,7 @@ impl Store {
     /// happened now. The same crash counts once.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn record_crash(&self, crash: &Crash, limit: u32, now: DateTime<Utc>) -> Result<bool, StoreError> {
         let main = self.main_conversation(now).await?;
         let mut unit = self.begin(now).await?;

@@ -49,7 +49,7 @@ impl Store {
     /// Hands every due task to a turn, the longest due first. `describe` writes the turn's input.
     ///
     /// # Errors
-    /// When the database is not there; tasks that were handed out until then stay so.
+    /// If the database does not answer; tasks that were handed out until then stay so.
     pub async fn fire_due_tasks(&self, now: DateTime<Utc>, describe: impl Fn(&[Task]) -> String) -> Result<Fired, StoreError> {
         let groups = query!(
             r#"SELECT c.conversation_id, t.model, c.tasks_held_at, p.budgets AS "budgets?"

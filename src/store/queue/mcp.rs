@@ -46,7 +46,7 @@ impl Store {
     /// already.
     ///
     /// # Errors
-    /// When the database is not there; then nothing was queued.
+    /// If the database does not answer; then nothing was queued.
     pub async fn mcp_call(&self, call: McpCall<'_>, now: DateTime<Utc>) -> Result<Option<McpTurn>, StoreError> {
         self.has_room()?;
         let mut unit = self.begin(now).await?;
@@ -105,7 +105,7 @@ impl Store {
     /// Notes that the client gets the outcome of this turn: the same call is a new one from now on.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn mcp_delivered(&self, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
         query!("UPDATE mcp_calls SET delivered_at = $2 WHERE turn_id = $1 AND delivered_at IS NULL", turn.0, now)
             .execute(&self.pool)
@@ -116,7 +116,7 @@ impl Store {
     /// Ends one turn because its client took the call back. A turn that is over stays as it is.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn stop_turn(&self, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         let open = query!(
@@ -135,7 +135,7 @@ impl Store {
     /// A turn's last words if a limit ended it; `None` if none did.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn limit_told(&self, turn: TurnId) -> Result<Option<String>, StoreError> {
         let said = query_scalar!(
             "SELECT content FROM steps JOIN messages USING (step_id) WHERE steps.turn_id = $1 AND finish_reason = 'limit'",

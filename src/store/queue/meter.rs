@@ -161,7 +161,7 @@ impl Store {
     /// Records the answers that broke off in a turn.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn count_broken(
         &self,
         lease: &Lease,

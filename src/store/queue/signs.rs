@@ -19,7 +19,7 @@ impl Store {
     /// Gives a sign of life, and says which of these turns this server holds, with their fences.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn give_sign(&self, owner: &str, turns: &[TurnId]) -> Result<Vec<(TurnId, i64)>, StoreError> {
         let turns: Vec<_> = turns.iter().map(|turn| turn.0).collect();
         // One statement, which waits for no turn's row.
@@ -39,7 +39,7 @@ impl Store {
     /// Looks for turns to take up, and for other servers that hold any.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn look(&self, owner: &str, now: DateTime<Utc>) -> Result<Look, StoreError> {
         let rows = query!(
             r#"SELECT DISTINCT t.lease_owner, coalesce(s.signs, 0) AS "signs!"

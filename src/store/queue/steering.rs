@@ -16,7 +16,7 @@ impl Store {
     /// is none, and the caller accepts the message like any other.
     ///
     /// # Errors
-    /// When the database is not there; then nothing was accepted.
+    /// If the database does not answer; then nothing was accepted.
     pub(super) async fn accept_into_turn(
         &self,
         conversation: ConversationId,
@@ -52,7 +52,7 @@ impl Store {
     /// Records that the model sees the turn's waiting messages from this step on.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn show_steering(&self, lease: &Lease, step: i32, now: chrono::DateTime<chrono::Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;

@@ -66,7 +66,7 @@ impl Store {
     /// The progress of a turn, with which a runner that takes it up begins.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn progress(&self, turn: TurnId) -> Result<Progress, StoreError> {
         let steps = query_scalar!(r#"SELECT coalesce(max(number), 0) AS "steps!" FROM steps WHERE turn_id = $1"#, turn.0)
             .fetch_one(&self.pool);
@@ -91,7 +91,7 @@ impl Store {
     /// operation. Of the turn, or of its whole conversation up to now, the newest 500.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn calls_done(&self, lease: &Lease, in_conversation: bool) -> Result<Vec<CallRequest>, StoreError> {
         let rows = query!(
             "SELECT request_id, name, arguments FROM tool_calls c JOIN turns t USING (turn_id)
@@ -112,7 +112,7 @@ impl Store {
     /// has not seen.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn store_step(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<StoredStep, StoreError> {
         self.store_priced_step(lease, step, None, now).await
     }
@@ -144,7 +144,7 @@ impl Store {
     /// seen become turns of their own.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn close_turn(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;

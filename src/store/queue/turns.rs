@@ -71,7 +71,7 @@ impl Store {
     /// gives the same turn. It decides nothing, whatever its words: see [`Store::answer`].
     ///
     /// # Errors
-    /// [`StoreError::NoConversation`], or when the database is not there; then nothing was
+    /// [`StoreError::NoConversation`], or if the database does not answer; then nothing was
     /// accepted.
     pub async fn accept_message(
         &self,
@@ -115,7 +115,7 @@ impl Store {
     /// the servers `gone`. A person's message goes before turns of tasks, however many fell due.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn claim(&self, owner: &str, gone: &[String], now: DateTime<Utc>) -> Result<Option<Lease>, StoreError> {
         let mut unit = self.begin(now).await?;
         let row = query!(
@@ -155,7 +155,7 @@ impl Store {
     /// which those are.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn give_back_all(&self, owner: &str, in_hand: &[TurnId], now: DateTime<Utc>) -> Result<u64, StoreError> {
         let in_hand: Vec<_> = in_hand.iter().map(|turn| turn.0).collect();
         let done = query!(
@@ -174,7 +174,7 @@ impl Store {
     /// Gives a turn back, so that any runner may take it up from `at` on.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn give_back(&self, lease: &Lease, at: DateTime<Utc>) -> Result<(), StoreError> {
         let done = query!(
             "UPDATE turns SET lease_owner = NULL, lease_until = $3 WHERE turn_id = $1 AND fence = $2 AND state = ANY($4)",
@@ -191,7 +191,7 @@ impl Store {
     /// True if a turn has a step or an outcome that it did not have when this runner took it up.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn came_further(&self, lease: &Lease) -> Result<bool, StoreError> {
         let further = query_scalar!(
             r#"SELECT taken_at <> turn_place(turn_id) AS "further!" FROM turns WHERE turn_id = $1 AND fence = $2"#,
@@ -206,7 +206,7 @@ impl Store {
     /// stay as they are.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn hand_back(&self, held: &[(TurnId, i64)], now: DateTime<Utc>) -> Result<(), StoreError> {
         let (turns, fences): (Vec<_>, Vec<_>) = held.iter().map(|(turn, fence)| (turn.0, *fence)).unzip();
         query!(
@@ -225,7 +225,7 @@ impl Store {
     /// Ends a turn without an answer.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn fail_turn(&self, lease: &Lease, failure: Failure, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
         self.end_without_answer(lease, End::Failed(failure, reason), now).await
     }
@@ -250,7 +250,7 @@ impl Store {
     /// as a step without calls. Returns the turns that were ended.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn stop(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Vec<TurnId>, StoreError> {
         let mut unit = self.begin(now).await?;
         let open = query!(
@@ -279,7 +279,7 @@ impl Store {
     /// The state of a turn.
     ///
     /// # Errors
-    /// When the database is not there or has no such turn.
+    /// If the database does not answer or has no such turn.
     pub async fn turn_state(&self, turn: TurnId) -> Result<TurnState, StoreError> {
         word(&query_scalar!("SELECT state FROM turns WHERE turn_id = $1", turn.0).fetch_one(&self.pool).await?)
     }
@@ -287,7 +287,7 @@ impl Store {
     /// How many turns are not over.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn open_turns(&self) -> Result<i64, StoreError> {
         let count = query_scalar!(r#"SELECT count(*) AS "count!" FROM turns WHERE ended_at IS NULL"#);
         Ok(count.fetch_one(&self.pool).await?)

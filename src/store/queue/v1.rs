@@ -149,7 +149,7 @@ impl Store {
     /// Keeps the history that a client will show if it goes on after this answer.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn keep_told(&self, request: i64, told: &Fingerprint) -> Result<(), StoreError> {
         query!("UPDATE v1_requests SET told = $2 WHERE v1_request_id = $1", request, &told[..]).execute(&self.pool).await?;
         Ok(())
@@ -158,7 +158,7 @@ impl Store {
     /// The most tokens of each step of a turn, if its client set them.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn answer_tokens_of(&self, lease: &Lease) -> Result<Option<u32>, StoreError> {
         let said = query_scalar!(
             "SELECT answer_tokens FROM v1_requests WHERE conversation_id = $1 AND turn_id = $2",
@@ -172,7 +172,7 @@ impl Store {
     /// it.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn approval_before(&self, turn: TurnId) -> Result<Option<ApprovalId>, StoreError> {
         let waiting = query_scalar!(
             "SELECT min(a.approval_id) FROM approvals a JOIN turns t USING (conversation_id)

@@ -13,7 +13,7 @@ impl Store {
     /// turn; among the others, the longest due comes first.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn kinds_due(&self, now: DateTime<Utc>) -> Result<Vec<WakeUpKind>, StoreError> {
         let kinds = query_scalar!("SELECT kind FROM wake_ups WHERE at <= $1 GROUP BY kind ORDER BY min(at)", now);
         let kinds = kinds.fetch_all(&self.pool).await?;
@@ -25,7 +25,7 @@ impl Store {
     /// When something is due next, after `now`.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn next_wake_up(&self, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError> {
         Ok(query_scalar!("SELECT min(at) FROM wake_ups WHERE at > $1", now).fetch_one(&self.pool).await?)
     }

@@ -26,7 +26,7 @@ impl Store {
     /// An image by its sha256; `None` if there is none.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn attachment(&self, sha256: &str) -> Result<Option<(ImageType, Vec<u8>)>, StoreError> {
         let row = query!("SELECT media_type, bytes FROM attachments WHERE sha256 = $1", sha256);
         row.fetch_optional(&self.pool).await?.map(|row| Ok((word(&row.media_type)?, row.bytes))).transpose()
@@ -35,7 +35,7 @@ impl Store {
     /// Several images by their sha256; missing ones are left out.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn attachments(&self, sha256: &[String]) -> Result<HashMap<String, Vec<u8>>, StoreError> {
         if sha256.is_empty() {
             return Ok(HashMap::new());

@@ -85,8 +85,8 @@ impl Unit {
     /// version's number. `replaces` is the version that was live when the law allowed this.
     ///
     /// # Errors
-    /// [`StoreError::Changed`] when another version is live by now, or when the database is not
-    /// there.
+    /// [`StoreError::Changed`] if another version is live by now, or if the database does not
+    /// answer.
     pub async fn install_capability(
         &mut self,
         _: &Permit,
@@ -154,7 +154,7 @@ impl Store {
     /// The live capabilities, by name.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
         let rows = query!(
             "SELECT name, version, description, parameters FROM capabilities JOIN capability_versions USING (name, version)
@@ -171,7 +171,7 @@ impl Store {
     /// long ago do not count.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn tools_used_lately(&self, turn: TurnId) -> Result<Vec<String>, StoreError> {
         let names = query_scalar!(
             r#"WITH calls AS (
@@ -191,7 +191,7 @@ impl Store {
     /// The live version of a capability, whole; `None` if no capability has this name.
     ///
     /// # Errors
-    /// When the database is not there or holds a version this program cannot read.
+    /// If the database does not answer or holds a version this program cannot read.
     pub async fn capability(&self, name: &str) -> Result<Option<CapabilityVersion>, StoreError> {
         let row = sqlx::query_as!(
             VersionRow,
@@ -206,7 +206,7 @@ impl Store {
     /// True if a capability has this name and a person disabled it.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn is_disabled(&self, name: &str) -> Result<bool, StoreError> {
         let state = query_scalar!("SELECT state FROM capabilities WHERE name = $1", name).fetch_optional(&self.pool).await?;
         Ok(state.is_some_and(|state| state == "disabled"))
@@ -216,7 +216,7 @@ impl Store {
     /// they can be tried on another version.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn calls_without_effects(&self, name: &str, limit: i64) -> Result<Vec<RecordedCall>, StoreError> {
         let calls = sqlx::query_as!(
             RecordedCall,

@@ -87,7 +87,7 @@ impl Store {
     /// Every capability by name, disabled ones too.
     ///
     /// # Errors
-    /// When the database is not there or holds grants this program cannot read.
+    /// If the database does not answer or holds grants this program cannot read.
     pub async fn capability_entries(&self) -> Result<Vec<CapabilityEntry>, StoreError> {
         let rows = query!(
             r#"SELECT name, version, state, description, grants, c.updated_at,
@@ -114,7 +114,7 @@ impl Store {
     /// The versions kept under a name, oldest first; empty if there are none.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn capability_versions(&self, name: &str) -> Result<Vec<Version>, StoreError> {
         let rows = query!("SELECT version, created_at, sha256 FROM capability_versions WHERE name = $1 ORDER BY version", name)
             .fetch_all(&self.pool)
@@ -126,7 +126,7 @@ impl Store {
     /// One version of a capability, or the live one. It may be disabled.
     ///
     /// # Errors
-    /// [`LifeError::Unknown`], [`LifeError::NoVersion`], or when the database is not there.
+    /// [`LifeError::Unknown`], [`LifeError::NoVersion`], or if the database does not answer.
     pub async fn kept_version(&self, name: &str, version: Option<i32>) -> Result<KeptVersion, LifeError> {
         let live = query!("SELECT version, state FROM capabilities WHERE name = $1", name)
             .fetch_optional(&self.pool)
@@ -181,7 +181,7 @@ impl Store {
     /// Returns the live version.
     ///
     /// # Errors
-    /// [`LifeError::Unknown`], or when the database is not there.
+    /// [`LifeError::Unknown`], or if the database does not answer.
     pub async fn enable_capability(&self, name: &str, enabled: bool, now: DateTime<Utc>) -> Result<i32, LifeError> {
         let main = self.main_conversation(now).await?;
         let mut unit = self.begin(now).await?;

@@ -12,7 +12,7 @@ impl Store {
     /// The main conversation of the default profile, made if there is none.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn main_conversation(&self, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
         self.main_conversation_of(DEFAULT_PROFILE, now).await
     }
@@ -20,7 +20,7 @@ impl Store {
     /// The main conversation of a profile, made if there is none.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn main_conversation_of(&self, profile: &str, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
         let mains = self.main_conversations(&[profile.to_owned()], now).await?;
         mains.get(profile).copied().ok_or_else(|| sqlx::Error::RowNotFound.into())
@@ -29,7 +29,7 @@ impl Store {
     /// The main conversations of these profiles; those that are missing are made.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn main_conversations(
         &self,
         profiles: &[String],
@@ -60,7 +60,7 @@ impl Store {
     /// A new conversation of the default profile, beside the main one.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn create_conversation(&self, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
         self.create_conversation_of(DEFAULT_PROFILE, now).await
     }
@@ -68,7 +68,7 @@ impl Store {
     /// A new conversation of a profile, which it keeps for life.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn create_conversation_of(&self, profile: &str, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
         let made = query_scalar!(
             "INSERT INTO conversations (profile, created_at) VALUES ($1, $2) RETURNING conversation_id",

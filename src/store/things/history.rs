@@ -18,7 +18,7 @@ impl Store {
     /// calls without results.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn history(&self, conversation: ConversationId, turn: TurnId, limit: usize) -> Result<History, StoreError> {
         // One more than the limit: the oldest row tells whether its turn is whole.
         let rows = query!(

@@ -39,7 +39,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::LostLease`] when the turn is held by another or the operation was done before,
-    /// or when the database is not there.
+    /// or if the database does not answer.
     pub async fn run_kv(
         &self,
         lease: &Lease,

@@ -41,7 +41,7 @@ impl Store {
     /// Adds a server with the tools that it lists; false if one has this name.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn add_mcp_server(
         &self,
         name: &str,
@@ -66,7 +66,7 @@ impl Store {
     /// none has this name.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn remove_mcp_server(&self, name: &str) -> Result<bool, StoreError> {
         let mut tx = self.pool.begin().await?;
         query!("DELETE FROM tool_rules WHERE rule = 'always' AND tool IN (SELECT tool FROM mcp_tools WHERE server = $1)", name)
@@ -80,7 +80,7 @@ impl Store {
     /// The servers, by name.
     ///
     /// # Errors
-    /// When the database is not there or holds one that this version cannot read.
+    /// If the database does not answer or holds one that this version cannot read.
     pub async fn mcp_servers(&self) -> Result<Vec<McpServer>, StoreError> {
         let rows = query!("SELECT name, transport, created_at FROM mcp_servers ORDER BY name").fetch_all(&self.pool).await?;
         let server = |name, transport, created_at| Ok(McpServer { name, transport: value(transport)?, created_at });
@@ -98,7 +98,7 @@ impl Store {
     /// The tools that servers list, by their names for models.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn mcp_tools(&self) -> Result<Vec<McpTool>, StoreError> {
         let tools = sqlx::query_as!(
             McpTool,
@@ -110,7 +110,7 @@ impl Store {
     /// One of them; `None` if no server lists it.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn mcp_tool(&self, tool: &str) -> Result<Option<McpTool>, StoreError> {
         let found = sqlx::query_as!(
             McpTool,
@@ -124,7 +124,7 @@ impl Store {
     /// that nobody need be asked about such a tool was made for the old definition, and goes.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn list_mcp_tools(
         &self,
         server: &str,

@@ -29,7 +29,7 @@ impl Store {
     /// with the limits of `profile`.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn measures(&self, profile: &str, now: DateTime<Utc>) -> Result<Stored, StoreError> {
         // A turn that waited for a person waits in the queue since the decision. A turn behind
         // another of its conversation waits for that one, however long a person thinks about it.

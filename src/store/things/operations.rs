@@ -46,7 +46,7 @@ impl Store {
     /// The ledger's knowledge of this operation.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn earlier_operation(&self, operation: &NewOperation<'_>) -> Result<Earlier, StoreError> {
         let row = query!(
             "SELECT kind, request_sha256, state, answer FROM operations WHERE tool_call_id = $1 AND ordinal = $2",
@@ -70,7 +70,7 @@ impl Store {
     /// The requests of a call's operations of which nobody knows whether they happened, in order.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn uncertain_operations(&self, call: ToolCallId) -> Result<Vec<Value>, StoreError> {
         let requests = query_scalar!(
             "SELECT request FROM operations WHERE tool_call_id = $1 AND state IN ('intended', 'unknown') ORDER BY ordinal",
@@ -83,8 +83,8 @@ impl Store {
     /// house.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the operation was begun
-    /// before; or the database is not there.
+    /// [`StoreError::LostLease`] if another server holds the turn or the operation was begun
+    /// before, or an error if the database does not answer.
     pub async fn intend_operation(
         &self,
         lease: &Lease,
@@ -98,8 +98,8 @@ impl Store {
     /// before is recorded whole.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another, or the operation is over already
-    /// or another than the one that was intended; or the database is not there.
+    /// [`StoreError::LostLease`] if another server holds the turn, or the operation is over already
+    /// or another than the one that was intended; or an error if the database does not answer.
     pub async fn end_operation(
         &self,
         lease: &Lease,

@@ -35,7 +35,7 @@ impl Store {
     /// The policy of a profile.
     ///
     /// # Errors
-    /// When the database is not there. A stored policy that cannot be read is an error too, never
+    /// If the database does not answer. A stored policy that cannot be read is an error too, never
     /// the default.
     pub async fn policy(&self, profile: &str) -> Result<ProfilePolicy, StoreError> {
         self.stored_policy(Some(profile), None).await
@@ -74,7 +74,7 @@ impl Store {
     /// Sets the policy of a profile; its rules for single tools stay.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn set_profile_policy(
         &self,
         profile: &str,
@@ -101,7 +101,7 @@ impl Store {
     /// none, the server's setting holds.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn set_profile_models(&self, profile: &str, models: &[String], now: DateTime<Utc>) -> Result<(), StoreError> {
         let default = ProfilePolicy::default();
         query!(
@@ -122,7 +122,7 @@ impl Store {
     /// Sets the rule of one tool; `None` takes it away.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn set_tool_rule(
         &self,
         profile: &str,
@@ -149,7 +149,7 @@ impl Store {
     /// The profile of a conversation.
     ///
     /// # Errors
-    /// [`StoreError::NoConversation`], or when the database is not there.
+    /// [`StoreError::NoConversation`], or if the database does not answer.
     pub async fn profile_of(&self, conversation: ConversationId) -> Result<String, StoreError> {
         query_scalar!("SELECT profile FROM conversations WHERE conversation_id = $1", conversation.0)
             .fetch_optional(&self.pool)

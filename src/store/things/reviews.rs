@@ -35,7 +35,7 @@ impl Store {
     /// stored already stays.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn classify_call(
         &self,
         lease: &Lease,
@@ -84,7 +84,7 @@ impl Store {
     /// The second model's judgement of a call, if it was asked.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn classification_of_call(&self, call: ToolCallId) -> Result<Option<Classification>, StoreError> {
         let stored = query_scalar!("SELECT classification FROM tool_calls WHERE tool_call_id = $1", call.0);
         stored.fetch_optional(&self.pool).await?.flatten().map(value).transpose()
@@ -94,7 +94,7 @@ impl Store {
     /// wrote them.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn calls_made(&self, turn: TurnId) -> Result<Vec<(String, String)>, StoreError> {
         let rows = query!(
             "SELECT name, arguments FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed' ORDER BY tool_call_id",
@@ -107,7 +107,7 @@ impl Store {
     /// has seen.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn task_of(&self, turn: TurnId) -> Result<String, StoreError> {
         let words = query_scalar!(
             r#"SELECT coalesce(string_agg(content, E'\n\n' ORDER BY message_id), '') AS "task!" FROM messages
@@ -120,7 +120,7 @@ impl Store {
     /// The words that a turn reacts to.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn input_of(&self, turn: TurnId) -> Result<String, StoreError> {
         let words = query_scalar!(
             "SELECT content FROM messages WHERE turn_id = $1 AND role = 'user' ORDER BY message_id LIMIT 1",

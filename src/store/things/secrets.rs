@@ -26,7 +26,7 @@ impl Store {
     /// All secrets, by name.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn sealed_secrets(&self) -> Result<Vec<SealedSecret>, StoreError> {
         let rows = query!(
             r#"SELECT s.name, s.sealed, s.created_at, s.updated_at,
@@ -44,7 +44,7 @@ impl Store {
     /// The sealed value of one secret.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn sealed_secret(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let row = query!("SELECT sealed FROM secrets WHERE name = $1", name).fetch_optional(&self.pool).await?;
         Ok(row.map(|row| row.sealed))
@@ -54,7 +54,7 @@ impl Store {
     /// since fingerprints are kept.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn key_of_secrets(&self) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(query_scalar!("SELECT value FROM server_keys WHERE name = 'secrets'").fetch_optional(&self.pool).await?)
     }
@@ -62,7 +62,7 @@ impl Store {
     /// Records which key seals the secrets; false if another key does.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn claim_secrets(&self, fingerprint: &[u8]) -> Result<bool, StoreError> {
         Ok(claim(&mut *self.pool.acquire().await?, fingerprint).await?)
     }
@@ -71,7 +71,7 @@ impl Store {
     /// If another key seals the secrets, it returns false and keeps nothing.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn keep_secret(
         &self,
         name: &str,
@@ -99,7 +99,7 @@ impl Store {
     /// Deletes a secret; false if none has this name. After the last one another key may be used.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn remove_secret(&self, name: &str) -> Result<bool, StoreError> {
         let mut tx = self.pool.begin().await?;
         // Waits for a transaction that keeps a secret at this moment, so that its key is not

@@ -43,7 +43,7 @@ impl Store {
     /// The summaries of a conversation, as its turn `turn` finds them.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn summaries_of(&self, conversation: ConversationId, turn: TurnId) -> Result<Summaries, StoreError> {
         let row = query!(
             r#"SELECT s.up_to_turn AS "up_to_turn?", s.content AS "content?", EXISTS (
@@ -70,7 +70,7 @@ impl Store {
     /// Stores a summary with its cost; if the answer was of no use, the cost alone.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or when the database is not there.
+    /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn store_summary(&self, lease: &Lease, summary: NewSummary<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;

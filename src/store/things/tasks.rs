@@ -71,7 +71,7 @@ impl Unit {
     /// Makes a task that belongs to `conversation`.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn create_task(&mut self, _: &Permit, conversation: ConversationId, new: NewTask) -> Result<Task, StoreError> {
         let row = query_as!(
             Row,
@@ -92,7 +92,7 @@ impl Unit {
     /// Every task: open ones first, the soonest due first.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn list_tasks(&mut self) -> Result<Vec<Task>, StoreError> {
         let rows = query_as!(
             Row,
@@ -107,7 +107,7 @@ impl Unit {
     /// One task, or `None`.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn task(&mut self, id: TaskId) -> Result<Option<Task>, StoreError> {
         let row = query_as!(
             Row,
@@ -123,7 +123,7 @@ impl Unit {
     /// `conversation`, in which the change was made.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn update_task(
         &mut self,
         _: &Permit,
@@ -159,7 +159,7 @@ impl Unit {
     /// Deletes a task and returns its last state; `None` if there is no such task.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn delete_task(
         &mut self,
         _: &Permit,
@@ -191,7 +191,7 @@ impl Store {
     /// The model that the tasks of a turn name.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn model_of(&self, turn: TurnId) -> Result<Option<String>, StoreError> {
         let model = query_scalar!("SELECT task_model FROM turns WHERE turn_id = $1", turn.0);
         Ok(model.fetch_optional(&self.pool).await?.flatten())
@@ -200,7 +200,7 @@ impl Store {
     /// Open tasks that are due before `before`, the soonest first.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn tasks_due_before(&self, before: DateTime<Utc>) -> Result<Vec<Task>, StoreError> {
         let rows = query_as!(
             Row,

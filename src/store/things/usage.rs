@@ -28,7 +28,7 @@ impl Store {
     /// summed up only if `budgets` limit them, and are 0 otherwise.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn usage_of(&self, lease: &Lease, budgets: &Budgets, now: DateTime<Utc>) -> Result<Used, StoreError> {
         let by_task = lease.origin == Origin::Task;
         let rows = query!(
@@ -106,7 +106,7 @@ impl Store {
     /// The rates of models. A model without one costs an unknown amount.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn rates(&self) -> Result<BTreeMap<String, Rate>, StoreError> {
         let rows = query!("SELECT model, input_micros, output_micros FROM model_rates").fetch_all(&self.pool).await?;
         let rate = |input, output| Rate { input_micros: count(input), output_micros: count(output) };
@@ -116,7 +116,7 @@ impl Store {
     /// Sets a model's rate from now on; `None` makes it unknown. Earlier requests keep their price.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn set_rate(&self, model: &str, rate: Option<Rate>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let stored = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
         match rate {
@@ -138,7 +138,7 @@ impl Store {
     /// The use of models: today, day by day, model by model, and in all.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn usage_report(&self, now: DateTime<Utc>) -> Result<Usage, StoreError> {
         let today = midnight(now);
         let since = today - TimeDelta::days(REPORT_DAYS - 1);

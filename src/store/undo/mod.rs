@@ -51,7 +51,7 @@ impl Store {
     /// The newest 200 calls that can be undone.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn kept_calls(&self) -> Result<Vec<KeptCall>, StoreError> {
         let rows = query!(
             r#"SELECT c.tool_call_id, t.conversation_id, c.name, max(k.created_at) AS "at!", sum(k.rows)::bigint AS "rows!",
@@ -151,7 +151,7 @@ impl Store {
     /// Forgets rows whose 30 days are over.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn forget_kept(&self, now: DateTime<Utc>) -> Result<(), StoreError> {
         let old =
             query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'kept' AND at <= $1", now).fetch_all(&self.pool).await?;
@@ -166,7 +166,7 @@ impl Store {
     /// before there were triggers, and those of a restored backup.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub async fn keep_up_to(&self, bytes: u64) -> Result<(), StoreError> {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         query!("UPDATE undo_quota SET bytes = $1", bytes).execute(&self.pool).await?;

@@ -1,5 +1,6 @@
-//! Which tools a step offers. The four first ones, and all others where there is room; in a small context those that matter most, and of the
-//! rest the system prompt has the name and a line each. What is not offered can be called nevertheless.
+//! The tools that a step offers: the four first ones, and all others if there is room. In a small
+//! context it offers those that matter most; the system prompt has the name and a line of each of
+//! the rest. A tool that is not offered can be called nevertheless.
 
 #[cfg(test)]
 mod tests;
@@ -17,20 +18,21 @@ use crate::model::{Entry, Model};
 use crate::store::StoreError;
 use crate::tools::{self, Offered};
 
-/// The most bytes of a description in the list of what is not offered.
+/// The most bytes of a description in the list of the tools that are not offered.
 const LINE_BYTES: usize = 100;
 
-/// What is said of capabilities where all are offered. It names none: they stand in the list of tools, and a text that stays the same need
-/// not be read again when one is made. On a machine without a graphics card that saves a small model half a minute.
+/// The words about capabilities if all are offered. They name none: the list of tools has the
+/// names, and a model need not read a text again that stays the same when a capability is made. On
+/// a machine without a graphics card that saves a small model half a minute.
 const ALL_OFFERED: &str = "Tools besides these four are capabilities you built, or the user's servers. To change a capability, write it again under its name.";
 
-/// What a step offers, and what the system prompt says of capabilities.
+/// The tools that a step offers, and the words of the system prompt about capabilities.
 pub(in crate::agent) struct Offer {
     /// The four first tools, then capabilities by their names, then tools of external servers.
     pub(in crate::agent) tools: Vec<ToolSpec>,
     /// The capabilities in words.
     pub(in crate::agent) section: String,
-    /// The names of what is not offered.
+    /// The names of the tools that are not offered.
     others: Vec<String>,
 }
 
@@ -43,8 +45,9 @@ impl Offer {
 }
 
 impl Extent {
-    /// After a refusal that leaving out more of the conversation could not mend: half as much is offered in the next try of this step, and
-    /// of the conversation what fits then. False where nothing but the four first tools was offered.
+    /// Offers less after a refusal that a shorter conversation could not mend. The next try of this
+    /// step offers half as much, with as much of the conversation as fits then. False if nothing
+    /// but the four first tools was offered.
     pub(in crate::agent) fn offers_less(&mut self) -> bool {
         let offered = self.room.offered;
         *self = Self { room: Room { most: Some(offered / 2), offered }, ..Self::default() };
@@ -53,11 +56,11 @@ impl Extent {
 }
 
 impl Agent {
-    /// The tools that the next step of a turn offers, of those there are for its profile. Within a turn it changes only when
-    /// one is made, called or named, or is gone.
+    /// The tools that the next step of a turn offers, of those its profile has. Within a turn they
+    /// change only if a tool is made, called or named, or is gone.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     pub(in crate::agent) async fn offer(
         &self,
         turn: &Turn<'_>,
@@ -84,13 +87,14 @@ impl Agent {
     }
 }
 
-/// Half of what a request of `most` bytes has left beside the prompt and the four first tools: the other half is for the conversation.
+/// Half of the room that a request of `most` bytes has beside the prompt and the four first tools.
+/// The other half is for the conversation.
 fn share(prompt: &str, most: usize) -> usize {
     let fixed = size(&[Entry::System(system_prompt(prompt, "", &[]))]) + size_of_tools(tools::first());
     most.saturating_sub(fixed) / 2
 }
 
-/// All there is to offer.
+/// All tools there are to offer.
 pub(super) struct Stock {
     first: Vec<ToolSpec>,
     /// The other tools; the agent's own before the external ones.
@@ -105,7 +109,7 @@ impl Stock {
         Self { first, rest: capabilities.into_iter().chain(external).collect(), own }
     }
 
-    /// Bytes of what is not always there, when all of it is.
+    /// The bytes that all other tools take, with the words about them.
     fn size(&self) -> usize {
         size_of_tools(&self.rest) + ALL_OFFERED.len()
     }
@@ -115,7 +119,8 @@ impl Stock {
         Offer { tools, section: ALL_OFFERED.to_owned(), others: Vec::new() }
     }
 
-    /// Three quarters of `most` bytes are for tools that are offered, the rest is for the list of the others.
+    /// Three quarters of `most` bytes are for the tools that are offered, the rest is for the list
+    /// of the others.
     fn within(self, most: usize, history: &[Exchange], lately: &[String]) -> Offer {
         let known: HashSet<_> = self.rest.iter().map(|tool| tool.name.as_str()).collect();
         let mut places = HashMap::new();
@@ -125,10 +130,11 @@ impl Stock {
             places.entry(name).or_insert(next);
         }
         let mut ranked: Vec<_> = self.rest.iter().collect();
-        // A stable order: what was never used stays as it was, by name.
+        // A stable order: a tool that was never used keeps its place by name.
         ranked.sort_by_key(|tool| places.get(tool.name.as_str()).copied().unwrap_or(usize::MAX));
         let mut left = most / 4 * 3;
-        // One that is offered stays offered when it comes to the front; so calls of offered tools do not change what is offered.
+        // An offered tool stays offered if it comes to the front, so a call of it does not change
+        // the offer.
         let (offered, others): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|tool| {
             let bytes = size_of_tools(std::slice::from_ref(tool));
             let fits = bytes <= left;
@@ -143,8 +149,9 @@ impl Stock {
     }
 }
 
-/// Which of the `known` tools the conversation speaks of, newest first: those that were called, or named in a call of one of the first tools
-/// (which writes one, or looks one up), and in the running turn those that the person named.
+/// The `known` tools that the conversation speaks of, the newest first: tools that were called,
+/// tools named in a call of one of the first tools (which writes one, or looks one up), and tools
+/// that the person named in the running turn.
 fn named<'a>(history: &[Exchange], known: &HashSet<&'a str>, first: &HashSet<&str>) -> Vec<&'a str> {
     let words = |text: &str| -> Vec<&'a str> {
         let words = text.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -170,8 +177,8 @@ fn named<'a>(history: &[Exchange], known: &HashSet<&'a str>, first: &HashSet<&st
     named
 }
 
-/// What is not offered, in about so many bytes: a line for each as long as the names of all others have room as well, then names, then how
-/// many there are.
+/// The tools that are not offered, in about so many bytes: a line for each as long as the names of
+/// all others have room as well, then names, then the number of the rest.
 fn in_words(own: usize, others: &[&ToolSpec], most: usize) -> String {
     let mut section = format!(
         "You have {own} self-built capabilities. Not all tools have room in the list of tools; these {} are left out there, and are yours all \

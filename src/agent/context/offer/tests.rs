@@ -1,4 +1,4 @@
-//! What is offered where not all of it has room.
+//! The offer if not all tools have room.
 
 use chrono::DateTime;
 use serde_json::json;
@@ -60,7 +60,7 @@ fn what_has_room_is_offered_as_it_always_was() {
 
 #[test]
 fn half_of_what_the_first_tools_leave_is_for_the_others() {
-    // 4,096, 8,192, 32,768 and 200,000 tokens, before anything is known of how the model counts.
+    // 4,096, 8,192, 32,768 and 200,000 tokens, before a provider has counted any.
     let builder = Profiles::default().get(DEFAULT_PROFILE).unwrap();
     let shares = [2907, 5833, 23_332, 182_210].map(|tokens| share(builder.prompt, tokens * 3));
     assert!(
