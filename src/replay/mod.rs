@@ -19,7 +19,7 @@ const SHOWN: usize = 200;
 /// at as it was in one moment.
 ///
 /// # Errors
-/// When the database is not there.
+/// If the database does not answer.
 pub async fn check(store: &Store) -> Result<ReplayCheck, StoreError> {
     let mut rebuild = store.rebuild().await?;
     let mut found = ReplayCheck::default();
@@ -53,7 +53,7 @@ pub async fn check(store: &Store) -> Result<ReplayCheck, StoreError> {
 /// A turn as it was recorded; `None` when there is none of this number.
 ///
 /// # Errors
-/// When the database is not there, or holds an event that cannot be read.
+/// If the database does not answer, or holds an event that cannot be read.
 pub async fn turn(store: &Store, turn: TurnId) -> Result<Option<ReplayedTurn<Event>>, StoreError> {
     let Some(events) = store.events_of_turn(turn).await? else { return Ok(None) };
     let events = events.into_iter().map(|record| ReplayedEvent { sequence: record.sequence, at: record.at, event: record.event });

@@ -153,7 +153,7 @@ impl Vault {
     /// Removes a secret; false when there is none of this name.
     ///
     /// # Errors
-    /// When the database is not there or the key file cannot be used.
+    /// If the database does not answer or the key file cannot be used.
     pub async fn remove(&self, name: &str) -> Result<bool, SecretError> {
         let mut retired = self.0.retired.lock().await;
         self.retire(&mut retired, name).await?;
@@ -165,7 +165,7 @@ impl Vault {
     /// All secrets by name, without their values.
     ///
     /// # Errors
-    /// When the database is not there or the key file cannot be used.
+    /// If the database does not answer or the key file cannot be used.
     pub async fn list(&self) -> Result<Vec<SecretInfo>, SecretError> {
         let key = key::read(&self.0.key_file)?;
         let sealed = self.0.store.sealed_secrets().await?;

@@ -50,13 +50,13 @@ pub trait Source: Send + Sync {
     /// All of them, as a model is offered them.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>>;
 
     /// The one of this name.
     ///
     /// # Errors
-    /// When the database is not there.
+    /// If the database does not answer.
     fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>>;
 }
 
