@@ -65,9 +65,11 @@ impl Store {
                     least(coalesce(sum(cost), 0), 9223372036854775807)::bigint AS "cost!"
              FROM both_of GROUP BY span
              UNION ALL
-             -- Only one turn of a conversation runs at a time: what was started last is this one.
-             (SELECT 'seconds', floor(extract(epoch FROM $5 - created_at))::bigint, 0, 0, 0, 0, 0
-              FROM events JOIN here USING (conversation_id) WHERE kind = 'turn_started' ORDER BY sequence DESC LIMIT 1)"#,
+             -- Only one turn of a conversation runs at a time: what was started last is this one. A clock that jumps while a
+             -- runner claims it dates its start before the decision that let it go on; that time was a person's.
+             (SELECT 'seconds', coalesce(floor(extract(epoch FROM $5 - max(created_at)))::bigint, 0), 0, 0, 0, 0, 0
+              FROM (SELECT created_at FROM events JOIN here USING (conversation_id)
+                    WHERE kind IN ('turn_started', 'turn_resumed') ORDER BY sequence DESC LIMIT 2) lately)"#,
             lease.turn.0,
             midnight(now),
             budgets.conversation != Budget::default(),
