@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The folders in which the tests it names may stand.
-const FOLDERS: [&str; 4] = ["tests/model_wire", "tests/it", "src/model", "src/agent"];
+const FOLDERS: [&str; 6] = ["tests/model_wire", "tests/it", "src/model", "src/agent", "src/coach", "src/executor"];
 
 /// The names in backticks in the last column of each row, with the fault in the first.
 fn rows(document: &str) -> Vec<(String, Vec<String>)> {
