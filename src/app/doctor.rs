@@ -140,7 +140,7 @@ fn looking(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> L
     Looking { settings: config.model.clone(), clock, random, limits }
 }
 
-/// Whether there is a usable Postgres.
+/// Looks for a usable Postgres.
 async fn database(config: &Config) -> Check {
     const WHAT: &str = "database";
     if config.database_url.is_none() {
@@ -156,7 +156,7 @@ async fn database(config: &Config) -> Check {
     }
 }
 
-/// Whether the data folder, or the folder it would be made in, can be written.
+/// Checks that the data folder, or the folder it would be made in, can be written.
 fn data_folder(folder: &Path) -> Check {
     const WHAT: &str = "data folder";
     let there =

@@ -72,7 +72,7 @@ pub struct Grants {
     pub http: BTreeSet<HttpGrant>,
     /// The SQL that it may run.
     pub sql: Option<SqlAccess>,
-    /// Whether it may keep values between calls.
+    /// True if it may keep values between calls.
     pub kv: bool,
     /// Secret's name → the places it may be sent to: `host` or `host:port`, the host as in
     /// [`HttpGrant::host`].

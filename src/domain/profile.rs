@@ -53,7 +53,7 @@ pub enum Context {
     Conversation {
         /// How many messages of them; `None`: the server's setting.
         history: Option<usize>,
-        /// Whether a model sums up those that do not fit.
+        /// True if a model sums up those that do not fit.
         summaries: bool,
     },
     /// No turn before it. A text that is made anew for each step stands at the end of the system

@@ -61,7 +61,7 @@ pub struct CapabilityChanged {
     pub name: String,
     /// The live version now.
     pub version: i32,
-    /// Whether it can be called.
+    /// True if it can be called.
     pub enabled: bool,
 }
 

@@ -44,7 +44,7 @@ impl Proposal {
 pub struct Policy {
     /// How much a call may do without a person.
     pub mode: Mode,
-    /// Whether a second model classifies proposals; [`Known::classification`] is its judgement.
+    /// True if a second model classifies proposals; [`Known::classification`] is its judgement.
     pub governor: bool,
     /// The rules for single tools.
     pub rules: BTreeMap<String, Rule>,

@@ -90,7 +90,7 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// A call is wanted and no talk. A model on this machine is held to it; the big ones know when to talk.
     pub must_call: bool,
-    /// Whether a provider elsewhere demands that call, too, if it can.
+    /// True if a provider elsewhere demands that call, too, if it can.
     pub demanded_of_all: bool,
     /// True if text stays text, also if it is written the way a model writes a call.
     pub literal: bool,

@@ -75,7 +75,7 @@ impl Tools {
         self.registry.offered(profile.tools).await
     }
 
-    /// Whether a call may have changed something, as far as the tool says. Of a capability nobody
+    /// True if a call may have changed something, as far as the tool says. Of a capability nobody
     /// knows.
     pub fn changes(&self, request: &CallRequest) -> bool {
         match (self.registry.brought(&request.name), arguments::parse(&request.arguments)) {
@@ -85,7 +85,7 @@ impl Tools {
         }
     }
 
-    /// Whether a call may have sent something to somebody. Of a capability nobody knows.
+    /// True if a call may have sent something to somebody. Of a capability nobody knows.
     pub fn may_send(&self, request: &CallRequest) -> bool {
         self.registry.brought(&request.name).is_none_or(|tool| tool.may_send())
     }

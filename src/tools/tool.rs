@@ -29,12 +29,12 @@ pub trait Tool: Send + Sync {
     /// [`Failed::Refused`] if it cannot be carried out.
     fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>>;
 
-    /// Whether a call may have changed something, as far as its arguments say.
+    /// True if a call may have changed something, as far as its arguments say.
     fn changes(&self, _arguments: &Value) -> bool {
         true
     }
 
-    /// Whether a call may have sent something to somebody.
+    /// True if a call may have sent something to somebody.
     fn may_send(&self) -> bool {
         false
     }

@@ -12,7 +12,7 @@ use crate::wire::v1::{Failed, Fault, MODEL};
 pub(super) struct Refusal {
     status: StatusCode,
     fault: Fault,
-    /// Whether a client that repeats requests by itself should; `None` leaves it to the client.
+    /// True if a client that repeats requests by itself should; `None` leaves it to the client.
     again: Option<bool>,
     /// Seconds after which the client may come again.
     wait: Option<u32>,

@@ -86,7 +86,7 @@ impl Store {
     }
 }
 
-/// Whether a person who was last `told` then has to be told that tasks wait.
+/// True if a person who was last `told` then has to be told that tasks wait.
 fn to_tell(told: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
     told.is_none_or(|told| told <= now - HOUR)
 }

@@ -116,7 +116,7 @@ impl Request {
         }
     }
 
-    /// Whether the task that it wants to delete exists, and is the one that it names.
+    /// True if the task that it wants to delete exists, and is the one that it names.
     async fn finds_its_task(&self, unit: &mut Unit) -> Result<bool, StoreError> {
         let Some(id) = self.id.map(TaskId) else { return Ok(false) };
         if unit.task(id).await?.is_none() {
