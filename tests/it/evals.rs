@@ -19,6 +19,9 @@ use crate::support::{Peer, Reply, Script};
 /// connections for a few.
 const AT_ONCE: usize = 2;
 
+/// Ends a task that hangs. No machine is so slow that another one takes as long.
+const LIMIT: Duration = Duration::from_secs(600);
+
 /// A model that says that it has done everything, and does nothing.
 struct Talker;
 
@@ -50,7 +53,7 @@ async fn all(model: impl Fn(&mut Task) -> Option<(Arc<dyn Model>, bool)>) -> Vec
             let mut task = make(&peer);
             let (model, happened) = model(&mut task)?;
             let models = Arc::new(ModelSource::fixed(model));
-            Some(run(&task, peer, models, config, Duration::from_secs(60), happened).await)
+            Some(run(&task, peer, models, config, LIMIT, happened).await)
         }
     });
     futures::stream::iter(doing).buffer_unordered(AT_ONCE).filter_map(async |outcome| outcome).collect().await

@@ -85,16 +85,17 @@ impl House {
     /// and none can still be made.
     pub async fn wake(&self, person: Person) {
         let mut events = self.app.store().signals().events();
-        const FIRED: &str = "SELECT max(turn_id) FROM turns WHERE origin = 'task'";
-        const WAITS: &str = "SELECT count(*) FROM tasks WHERE due_at <= now() AND due_at IS DISTINCT FROM fired_due_at";
+        // In one statement: between two, the task could fire and be seen by neither.
+        const FIRED_AND_WAITS: &str = "SELECT (SELECT max(turn_id) FROM turns WHERE origin = 'task'),
+            EXISTS (SELECT FROM tasks WHERE due_at <= now() AND due_at IS DISTINCT FROM fired_due_at)";
         loop {
-            let turn: Option<i64> = sqlx::query_scalar(FIRED).fetch_one(&mut self.behind().await).await.unwrap();
+            let (turn, waits): (Option<i64>, bool) =
+                sqlx::query_as(FIRED_AND_WAITS).fetch_one(&mut self.behind().await).await.unwrap();
             if let Some(turn) = turn {
                 self.live_through(turn, person).await;
                 return;
             }
-            let waits: i64 = sqlx::query_scalar(WAITS).fetch_one(&mut self.behind().await).await.unwrap();
-            if waits == 0 {
+            if !waits {
                 return;
             }
             events.recv().await.ok();
