@@ -205,17 +205,4 @@ impl Reach for Nothing {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_body_that_is_not_text_travels_in_base64() {
-        let answer = |body: &[u8]| -> Value {
-            let answer = HttpAnswer { status: 200, body: body.to_vec(), ..HttpAnswer::default() };
-            serde_json::from_str(&answer.to_json()).unwrap()
-        };
-        assert_eq!(answer("grün".as_bytes())["body"], "grün");
-        assert_eq!(answer(&[0xff, 0])["body_base64"], "/wA=");
-        assert!(answer(&[0xff]).get("body").is_none());
-    }
-}
+mod tests;

@@ -44,16 +44,4 @@ pub fn chain(error: &dyn std::error::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("outer")]
-    struct Outer(#[source] std::num::ParseIntError);
-
-    #[test]
-    fn the_causes_follow_the_error() {
-        let error = Outer("x".parse::<i32>().unwrap_err());
-        assert_eq!(chain(&error), "outer: invalid digit found in string");
-    }
-}
+mod tests;

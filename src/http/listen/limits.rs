@@ -61,15 +61,4 @@ fn raise_files() -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn connections_leave_files_for_the_rest() {
-        for files in [64, 256, 1024, 65_536, u64::MAX] {
-            let Limits { connections, reserve, .. } = Limits::within(files);
-            assert!(connections + reserve <= usize::try_from(files / 2).unwrap() && reserve > 0, "{files}");
-        }
-        assert_eq!(Limits::within(1 << 20).connections, 3584);
-    }
-}
+mod tests;

@@ -134,35 +134,4 @@ fn part_of(key: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn image(things: &[(&str, &str, &str, bool)]) -> Image {
-        let thing = |what: &str, mark: &str, new| Thing { what: what.into(), effect: Effect::Opaque, mark: mark.into(), new };
-        things.iter().map(|(key, what, mark, new)| ((*key).to_owned(), thing(what, mark, *new))).collect()
-    }
-
-    #[test]
-    fn what_another_transaction_did_meanwhile_is_not_asked_about() {
-        let table = ("relation 1", "the table `a`", "", false);
-        let code = |mark| ("code 2", "the function `f()`", mark, true);
-        let (all, none) = (image(&[table, code("x")]), image(&[]));
-        assert_eq!(compare(&all, &none, &none), None, "dropped by another");
-        assert_eq!(compare(&none, &all, &all), None, "made by another");
-        assert_eq!(compare(&all, &image(&[table, code("y")]), &image(&[table, code("y")])), None, "changed by another");
-        let words = |finding: Option<Finding>| finding.unwrap().why.join(" ");
-        assert_eq!(words(compare(&all, &none, &all)), "Drops the function `f()`. Drops the table `a`.");
-        assert_eq!(words(compare(&none, &all, &none)), "Makes the function `f()`.");
-        assert_eq!(words(compare(&all, &image(&[table, code("y")]), &all)), "Changes the function `f()`.");
-    }
-
-    #[test]
-    fn of_a_table_that_is_gone_only_the_table_is_named() {
-        let before = image(&[
-            ("relation 1", "the table `a`", "", false),
-            ("column 1 2", "the column `b` of `a`", "", false),
-            ("rows 1", "the rows of `a`", "7", false),
-        ]);
-        assert_eq!(compare(&before, &image(&[]), &before).unwrap().why, ["Drops the table `a`."]);
-    }
-}
+mod tests;

@@ -86,12 +86,4 @@ fn diff(old: &str, new: &str, old_name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_difference_names_what_is_old_and_what_is_new() {
-        let told = diff("a\nb\nc\n", "a\nx\nc\n", "version 3");
-        assert_eq!(told, "--- version 3\n+++ new\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n");
-    }
-}
+mod tests;

@@ -1,0 +1,22 @@
+//! Tests of `app::folder`.
+
+use super::*;
+use crate::clock::SeededRandom;
+
+#[test]
+fn a_folder_is_taken_once_and_keeps_its_name() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("data");
+    let first = DataFolder::take(&path, &SeededRandom::new(1)).unwrap();
+    let id = first.server_id().to_owned();
+    let taken = DataFolder::take(&path, &SeededRandom::new(2)).err().expect("taken");
+    assert!(taken.to_string().contains("LEVEL3_DATA_DIR"), "{taken}");
+    drop(first);
+    assert_eq!(DataFolder::take(&path, &SeededRandom::new(3)).unwrap().server_id(), id);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let error = DataFolder::take(Path::new("/proc/nothing/here"), &SeededRandom::new(1)).err().expect("unusable");
+    assert!(error.to_string().contains("/proc/nothing/here"), "{error}");
+}

@@ -1,0 +1,124 @@
+//! Tests of `cli::bridge`.
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::sync::mpsc;
+
+use super::*;
+
+/// A server on channels.
+struct Server {
+    hears: mpsc::UnboundedSender<ClientJsonRpcMessage>,
+    says: mpsc::UnboundedReceiver<ServerJsonRpcMessage>,
+}
+
+impl Transport<RoleClient> for Server {
+    type Error = std::io::Error;
+
+    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let heard = self.hears.send(message);
+        async { heard.map_err(std::io::Error::other) }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        self.says.recv().await
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+struct Bridge {
+    input: DuplexStream,
+    output: BufReader<DuplexStream>,
+    hears: mpsc::UnboundedReceiver<ClientJsonRpcMessage>,
+    says: mpsc::UnboundedSender<ServerJsonRpcMessage>,
+    carrying: tokio::task::JoinHandle<()>,
+}
+
+impl Bridge {
+    fn new(patience: Duration) -> Self {
+        let ((input, reads), (writes, output)) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
+        let ((heard, hears), (says, said)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        let carrying = tokio::spawn(carry(reads, writes, Server { hears: heard, says: said }, patience));
+        Self { input, output: BufReader::new(output), hears, says, carrying }
+    }
+
+    /// Writes these messages, and closes the input.
+    async fn write(&mut self, messages: &[Value]) {
+        for message in messages {
+            self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        }
+        self.input.shutdown().await.unwrap();
+    }
+
+    /// Waits until the server heard so many messages.
+    async fn heard(&mut self, many: usize) {
+        for _ in 0..many {
+            self.hears.recv().await.unwrap();
+        }
+    }
+
+    fn answer(&self, id: i64) {
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [], "resultType": "complete"}});
+        self.says.send(serde_json::from_value(answer).unwrap()).unwrap();
+    }
+
+    /// Everything that came out, once the bridge has ended.
+    async fn end(self) -> Vec<Value> {
+        let Self { output, carrying, .. } = self;
+        carrying.await.unwrap();
+        let mut lines = output.lines();
+        let mut told = Vec::new();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            told.push(serde_json::from_str(&line).unwrap());
+        }
+        told
+    }
+}
+
+fn lists(id: i64) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"})
+}
+
+#[tokio::test]
+async fn everything_that_was_asked_is_answered_after_the_input_has_ended() {
+    let mut bridge = Bridge::new(PATIENCE);
+    bridge.write(&[lists(1), lists(2), json!({"jsonrpc": "2.0", "method": "notifications/initialized"})]).await;
+    bridge.heard(3).await;
+    bridge.answer(2);
+    bridge.answer(1);
+    let told = bridge.end().await;
+    assert_eq!(told.iter().map(|message| &message["id"]).collect::<Vec<_>>(), [2, 1]);
+    assert!(told.iter().all(|message| message["result"].is_object()), "{told:?}");
+}
+
+#[tokio::test]
+async fn what_was_taken_back_or_never_ends_is_not_waited_for() {
+    let mut bridge = Bridge::new(PATIENCE);
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let listens = json!({"jsonrpc": "2.0", "id": 2, "method": "subscriptions/listen", "params": {"notifications": {"toolsListChanged": true}}});
+    bridge.write(&[lists(1), cancelled, listens]).await;
+    assert_eq!(bridge.end().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_server_that_ends_or_is_silent_is_told_for_every_request() {
+    let mut bridge = Bridge::new(PATIENCE);
+    bridge.input.write_all(format!("{}\n{}\n", lists(1), lists(2)).as_bytes()).await.unwrap();
+    bridge.heard(2).await;
+    bridge.answer(1);
+    let (gone, _) = mpsc::unbounded_channel();
+    bridge.says = gone;
+    let told = bridge.end().await;
+    assert!(told[0]["result"].is_object() && told[1]["id"] == 2 && told.len() == 2, "{told:?}");
+    assert!(told[1]["error"]["message"].as_str().unwrap().starts_with("The connection to level3 ended."), "{told:?}");
+
+    let mut silent = Bridge::new(Duration::ZERO);
+    silent.write(&[lists(7)]).await;
+    let told = silent.end().await;
+    assert_eq!(told[0]["id"], 7);
+    let message = told[0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("in time") && message.contains("nothing happens twice"), "{told:?}");
+}

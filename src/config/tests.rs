@@ -1,0 +1,73 @@
+//! Tests of `config`.
+
+use super::*;
+
+fn read(settings: &[(&str, &str)]) -> Result<Config, String> {
+    let settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    Config::read(&settings).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_defaults_are_those_of_the_documents() {
+    let config = read(&[]).unwrap();
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8000");
+    assert_eq!(config.data_dir, Path::new("./data"));
+    assert_eq!((config.heartbeat.as_secs(), config.turn), (300, TurnLimits { steps: 10, history: 50 }));
+    assert!(config.database_url.is_none() && config.model.provider.is_none() && !config.safe_mode);
+}
+
+#[test]
+fn an_empty_value_counts_as_unset() {
+    assert!(read(&[("DATABASE_URL", " ")]).unwrap().database_url.is_none());
+}
+
+#[test]
+fn every_error_names_the_variable() {
+    for (name, value) in [
+        ("LEVEL3_LISTEN", "8000"),
+        ("HEARTBEAT_INTERVAL", "0"),
+        ("MAX_TOOL_ITERATIONS", "-1"),
+        ("MAX_CONVERSATION_HISTORY", "many"),
+        ("LEVEL3_ALLOWED_HOSTS", "https://box.lan"),
+        ("LEVEL3_EGRESS_ALLOW", "localhost:9000"),
+        ("LEVEL3_EGRESS_ALLOW", "127.0.0.1"),
+        ("LEVEL3_EGRESS_ALLOW", "127.0.0.1:0"),
+        ("LEVEL3_EGRESS_ALLOW", "0.0.0.0:9000"),
+        ("LEVEL3_EGRESS_ALLOW", "10.0.0.0/8"),
+        ("LLM_CONTEXT_TOKENS", "8k"),
+        ("LLM_CONTEXT_TOKENS", "512"),
+        ("LEVEL3_AGENT_QUOTA", "0"),
+        ("LEVEL3_AGENT_QUOTA", "2GB"),
+        ("LEVEL3_AGENT_QUOTA", "99999999TiB"),
+        ("LEVEL3_DISK_RESERVE", "much"),
+        ("LEVEL3_FAILPOINT", "nowhere:abort"),
+    ] {
+        let error = read(&[(name, value)]).err().expect(name);
+        assert!(error.starts_with(&format!("{name} is `{value}`")), "{error}");
+    }
+}
+
+#[test]
+fn bytes_are_read_with_and_without_a_unit() {
+    let room = |quota: &str, reserve: &str| {
+        let config = read(&[("LEVEL3_AGENT_QUOTA", quota), ("LEVEL3_DISK_RESERVE", reserve)]).unwrap();
+        (config.agent_quota, config.disk_reserve)
+    };
+    assert_eq!(room("", ""), (2 << 30, 200 << 20));
+    assert_eq!(room("1048576", "3 MiB"), (1 << 20, 3 << 20));
+    assert_eq!(room("1tib", "4KiB"), (1 << 40, 4 << 10));
+}
+
+#[test]
+fn addresses_allowed_to_requests_are_read_one_by_one() {
+    let allowed = read(&[("LEVEL3_EGRESS_ALLOW", " 127.0.0.1:9000, [::1]:9000,")]).unwrap().egress_allow;
+    assert_eq!(allowed, ["127.0.0.1:9000", "[::1]:9000"].map(|address| address.parse().unwrap()).into());
+    assert!(read(&[]).unwrap().egress_allow.is_empty());
+}
+
+#[test]
+fn an_address_others_can_reach_needs_a_token() {
+    let error = read(&[("LEVEL3_LISTEN", "0.0.0.0:8000")]).err().expect("refused");
+    assert!(error.contains("LEVEL3_TOKEN"), "{error}");
+    assert!(read(&[("LEVEL3_LISTEN", "0.0.0.0:8000"), ("LEVEL3_TOKEN", "t")]).is_ok());
+}

@@ -1,0 +1,66 @@
+//! Tests of `domain::mcp`.
+
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn tools_get_names_that_models_and_rules_accept() {
+    for (name, tool) in [
+        ("create_issue", "git__create_issue"),
+        ("createIssue", "git__create_issue"),
+        ("list-files", "git__list_files"),
+        ("a.b/c", "git__a_b_c"),
+        ("HTTPGet", "git__httpget"),
+    ] {
+        assert_eq!(mcp_tool_name("git", name).as_deref(), Some(tool), "{name}");
+    }
+    for name in ["", "…", "_", &"x".repeat(80)] {
+        assert_eq!(mcp_tool_name("git", name), None, "{name}");
+    }
+}
+
+#[test]
+fn names_of_servers_leave_no_doubt_where_they_end() {
+    for good in ["git", "my_files", "a2"] {
+        assert!(valid_mcp_name(good), "{good}");
+    }
+    for bad in ["", "Git", "a__b", "a_", "2a", "my-files", &"a".repeat(25)] {
+        assert!(!valid_mcp_name(bad), "{bad}");
+    }
+}
+
+fn refused(transport: Value) -> String {
+    serde_json::from_value::<McpTransport>(transport).unwrap().check().unwrap_err()
+}
+
+#[test]
+fn secrets_are_taken_by_name_only() {
+    let good = [
+        json!({"url": "http://127.0.0.1:9/mcp"}),
+        json!({"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer {{API_KEY}}", "X-Team": "blue"}}),
+        json!({"command": ["npx", "server"], "env": {"API_TOKEN": "{{API_KEY}}", "MODE": "fast"}}),
+    ];
+    for transport in good {
+        assert_eq!(serde_json::from_value::<McpTransport>(transport).unwrap().check(), Ok(()));
+    }
+    let clear = json!({"url": "https://a.example", "headers": {"Authorization": "Bearer abc"}});
+    assert!(refused(clear).contains("level3 secret set"));
+    assert!(refused(json!({"command": ["x"], "env": {"API_KEY": "abc"}})).contains("kept in the clear"));
+    assert!(refused(json!({"url": "https://me:pw@a.example"})).contains("do not belong into the address"));
+    assert!(refused(json!({"url": "https://a.example/{{KEY}}"})).contains("do not belong into the address"));
+    assert!(refused(json!({"command": ["x", "{{KEY}}"]})).contains("--env"));
+    assert!(refused(json!({"url": "https://a.example", "headers": {"X-A": "{{no name}}"}})).contains("no name of a secret"));
+    assert!(refused(json!({"url": "https://a.example", "headers": {"X-A": "{{A"}})).contains("without"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_to_do() {
+    assert!(refused(json!({"url": "ftp://a.example"})).contains("http:// or https://"));
+    assert!(refused(json!({"url": "nowhere"})).contains("is no address"));
+    assert!(refused(json!({"command": []})).contains("name the program"));
+    assert!(refused(json!({"url": "https://a.example", "headers": {"a b": "c"}})).contains("no name of a header"));
+    assert!(refused(json!({"command": ["x"], "env": {"a=b": "c"}})).contains("no name of a variable"));
+    assert!(refused(json!({"command": ["x\n"]})).contains("no control characters"));
+    assert!(serde_json::from_value::<McpTransport>(json!({"url": "https://a.example", "command": ["x"]})).is_err());
+}

@@ -1,0 +1,21 @@
+//! Tests of `domain::refusal`.
+
+use super::*;
+
+#[test]
+fn a_refusal_is_told_as_json_or_as_its_sentence() {
+    let fault = Refusal::new(RefusalCode::CapabilityFault, "m").at(Some(Place { line: 2, offset: 3 })).with("hint", "h");
+    assert_eq!(fault.told(), r#"{"error":"capability_failed","hint":"h","line":2,"message":"m","offset":3}"#);
+    let grant = Refusal::new(RefusalCode::MissingGrant, "m").asking_for(json!({"kv": {}}));
+    assert_eq!(grant.told(), r#"{"error":"missing_grant","grants":{"kv":{}},"message":"m"}"#);
+    assert_eq!(Refusal::new(RefusalCode::Denied, "The user refused this.").told(), "The user refused this.");
+}
+
+#[test]
+fn mistakes_are_told_from_what_is_forbidden_and_from_what_the_world_did() {
+    let right = RefusalCode::ALL.iter().filter(|code| code.can_be_put_right());
+    assert_eq!(right.count(), 12);
+    for code in [RefusalCode::SqlForbidden, RefusalCode::CapabilityFailed, RefusalCode::Denied, RefusalCode::Disabled] {
+        assert!(!code.can_be_put_right(), "{code}");
+    }
+}

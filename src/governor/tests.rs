@@ -1,0 +1,66 @@
+//! Tests of `governor`.
+
+use super::*;
+use serde_json::json;
+
+fn policy() -> Policy {
+    Policy { mode: Mode::Smart, governor: false, rules: BTreeMap::new(), tools: Toolset::Only(&["execute_sql", "restart"]) }
+}
+
+fn proposal(tool: &str, arguments: Value, effect: Effect) -> Proposal {
+    Proposal { call: ToolCallId(1), tool: tool.into(), arguments, effects: [effect].into(), version: None }
+}
+
+fn decision(about: &Proposal, state: ApprovalState) -> Recorded {
+    let proposal_sha256 = about.sha256().to_vec();
+    Recorded { approval: ApprovalId(1), state, proposal_sha256, used: false, reason: None }
+}
+
+fn with<'a>(decision: &'a Recorded) -> Known<'a> {
+    Known { decision: Some(decision), ..Known::default() }
+}
+
+#[test]
+fn a_known_tool_is_allowed_and_its_permit_is_bound_to_the_content() {
+    let first = proposal("execute_sql", json!({"query": "SELECT 1", "a": 1}), Effect::Read);
+    let Verdict::Allow(permit) = authorize(&policy(), &first, Known::default()) else { panic!("denied") };
+    let same = |arguments| proposal("execute_sql", arguments, Effect::Read).sha256();
+    assert_eq!(permit.proposal_sha256(), &same(json!({"a": 1, "query": "SELECT 1"})));
+    assert_ne!(permit.proposal_sha256(), &same(json!({"a": 2, "query": "SELECT 1"})));
+    assert_eq!(permit.verdict(), "allow");
+}
+
+#[test]
+fn an_unknown_tool_is_denied() {
+    let verdict = authorize(&policy(), &proposal("send_email", json!({}), Effect::Read), Known::default());
+    let Verdict::Deny(reason) = verdict else { panic!("allowed") };
+    assert_eq!(reason.code, RefusalCode::UnknownTool);
+    assert_eq!(reason.message, "There is no tool `send_email`. The tools are: execute_sql, restart.");
+}
+
+#[test]
+fn an_approval_allows_exactly_what_was_shown_and_once() {
+    let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
+    assert!(matches!(authorize(&policy(), &asked, Known::default()), Verdict::Ask(_)));
+    let approved = decision(&asked, ApprovalState::Approved);
+    let Verdict::Allow(permit) = authorize(&policy(), &asked, with(&approved)) else { panic!("not allowed") };
+    assert_eq!((permit.approval(), permit.verdict()), (Some(ApprovalId(1)), "ask"));
+    let edited = proposal("execute_sql", json!({"query": "DROP TABLE b"}), Effect::Delete);
+    assert!(matches!(authorize(&policy(), &edited, with(&approved)), Verdict::Ask(_)));
+    let other_version = Proposal { version: Some(2), ..asked.clone() };
+    assert!(matches!(authorize(&policy(), &other_version, with(&approved)), Verdict::Ask(_)));
+    let used = Recorded { used: true, ..approved };
+    assert!(matches!(authorize(&policy(), &asked, with(&used)), Verdict::Ask(_)));
+}
+
+#[test]
+fn a_refusal_and_an_expiry_are_told_to_the_model() {
+    let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
+    let denied = Recorded { reason: Some("keep it".into()), ..decision(&asked, ApprovalState::Denied) };
+    let Verdict::Deny(reason) = authorize(&policy(), &asked, with(&denied)) else { panic!("not denied") };
+    assert_eq!((reason.code, &*reason.message), (RefusalCode::Denied, "The user refused this: keep it"));
+    let Verdict::Deny(reason) = authorize(&policy(), &asked, with(&decision(&asked, ApprovalState::Expired))) else {
+        panic!("not denied")
+    };
+    assert!(reason.code == RefusalCode::Expired && reason.message.contains("counts as no"), "{reason:?}");
+}

@@ -1,0 +1,75 @@
+//! Tests of `http::access::tokens`.
+
+use super::*;
+use crate::clock::SeededRandom;
+
+fn tokens(token: &str) -> Tokens {
+    Tokens::new(token, &[7; 32], Arc::new(SeededRandom::new(1)))
+}
+
+fn showing(tokens: &Tokens, name: &'static str, value: &str, now: DateTime<Utc>) -> Shown {
+    tokens.shown(&HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]), "", now)
+}
+
+#[test]
+fn a_token_is_taken_from_header_or_address() {
+    let (tokens, now) = (tokens("s3cret"), DateTime::UNIX_EPOCH);
+    assert_eq!(showing(&tokens, "authorization", "Bearer s3cret", now), Shown::Right);
+    assert_eq!(showing(&tokens, "authorization", "Bearer s3cre", now), Shown::Wrong);
+    assert_eq!(showing(&tokens, "authorization", "Basic s3cret", now), Shown::Nothing);
+    assert_eq!(showing(&tokens, "authorization", "Bearer ", now), Shown::Nothing);
+    assert_eq!(tokens.shown(&HeaderMap::new(), "a=b&token=s3cret", now), Shown::Right);
+    assert_eq!(tokens.shown(&HeaderMap::new(), "token=", now), Shown::Nothing);
+    assert_eq!(tokens.shown(&HeaderMap::new(), "", now), Shown::Nothing);
+}
+
+#[test]
+fn a_session_is_random_ends_by_itself_and_with_the_token() {
+    let (tokens, now) = (tokens("s3cret"), DateTime::UNIX_EPOCH);
+    let cookie = |tokens: &Tokens| tokens.cookie(false, now).split(';').next().unwrap().to_owned();
+    let (one, two) = (cookie(&tokens), cookie(&tokens));
+    assert!(one != two && !one.contains("s3cret"), "{one} {two}");
+    assert_eq!(showing(&tokens, "cookie", &format!("a=b; {one}"), now), Shown::Right);
+    let again = Tokens::new("s3cret", &[7; 32], Arc::new(SeededRandom::new(9)));
+    assert_eq!(showing(&again, "cookie", &one, now + SESSION - TimeDelta::seconds(1)), Shown::Right);
+    assert_eq!(showing(&tokens, "cookie", &one, now + SESSION), Shown::Nothing);
+    let other = Tokens::new("another", &[7; 32], Arc::new(SeededRandom::new(1)));
+    assert_eq!(showing(&other, "cookie", &one, now), Shown::Nothing);
+    let longer = one.replacen(&format!("={}", SESSION.num_seconds()), "=99999999999", 1);
+    assert_ne!(longer, one);
+    for forged in [&longer, "level3_session=s3cret", "level3_session=", "level3_token=s3cret", &one[..one.len() - 2]] {
+        assert_eq!(showing(&tokens, "cookie", forged, now), Shown::Nothing, "{forged}");
+    }
+}
+
+#[test]
+fn ten_wrong_ones_a_minute_are_counted_for_each_address() {
+    let (tokens, now) = (tokens("s3cret"), DateTime::UNIX_EPOCH);
+    let at = |address: &str, seconds| tokens.count_wrong(address.parse().unwrap(), now + TimeDelta::seconds(seconds));
+    for _ in 0..WRONG {
+        assert_eq!(at("10.0.0.1", 0), Wrong::Refused);
+    }
+    assert_eq!(at("10.0.0.1", 20), Wrong::TooMany(40, true));
+    assert_eq!(at("::ffff:10.0.0.1", 59), Wrong::TooMany(1, false));
+    assert_eq!(at("10.0.0.2", 59), Wrong::Refused);
+    assert_eq!(at("10.0.0.1", 60), Wrong::Refused);
+    // One network of IPv6 counts as one address.
+    for n in 0..WRONG {
+        assert_eq!(at(&format!("2001:db8::{n}"), 0), Wrong::Refused);
+    }
+    assert_eq!(at("2001:db8::ffff", 0), Wrong::TooMany(60, true));
+    assert_eq!(at("2001:db8:0:1::1", 0), Wrong::Refused);
+}
+
+#[test]
+fn more_addresses_than_are_remembered_are_counted_together() {
+    let (tokens, now) = (tokens("s3cret"), DateTime::UNIX_EPOCH);
+    for n in 0..u32::try_from(ADDRESSES).unwrap() {
+        tokens.count_wrong(IpAddr::V4(n.into()), now);
+    }
+    let late: Vec<_> = (0..=WRONG).map(|n| tokens.count_wrong(IpAddr::V4((u32::MAX - n).into()), now)).collect();
+    assert_eq!(late.last(), Some(&Wrong::TooMany(60, true)));
+    assert!(tokens.wrong.lock().unwrap().len() <= ADDRESSES + 1);
+    assert_eq!(tokens.count_wrong(IpAddr::V4(u32::MAX.into()), now + SPAN), Wrong::Refused);
+    assert_eq!(tokens.wrong.lock().unwrap().len(), 1);
+}

@@ -1,0 +1,51 @@
+//! Tests of `sandbox::schema`.
+
+use super::*;
+use serde_json::json;
+
+fn refused(schema: Value) -> String {
+    let error = check(&schema).unwrap_err();
+    assert_eq!(error.kind, RefusalCode::InvalidSchema);
+    error.message
+}
+
+#[test]
+fn a_schema_must_describe_an_object() {
+    assert!(check(&json!({"type": "object"})).is_ok());
+    assert!(refused(json!("n")).contains("must be a JSON Schema, an object; for example {"));
+    assert!(refused(json!({"n": {"type": "integer"}})).contains("\"type\": \"object\" at the top"));
+}
+
+#[test]
+fn what_is_wrong_in_a_schema_is_named() {
+    let message = refused(json!({"type": "object", "properties": {"n": {"type": "int"}}}));
+    assert!(message.contains("/properties/n/type") && message.contains("int"), "{message}");
+    let message = refused(json!({"type": "object", "properties": {"n": {"type": "string", "pattern": "(a"}}}));
+    assert!(message.contains("(a"), "{message}");
+}
+
+#[test]
+fn references_are_refused_because_they_can_loop() {
+    let message = refused(json!({"type": "object", "allOf": [{"$ref": "#"}]}));
+    assert!(message.contains("`/allOf/0/$ref`"), "{message}");
+    assert!(check(&json!({"type": "object", "properties": {"$ref": {"type": "string"}}})).is_ok());
+}
+
+#[test]
+fn a_wrong_argument_is_named_with_its_path_and_what_was_expected() {
+    let schema = json!({
+        "type": "object", "properties": {"n": {"type": "integer"}, "to": {"enum": ["a", "b"]}}, "required": ["n", "to"],
+    });
+    assert_eq!(validate(&schema, &json!({"n": 3, "to": "a"})), Ok(()));
+    let error = validate(&schema, &json!({"n": "x"})).unwrap_err().to_string();
+    assert!(error.contains("`/n`: \"x\" is not of type \"integer\""), "{error}");
+    assert!(error.contains("\"to\" is a required property"), "{error}");
+    assert!(error.contains("The parameters schema is: {"), "{error}");
+}
+
+#[test]
+fn a_pattern_cannot_backtrack() {
+    let schema = json!({"type": "object", "properties": {"s": {"type": "string", "pattern": "^(a+)+$"}}});
+    let text = format!("{}b", "a".repeat(50_000));
+    assert!(validate(&schema, &json!({ "s": text })).is_err());
+}

@@ -1,0 +1,114 @@
+//! Tests of `telemetry::scrub`.
+
+use serde_json::json;
+
+use super::*;
+
+const TOKEN: &str = "s3cr3t/+\"<&>' ü~:token";
+
+fn scrubber(secrets: &[(&str, &str)]) -> Scrubber {
+    let secrets: Vec<_> = secrets.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value))).collect();
+    Scrubber::new(&secrets)
+}
+
+#[test]
+fn without_secrets_the_text_is_handed_back_untouched() {
+    for scrubber in [Scrubber::default(), scrubber(&[("EMPTY", "")])] {
+        assert!(matches!(scrubber.clean("any text"), Cow::Borrowed("any text")));
+        assert!(matches!(scrubber.clean_bytes(b"\xff\x00"), Cow::Borrowed(b"\xff\x00")));
+    }
+    assert!(matches!(scrubber(&[("A", "the-value")]).clean("any text"), Cow::Borrowed(_)));
+}
+
+#[test]
+fn every_form_that_others_write_a_value_in_is_hidden() {
+    let scrubber = scrubber(&[("TOKEN", TOKEN)]);
+    for written in [
+        TOKEN,
+        r#"s3cr3t/+\"<&>' ü~:token"#,
+        r#"s3cr3t\/+\"<&>' ü~:token"#,
+        r#"s3cr3t/+\"<&>' \u00fc~:token"#,
+        r#"s3cr3t/+\"<&>' \u00FC~:token"#,
+        r#"s3cr3t/+\\\"<&>' ü~:token"#,
+        "s3cr3t%2F%2B%22%3C%26%3E%27%20%C3%BC~%3Atoken",
+        "s3cr3t%2f%2b%22%3c%26%3e%27%20%c3%bc~%3atoken",
+        "s3cr3t%2F%2B%22%3C%26%3E'%20%C3%BC~%3Atoken",
+        "s3cr3t%2F%2B%22%3C%26%3E%27+%C3%BC%7E%3Atoken",
+        "s3cr3t%2f%2b%22%3c%26%3e%27+%c3%bc%7e%3atoken",
+        "s3cr3t%2F%2B%22%3C%26%3E%27%20%C3%BC~:token",
+        "s3cr3t/+&quot;&lt;&amp;&gt;&#39; ü~:token",
+        "s3cr3t/+&quot;&lt;&amp;&gt;&#x27; ü~:token",
+        "s3cr3t/+&quot;&lt;&amp;&gt;&apos; ü~:token",
+        "s3cr3t/+\"&lt;&amp;&gt;' ü~:token",
+        &hex::encode(TOKEN),
+        &hex::encode_upper(TOKEN),
+    ] {
+        assert_eq!(scrubber.clean(&format!("<{written}>")), "<[secret TOKEN]>", "{written}");
+    }
+}
+
+#[test]
+fn base64_is_hidden_at_every_alignment_in_both_alphabets() {
+    use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD, Engine};
+    let value = "kd?>~93~~/x1+w";
+    let scrubber = scrubber(&[("TOKEN", value)]);
+    for before in ["", "a", "ab", "abc", "user:"] {
+        for after in ["", "x", "xy", "xyz"] {
+            let text = format!("{before}{value}{after}");
+            for engine in [&BASE64_STANDARD, &BASE64_STANDARD_NO_PAD, &BASE64_URL_SAFE, &BASE64_URL_SAFE_NO_PAD] {
+                let clean = scrubber.clean(&engine.encode(&text)).into_owned();
+                let rest = clean.split_once("[secret TOKEN]").unwrap_or_else(|| panic!("{text}: {clean}"));
+                // The rest decides none of the value's bytes: at each side at most the one
+                // character it shares.
+                let most = |other: &str| (other.len() * 8).div_ceil(6) + 1;
+                assert!(rest.0.len() <= most(before), "{text}: {clean}");
+                assert!(rest.1.trim_end_matches('=').len() <= most(after), "{text}: {clean}");
+            }
+        }
+    }
+    assert_eq!(scrubber.clean(&BASE64_STANDARD.encode(value)), "[secret TOKEN]");
+}
+
+#[test]
+fn a_value_in_small_letters_as_in_the_name_of_a_host_is_hidden() {
+    assert_eq!(scrubber(&[("K", "AbC-1234")]).clean("https://abc-1234.example/"), "https://[secret K].example/");
+}
+
+#[test]
+fn of_overlapping_secrets_nothing_stays() {
+    let scrubber = scrubber(&[("ONE", "abcdefgh"), ("TWO", "fghijklmnop")]);
+    assert_eq!(scrubber.clean("-abcdefghijklmnop-"), "-[secret TWO]-");
+    assert_eq!(scrubber.clean("abcdefghabcdefgh fghijklmnop"), "[secret ONE][secret ONE] [secret TWO]");
+}
+
+#[test]
+fn a_secret_inside_another_does_not_uncover_the_other() {
+    let scrubber = scrubber(&[("PART", "the-middle"), ("WHOLE", "begin-the-middle-end")]);
+    assert_eq!(scrubber.clean("begin-the-middle-end, the-middle"), "[secret WHOLE], [secret PART]");
+}
+
+#[test]
+fn a_value_too_short_to_be_told_from_other_text_hides_nothing() {
+    let scrubber = scrubber(&[("K", "k"), ("SEVEN", "1234567"), ("EIGHT", "ü2345678")]);
+    assert_eq!(scrubber.clean("key 1234567, ü2345678"), "key 1234567, [secret EIGHT]");
+}
+
+#[test]
+fn bytes_that_are_no_text_are_cleaned_too() {
+    assert_eq!(&*scrubber(&[("K", "the-value")]).clean_bytes(b"\xffthe-value\xfe"), b"\xff[secret K]\xfe");
+}
+
+#[test]
+fn json_is_cleaned_in_texts_names_and_numbers() {
+    let mut value = json!({"a": ["x 12345678 y", {"12345678": null}], "n": 12_345_678, "ok": 12345, "b": true});
+    scrubber(&[("PIN", "12345678")]).clean_json(&mut value);
+    assert_eq!(value, json!({"a": ["x [secret PIN] y", {"[secret PIN]": null}], "n": "[secret PIN]", "ok": 12345, "b": true}));
+}
+
+#[test]
+fn new_values_are_known_to_every_clone_and_old_ones_forgotten() {
+    let first = scrubber(&[("K", "old-value")]);
+    let second = first.clone();
+    first.set(&[("K".into(), "new-value".into())]);
+    assert_eq!(second.clean("old-value new-value"), "old-value [secret K]");
+}

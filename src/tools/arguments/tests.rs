@@ -1,0 +1,40 @@
+//! Tests of `tools::arguments`.
+
+use super::*;
+
+#[test]
+fn nothing_counts_as_an_empty_object() {
+    for text in ["", " ", "null", "{}"] {
+        assert_eq!(parse(text), Ok(json!({})), "{text:?}");
+    }
+}
+
+#[test]
+fn what_allows_anything_is_spelled_out_wherever_a_schema_may_stand() {
+    let mut schema = json!({"type": "object", "properties": {"a": true, "b": {"type": "array", "items": true}, "items": {"default": true}},
+            "additionalProperties": true, "anyOf": [true, {"const": true}]});
+    spelled_out(&mut schema);
+    let any = json!({"type": ["string", "number", "boolean", "null", "array", "object"]});
+    let expected = json!({"type": "object", "properties": {"a": any, "b": {"type": "array", "items": any}, "items": {"default": true}},
+            "additionalProperties": true, "anyOf": [any, {"const": true}]});
+    assert_eq!(schema, expected);
+}
+
+#[test]
+fn zero_characters_are_replaced_wherever_they_stand() {
+    let text = r#"{"a\u0000": ["x\u0000y", {"b": "\u0000"}], "c": "\\u0000"}"#;
+    let replaced = json!({"a\u{FFFD}": ["x\u{FFFD}y", {"b": "\u{FFFD}"}], "c": "\\u0000"});
+    assert_eq!(parse(text), Ok(replaced));
+}
+
+#[test]
+fn what_is_no_object_is_refused_with_the_reason() {
+    for (text, reason) in [
+        ("[1]", "must be one JSON object"),
+        ("{\"a\":", "cut off: write less. EOF while parsing a value at line 1"),
+        ("{oops}", "not valid JSON: key must be a string at line 1"),
+    ] {
+        let refused = parse(text).unwrap_err();
+        assert!(refused.message.contains(reason), "{refused:?}");
+    }
+}
