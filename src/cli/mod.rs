@@ -1,4 +1,5 @@
-//! The command line. Everything but `serve` is a typed client of the running server's HTTP interface.
+//! The command line: a typed client of the running server's HTTP interface. `program` carries out what needs no running server: `serve`,
+//! `backup`, `restore`, `models` and `doctor`.
 
 mod approvals;
 mod bridge;

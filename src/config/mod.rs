@@ -26,7 +26,7 @@ pub struct Config {
     pub postgres_bin: Option<PathBuf>,
     /// Which model to use.
     pub model: ModelSettings,
-    /// `HEARTBEAT_INTERVAL`: how often due tasks are looked for, besides the moments tasks fall due.
+    /// `HEARTBEAT_INTERVAL`: how often the server looks for what is due, besides the moments it falls due.
     pub heartbeat: Duration,
     /// `APPROVAL_EXPIRY`: how long a person has to decide before it counts as no.
     pub approval_expiry: Duration,
@@ -57,9 +57,9 @@ pub struct Config {
     pub programs: BTreeMap<String, String>,
     /// `LEVEL3_UNDO_QUOTA`: how many bytes all that is kept to be put back may take.
     pub undo_bytes: u64,
-    /// How many bytes the agent's tables may take.
+    /// `LEVEL3_AGENT_QUOTA`: how many bytes the agent's tables may take.
     pub agent_quota: u64,
-    /// How many bytes of the device the agent's statements leave to the server.
+    /// `LEVEL3_DISK_RESERVE`: how many bytes of the device the agent's statements leave to the server.
     pub disk_reserve: u64,
     /// `LEVEL3_READY_FILE`: written once the server is ready.
     pub ready_file: Option<PathBuf>,

@@ -41,7 +41,7 @@ text_enum! {
         Write = "write",
         /// Makes or changes definitions in the agent's own schema.
         Define = "define",
-        /// Deletes a table, all rows of one, or a task.
+        /// Drops something, deletes a task, or loses more rows than a person lets go unasked.
         Delete = "delete",
         /// Nobody can tell what it does; the law takes it as the worst.
         Opaque = "opaque",

@@ -86,8 +86,8 @@ text_enum! {
         Message = "message",
         /// Tasks fell due.
         Task = "task",
-        /// A person gave the controller an order, for example to install a capability; no model is
-        /// asked.
+        /// A person, or another agent over MCP, gave the controller an order, for example to install a
+        /// capability; no model is asked.
         Command = "command",
     }
 }

@@ -34,7 +34,7 @@ pub struct TurnQueued {
     pub message: MessageId,
     /// The id the client gave its message.
     pub client_id: Option<String>,
-    /// A person, or tasks that fell due.
+    /// A message, tasks that fell due, or an order.
     pub origin: Origin,
     /// The words of the message.
     pub content: String,

@@ -44,9 +44,11 @@ pub(super) async fn addressed(
 /// decide, the message may be the answer. Otherwise it is a message like any other.
 pub(super) async fn take(doors: &Doors, conversation: ConversationId, message: NewMessage<'_>) -> Result<Accepted, StoreError> {
     let now = doors.clock.now();
+    // A word that comes with an image is something else than the word, and the image is kept.
+    let said = if message.images.is_empty() { message.content } else { "" };
     if let Some(question) = doors.store.question(conversation, now).await?
         && doors.profiles.get(&question.profile).is_ok_and(|profile| profile.audience.may_decide())
-        && let Some(heard) = question.words.heard(message.content)
+        && let Some(heard) = question.words.heard(said)
         && let Some(accepted) = doors.store.answer(&question, heard, &message, now).await?
     {
         return Ok(accepted);

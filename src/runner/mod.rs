@@ -1,6 +1,5 @@
 //! The runner takes turns up and sees them through: one at a time in each conversation, several
-//! side by side. Here are also the heartbeat, which turns due tasks into turns, and the log of
-//! turns.
+//! side by side. Here are also the heartbeat, which settles wake-ups, and the log of turns.
 
 mod heartbeat;
 mod in_hand;
@@ -200,9 +199,12 @@ impl Runner {
 
     /// Ends a turn that gets no further, so that its conversation goes on.
     async fn give_up(&self, lease: &Lease) -> Result<Worked, StoreError> {
-        let reason = "This turn was taken up five times at the same place and came no further, so it was given up. What it did before is \
-            kept. Ask for a smaller part of it, or in another way; the server's log says why.";
-        self.store.fail_turn(lease, Failure::Server, reason, self.clock.now()).await?;
+        let reason = format!(
+            "This turn was taken up {} times at the same place and came no further, so it was given up. What it did before is kept. Ask for \
+             a smaller part of it, or in another way; the server's log says why.",
+            lease.takes
+        );
+        self.store.fail_turn(lease, Failure::Server, &reason, self.clock.now()).await?;
         Ok(Worked::Ended)
     }
 

@@ -66,7 +66,8 @@ pub enum ClientFrame {
     Approve {
         /// The approval.
         approval: ApprovalId,
-        /// Calls of this capability need no approval from now on.
+        /// Calls of this capability, or of this definition of an external tool, need no approval from
+        /// now on.
         #[serde(default)]
         always: bool,
     },
@@ -168,7 +169,7 @@ pub enum ServerFrame {
         turn: TurnId,
         /// Which step of the turn said it, counted from 1; replaces the deltas of that step.
         step: i32,
-        /// False for what was said beside tool calls.
+        /// True if the turn ends with it.
         #[serde(rename = "final")]
         last: bool,
         /// True if a person stopped it here, in the middle.
@@ -260,7 +261,7 @@ pub enum ServerFrame {
         #[serde(flatten)]
         classification: Classification,
     },
-    /// A capability did something outside its sandbox, or is about to.
+    /// A call does something outside, or has done it: a capability, or level3 at an external server.
     Operation {
         /// The call.
         call: ToolCallId,

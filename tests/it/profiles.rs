@@ -107,6 +107,17 @@ async fn a_message_and_a_conversation_name_their_profile_for_life() {
 }
 
 #[tokio::test]
+async fn a_rule_is_about_a_tool_that_the_profile_has() {
+    let app = TestApp::with_profile(sealed()).await;
+    let rule = async |path: &str| api::ask(&app, Method::PUT, path, Some(json!({"rule": "ask"}))).await;
+    let (status, policy) = rule("/api/policy/sealed/rules/manage_tasks").await;
+    assert_eq!((status, &policy["rules"]), (200, &json!({"manage_tasks": "ask"})));
+    let (status, refused) = rule("/api/policy/sealed/rules/restart").await;
+    assert_eq!((status, &refused["error"]), (400, &json!("there is no tool `restart`; there are: manage_tasks")));
+    assert_eq!(rule("/api/policy/builder/rules/restart").await.0, 200);
+}
+
+#[tokio::test]
 async fn an_unknown_profile_in_a_row_is_an_error_and_never_the_default() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;

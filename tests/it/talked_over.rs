@@ -79,6 +79,22 @@ async fn what_else_is_said_declines_the_question_and_is_heard_in_the_same_turn()
 }
 
 #[tokio::test]
+async fn a_word_with_an_image_is_something_else_and_the_image_is_kept() {
+    let app = TestApp::start().await;
+    app.script([drops(), text("That table, then.")]);
+    let mut client = app.connect().await;
+    client.say("tidy up").await;
+    asked(&mut client).await;
+    let image = json!({"media_type": "image/png", "data": crate::images::PNG});
+    client.send(json!({"type": "message", "content": "CONFIRMAR", "id": "m2", "images": [image]})).await;
+    let frames = client.turn().await;
+    assert_eq!((&frames[0]["state"], &frames[0]["channel"]), (&json!("denied"), &json!("instead")));
+    assert_eq!((&frames[2]["content"], frames[2]["images"].as_array().unwrap().len()), (&json!("CONFIRMAR"), 1));
+    assert!(!results(&frames)[0].0, "nothing was dropped");
+    assert_eq!(app.count("SELECT count(*) FROM attachments").await, 1);
+}
+
+#[tokio::test]
 async fn said_to_another_server_it_declines_as_well_and_after_a_decision_it_is_a_message_like_any_other() {
     let app = TestApp::start().await;
     app.script([drops(), text("The other one, then."), drops()]);

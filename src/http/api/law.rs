@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 
 use super::reply::{At, Body, Refusal, Reply};
-use crate::domain::{NAME_RULE, Rate, valid_name};
+use crate::domain::{NAME_RULE, Rate, Toolset, valid_name};
 use crate::http::Doors;
 use crate::store;
 use crate::tools;
@@ -42,13 +42,13 @@ pub(super) async fn set_rule(
     At((profile, tool)): At<(String, String)>,
     Body(RuleChange { rule }): Body<RuleChange>,
 ) -> Reply<Policy> {
-    doors.profiles.get(&profile)?;
+    let toolset = doors.profiles.get(&profile)?.tools;
     if !valid_name(&tool) {
         return Err(Refusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
     }
     // A person may take a rule away even if its tool is gone.
     if rule.is_some() {
-        is_there(&doors, &tool).await?;
+        is_there(&doors, toolset, &tool).await?;
     }
     doors.store.set_tool_rule(&profile, &tool, rule, doors.clock.now()).await?;
     read(&doors, profile).await
@@ -84,12 +84,18 @@ async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
     Ok(Json(Policy { profile, mode, governor, budgets, rules, models }))
 }
 
-/// Refuses the name of a tool that does not exist, and lists those that do. A disabled capability
-/// exists.
-async fn is_there(doors: &Doors, tool: &str) -> Result<(), Refusal> {
-    let mut tools: Vec<String> = tools::first().iter().map(|tool| tool.name.clone()).collect();
-    tools.extend(doors.store.capability_entries().await?.into_iter().map(|entry| entry.name));
-    tools.extend(doors.store.mcp_tools().await?.into_iter().map(|external| external.tool));
+/// Refuses the name of a tool that does not exist for a profile with this set, and lists those that
+/// do. A disabled capability exists.
+async fn is_there(doors: &Doors, toolset: Toolset, tool: &str) -> Result<(), Refusal> {
+    let tools: Vec<String> = match toolset {
+        Toolset::Only(tools) => tools.iter().copied().map(str::to_owned).collect(),
+        Toolset::Builder => {
+            let (capabilities, external) = tokio::try_join!(doors.store.capability_entries(), doors.store.mcp_tools())?;
+            let first = tools::first().iter().map(|tool| tool.name.clone());
+            let rest = capabilities.into_iter().map(|entry| entry.name).chain(external.into_iter().map(|external| external.tool));
+            first.chain(rest).collect()
+        }
+    };
     if tools.iter().any(|there| there == tool) {
         return Ok(());
     }

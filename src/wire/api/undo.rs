@@ -1,4 +1,4 @@
-//! The JSON of `/api/undo`: changes that can be put back.
+//! The JSON of `/api/kept` and `/api/calls/{call}/undo`: changes that can be put back.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
