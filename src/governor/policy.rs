@@ -76,7 +76,7 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> Judged {
     }
 }
 
-/// The decision rules of the planner and governor (requirements/zeta.md, "Decision Rules").
+/// The consequences of a classification; docs/policy.md has their table (“Planner and governor”).
 fn stricter(classified: &Classification, tool: &str) -> Judged {
     if classified.impact == Impact::Systemic {
         return Judged::Ask(format!("The governor says of this call of `{tool}` that it reaches further than what it names."));
