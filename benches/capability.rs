@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use level3::clock::{SystemClock, SystemRandom};
 use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, TestCase, ToolCallId, Toolset};
-use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
-use level3::sandbox::{Checked, Limits, Nothing, Sandbox};
+use level3::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
+use level3::sandbox::{CheckedDraft, SandboxLimits, Nothing, Sandbox};
 use serde_json::{Value, json};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store};
@@ -81,14 +81,14 @@ async fn at_once(sandbox: &Sandbox, count: usize) {
 }
 
 fn open(cache: &Path) -> Sandbox {
-    Sandbox::open(cache, Arc::new(SystemClock), Arc::new(SystemRandom), Limits::default()).unwrap()
+    Sandbox::open(cache, Arc::new(SystemClock), Arc::new(SystemRandom), SandboxLimits::default()).unwrap()
 }
 
 fn permit() -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({"n": 4}), effects, version: Some(1) };
-    match authorize(&policy, &proposal, Known::default()) {
+    match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),
     }
@@ -106,7 +106,7 @@ fn draft(source: &str) -> Draft {
     }
 }
 
-fn version(draft: &Draft, checked: Checked) -> CapabilityVersion {
+fn version(draft: &Draft, checked: CheckedDraft) -> CapabilityVersion {
     CapabilityVersion {
         name: draft.name.clone(),
         version: 1,

@@ -40,7 +40,7 @@ pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
 pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset, TurnLimits};
 #[cfg(debug_assertions)]
 pub use refusal::reword;
-pub use refusal::{Place, Refusal, RefusalCode};
+pub use refusal::{SourcePlace, Refusal, RefusalCode};
 pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened};
 pub use turn::{Failure, Origin, Role, TurnState};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 
-use super::{Executor, Turn, review};
+use super::{Executor, RunningTurn, review};
 use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
 use crate::governor::{self, Repetition, Scope};
-use crate::store::{Lease, NewReview, OpenCall, Progress, StoreError};
+use crate::store::{Lease, NewReview, OpenCall, TurnProgress, StoreError};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so
 /// far.
@@ -99,7 +99,7 @@ fn told(exceeded: governor::Exceeded) -> String {
 
 impl Executor {
     /// The law for a turn that was just taken up.
-    pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, progress: &Progress) -> Result<Law, StoreError> {
+    pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, progress: &TurnProgress) -> Result<Law, StoreError> {
         let of_task = async { if lease.origin == Origin::Task { self.store.model_of(lease.turn).await } else { Ok(None) } };
         let (policy, made, of_task, answer_tokens) = tokio::try_join!(
             self.store.policy_of(lease.conversation),
@@ -128,7 +128,7 @@ impl Executor {
 
     /// Has a second model request classify a call, if the call would do more than read and has no
     /// classification yet.
-    pub(super) async fn review(&self, turn: &Turn<'_>, open: &OpenCall) -> Result<(), StoreError> {
+    pub(super) async fn review(&self, turn: &RunningTurn<'_>, open: &OpenCall) -> Result<(), StoreError> {
         let (lease, law, meter) = (turn.lease, &turn.law, turn.meter());
         let (effects, arguments) = self.tools.proposed(&law.profile, open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);

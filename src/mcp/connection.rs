@@ -32,7 +32,7 @@ const MAX_COMPLAINT: usize = 2 << 10;
 const PARTING: Duration = Duration::from_secs(2);
 
 /// A server that greeted.
-pub(super) struct Connection {
+pub(super) struct McpConnection {
     filled: Filled,
     service: tokio::sync::Mutex<Option<Running>>,
     peer: Peer<RoleClient>,
@@ -40,7 +40,7 @@ pub(super) struct Connection {
     used: Mutex<Instant>,
 }
 
-impl Connection {
+impl McpConnection {
     /// Connects and greets.
     pub(super) async fn open(server: &str, filled: Filled, environment: &BTreeMap<String, String>) -> Result<Self, McpError> {
         let (service, program) = match &filled.transport {

@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock, PaginatedRequestParams, Resource
 use rmcp::service::Peer;
 use sha2::{Digest, Sha256};
 
-use super::{Answer, Listed, McpError, clean, schema};
+use super::{McpAnswer, McpListing, McpError, clean, schema};
 use crate::domain::{McpDefinition, mcp_tool_name};
 
 /// The most tools of one server.
@@ -27,7 +27,7 @@ pub fn said(text: &str) -> String {
 }
 
 /// Asks for all tools, page by page.
-pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<Listed, McpError> {
+pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<McpListing, McpError> {
     let mut tools = Vec::new();
     let mut cursor = None;
     for _ in 0..MOST_PAGES {
@@ -43,8 +43,8 @@ pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<Listed
     Ok(read(server, tools))
 }
 
-fn read(server: &str, tools: Vec<Tool>) -> Listed {
-    let mut listed = Listed::default();
+fn read(server: &str, tools: Vec<Tool>) -> McpListing {
+    let mut listed = McpListing::default();
     let mut names = BTreeSet::new();
     for tool in tools {
         let shown = clean::line(&tool.name, 100);
@@ -85,14 +85,14 @@ fn define(server: &str, tool: &Tool) -> Result<McpDefinition, String> {
 }
 
 /// A tool's answer, as text.
-pub(super) fn answer(result: CallToolResult) -> Answer {
+pub(super) fn answer(result: CallToolResult) -> McpAnswer {
     let parts: Vec<_> = result.content.iter().map(part).collect();
     let text = match &result.structured_content {
         Some(structured) if parts.iter().all(|part| part.trim().is_empty()) => structured.to_string(),
         _ => parts.join("\n"),
     };
     let text: String = text.chars().filter(|c| !clean::invisible(*c)).collect();
-    Answer { ok: result.is_error != Some(true), text: cut(text) }
+    McpAnswer { ok: result.is_error != Some(true), text: cut(text) }
 }
 
 fn part(block: &ContentBlock) -> String {

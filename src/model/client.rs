@@ -12,18 +12,18 @@ use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::{Assembly, NO_CALL};
-use super::body::{self, Manner};
+use super::body::{self, RequestManner};
 use super::providers::{Provider, Quirks, Tells};
-use super::reading::{Reading, Watch};
-use super::refusal::{Peer, one_line};
-use super::retry::{Again, Failure, Policy};
-use super::tells::{self, Told};
+use super::reading::{ResponseReader, AttemptDeadlines};
+use super::refusal::{RefusingServer, one_line};
+use super::retry::{Again, Failure, RetryPolicy};
+use super::tells::{self, ModelProperties};
 use super::transport::{SendError, Transport};
 use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, names, rescue};
 use crate::clock::{Clock, Random};
 use crate::domain::{ModelInfo, Rate};
 
-pub use super::limits::Limits;
+pub use super::limits::ModelLimits;
 pub use super::transport::{Endpoint, SettingError};
 
 /// How long a server may take to say how much its model can take.
@@ -46,13 +46,13 @@ pub struct Target {
 pub struct ChatClient {
     target: Target,
     transport: Transport,
-    limits: Limits,
+    limits: ModelLimits,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     provider: &'static Provider,
     model: OnceCell<String>,
     /// The server's own words about its model; empty until it was asked.
-    told: OnceCell<Told>,
+    told: OnceCell<ModelProperties>,
     /// Cleared when the server refuses to count tokens in streams.
     asks_usage: AtomicBool,
     /// Cleared when the server refuses to demand a call, or does not make the model obey.
@@ -64,7 +64,7 @@ impl ChatClient {
     ///
     /// # Errors
     /// TLS cannot be set up on this machine.
-    pub fn new(target: Target, limits: Limits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Result<Self, SettingError> {
+    pub fn new(target: Target, limits: ModelLimits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Result<Self, SettingError> {
         let transport = Transport::new(target.endpoint.clone(), limits.connect)?;
         let model = OnceCell::new_with(target.model.clone());
         let provider = Provider::named(&target.provider).unwrap_or_else(Provider::custom);
@@ -97,7 +97,7 @@ impl ChatClient {
             Failure::last(ModelErrorKind::Refused, message)
         })?;
         if self.provider.tells == Tells::Nothing
-            && let Some(told) = Told::listed(&list, &name)
+            && let Some(told) = ModelProperties::listed(&list, &name)
         {
             // If another request was first, it has set the same.
             let _ = self.told.set(told);
@@ -130,7 +130,7 @@ impl ChatClient {
         };
         if let Ok(Some(told)) = tokio::time::timeout(LEARNING, asked).await {
             let again = self.provider.tells == Tells::Running && told.context_tokens.is_none();
-            if !again && self.told.set(told).is_ok() && told != Told::default() {
+            if !again && self.told.set(told).is_ok() && told != ModelProperties::default() {
                 tracing::info!(provider = self.provider.name, ?told, "the server said how much its model can take");
             }
         }
@@ -139,7 +139,7 @@ impl ChatClient {
     /// Runs `attempt` until it works or trying again is over.
     #[expect(clippy::disallowed_methods, reason = "the pause is for the peer's sake, in real time")]
     async fn trying<'f, T>(&self, attempt: impl Fn() -> BoxFuture<'f, Result<T, Failure>>) -> Result<T, ModelError> {
-        let Limits { retries, retry_base: base, longest_pause: longest, .. } = self.limits;
+        let ModelLimits { retries, retry_base: base, longest_pause: longest, .. } = self.limits;
         let mut failures = 0;
         loop {
             match attempt().await {
@@ -147,7 +147,7 @@ impl ChatClient {
                 Err(failure) => {
                     failures += 1;
                     let told = failure.error.message.clone();
-                    let pause = Policy { retries, base, longest }.pause(failure, failures, &*self.random)?;
+                    let pause = RetryPolicy { retries, base, longest }.pause(failure, failures, &*self.random)?;
                     tracing::warn!(attempt = failures, ?pause, "the model request failed, trying again: {}", self.scrub(&told));
                     tokio::time::sleep(pause).await;
                 }
@@ -190,16 +190,16 @@ impl ChatClient {
     }
 
     async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>, streamed: bool) -> Result<Answer, Failure> {
-        let watch = Watch::starting(Instant::now(), &self.limits, streamed);
+        let watch = AttemptDeadlines::starting(Instant::now(), &self.limits, streamed);
         let quirks = self.provider.quirks(model);
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
         let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
         let answer_tokens = most.min(request.answer_tokens.unwrap_or(most)).min(self.abilities().context_tokens / 2);
         let tagged_calls = self.told.get().is_some_and(|told| told.escapes_calls);
         let local = self.target.endpoint.is_loopback();
-        let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local, tagged_calls };
+        let peer = body::RequestTarget { quirks: Quirks { answer_tokens, ..quirks }, local, tagged_calls };
         let (response, demanded) = loop {
-            let manner = Manner {
+            let manner = RequestManner {
                 streamed,
                 counted: quirks.asks_usage && self.asks_usage.load(Ordering::Relaxed),
                 demanding: self.demands_calls.load(Ordering::Relaxed),
@@ -219,7 +219,7 @@ impl ChatClient {
             }
         };
         let attempt = request.meter.begin(model, request.bytes(), self.rate(model));
-        let reading = Reading {
+        let reading = ResponseReader {
             peer: self.peer(model),
             attempt: &attempt,
             limits: &self.limits,
@@ -288,10 +288,10 @@ impl ChatClient {
         bytes
     }
 
-    fn peer<'a>(&'a self, model: &'a str) -> Peer<'a> {
+    fn peer<'a>(&'a self, model: &'a str) -> RefusingServer<'a> {
         let endpoint = &self.target.endpoint;
         let (key_variable, address_variable) = (endpoint.key_variable(), endpoint.address_variable());
-        Peer { address: self.address(), model, has_key: endpoint.has_key(), key_variable, address_variable }
+        RefusingServer { address: self.address(), model, has_key: endpoint.has_key(), key_variable, address_variable }
     }
 
     /// The variable that holds the key, or words for none.

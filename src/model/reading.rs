@@ -7,8 +7,8 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
-use super::limits::Limits;
-use super::refusal::Peer;
+use super::limits::ModelLimits;
+use super::refusal::RefusingServer;
 use super::rescue::lenient;
 use super::retry::{Again, Failure};
 use super::stream::{EventReader, Found};
@@ -17,7 +17,7 @@ use crate::store::Attempt;
 
 /// The deadlines of one attempt.
 #[derive(Clone, Copy)]
-pub(super) struct Watch {
+pub(super) struct AttemptDeadlines {
     first_token: Instant,
     whole: Instant,
     last_life: Instant,
@@ -25,9 +25,9 @@ pub(super) struct Watch {
     flowing: bool,
 }
 
-impl Watch {
+impl AttemptDeadlines {
     /// Begins to count. A reply that comes as a whole has no first token to wait for.
-    pub(super) fn starting(now: Instant, limits: &Limits, streamed: bool) -> Self {
+    pub(super) fn starting(now: Instant, limits: &ModelLimits, streamed: bool) -> Self {
         let first_token = if streamed { limits.first_token } else { limits.whole };
         Self { first_token: now + first_token, whole: now + limits.whole, last_life: now, flowing: false }
     }
@@ -39,14 +39,14 @@ impl Watch {
 }
 
 /// One attempt that has got a response.
-pub(super) struct Reading<'a> {
-    pub(super) peer: Peer<'a>,
+pub(super) struct ResponseReader<'a> {
+    pub(super) peer: RefusingServer<'a>,
     /// Counts what comes.
     pub(super) attempt: &'a Attempt,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a ModelLimits,
     pub(super) assembly: Assembly,
     pub(super) on_delta: OnDelta<'a>,
-    pub(super) watch: Watch,
+    pub(super) watch: AttemptDeadlines,
 }
 
 /// The forms a body can turn out to have.
@@ -56,7 +56,7 @@ enum Form {
     Whole,
 }
 
-impl Reading<'_> {
+impl ResponseReader<'_> {
     /// Reads to the end of the answer.
     pub(super) async fn read(mut self, mut response: Response) -> Result<Answer, Failure> {
         let mut form = Form::Unknown;
@@ -135,7 +135,7 @@ impl Reading<'_> {
     }
 
     fn deadline(&self) -> Instant {
-        let Watch { first_token, whole, last_life, flowing } = self.watch;
+        let AttemptDeadlines { first_token, whole, last_life, flowing } = self.watch;
         let next = if self.assembly.finished() {
             last_life + self.limits.after_end
         } else if self.assembly.started() {
@@ -239,7 +239,7 @@ impl Reading<'_> {
     }
 }
 
-impl Peer<'_> {
+impl RefusingServer<'_> {
     /// The model took the request and said nothing.
     pub(super) fn no_first_token(&self, waited: Duration) -> Failure {
         let message = format!(

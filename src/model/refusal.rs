@@ -11,7 +11,7 @@ use super::ModelErrorKind as Kind;
 use super::retry::{Again, Failure, asked_pause};
 
 /// The server a refusal came from, for the sentence.
-pub(super) struct Peer<'a> {
+pub(super) struct RefusingServer<'a> {
     /// Its address.
     pub(super) address: &'a str,
     /// The model asked for.
@@ -26,7 +26,7 @@ pub(super) struct Peer<'a> {
 
 /// The words of a refusal's body.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
+struct RefusalBody {
     message: String,
     code: String,
     status: Option<u16>,
@@ -34,12 +34,12 @@ struct Said {
     wrote: Option<String>,
 }
 
-impl Peer<'_> {
+impl RefusingServer<'_> {
     /// Understands a response that is no success.
     pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8], now: DateTime<Utc>) -> Failure {
         let said = match serde_json::from_slice::<Value>(body) {
             Ok(value) => said(&value),
-            Err(_) => Said { message: one_line(&strip_tags(&String::from_utf8_lossy(body))), ..Said::default() },
+            Err(_) => RefusalBody { message: one_line(&strip_tags(&String::from_utf8_lossy(body))), ..Said::default() },
         };
         if status.is_redirection() {
             let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
@@ -80,7 +80,7 @@ impl Peer<'_> {
         Some(self.explain(status, &said, None))
     }
 
-    fn explain(&self, status: u16, said: &Said, pause: Option<std::time::Duration>) -> Failure {
+    fn explain(&self, status: u16, said: &RefusalBody, pause: Option<std::time::Duration>) -> Failure {
         let Self { address, model, has_key, key_variable, address_variable } = self;
         let detail = if said.message.is_empty() { String::new() } else { format!(" It said: {}", said.message) };
         let later = |kind, message| Failure { again: Again::Later(pause), ..Failure::last(kind, message) };
@@ -163,7 +163,7 @@ fn root_cause(error: &dyn Error) -> String {
 }
 
 /// Finds the message wherever servers put it: `error.message`, `error`, `message`, `detail`, also inside an array.
-fn said(value: &Value) -> Said {
+fn said(value: &Value) -> RefusalBody {
     let value = if value.is_array() { &value[0] } else { value };
     let error = &value["error"];
     let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
@@ -191,10 +191,10 @@ fn said(value: &Value) -> Said {
     });
     let code = codes.into_iter().filter(|code| !is_number(code)).find_map(text).unwrap_or_default();
     let status = status.filter(|status| (400..600).contains(status));
-    Said { message: one_line(&strip_tags(&message)), code, status, wrote: text(&error["failed_generation"]) }
+    RefusalBody { message: one_line(&strip_tags(&message)), code, status, wrote: text(&error["failed_generation"]) }
 }
 
-fn overflows(said: &Said) -> bool {
+fn overflows(said: &RefusalBody) -> bool {
     let telling = [
         "context length",
         "context window",
@@ -213,7 +213,7 @@ fn overflows(said: &Said) -> bool {
         || telling.iter().any(|words| message.contains(words))
 }
 
-fn out_of_money(said: &Said) -> bool {
+fn out_of_money(said: &RefusalBody) -> bool {
     matches!(said.code.as_str(), "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active")
 }
 

@@ -54,7 +54,7 @@ impl From<ModelError> for Failure {
 
 /// How often and how fast.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Policy {
+pub(super) struct RetryPolicy {
     /// How often a request is sent again.
     pub(super) retries: u32,
     /// The first pause; each further one is twice as long.
@@ -63,7 +63,7 @@ pub(super) struct Policy {
     pub(super) longest: Duration,
 }
 
-impl Policy {
+impl RetryPolicy {
     /// The pause before the next attempt after `failures` failed ones, or the error to end with.
     pub(super) fn pause(&self, failure: Failure, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
         let Failure { mut error, again, .. } = failure;

@@ -18,7 +18,7 @@ const MAX_TESTS: usize = 50;
 
 /// A draft that passed: everything to keep with its version.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckedDraft {
     /// The source that runs: the author's, perhaps with an `export default` added at its end.
     pub source: String,
     /// The component's bytes.
@@ -37,7 +37,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// The first check that fails.
-    pub async fn check(&self, draft: &Draft) -> Result<Checked, CheckError> {
+    pub async fn check(&self, draft: &Draft) -> Result<CheckedDraft, CheckError> {
         check_form(draft)?;
         schema::check(&draft.parameters)?;
         let component = match draft.language {
@@ -49,7 +49,7 @@ impl Sandbox {
         let bytes = Bytes { component: &component.bytes, sha256: &sha256, grants: &draft.grants, language: draft.language };
         let loaded = self.0.load(bytes).await.map_err(load_failed)?;
         let tests = self.0.tests(draft, &loaded, self.0.limits.deadline * 3).await?;
-        Ok(Checked { source: component.source, component: component.bytes, sha256, engine: component.engine, tests })
+        Ok(CheckedDraft { source: component.source, component: component.bytes, sha256, engine: component.engine, tests })
     }
 }
 

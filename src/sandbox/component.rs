@@ -9,7 +9,7 @@ use wasmtime::component::Component;
 
 use crate::domain::{Grants, Language, WRITE_CAPABILITY};
 
-use super::host::{self, CapabilityPre, State};
+use super::host::{self, CapabilityPre, HostState};
 use super::powers::INTERFACES;
 use super::{ENGINE_NAME, Inner};
 
@@ -32,7 +32,7 @@ impl Bytes<'_> {
 }
 
 /// A component that was built from a draft and not yet tried.
-pub(super) struct Built {
+pub(super) struct BuiltComponent {
     pub(super) source: String,
     pub(super) bytes: Vec<u8>,
     pub(super) engine: String,
@@ -45,7 +45,7 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 
 /// A component ready to be instantiated.
 pub(super) struct Loaded {
-    pub(super) component: CapabilityPre<State>,
+    pub(super) component: CapabilityPre<HostState>,
     /// The grants that it was linked with.
     pub(super) grants: Arc<Grants>,
 }
@@ -65,10 +65,10 @@ pub(super) enum LoadError {
 
 /// Compiled components. If there are too many, the least recently used is dropped.
 #[derive(Default)]
-pub(super) struct Components(Mutex<Kept>);
+pub(super) struct Components(Mutex<ComponentCache>);
 
 #[derive(Default)]
-struct Kept {
+struct ComponentCache {
     uses: u64,
     entries: HashMap<Key, (Arc<Loaded>, u64)>,
 }

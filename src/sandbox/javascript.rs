@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::domain::{Draft, Language};
 
-use super::component::{Built, Bytes, sha256};
+use super::component::{BuiltComponent, Bytes, sha256};
 use super::template::Kind;
 use super::{CallError, CheckError, ENGINE_NAME, Inner, Nothing, explain};
 use crate::domain::RefusalCode;
@@ -25,12 +25,12 @@ struct NotLoaded {
 
 impl Inner {
     /// Builds the component of a draft in JavaScript.
-    pub(super) async fn build_javascript(&self, draft: &Draft) -> Result<Built, CheckError> {
+    pub(super) async fn build_javascript(&self, draft: &Draft) -> Result<BuiltComponent, CheckError> {
         let exports = self.inspect(draft, &draft.source).await.map_err(|failed| not_loaded(draft, failed))?;
         let source = self.with_default_export(draft, &exports).await?;
         let template = self.templates.get(&draft.grants).map_err(broken)?;
         let bytes = template.component(Kind::Run, &source);
-        Ok(Built { source, bytes, engine: ENGINE_NAME.to_owned() })
+        Ok(BuiltComponent { source, bytes, engine: ENGINE_NAME.to_owned() })
     }
 
     /// The source as the engine calls it: with the function as its default export. The author's

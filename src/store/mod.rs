@@ -34,26 +34,26 @@ pub use queue::due_tasks::Fired;
 pub use queue::mcp::{MCP_WAITING, McpCall, McpTurn};
 pub use queue::meter::{Attempt, BrokenAnswer, Meter, Metered, Meters, estimated};
 pub use queue::signs::Look;
-pub use queue::steps::{NewStep, OpenCall, Progress, StoredStep};
+pub use queue::steps::{NewStep, OpenCall, TurnProgress, StoredStep};
 pub use queue::turns::{Accepted, NewMessage};
 pub use queue::v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use queue::writing::{Pen, Writing};
-pub use rebuild::{Break, Difference, Rebuild};
+pub use rebuild::{Break, DifferingRow, Rebuild};
 pub use room::Room;
 pub use signals::{Elsewhere, Signals};
 pub use things::attachments::NewImage;
-pub use things::capabilities::{Built, CapabilitySummary, RecordedCall};
+pub use things::capabilities::{CheckedComponent, CapabilitySummary, RecordedCall};
 pub use things::capability_life::{CapabilityEntry, KeptVersion, LifeError};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
 pub use things::operations::{Earlier, NewOperation};
 pub use things::policies::ProfilePolicy;
-pub use things::reviews::{Asked, NewReview};
+pub use things::reviews::{RequestCost, NewReview};
 pub use things::secrets::SealedSecret;
 pub use things::summaries::{NewSummary, Summaries, Summary};
 pub use things::tasks::{NewTask, TaskChange};
 pub use undo::UndoError;
-pub use unit::{CallEnd, Judged, Unit};
+pub use unit::{CallEnd, Judgement, Unit};
 
 /// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]

@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, ToolCallId, TurnId, TurnState};
 
 pub use capabilities::{
-    Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Shipped, ShippedEntry, Tested, Version,
+    Capabilities, Capability, CapabilityEntry, Changed, CapabilityDiff, CapabilityFolder, RollBack, Shipped, ShippedEntry, Tested, Version,
 };
-pub use law::{CallCounts, Day, ModelUsage, Policy, PolicyChange, Rates, Requests, RuleChange, Span, Usage};
+pub use law::{CallCounts, Day, ModelUsage, Policy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
-pub use undo::{Kept, KeptCall, Undone};
+pub use undo::{KeptCalls, KeptCall, Undone};
 
 /// Body of `POST /api/conversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct NewConversation {
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Refused {
+pub struct ApiError {
     /// One sentence.
     pub error: String,
     /// The powers that have to be confirmed first, a sentence each.
@@ -126,7 +126,7 @@ pub struct Queued {
 
 /// `GET /api/turns/{id}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct TurnReport {
     /// The turn.
     pub turn: TurnId,
     /// Its conversation.

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 
-use super::reply::{Asked, At, Body, Refusal, Reply};
+use super::reply::{QueryString, At, Body, ApiRefusal, Reply};
 use crate::domain::{ApprovalId, ApprovalState, Channel, Decision};
 use crate::http::Doors;
 use crate::store;
@@ -14,11 +14,11 @@ use crate::wire::api::{Approval, Approvals, Approve, Deny};
 const LIMIT: i64 = 200;
 
 #[derive(Deserialize)]
-pub(super) struct Filter {
+pub(super) struct ApprovalFilter {
     state: Option<ApprovalState>,
 }
 
-pub(super) async fn list(State(doors): State<Doors>, Asked(Filter { state }): Asked<Filter>) -> Reply<Approvals> {
+pub(super) async fn list(State(doors): State<Doors>, QueryString(ApprovalFilter { state }): QueryString<ApprovalFilter>) -> Reply<Approvals> {
     let approvals = doors.store.approvals(state, LIMIT).await?;
     Ok(Json(Approvals { approvals: approvals.into_iter().map(told).collect() }))
 }
@@ -47,7 +47,7 @@ pub(super) async fn deny(
 
 async fn read(doors: &Doors, id: ApprovalId) -> Reply<Approval> {
     let approval = doors.store.approval(id).await?;
-    approval.map(|approval| Json(told(approval))).ok_or_else(|| Refusal::unknown(format!("there is no approval {id}")))
+    approval.map(|approval| Json(told(approval))).ok_or_else(|| ApiRefusal::unknown(format!("there is no approval {id}")))
 }
 
 fn told(approval: store::Approval) -> Approval {

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::folder;
-use super::reply::{Asked, At, Body, Refusal, Reply};
+use super::reply::{QueryString, At, Body, ApiRefusal, Reply};
 use crate::domain::{CapabilityVersion, Language};
 use crate::http::Doors;
 use crate::store;
-use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Tested};
+use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, CapabilityDiff, CapabilityFolder, RollBack, Tested};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -41,7 +41,7 @@ pub(super) async fn list(State(doors): State<Doors>) -> Reply<Capabilities> {
 pub(super) async fn show(
     State(doors): State<Doors>,
     At(name): At<String>,
-    Asked(Which { version }): Asked<Which>,
+    QueryString(Which { version }): QueryString<Which>,
 ) -> Reply<Capability> {
     let kept = doors.store.kept_version(&name, version).await?;
     let versions = doors.store.capability_versions(&name).await?;
@@ -67,22 +67,22 @@ pub(super) async fn show(
 pub(super) async fn diff(
     State(doors): State<Doors>,
     At(name): At<String>,
-    Asked(Between { from, to }): Asked<Between>,
-) -> Reply<Difference> {
+    QueryString(Between { from, to }): QueryString<Between>,
+) -> Reply<CapabilityDiff> {
     let new = doors.store.kept_version(&name, to).await?.capability;
     let from = match from {
         Some(from) => from,
         None => version_before(&doors, &name, new.version).await?,
     };
     let old = doors.store.kept_version(&name, Some(from)).await?.capability;
-    Ok(Json(Difference { name, from, to: new.version, diff: difference(&old, &new) }))
+    Ok(Json(CapabilityDiff { name, from, to: new.version, diff: difference(&old, &new) }))
 }
 
 pub(super) async fn export(
     State(doors): State<Doors>,
     At(name): At<String>,
-    Asked(Which { version }): Asked<Which>,
-) -> Reply<Folder> {
+    QueryString(Which { version }): QueryString<Which>,
+) -> Reply<CapabilityFolder> {
     Ok(Json(folder::write(&doors.store.kept_version(&name, version).await?.capability)))
 }
 
@@ -90,10 +90,10 @@ pub(super) async fn export(
 pub(super) async fn test(
     State(doors): State<Doors>,
     At(name): At<String>,
-    Asked(Which { version }): Asked<Which>,
+    QueryString(Which { version }): QueryString<Which>,
 ) -> Reply<Tested> {
     let capability = doors.store.kept_version(&name, version).await?.capability;
-    let unusable = |error| Refusal::conflict(format!("version {} cannot be used: {error}", capability.version));
+    let unusable = |error| ApiRefusal::conflict(format!("version {} cannot be used: {error}", capability.version));
     let results = doors.sandbox.run_tests(&capability).await.map_err(unusable)?;
     let passed = results.iter().filter(|result| result.ok).count();
     let (version, failed) = (capability.version, results.len() - passed);
@@ -114,7 +114,7 @@ pub(super) async fn roll_back(
         .sandbox
         .load(&kept.capability)
         .await
-        .map_err(|error| Refusal::conflict(format!("version {to} cannot be used: {error}")))?;
+        .map_err(|error| ApiRefusal::conflict(format!("version {to} cannot be used: {error}")))?;
     doors.store.roll_back(&name, to, confirm_grants, doors.clock.now()).await?;
     changed(&doors, name).await
 }
@@ -129,9 +129,9 @@ pub(super) async fn enable(State(doors): State<Doors>, At(name): At<String>) -> 
     changed(&doors, name).await
 }
 
-async fn version_before(doors: &Doors, name: &str, version: i32) -> Result<i32, Refusal> {
+async fn version_before(doors: &Doors, name: &str, version: i32) -> Result<i32, ApiRefusal> {
     let earlier = doors.store.capability_versions(name).await?.into_iter().rev().find(|old| old.version < version);
-    let nothing = || Refusal::conflict(format!("`{name}` has no version before {version}; name the one you mean"));
+    let nothing = || ApiRefusal::conflict(format!("`{name}` has no version before {version}; name the one you mean"));
     Ok(earlier.ok_or_else(nothing)?.version)
 }
 

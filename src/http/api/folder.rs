@@ -5,13 +5,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::{CapabilityVersion, GrantError, Grants, Language, NAME_RULE, TestCase, valid_name};
-use crate::wire::api::Folder;
+use crate::wire::api::CapabilityFolder;
 
 const DESCRIPTION: &str = "capability.json";
 
 /// A capability read from a folder. Only its form is checked.
 #[derive(Debug, PartialEq)]
-pub(super) struct Read {
+pub(super) struct ReadFolder {
     pub(super) name: String,
     pub(super) description: String,
     language: Language,
@@ -33,7 +33,7 @@ struct Description {
     tests: Vec<TestCase>,
 }
 
-impl Read {
+impl ReadFolder {
     /// The arguments with which the agent itself would write it.
     pub(super) fn arguments(&self) -> Value {
         let mut arguments = json!({
@@ -60,7 +60,7 @@ impl Read {
 ///
 /// # Errors
 /// A sentence on the fault of the folder.
-pub(super) fn read(folder: &Folder) -> Result<Read, String> {
+pub(super) fn read(folder: &CapabilityFolder) -> Result<ReadFolder, String> {
     let described = match folder.get(DESCRIPTION) {
         Some(Value::String(text)) => serde_json::from_str(text),
         Some(object) => Description::deserialize(object),
@@ -81,11 +81,11 @@ pub(super) fn read(folder: &Folder) -> Result<Read, String> {
     }
     let source = source.as_str().ok_or_else(|| format!("`{file}` must be text"))?.to_owned();
     let Description { name, description, parameters, grants, tests, .. } = described;
-    Ok(Read { name, description, language, source, parameters, grants, tests })
+    Ok(ReadFolder { name, description, language, source, parameters, grants, tests })
 }
 
 /// Writes a folder that reads back as the same.
-pub(super) fn write(capability: &CapabilityVersion) -> Folder {
+pub(super) fn write(capability: &CapabilityVersion) -> CapabilityFolder {
     let described = json!({
         "name": capability.name,
         "description": capability.description,

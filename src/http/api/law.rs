@@ -3,12 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::reply::{At, Body, Refusal, Reply};
+use super::reply::{At, Body, ApiRefusal, Reply};
 use crate::domain::{NAME_RULE, Rate, valid_name};
 use crate::http::Doors;
 use crate::store;
 use crate::tools;
-use crate::wire::api::{Policy, PolicyChange, Rates, RuleChange, Usage};
+use crate::wire::api::{Policy, PolicyChange, Rates, RuleChange, UsageReport};
 
 /// The most models a profile has.
 const MAX_MODELS: usize = 8;
@@ -44,7 +44,7 @@ pub(super) async fn set_rule(
 ) -> Reply<Policy> {
     doors.profiles.get(&profile)?;
     if !valid_name(&tool) {
-        return Err(Refusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
+        return Err(ApiRefusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
     }
     // A person may take a rule away even if its tool is gone.
     if rule.is_some() {
@@ -60,22 +60,22 @@ pub(super) async fn rates(State(doors): State<Doors>) -> Reply<Rates> {
 
 pub(super) async fn set_rate(State(doors): State<Doors>, At(model): At<String>, Body(given): Body<Option<Rate>>) -> Reply<Rates> {
     if model.is_empty() || model.len() > MAX_MODEL_BYTES || model.contains(char::is_control) {
-        return Err(Refusal::bad(format!("a model's name has 1 to {MAX_MODEL_BYTES} bytes and no control characters")));
+        return Err(ApiRefusal::bad(format!("a model's name has 1 to {MAX_MODEL_BYTES} bytes and no control characters")));
     }
     doors.store.set_rate(&model, given, doors.clock.now()).await?;
     rates(State(doors)).await
 }
 
-pub(super) async fn usage(State(doors): State<Doors>) -> Reply<Usage> {
+pub(super) async fn usage(State(doors): State<Doors>) -> Reply<UsageReport> {
     Ok(Json(doors.store.usage_report(doors.clock.now()).await?))
 }
 
 /// The names of models in the form that is kept.
-fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, Refusal> {
+fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, ApiRefusal> {
     if models.len() > MAX_MODELS {
-        return Err(Refusal::bad(format!("a profile has at most {MAX_MODELS} models, these are {}", models.len())));
+        return Err(ApiRefusal::bad(format!("a profile has at most {MAX_MODELS} models, these are {}", models.len())));
     }
-    models.iter().map(|model| doors.models.check(model).map_err(|error| Refusal::bad(error.to_string()))).collect()
+    models.iter().map(|model| doors.models.check(model).map_err(|error| ApiRefusal::bad(error.to_string()))).collect()
 }
 
 async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
@@ -86,12 +86,12 @@ async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
 
 /// Refuses the name of a tool that does not exist, and lists those that do. A disabled capability
 /// exists.
-async fn is_there(doors: &Doors, tool: &str) -> Result<(), Refusal> {
+async fn is_there(doors: &Doors, tool: &str) -> Result<(), ApiRefusal> {
     let mut tools: Vec<String> = tools::first().iter().map(|tool| tool.name.clone()).collect();
     tools.extend(doors.store.capability_entries().await?.into_iter().map(|entry| entry.name));
     tools.extend(doors.store.mcp_tools().await?.into_iter().map(|external| external.tool));
     if tools.iter().any(|there| there == tool) {
         return Ok(());
     }
-    Err(Refusal::bad(format!("there is no tool `{tool}`; there are: {}", tools.join(", "))))
+    Err(ApiRefusal::bad(format!("there is no tool `{tool}`; there are: {}", tools.join(", "))))
 }

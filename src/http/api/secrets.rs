@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use secrecy::SecretString;
 
-use super::reply::{At, Refusal, Reply, bytes};
+use super::reply::{At, ApiRefusal, Reply, bytes};
 use crate::http::Doors;
 use crate::secrets::SecretInfo;
 use crate::wire::api::{Secret, Secrets};
@@ -18,7 +18,7 @@ pub(super) async fn list(State(doors): State<Doors>) -> Reply<Secrets> {
 pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, request: Request) -> Reply<Secret> {
     let body = bytes(request, &doors).await?;
     // A parser's words on a wrong body may hold a part of it.
-    let wrong = || Refusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#);
+    let wrong = || ApiRefusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#);
     let mut object: BTreeMap<String, String> = serde_json::from_slice(&body).map_err(|_| wrong())?;
     let value = object.remove("value").filter(|_| object.is_empty()).ok_or_else(wrong)?;
     doors.vault.set(&name, SecretString::from(value), doors.clock.now()).await?;
@@ -28,13 +28,13 @@ pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, reques
 
 pub(super) async fn remove(State(doors): State<Doors>, At(name): At<String>) -> Reply<serde_json::Value> {
     if !doors.vault.remove(&name).await? {
-        return Err(Refusal::unknown(format!("there is no secret `{name}`")));
+        return Err(ApiRefusal::unknown(format!("there is no secret `{name}`")));
     }
     Ok(Json(serde_json::json!({ "removed": name })))
 }
 
-fn removed(name: &str) -> Refusal {
-    Refusal::conflict(format!("the secret {name} was set, and removed by somebody else in the same moment"))
+fn removed(name: &str) -> ApiRefusal {
+    ApiRefusal::conflict(format!("the secret {name} was set, and removed by somebody else in the same moment"))
 }
 
 fn told(secret: SecretInfo) -> Secret {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::domain::TurnId;
 use crate::store::Approval;
-use crate::wire::api::Turn;
+use crate::wire::api::TurnReport;
 
 /// The longest result, in bytes; a longer one is cut in the middle.
 const MAX_RESULT_BYTES: usize = 256 << 10;
@@ -35,7 +35,7 @@ pub(super) fn still_at_work(tool: &str) -> CallToolResult {
 }
 
 /// The outcome of a turn that is over; `limit` holds the turn's last words if a limit ended it.
-pub(super) fn outcome(report: Turn, limit: Option<String>) -> CallToolResult {
+pub(super) fn outcome(report: TurnReport, limit: Option<String>) -> CallToolResult {
     let last = report.results.into_iter().next_back();
     match (last, limit) {
         (Some(call), _) if call.ok => {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::clock::SeededRandom;
 
-const POLICY: Policy = Policy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30) };
+const POLICY: RetryPolicy = RetryPolicy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30) };
 
 fn pause(again: Again, failures: u32) -> Result<Duration, String> {
     let error = ModelError::new(ModelErrorKind::Server, "It failed.");

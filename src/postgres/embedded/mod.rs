@@ -26,7 +26,7 @@ pub use error::EmbeddedError;
 use account::Account;
 use binaries::Binaries;
 use error::During;
-use server::{End, Server};
+use server::{ServerEnd, Server};
 
 /// How long a start may take. Long, since it includes the recovery after a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);
@@ -239,7 +239,7 @@ impl Running<'_> {
             let attempt = tokio::time::timeout(Duration::from_secs(5), options.connect());
             tokio::select! {
                 biased;
-                End { how: status, killed } = self.server.ended() => {
+                ServerEnd { how: status, killed } = self.server.ended() => {
                     return Err(EmbeddedError::Ended { status, killed, log: self.prepared.log_path(), tail: self.log_tail() });
                 }
                 answer = attempt => match answer {

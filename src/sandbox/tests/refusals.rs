@@ -4,7 +4,7 @@
 use super::scripted::{Scripted, Shared, all_grants, grants, message_of, reaching};
 use super::*;
 use crate::domain::RefusalCode;
-use crate::sandbox::{Request, template};
+use crate::sandbox::{OperationRequest, template};
 
 #[tokio::test]
 async fn a_power_that_was_not_granted_is_named_with_the_grant_to_ask_for() {
@@ -123,8 +123,8 @@ fn hand_made(power: &str) -> Draft {
 #[tokio::test]
 async fn components_of_other_languages_reach_what_they_were_granted_and_no_more() {
     let reach = Scripted::new(|request| match request {
-        Request::Kv(_) => Ok("\"kept\"".into()),
-        Request::Tool { .. } => Ok("\"told\"".into()),
+        OperationRequest::Kv(_) => Ok("\"kept\"".into()),
+        OperationRequest::Tool { .. } => Ok("\"told\"".into()),
         _ => Ok("{}".into()),
     });
     for (power, params, said) in [

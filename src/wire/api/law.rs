@@ -61,7 +61,7 @@ pub struct Rates {
 
 /// `GET /api/usage`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct UsageReport {
     /// Since midnight, UTC.
     pub today: Span,
     /// The last 30 days on which anything was used, the newest first.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn folder(change: impl FnOnce(&mut Value)) -> Folder {
+fn folder(change: impl FnOnce(&mut Value)) -> CapabilityFolder {
     let mut folder = json!({
         "capability.json": {"name": "add", "description": "Adds.", "language": "javascript", "parameters": {"type": "object"},
             "grants": {"kv": {}}, "tests": [{"params": {}, "expect": 1}]},

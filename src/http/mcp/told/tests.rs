@@ -4,10 +4,10 @@ use super::*;
 use crate::domain::{ConversationId, ToolCallId, TurnState};
 use crate::wire::api::CallResult;
 
-fn report(ok: bool, result: &str) -> Turn {
+fn report(ok: bool, result: &str) -> TurnReport {
     let call = CallResult { call: ToolCallId(1), tool: "t".into(), ok, result: result.into() };
     let (turn, conversation) = (TurnId(1), ConversationId(1));
-    Turn { turn, conversation, state: TurnState::Completed, reason: None, approval: None, results: vec![call] }
+    TurnReport { turn, conversation, state: TurnState::Completed, reason: None, approval: None, results: vec![call] }
 }
 
 #[test]
