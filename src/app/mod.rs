@@ -145,7 +145,7 @@ impl App {
         let store = Store::open(database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
         store.keep_up_to(config.undo_bytes).await?;
         let vault = Vault::open(folder.path(), store.clone(), Arc::clone(&random), scrubber.clone()).await?;
-        let limits = mcp::McpLimits { call: config.mcp_call, ..mcp::Limits::default() };
+        let limits = mcp::McpLimits { call: config.mcp_call, ..mcp::McpLimits::default() };
         let mcp = Mcp::new(vault.clone(), scrubber.clone(), config.programs.clone(), limits);
         let egress = Egress::new(resolver, config.egress_allow.clone(), egress::EgressLimits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;

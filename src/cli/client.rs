@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::CliError;
-use crate::domain::TurnId;
+use crate::domain::{Machine, TurnId};
 use crate::wire::api::{ApiError, TurnReport};
 
 /// How long the server gets to answer. Real time: it guards against one that hangs. A request that waits for a turn takes 20 s.
@@ -82,7 +82,7 @@ impl Client {
     pub(super) async fn settled(&self, turn: TurnId) -> Result<TurnReport, CliError> {
         loop {
             let report: TurnReport = self.get(&["turns", &turn.to_string()], &[("wait", "true".into())]).await?;
-            if report.state.is_final() || report.approval.is_some() {
+            if report.state.is_over() || report.approval.is_some() {
                 return Ok(report);
             }
         }

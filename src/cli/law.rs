@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::{CliError, Screen};
 use crate::domain::{Mode, Rate, Rule};
-use crate::wire::api::{Policy as Answer, PolicyChange, Rates as AllRates, Requests, RuleChange, Span, UsageReport};
+use crate::wire::api::{NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 
 /// The commands on policy.
 #[derive(Debug, clap::Args)]
@@ -107,7 +107,7 @@ pub enum RatesCommand {
 pub(super) async fn policy(ask: PolicyCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     let PolicyCommand { profile, ask } = ask;
     let path = ["policy", &profile];
-    let answer: Answer = match ask {
+    let answer: NamedPolicy = match ask {
         PolicyAsk::Show => client.get(&path, &[]).await?,
         PolicyAsk::Mode { mode } => client.put(&path, &PolicyChange { mode: Some(mode), ..PolicyChange::default() }).await?,
         PolicyAsk::Governor { state } => {
@@ -121,8 +121,8 @@ pub(super) async fn policy(ask: PolicyCommand, client: &Client, screen: &mut Scr
             client.put(&path, &PolicyChange { models: Some(models), ..PolicyChange::default() }).await?
         }
         PolicyAsk::Budget { span, kind, limit: OrNone(limit) } => {
-            let now: Answer = client.get(&path, &[]).await?;
-            let mut budgets = json!(now.budgets);
+            let now: NamedPolicy = client.get(&path, &[]).await?;
+            let mut budgets = json!(now.policy.budgets);
             budgets[&span][&kind] = json!(limit);
             client.put(&path, &json!({ "budgets": budgets })).await?
         }
@@ -133,9 +133,9 @@ pub(super) async fn policy(ask: PolicyCommand, client: &Client, screen: &mut Scr
     Ok(())
 }
 
-fn print_policy(policy: &Answer, screen: &mut Screen<'_>) -> io::Result<()> {
+fn print_policy(NamedPolicy { profile, policy }: &NamedPolicy, screen: &mut Screen<'_>) -> io::Result<()> {
     let governor = if policy.governor { "on" } else { "off" };
-    screen.line(format!("Profile {}: mode {}, governor {governor}", policy.profile, policy.mode))?;
+    screen.line(format!("Profile {profile}: mode {}, governor {governor}", policy.mode))?;
     screen.part("Models", &policy.models.join("\n"))?;
     let rules: Vec<_> = policy.rules.iter().map(|(tool, rule)| format!("{tool}: {rule}")).collect();
     screen.part("Rules", &rules.join("\n"))?;
@@ -185,7 +185,7 @@ fn cells(used: &Requests) -> [String; 4] {
 }
 
 pub(super) async fn rates(ask: RatesCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
-    let answer: AllRates = match ask {
+    let answer: Rates = match ask {
         RatesCommand::List => client.get(&["rates"], &[]).await?,
         RatesCommand::Set { model, input, output } => {
             client.put(&["rates", &model], &Rate { input_micros: input, output_micros: output }).await?

@@ -5,6 +5,7 @@ mod budget;
 mod capability;
 mod grants;
 mod history;
+mod http;
 mod ids;
 mod image;
 mod machine;
@@ -26,6 +27,7 @@ pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
 pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, valid_name};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use history::{Exchange, History, HistoryEntry};
+pub use http::{HttpRequest, HttpResponse};
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
 pub use image::{Image, ImageType};
 pub use machine::{
@@ -36,7 +38,7 @@ pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_too
 pub use model::{ModelInfo, Rate};
 pub use names::{EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 pub use operation::OperationKind;
-pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
+pub use policy::{Classification, Effect, Grade, Impact, Mode, ProfilePolicy, Rule};
 pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset, TurnLimits};
 #[cfg(debug_assertions)]
 pub use refusal::reword;

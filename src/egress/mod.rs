@@ -27,7 +27,7 @@ use hyper_util::rt::TokioIo;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use crate::domain::HttpGrant;
+use crate::domain::{HttpGrant, HttpRequest, HttpResponse};
 use crate::governor::Permit;
 use crate::telemetry::Scrubber;
 
@@ -70,39 +70,6 @@ impl Default for EgressLimits {
     }
 }
 
-/// A request as a guest wants it; secrets stand in it as placeholders.
-///
-/// Headers that belong to the connection (`Host`, `OutgoingConnection`, `Content-Length`, `Transfer-Encoding`, `TE`, `Trailer`, `Upgrade`,
-/// `Keep-Alive`, `Expect`, `Accept-Encoding`, `Proxy-…`) are left out without a word.
-#[derive(Clone, Debug, Default)]
-pub struct EgressRequest {
-    /// In any case; `GET`, `POST` and so on.
-    pub method: String,
-    /// An absolute https or http address.
-    pub url: String,
-    /// Names and values, in order; a name may stand more than once.
-    pub headers: Vec<(String, String)>,
-    /// The body to send.
-    pub body: Option<Vec<u8>>,
-    /// Sent as `Idempotency-Key`, in place of the guest's own.
-    pub idempotency_key: Option<String>,
-}
-
-/// A peer's answer, without the values of secrets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EgressResponse {
-    /// 200 and so on. Every status is a response; none is an error.
-    pub status: u16,
-    /// `OK` and so on, as the peer wrote it.
-    pub status_text: String,
-    /// The address that answered, after redirects; placeholders stand in it for secrets.
-    pub url: String,
-    /// Names in lower case and values, in order.
-    pub headers: Vec<(String, String)>,
-    /// All of it.
-    pub body: Vec<u8>,
-}
-
 /// The way out. Clones share everything.
 #[derive(Clone)]
 pub struct Egress(Arc<Inner>);
@@ -140,10 +107,10 @@ impl Egress {
     pub async fn send(
         &self,
         permit: &Permit,
-        request: EgressRequest,
+        request: HttpRequest,
         grants: &BTreeSet<HttpGrant>,
         secrets: &Placeholders,
-    ) -> Result<EgressResponse, EgressError> {
+    ) -> Result<HttpResponse, EgressError> {
         let (sent, exchange, whole) = (AtomicBool::new(false), secrets.ready(), self.0.limits.whole);
         let outcome = tokio::time::timeout(whole, self.0.follow(request, grants, &exchange, &sent)).await;
         let outcome = outcome.unwrap_or(Err(Problem::Slow(whole))).map_err(|problem| {
@@ -164,11 +131,11 @@ impl Egress {
 impl Inner {
     async fn follow(
         &self,
-        request: EgressRequest,
+        request: HttpRequest,
         grants: &BTreeSet<HttpGrant>,
         exchange: &Substitution<'_>,
         sent: &AtomicBool,
-    ) -> Result<EgressResponse, Problem> {
+    ) -> Result<HttpResponse, Problem> {
         let mut outgoing = Outgoing::new(request, exchange, self.limits.request_body)?;
         let mut used = UsedSecrets::new();
         for _ in 0..=self.limits.redirects {

@@ -6,9 +6,9 @@ use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use url::Url;
 
-use super::EgressRequest;
 use super::error::Problem;
-use super::placeholders::{Substitution, Encoding, UsedSecrets};
+use super::placeholders::{Encoding, Substitution, UsedSecrets};
+use crate::domain::HttpRequest;
 
 /// How many headers a guest may give, and how long they may be together.
 const MOST_HEADERS: usize = 64;
@@ -62,7 +62,7 @@ struct Body {
 
 impl Outgoing {
     /// Checks a guest's request.
-    pub(super) fn new(request: EgressRequest, exchange: &Substitution<'_>, most_body: usize) -> Result<Self, Problem> {
+    pub(super) fn new(request: HttpRequest, exchange: &Substitution<'_>, most_body: usize) -> Result<Self, Problem> {
         let method = method(&request.method)?;
         let url = address(&request.url)?;
         let mut written = request.headers;

@@ -43,11 +43,6 @@ pub(super) enum Encoding {
 pub(super) type UsedSecrets = BTreeSet<usize>;
 
 impl Placeholders {
-    /// None: every text is sent as it is.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Lets `placeholder` stand for the secret `name`, for the places in `hosts`, as [`binding_matches`] reads them.
     pub fn insert(&mut self, placeholder: String, name: String, value: SecretString, hosts: BTreeSet<String>) {
         if placeholder.is_empty() {

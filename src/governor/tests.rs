@@ -17,7 +17,7 @@ fn decision(about: &Proposal, state: ApprovalState) -> Recorded {
 }
 
 fn with<'a>(decision: &'a Recorded) -> Evidence<'a> {
-    Evidence { decision: Some(decision), ..Known::default() }
+    Evidence { decision: Some(decision), ..Evidence::default() }
 }
 
 #[test]

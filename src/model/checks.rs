@@ -103,7 +103,7 @@ impl Looking {
             whole: Duration::from_secs(120),
             retries: 0,
             answer_tokens: Some(512),
-            ..Limits::default()
+            ..ModelLimits::default()
         }
     }
 

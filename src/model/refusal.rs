@@ -39,7 +39,7 @@ impl RefusingServer<'_> {
     pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8], now: DateTime<Utc>) -> Failure {
         let said = match serde_json::from_slice::<Value>(body) {
             Ok(value) => said(&value),
-            Err(_) => RefusalBody { message: one_line(&strip_tags(&String::from_utf8_lossy(body))), ..Said::default() },
+            Err(_) => RefusalBody { message: one_line(&strip_tags(&String::from_utf8_lossy(body))), ..RefusalBody::default() },
         };
         if status.is_redirection() {
             let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");

@@ -39,7 +39,7 @@ use crate::governor::Permit;
 
 pub use check::CheckedDraft;
 pub use error::{CallError, CheckError, SandboxError};
-pub use reach::{HttpAnswer, HttpRequest, KvRequest, Missing, Nothing, Operation, Reach, OperationRefused, OperationRequest};
+pub use reach::{KvRequest, Missing, Nothing, Operation, Reach, OperationRefused, OperationRequest};
 pub use trials::{Rehearsed, TestResult};
 
 /// The engine that JavaScript capabilities are made for; each version keeps it. A component made

@@ -5,9 +5,9 @@
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::domain::{SourcePlace, Refusal, RefusalCode};
+use crate::domain::{HttpRequest, Refusal, RefusalCode, SourcePlace};
 
 /// Does the operations of one call outside the sandbox, under the permit of that call.
 pub trait Reach: Send + Sync {
@@ -43,7 +43,9 @@ pub struct Operation {
 /// The kinds of operation, and the answer to each.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperationRequest {
-    /// `fetch`. Answers [`HttpAnswer::to_json`], whatever the status.
+    /// `fetch`: the method is in capitals, the address in the one form that the `url` crate gives
+    /// it, and a grant allows it. Answers [`crate::domain::HttpResponse::to_json`], whatever the
+    /// status.
     Http(HttpRequest),
     /// `host.sql`. Answers an array of row objects, or `{"row_count": n}` for a change.
     Sql {
@@ -62,49 +64,6 @@ pub enum OperationRequest {
         /// Its arguments.
         params: Value,
     },
-}
-
-/// One HTTP request; the sandbox has seen that a grant allows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HttpRequest {
-    /// In capitals.
-    pub method: String,
-    /// Whole and in the one form that the `url` crate gives it.
-    pub url: String,
-    /// As the capability wrote them, names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// The body's bytes.
-    pub body: Option<Vec<u8>>,
-}
-
-/// The answer to a [`HttpRequest`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HttpAnswer {
-    /// The status, for example 200.
-    pub status: u16,
-    /// Its words, for example `OK`.
-    pub status_text: String,
-    /// The address that answered, after redirects.
-    pub url: String,
-    /// Names in lower case; a name may come several times.
-    pub headers: Vec<(String, String)>,
-    /// The body's bytes.
-    pub body: Vec<u8>,
-}
-
-impl HttpAnswer {
-    /// `{"status": …, "status_text": …, "url": …, "headers": [[name, value], …], "body": …}`; with
-    /// `body_base64` in place of `body` if the bytes are not UTF-8.
-    pub fn to_json(&self) -> String {
-        use base64::Engine as _;
-        let Self { status, status_text, url, headers, body } = self;
-        let mut answer = json!({ "status": status, "status_text": status_text, "url": url, "headers": headers });
-        match std::str::from_utf8(body) {
-            Ok(text) => answer["body"] = json!(text),
-            Err(_) => answer["body_base64"] = json!(base64::engine::general_purpose::STANDARD.encode(body)),
-        }
-        answer.to_string()
-    }
 }
 
 /// One use of a capability's own values.
@@ -203,6 +162,3 @@ impl Reach for Nothing {
         Err(Self::refused())
     }
 }
-
-#[cfg(test)]
-mod tests;

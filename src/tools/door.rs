@@ -13,7 +13,7 @@ use super::{Tools, arguments};
 use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
-use crate::store::{CallEnd, Judgement, Lease, NewApproval, OpenCall, ProfilePolicy, StoreError};
+use crate::store::{CallEnd, Judgement, Lease, NewApproval, OpenCall, StoreError};
 
 /// The end of a call's run.
 #[derive(Debug, PartialEq)]
@@ -122,7 +122,7 @@ impl Tools {
         if let Some(completed) = &prepared.arguments {
             proposal.arguments = completed.clone();
         }
-        let ProfilePolicy { mode, governor, rules, budgets: _, models: _ } = policy;
+        let (mode, governor, rules) = (policy.mode, policy.governor, policy.rules);
         let policy = Arc::new(Policy { mode, governor, rules, tools: profile.tools });
         match self.judge(&policy, &proposal, finding).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &refusal).await,

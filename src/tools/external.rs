@@ -86,7 +86,7 @@ impl Tool for ExternalTool {
 
 impl Act for Call {
     fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
-        at_once(Ok(CallCard { can_always: true, ..Told::of(in_words(self)) }))
+        at_once(Ok(CallCard { can_always: true, ..CallCard::of(in_words(self)) }))
     }
 
     /// Calls the tool, once.

@@ -15,7 +15,7 @@ use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, T
 pub use capabilities::{
     Capabilities, Capability, CapabilityEntry, Changed, CapabilityDiff, CapabilityFolder, RollBack, Shipped, ShippedEntry, Tested, Version,
 };
-pub use law::{CallCounts, Day, ModelUsage, Policy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
+pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 pub use undo::{KeptCalls, KeptCall, Undone};
@@ -61,6 +61,9 @@ pub struct Approval {
     pub state: ApprovalState,
     /// The proposal, as it is shown to the person who decides.
     pub shown: Shown,
+    /// Fingerprint of the proposal; it stays inside the server.
+    #[serde(skip)]
+    pub proposal_sha256: Vec<u8>,
     /// The person's reason.
     pub reason: Option<String>,
     /// The way the decision came in.

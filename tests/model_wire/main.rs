@@ -27,7 +27,7 @@ pub const KEY: &str = "sk-very-secret-0123456789";
 
 /// Limits under which nothing takes long. A test of a deadline makes that one small.
 pub fn limits() -> ModelLimits {
-    ModelLimits { retry_base: Duration::from_millis(1), look: Duration::from_secs(10), ..Limits::default() }
+    ModelLimits { retry_base: Duration::from_millis(1), look: Duration::from_secs(10), ..ModelLimits::default() }
 }
 
 /// A client with [`KEY`].

@@ -23,7 +23,7 @@ fn a_wasm_file_takes_what_is_said_and_what_lies_beside_it() {
     let missing = read(&file, &WasmOptions::default()).unwrap_err();
     assert!(missing.to_string().contains("--name") && missing.exit_code() == 2, "{missing}");
     fs::write(place.path().join(DESCRIPTION), r#"{"description": "Does.", "parameters": {}}"#).unwrap();
-    let said = WasmOptions { name: Some("thing".into()), grants: Some(r#"{"kv": {}}"#.into()), ..Said::default() };
+    let said = WasmOptions { name: Some("thing".into()), grants: Some(r#"{"kv": {}}"#.into()), ..WasmOptions::default() };
     let folder = read(&file, &said).unwrap();
     assert_eq!(folder[DESCRIPTION], json!({"name": "thing", "description": "Does.", "parameters": {}, "grants": {"kv": {}}}));
     assert_eq!(folder[WASM_BASE64], "AGFzbQ==");
@@ -38,7 +38,7 @@ fn what_is_no_capability_is_refused_with_what_is_missing() {
     let file = place.path().join("x.wasm");
     assert!(refused(&file, WasmOptions::default()).contains("x.wasm"));
     fs::write(&file, "").unwrap();
-    assert!(refused(&file, WasmOptions { grants: Some("{".into()), ..Said::default() }).contains("--grants is not JSON"));
+    assert!(refused(&file, WasmOptions { grants: Some("{".into()), ..WasmOptions::default() }).contains("--grants is not JSON"));
 }
 
 #[test]

@@ -19,8 +19,8 @@ use futures::future::BoxFuture;
 use secrecy::SecretString;
 use serde_json::json;
 
-use super::{Egress, EgressError, EgressLimits, Placeholders, Problem, EgressRequest, Resolve, EgressResponse, SystemResolver};
-use crate::domain::{Effect, Grants, HttpGrant, Mode, ToolCallId, Toolset};
+use super::{Egress, EgressError, EgressLimits, Placeholders, Problem, Resolve, SystemResolver};
+use crate::domain::{Effect, Grants, HttpGrant, HttpRequest, HttpResponse, Mode, ToolCallId, Toolset};
 use crate::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 use crate::telemetry::Scrubber;
 use peer::{Answer, Peer, reply};
@@ -82,7 +82,7 @@ impl Way {
             limits: EgressLimits::default(),
             scrubber: Scrubber::default(),
             grants: grants(&json!(hosts)),
-            secrets: Placeholders::new(),
+            secrets: Placeholders::default(),
         }
     }
 
@@ -99,14 +99,14 @@ impl Way {
         self
     }
 
-    async fn send(&self, request: EgressRequest) -> Result<EgressResponse, EgressError> {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, EgressError> {
         let (resolver, scrubber) = (Arc::clone(&self.resolver), self.scrubber.clone());
         let egress = Egress::with_tls(resolver, self.allowed.clone(), self.limits, scrubber, peer::trusting());
         egress.send(&permit(), request, &self.grants, &self.secrets).await
     }
 
     /// Sends a request that must be refused before anything was sent; gives the sentence.
-    async fn refused(&self, request: EgressRequest) -> String {
+    async fn refused(&self, request: HttpRequest) -> String {
         let error = self.send(request.clone()).await.expect_err(&request.url);
         assert!(!error.may_have_arrived(), "{}: {error}", request.url);
         spoken(&error)
@@ -117,15 +117,15 @@ fn grants(hosts: &serde_json::Value) -> BTreeSet<HttpGrant> {
     serde_json::from_value::<Grants>(json!({"http": {"hosts": hosts}})).unwrap().http
 }
 
-fn get(url: impl Into<String>) -> EgressRequest {
-    EgressRequest { method: "GET".into(), url: url.into(), ..Request::default() }
+fn get(url: impl Into<String>) -> HttpRequest {
+    HttpRequest { method: "GET".into(), url: url.into(), ..HttpRequest::default() }
 }
 
-fn post(url: impl Into<String>, body: &str) -> EgressRequest {
-    EgressRequest { method: "POST".into(), body: Some(body.into()), ..get(url) }
+fn post(url: impl Into<String>, body: &str) -> HttpRequest {
+    HttpRequest { method: "POST".into(), body: Some(body.into()), ..get(url) }
 }
 
-fn header(mut request: EgressRequest, name: &str, value: &str) -> EgressRequest {
+fn header(mut request: HttpRequest, name: &str, value: &str) -> HttpRequest {
     request.headers.push((name.into(), value.into()));
     request
 }

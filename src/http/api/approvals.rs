@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::reply::{QueryString, At, Body, ApiRefusal, Reply};
 use crate::domain::{ApprovalId, ApprovalState, Channel, Decision};
 use crate::http::Doors;
-use crate::store;
 use crate::wire::api::{Approval, Approvals, Approve, Deny};
 
 /// The most approvals one answer lists.
@@ -19,8 +18,7 @@ pub(super) struct ApprovalFilter {
 }
 
 pub(super) async fn list(State(doors): State<Doors>, QueryString(ApprovalFilter { state }): QueryString<ApprovalFilter>) -> Reply<Approvals> {
-    let approvals = doors.store.approvals(state, LIMIT).await?;
-    Ok(Json(Approvals { approvals: approvals.into_iter().map(told).collect() }))
+    Ok(Json(Approvals { approvals: doors.store.approvals(state, LIMIT).await? }))
 }
 
 pub(super) async fn show(State(doors): State<Doors>, At(id): At<ApprovalId>) -> Reply<Approval> {
@@ -47,22 +45,5 @@ pub(super) async fn deny(
 
 async fn read(doors: &Doors, id: ApprovalId) -> Reply<Approval> {
     let approval = doors.store.approval(id).await?;
-    approval.map(|approval| Json(told(approval))).ok_or_else(|| ApiRefusal::unknown(format!("there is no approval {id}")))
-}
-
-fn told(approval: store::Approval) -> Approval {
-    Approval {
-        id: approval.id,
-        conversation: approval.conversation,
-        turn: approval.turn,
-        call: approval.call,
-        state: approval.state,
-        shown: approval.shown,
-        reason: approval.reason,
-        channel: approval.channel,
-        created_at: approval.created_at,
-        expires_at: approval.expires_at,
-        decided_at: approval.decided_at,
-        used_at: approval.used_at,
-    }
+    approval.map(Json).ok_or_else(|| ApiRefusal::unknown(format!("there is no approval {id}")))
 }

@@ -10,8 +10,7 @@ use super::folder;
 use super::reply::{QueryString, At, Body, ApiRefusal, Reply};
 use crate::domain::{CapabilityVersion, Language};
 use crate::http::Doors;
-use crate::store;
-use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, CapabilityDiff, CapabilityFolder, RollBack, Tested};
+use crate::wire::api::{Capabilities, Capability, Changed, CapabilityDiff, CapabilityFolder, RollBack, Tested};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -25,17 +24,7 @@ pub(super) struct Between {
 }
 
 pub(super) async fn list(State(doors): State<Doors>) -> Reply<Capabilities> {
-    let entry = |entry: store::CapabilityEntry| CapabilityEntry {
-        state: state(entry.enabled),
-        grants: json!(entry.grants),
-        grants_in_words: entry.grants.in_words(),
-        name: entry.name,
-        version: entry.version,
-        description: entry.description,
-        versions: entry.versions,
-        updated_at: entry.updated_at,
-    };
-    Ok(Json(Capabilities { capabilities: doors.store.capability_entries().await?.into_iter().map(entry).collect() }))
+    Ok(Json(Capabilities { capabilities: doors.store.capability_entries().await? }))
 }
 
 pub(super) async fn show(

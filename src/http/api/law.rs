@@ -6,16 +6,15 @@ use axum::extract::State;
 use super::reply::{At, Body, ApiRefusal, Reply};
 use crate::domain::{NAME_RULE, Rate, valid_name};
 use crate::http::Doors;
-use crate::store;
 use crate::tools;
-use crate::wire::api::{Policy, PolicyChange, Rates, RuleChange, UsageReport};
+use crate::wire::api::{NamedPolicy, PolicyChange, Rates, RuleChange, UsageReport};
 
 /// The most models a profile has.
 const MAX_MODELS: usize = 8;
 /// The longest name of a model, in bytes.
 const MAX_MODEL_BYTES: usize = 200;
 
-pub(super) async fn policy(State(doors): State<Doors>, At(profile): At<String>) -> Reply<Policy> {
+pub(super) async fn policy(State(doors): State<Doors>, At(profile): At<String>) -> Reply<NamedPolicy> {
     read(&doors, profile).await
 }
 
@@ -23,7 +22,7 @@ pub(super) async fn set_policy(
     State(doors): State<Doors>,
     At(profile): At<String>,
     Body(change): Body<PolicyChange>,
-) -> Reply<Policy> {
+) -> Reply<NamedPolicy> {
     let now = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
     let mode = change.mode.unwrap_or(now.mode);
     let governor = change.governor.unwrap_or(now.governor);
@@ -41,7 +40,7 @@ pub(super) async fn set_rule(
     State(doors): State<Doors>,
     At((profile, tool)): At<(String, String)>,
     Body(RuleChange { rule }): Body<RuleChange>,
-) -> Reply<Policy> {
+) -> Reply<NamedPolicy> {
     doors.profiles.get(&profile)?;
     if !valid_name(&tool) {
         return Err(ApiRefusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
@@ -78,10 +77,9 @@ fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, ApiRefu
     models.iter().map(|model| doors.models.check(model).map_err(|error| ApiRefusal::bad(error.to_string()))).collect()
 }
 
-async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
+async fn read(doors: &Doors, profile: String) -> Reply<NamedPolicy> {
     let policy = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
-    let store::ProfilePolicy { mode, governor, budgets, rules, models } = policy;
-    Ok(Json(Policy { profile, mode, governor, budgets, rules, models }))
+    Ok(Json(NamedPolicy { profile, policy }))
 }
 
 /// Refuses the name of a tool that does not exist, and lists those that do. A disabled capability

@@ -8,11 +8,10 @@ use secrecy::SecretString;
 
 use super::reply::{At, ApiRefusal, Reply, bytes};
 use crate::http::Doors;
-use crate::secrets::SecretInfo;
 use crate::wire::api::{Secret, Secrets};
 
 pub(super) async fn list(State(doors): State<Doors>) -> Reply<Secrets> {
-    Ok(Json(Secrets { secrets: doors.vault.list().await?.into_iter().map(told).collect() }))
+    Ok(Json(Secrets { secrets: doors.vault.list().await? }))
 }
 
 pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, request: Request) -> Reply<Secret> {
@@ -23,7 +22,7 @@ pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, reques
     let value = object.remove("value").filter(|_| object.is_empty()).ok_or_else(wrong)?;
     doors.vault.set(&name, SecretString::from(value), doors.clock.now()).await?;
     let set = doors.vault.list().await?.into_iter().find(|secret| secret.name == name);
-    set.map(|secret| Json(told(secret))).ok_or_else(|| removed(&name))
+    set.map(Json).ok_or_else(|| removed(&name))
 }
 
 pub(super) async fn remove(State(doors): State<Doors>, At(name): At<String>) -> Reply<serde_json::Value> {
@@ -35,14 +34,4 @@ pub(super) async fn remove(State(doors): State<Doors>, At(name): At<String>) -> 
 
 fn removed(name: &str) -> ApiRefusal {
     ApiRefusal::conflict(format!("the secret {name} was set, and removed by somebody else in the same moment"))
-}
-
-fn told(secret: SecretInfo) -> Secret {
-    Secret {
-        name: secret.name,
-        created_at: secret.created_at,
-        updated_at: secret.updated_at,
-        used_by: secret.used_by,
-        readable: secret.readable,
-    }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
 use super::reply::{QueryString, At, ApiRefusal, Reply};
-use crate::domain::TurnId;
+use crate::domain::{Machine, TurnId};
 use crate::http::Doors;
 use crate::wire::api::TurnReport;
 
@@ -34,7 +34,7 @@ pub(super) async fn show(
     loop {
         let report = doors.store.turn_report(turn).await?;
         let report = report.ok_or_else(|| ApiRefusal::unknown(format!("there is no turn {turn}")))?;
-        let settled = report.state.is_final() || report.approval.is_some();
+        let settled = report.state.is_over() || report.approval.is_some();
         if settled || !wait || doors.shutdown.is_cancelled() || Instant::now() >= until {
             return Ok(Json(report));
         }

@@ -12,7 +12,7 @@ const NEVER: Duration = Duration::from_secs(600);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn limits() -> ConnectionLimits {
-    ConnectionLimits { head: NEVER, body: NEVER, write: NEVER, reserve_head: NEVER, ..Limits::within(1024) }
+    ConnectionLimits { head: NEVER, body: NEVER, write: NEVER, reserve_head: NEVER, ..ConnectionLimits::within(1024) }
 }
 
 /// A server with these limits; `serving` ends when it has ended.

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Door, broken, told};
-use crate::domain::{ApprovalId, CallRequest, TurnId};
+use crate::domain::{ApprovalId, CallRequest, Machine, TurnId};
 use crate::profiles;
 use crate::store::{McpCall, McpTurn, StoreError};
 
@@ -94,7 +94,7 @@ impl Door {
         loop {
             let report = doors.store.turn_report(turn).await?;
             let Some(report) = report else { return Ok(Waited::Answer(told::failed(told::GONE))) };
-            if report.state.is_final() {
+            if report.state.is_over() {
                 let limit = doors.store.limit_told(turn).await?;
                 if !keyed {
                     doors.store.mcp_delivered(turn, doors.clock.now()).await?;

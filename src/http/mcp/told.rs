@@ -4,8 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
 use crate::domain::TurnId;
-use crate::store::Approval;
-use crate::wire::api::TurnReport;
+use crate::wire::api::{Approval, TurnReport};
 
 /// The longest result, in bytes; a longer one is cut in the middle.
 const MAX_RESULT_BYTES: usize = 256 << 10;

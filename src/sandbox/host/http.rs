@@ -6,9 +6,9 @@ use serde::Deserialize;
 use url::Url;
 use wasmtime::Result;
 
-use crate::domain::{Grants, HttpGrant, Power, Scheme};
+use crate::domain::{Grants, HttpGrant, HttpRequest, Power, Scheme};
 
-use super::super::reach::{HttpRequest, Missing, OperationRefused, OperationRequest};
+use super::super::reach::{Missing, OperationRefused, OperationRequest};
 use super::HostState;
 use super::bindings::level3::capability::http;
 use super::operations::{json, lacking, lacking_power};
@@ -55,7 +55,7 @@ fn read(grants: &Grants, request: &str) -> Result<OperationRequest, OperationRef
         }
     };
     let headers = written.headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
-    Ok(OperationRequest::Http(HttpRequest { method, url: url.into(), headers, body }))
+    Ok(OperationRequest::Http(HttpRequest { method, url: url.into(), headers, body, idempotency_key: None }))
 }
 
 fn not_granted(grants: &Grants, method: &str, url: &Url) -> OperationRefused {

@@ -51,7 +51,7 @@ fn sandbox() -> &'static Sandbox {
 /// A sandbox whose calls end soon, for code that never would.
 fn impatient() -> &'static Sandbox {
     static SHARED: OnceLock<Sandbox> = OnceLock::new();
-    SHARED.get_or_init(|| open(SandboxLimits { deadline: Duration::from_millis(300), ..Limits::default() }))
+    SHARED.get_or_init(|| open(SandboxLimits { deadline: Duration::from_millis(300), ..SandboxLimits::default() }))
 }
 
 fn permit() -> Permit {

@@ -7,7 +7,7 @@ use crate::sandbox::{Operation, OperationRefused, OperationRequest};
 use chrono::TimeDelta;
 
 fn short(reaching_deadline: u64) -> SandboxLimits {
-    SandboxLimits { reaching_deadline: Duration::from_millis(reaching_deadline), ..Limits::default() }
+    SandboxLimits { reaching_deadline: Duration::from_millis(reaching_deadline), ..SandboxLimits::default() }
 }
 
 #[tokio::test]

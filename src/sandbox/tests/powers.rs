@@ -2,7 +2,8 @@
 
 use super::scripted::{Scripted, json_of, message_of, reaching};
 use super::*;
-use crate::sandbox::{HttpAnswer, HttpRequest, KvRequest, OperationRefused, OperationRequest};
+use crate::domain::{HttpRequest, HttpResponse};
+use crate::sandbox::{KvRequest, OperationRefused, OperationRequest};
 
 fn http(request: &OperationRequest) -> &HttpRequest {
     match request {
@@ -15,7 +16,7 @@ fn answer(body: &[u8]) -> String {
     let headers = [("content-type", "text/plain"), ("x-a", "1"), ("x-a", "2"), ("set-cookie", "a=1"), ("set-cookie", "b=2")];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let (status_text, url) = ("OK".to_owned(), "https://a.example/there".to_owned());
-    HttpAnswer { status: 200, status_text, url, headers, body: body.to_vec() }.to_json()
+    HttpResponse { status: 200, status_text, url, headers, body: body.to_vec() }.to_json()
 }
 
 #[tokio::test]
@@ -42,14 +43,14 @@ async fn fetch_gives_a_response_as_elsewhere() {
             "response": true,
         })
     );
-    let request = HttpRequest { method: "GET".into(), url: "https://a.example/x?y=1".into(), headers: vec![], body: None };
+    let request = HttpRequest { method: "GET".into(), url: "https://a.example/x?y=1".into(), ..HttpRequest::default() };
     assert_eq!(reach.requests(), [OperationRequest::Http(request)]);
     assert_eq!(reach.operations()[0].ordinal, 1);
 }
 
 #[tokio::test]
 async fn a_status_is_no_error_and_a_body_may_be_any_bytes() {
-    let reach = Scripted::new(|_| Ok(HttpAnswer { status: 404, body: vec![0, 255, 7], ..HttpAnswer::default() }.to_json()));
+    let reach = Scripted::new(|_| Ok(HttpResponse { status: 404, body: vec![0, 255, 7], ..HttpResponse::default() }.to_json()));
     let source = "export default async () => {
         const r = await fetch(new URL('/x', 'https://a.example'));
         return [r.ok, r.status, [...await r.bytes()], [...new Uint8Array(await r.arrayBuffer())], await r.text()];

@@ -13,6 +13,7 @@ use crate::facts::{ApprovalDecided, ApprovalRequested, TurnResumed};
 use crate::failpoint::{self, Point};
 use crate::store::lease::LockedTurn;
 use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
+use crate::wire::api::Approval;
 
 /// A proposal that a person has to decide about.
 #[derive(Clone, Debug)]
@@ -25,37 +26,6 @@ pub struct NewApproval<'a> {
     pub shown: Shown,
     /// The time at which it becomes a refusal by itself.
     pub expires_at: DateTime<Utc>,
-}
-
-/// An approval in its present state.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Approval {
-    /// Its number.
-    pub id: ApprovalId,
-    /// The conversation of the question.
-    pub conversation: ConversationId,
-    /// The turn that waits.
-    pub turn: TurnId,
-    /// The call.
-    pub call: ToolCallId,
-    /// Its state.
-    pub state: ApprovalState,
-    /// The card that the person saw.
-    pub shown: Shown,
-    /// Fingerprint of the proposal.
-    pub proposal_sha256: Vec<u8>,
-    /// The person's reason.
-    pub reason: Option<String>,
-    /// The way the decision came in.
-    pub channel: Option<Channel>,
-    /// The time of the question.
-    pub created_at: DateTime<Utc>,
-    /// The time at which it becomes, or became, a refusal by itself.
-    pub expires_at: DateTime<Utc>,
-    /// The time of the decision.
-    pub decided_at: Option<DateTime<Utc>>,
-    /// The time at which the allowed effect was recorded.
-    pub used_at: Option<DateTime<Utc>>,
 }
 
 /// The reason why a decision was not taken.

@@ -69,7 +69,7 @@ impl Act for CapabilityTool {
             let first = format!("Calls the capability `{name}`, version {version}, with the arguments below. It may:");
             [first].into_iter().chain(powers).collect()
         };
-        at_once(Ok(CallCard { can_always: true, ..Told::of(what) }))
+        at_once(Ok(CallCard { can_always: true, ..CallCard::of(what) }))
     }
 
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {

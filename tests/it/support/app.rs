@@ -175,7 +175,7 @@ impl TestApp {
             let limits = client::ModelLimits {
                 retry_base: Duration::from_millis(1),
                 context_tokens: config.model.context_tokens,
-                ..client::Limits::default()
+                ..client::ModelLimits::default()
             };
             let clock = Arc::new(self.clock.clone());
             ModelSource::with_default(self.script.clone(), &config.model, limits, clock, random.clone())

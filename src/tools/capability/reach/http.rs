@@ -6,10 +6,8 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::{ANOTHER_WAY, LedgerEntry, OperationError, Inner, Reaching};
-use crate::domain::{EffectClass, OperationKind, OperationState};
-use crate::egress;
+use crate::domain::{EffectClass, HttpRequest, OperationKind, OperationState};
 use crate::failpoint::{self, Point};
-use crate::sandbox::{HttpAnswer, HttpRequest};
 use crate::store::{Earlier, NewOperation, StoreError};
 
 const MAY_HAVE_HAPPENED: &str = "Nobody knows whether this request arrived: the server was interrupted in the middle of it, and the peer is not \
@@ -49,14 +47,10 @@ impl Reaching {
     /// Sends the request, and says how it ended.
     async fn sent(&self, ordinal: i32, request: HttpRequest, safe: bool) -> (OperationState, Result<String, String>) {
         let Inner { tools, permit, capability, secrets, .. } = &*self.0;
-        let HttpRequest { method, url, headers, body } = request;
         let key = tools.kit.store.derived_key(&format!("idempotency:{}:{ordinal}", permit.call()));
-        let idempotency_key = (!safe).then(|| hex::encode(&key[..16]));
-        let request = egress::EgressRequest { method, url, headers, body, idempotency_key };
+        let request = HttpRequest { idempotency_key: (!safe).then(|| hex::encode(&key[..16])), ..request };
         match tools.kit.hands.egress.send(permit, request, &capability.grants.http, &secrets.placeholders).await {
-            Ok(egress::EgressResponse { status, status_text, url, headers, body }) => {
-                (OperationState::Done, Ok(HttpAnswer { status, status_text, url, headers, body }.to_json()))
-            }
+            Ok(response) => (OperationState::Done, Ok(response.to_json())),
             Err(error) if error.may_have_arrived() && !safe => {
                 (OperationState::Unknown, Err(format!("{error} It may have arrived all the same.")))
             }
@@ -76,7 +70,7 @@ impl Reaching {
 
     /// The ledger's entry, and whether the method is safe (RFC 9110, section 9.2.1).
     fn entry(&self, ordinal: i32, request: &HttpRequest) -> (LedgerEntry, bool) {
-        let HttpRequest { method, url, headers, body } = request;
+        let HttpRequest { method, url, headers, body, idempotency_key: _ } = request;
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
         // PUT and DELETE may be repeated by their meaning (section 9.2.2). Any other method may be
         // repeated only if the grant says that the peer honours keys.
