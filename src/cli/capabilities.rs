@@ -257,9 +257,9 @@ async fn outcome(client: &Client, screen: &mut Screen<'_>, queued: Queued) -> Re
     }
     for call in &turn.results {
         if !call.ok {
-            return Err(CliError::Failed(told(&call.result)));
+            return Err(CliError::Failed(result_in_words(&call.result)));
         }
-        screen.line(told(&call.result))?;
+        screen.line(result_in_words(&call.result))?;
     }
     match turn.state {
         TurnState::Completed => Ok(()),
@@ -268,7 +268,7 @@ async fn outcome(client: &Client, screen: &mut Screen<'_>, queued: Queued) -> Re
 }
 
 /// A call's result in words for a person: results are written for models.
-fn told(result: &str) -> String {
+fn result_in_words(result: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(result) else { return result.to_owned() };
     match (value["installed"].as_str(), value["version"].as_i64(), value["message"].as_str()) {
         (Some(name), Some(version), _) => format!("Installed {name}, version {version}."),

@@ -1,5 +1,5 @@
 //! Refusals: the reason why a call was not carried out, as a value. Code looks at the value; only
-//! [`Refusal::told`] makes words of it, for a model.
+//! [`Refusal::for_model`] makes words of it, for a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -194,7 +194,7 @@ impl Refusal {
     }
 
     /// The words for a model: those of [`Refusal::to_json`], a sentence without its quotes.
-    pub fn told(&self) -> String {
+    pub fn for_model(&self) -> String {
         match self.to_json() {
             Value::String(sentence) => sentence,
             told => told.to_string(),

@@ -127,7 +127,7 @@ impl Outcome {
 
     /// A call that was not carried out.
     pub fn refused(refusal: &Refusal) -> Self {
-        Self { refusal: Some(refusal.code), ..Self::failed(refusal.told()) }
+        Self { refusal: Some(refusal.code), ..Self::failed(refusal.for_model()) }
     }
 
     /// A call that failed; `result` tells the model what to do.

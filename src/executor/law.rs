@@ -51,7 +51,7 @@ impl Law {
         let calls = |budget: Budget| Budget { tool_calls: budget.tool_calls, ..Budget::default() };
         let Budgets { turn, conversation, day, tasks } = self.budgets;
         let calls = Budgets { turn: calls(turn), conversation: calls(conversation), day: calls(day), tasks };
-        governor::check(&calls, &self.used).map(told)
+        governor::check(&calls, &self.used).map(stopped_at)
     }
 
     /// The reason not to make the model request with this number, in words for the person.
@@ -64,7 +64,7 @@ impl Law {
                 self.steps
             ));
         }
-        governor::check(&self.budgets, &self.used).map(told)
+        governor::check(&self.budgets, &self.used).map(stopped_at)
     }
 
     /// Counts a call that has its outcome.
@@ -81,7 +81,7 @@ impl Law {
 /// long.
 pub(super) fn out_of_time(seconds: u64, worked: TimeDelta) -> String {
     let used = worked.num_seconds().unsigned_abs();
-    told(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used })
+    stopped_at(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used })
 }
 
 /// The words for the person if the same call was about to be made for the fifth time.
@@ -92,7 +92,8 @@ fn leads_nowhere(tool: &str, times: usize) -> String {
     )
 }
 
-fn told(exceeded: governor::Exceeded) -> String {
+/// The words for the person if a limit ends the turn.
+fn stopped_at(exceeded: governor::Exceeded) -> String {
     let go_on = if exceeded.scope == Scope::Turn { " Or say “go on” to continue in a new turn." } else { "" };
     format!("I stopped here: {exceeded}.{go_on} What was done so far is kept.")
 }

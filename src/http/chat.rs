@@ -326,7 +326,7 @@ impl Socket {
             Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
             Err(error @ StoreError::Full(_)) => {
                 tracing::warn!(%error, "a message was not accepted");
-                return self.refuse(&error.told(), id).await;
+                return self.refuse(&error.for_caller(), id).await;
             }
             Err(error) => return Err(error.into()),
         };

@@ -225,7 +225,7 @@ impl Mcp {
     }
 
     fn clean(&self, error: McpError) -> McpError {
-        error.told(|text| self.0.scrubber.clean(text).into_owned())
+        error.reworded(|text| self.0.scrubber.clean(text).into_owned())
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct RequestManner {
 /// The JSON body of a chat request.
 pub(super) fn chat(request: &Request, model: &str, peer: RequestTarget, manner: RequestManner) -> Value {
     let quirks = peer.quirks;
-    let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries, peer) };
+    let messages = if request.tools.is_empty() { calls_as_text(&request.entries) } else { called(&request.entries, peer) };
     let mut body = json!({ "model": model, "messages": mended(messages, quirks), "stream": manner.streamed });
     let limit = match quirks.limit {
         LimitField::MaxTokens => "max_tokens",
@@ -254,8 +254,8 @@ fn arguments(text: &str) -> String {
     }
 }
 
-/// Entries with tool calls told as text: some providers refuse tool messages in a request that offers no tools.
-fn told(entries: &[Entry]) -> Vec<Value> {
+/// Entries with tool calls as text: some providers refuse tool messages in a request that offers no tools.
+fn calls_as_text(entries: &[Entry]) -> Vec<Value> {
     let mut names = HashMap::new();
     let mut shown = HashSet::new();
     let mut messages = Vec::new();

@@ -104,7 +104,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// The words for the caller of something that could not be done; the rest is for the log.
-    pub fn told(&self) -> String {
+    pub fn for_caller(&self) -> String {
         match self {
             Self::Full(told) => told.clone(),
             _ => "the database does not answer; try again".to_owned(),

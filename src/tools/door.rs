@@ -168,16 +168,16 @@ impl Tools {
         let OpenQuestion { proposal, prepared, finding, why } = asking;
         let kit = &self.registry.kit;
         let (sha256, now) = (proposal.sha256(), kit.clock.now());
-        let mut told = prepared.act.told(kit).await?;
-        told.what.extend(finding.why.iter().cloned());
+        let mut card = prepared.act.card(kit).await?;
+        card.what.extend(finding.why.iter().cloned());
         let shown = Shown {
             words: profile.words_about(&proposal.effects, kit.store.asked_beside(lease).await?),
             tool: proposal.tool,
             arguments: proposal.arguments,
-            what: told.what,
+            what: card.what,
             why,
-            can_always: told.can_always,
-            capability: told.capability,
+            can_always: card.can_always,
+            capability: card.capability,
             finding: (!finding.is_empty()).then(|| finding.clone()),
         };
         let expires_at = now + profile.approval_expiry.unwrap_or(kit.approval_expiry);

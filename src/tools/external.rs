@@ -85,7 +85,7 @@ impl Tool for ExternalTool {
 }
 
 impl Act for Call {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         at_once(Ok(CallCard { can_always: true, ..CallCard::of(in_words(self)) }))
     }
 
@@ -133,7 +133,7 @@ async fn called(Call { server, tool }: &Call, doing: Doing<'_>) -> Result<Outcom
             store.intend_operation(lease, &operation, clock.now()).await?;
             hit(Point::AfterIntent)?;
             let answered = hands.mcp.call(permit, &server.name, &server.transport, &tool.name, proposal.arguments.clone());
-            let (state, outcome) = told(answered.await);
+            let (state, outcome) = outcome_of(answered.await);
             hit(Point::AfterSend)?;
             store.end_operation(lease, &operation, state, Some(&outcome.result), clock.now()).await?;
             hit(Point::AfterOperation)?;
@@ -142,7 +142,7 @@ async fn called(Call { server, tool }: &Call, doing: Doing<'_>) -> Result<Outcom
     })
 }
 
-fn told(answered: Result<mcp::McpAnswer, mcp::McpError>) -> (OperationState, Outcome) {
+fn outcome_of(answered: Result<mcp::McpAnswer, mcp::McpError>) -> (OperationState, Outcome) {
     match answered {
         Ok(mcp::McpAnswer { ok: true, text }) => (OperationState::Done, Outcome::ok(text)),
         Ok(mcp::McpAnswer { ok: false, text }) => (OperationState::Failed, Outcome::failed(text)),

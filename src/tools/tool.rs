@@ -128,7 +128,7 @@ pub trait Act: Send + Sync {
     ///
     /// # Errors
     /// If the database does not answer.
-    fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>>;
+    fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>>;
 
     /// Carries the call out.
     ///

@@ -44,7 +44,7 @@ impl Tool for Says {
 }
 
 impl Act for Says {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         at_once(Ok(CallCard::of(vec![format!("Says {}.", self.0)])))
     }
 

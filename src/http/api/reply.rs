@@ -56,7 +56,7 @@ impl From<StoreError> for ApiRefusal {
             return Self::unknown(error.to_string());
         }
         tracing::warn!(error = &error as &dyn std::error::Error, "the interface could not answer");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.told())
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.for_caller())
     }
 }
 

@@ -102,7 +102,7 @@ impl From<StoreError> for V1Refusal {
             return Self::new(StatusCode::NOT_FOUND, told).at("metadata.conversation").code("conversation_not_found");
         }
         tracing::warn!(error = &error as &dyn std::error::Error, "/v1 could not answer");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.told())
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.for_caller())
     }
 }
 

@@ -172,7 +172,7 @@ async fn relay(mut client: UnixStream, server: &Upstream) -> io::Result<()> {
             }
             let taken = filter.take(&piece[..read], &mut out);
             if let Err(refused) = &taken {
-                filter::error(TOO_LONG, &told(refused), &mut out);
+                filter::error(TOO_LONG, &error_text(refused), &mut out);
             }
             to_client.write_all(&out).await?;
             if taken.is_err() {
@@ -187,7 +187,8 @@ async fn relay(mut client: UnixStream, server: &Upstream) -> io::Result<()> {
     }
 }
 
-fn told(refused: &FilterError) -> String {
+/// The words of the error that a client gets in place of what was not let through.
+fn error_text(refused: &FilterError) -> String {
     const MEBIBYTE: usize = 1 << 20;
     match refused {
         FilterError::Message(bytes) => format!(

@@ -257,7 +257,7 @@ impl Store {
                 StatementsEnd::Failed(error) => error,
             },
         };
-        let failed = failed.told();
+        let failed = failed.for_model();
         if !reads {
             let recorded = self.end_operation(lease, &operation, OperationState::Failed, Some(&failed), now).await;
             if let Err(StoreError::LostLease) = recorded {

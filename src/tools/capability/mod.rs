@@ -60,7 +60,7 @@ impl Tool for CapabilityTool {
 }
 
 impl Act for CapabilityTool {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         let CapabilityVersion { name, version, grants, .. } = &self.0;
         let powers = grants.in_words();
         let what = if powers.is_empty() {

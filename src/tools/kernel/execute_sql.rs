@@ -59,7 +59,7 @@ impl Tool for ExecuteSql {
 }
 
 impl Act for Statements {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         at_once(Ok(CallCard::of(sql::in_words(&self.query))))
     }
 

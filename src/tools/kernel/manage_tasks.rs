@@ -51,7 +51,7 @@ impl Tool for ManageTasks {
 }
 
 impl Act for Request {
-    fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+    fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         async move {
             let action = &self.action;
             let Some(id) = self.id else {

@@ -43,7 +43,7 @@ impl Tool for Restart {
 }
 
 impl Act for Order {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         let what = match self.mode {
             Mode::Reload => "Loads every capability afresh.",
             Mode::Full => "Restarts the server. Turns that run go on afterwards.",

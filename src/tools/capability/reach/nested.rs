@@ -24,13 +24,13 @@ impl Reaching {
         let asked = CallInput { tools, toolset: policy.tools, arguments: params.clone() };
         let Prepared { act, effects, version, .. } = match tool.prepare(asked).await {
             Ok(prepared) => prepared,
-            Err(tool::ToolError::Refused(refusal)) => return Err(OperationError::Refused(refusal.told())),
+            Err(tool::ToolError::Refused(refusal)) => return Err(OperationError::Refused(refusal.for_model())),
             Err(tool::ToolError::Store(error)) => return Err(error.into()),
         };
         let proposal = Proposal { call: permit.call(), tool: name, arguments: params, effects, version };
         let permit = match governor::authorize(policy, &proposal, Evidence::default()) {
             Verdict::Allow(permit) => Arc::new(permit),
-            Verdict::Deny(why) => return Err(OperationError::Refused(why.told())),
+            Verdict::Deny(why) => return Err(OperationError::Refused(why.for_model())),
             Verdict::Ask(why) => {
                 let why = format!(
                     "{why} A person has to decide about this, and a capability cannot wait for that: let the agent call `{}` itself.",

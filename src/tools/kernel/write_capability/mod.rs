@@ -124,7 +124,7 @@ fn may_call(tools: &Registry, draft: &Draft) -> Result<(), Refusal> {
 }
 
 impl Act for CheckedCapability {
-    fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+    fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         async move { Ok(CallCard { capability: Some(self.shown(kit).await?), ..CallCard::of(self.in_words()) }) }.boxed()
     }
 
