@@ -173,7 +173,7 @@ fn data_folder(folder: &Path) -> Check {
     }
 }
 
-/// Whether the address is free, or a level3 has it.
+/// Checks that the address is free, or that a level3 has it.
 async fn port(config: &Config) -> Check {
     const WHAT: &str = "address";
     let address = config.listen;

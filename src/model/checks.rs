@@ -247,7 +247,7 @@ impl Looking {
     }
 }
 
-/// Whether an answer comes in pieces.
+/// Checks that an answer comes in pieces.
 async fn streaming(client: &ChatClient) -> Check {
     const WHAT: &str = "streaming";
     let pieces = AtomicUsize::new(0);
@@ -265,7 +265,7 @@ async fn streaming(client: &ChatClient) -> Check {
     }
 }
 
-/// Whether it calls a tool that it is told to call.
+/// Checks that the model calls a tool that it is told to call.
 async fn calling(client: &ChatClient) -> Check {
     const WHAT: &str = "tool calls";
     let parameters = json!({

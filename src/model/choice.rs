@@ -117,7 +117,7 @@ impl ModelSource {
         catalogue.chain(&readable, last)
     }
 
-    /// Whether a model can be asked by this name, and how it is written.
+    /// Checks that a model can be asked by this name, and gives the form in which the name is kept.
     ///
     /// # Errors
     /// A sentence with the choices, or with the variable that is missing.

@@ -16,7 +16,7 @@ pub(super) struct RefusingServer<'a> {
     pub(super) address: &'a str,
     /// The model asked for.
     pub(super) model: &'a str,
-    /// Whether a key was sent.
+    /// True if a key was sent.
     pub(super) has_key: bool,
     /// The variable with the key.
     pub(super) key_variable: &'a str,

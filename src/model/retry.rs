@@ -10,14 +10,14 @@ use reqwest::header::HeaderMap;
 use super::{ModelError, ModelErrorKind};
 use crate::clock::Random;
 
-/// Whether sending the same request again may help.
+/// The chance that the same request helps if it is sent again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Again {
-    /// It may not.
+    /// None.
     Never,
-    /// It may, once: what failed took long already.
+    /// There is one, once: the failed attempt took long already.
     Once,
-    /// It may; after this pause if the server named one.
+    /// There is one; after this pause if the server named one.
     Later(Option<Duration>),
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Again {
 pub(super) struct Failure {
     /// The error to tell when there is no further attempt.
     pub(super) error: ModelError,
-    /// Whether there may be one.
+    /// The chance of another attempt.
     pub(super) again: Again,
     /// The model's text, if only the server could not read it.
     pub(super) wrote: Option<String>,

@@ -15,7 +15,7 @@ const LONGEST: usize = 2 << 20;
 pub(super) struct ModelProperties {
     /// Tokens of one request with its answer.
     pub(super) context_tokens: Option<u32>,
-    /// Whether it sees.
+    /// True if it sees images.
     pub(super) images: Option<bool>,
     /// True if it shows a model the arguments of its past calls as a text within JSON, every
     /// quotation mark escaped, between the tags of a Hermes template. Older servers of llama.cpp
@@ -75,7 +75,7 @@ fn conversation_with_a_call() -> Value {
     })
 }
 
-/// Whether it shows the call so.
+/// True if the server shows the call so.
 fn escapes_calls(shown: &Value) -> bool {
     let form = r#"<tool_call> {"name": "look", "arguments": "{\"at\":\"sky\"}"} </tool_call>"#;
     let shown = shown["prompt"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -100,7 +100,7 @@ fn tokens(value: &Value) -> Option<u32> {
     u32::try_from(value.as_u64()?).ok().filter(|tokens| *tokens >= 256)
 }
 
-/// Whether a list has the word; `None` if there is no list.
+/// True if a list has the word; `None` if there is no list.
 fn has(list: &Value, word: &str) -> Option<bool> {
     list.as_array().map(|list| list.iter().any(|one| one == word))
 }

@@ -64,7 +64,7 @@ fn prepared() -> anyhow::Result<(Config, Runtime)> {
 fn keep(work: impl AsyncFnOnce(Config) -> Result<String, BackupError>) -> anyhow::Result<ExitCode> {
     let (config, runtime) = prepared()?;
     let done = runtime.block_on(work(config))?;
-    // Whether somebody reads it or not, it is done.
+    // The work is done, also if nobody reads the line.
     let _ = writeln!(io::stdout(), "{done}");
     Ok(ExitCode::SUCCESS)
 }

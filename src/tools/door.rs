@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::tool::{CallInput, Doing, Executed, ToolError, Prepared};
+use super::tool::{Preparing, Doing, Executed, ToolError, Prepared};
 use super::{Tools, arguments};
 use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
 use crate::failpoint::{self, Point};
@@ -156,7 +156,7 @@ impl Tools {
             Ok(given) => given,
             Err(refusal) => return Ok((arguments, Err(refusal))),
         };
-        match tool.prepare(CallInput { tools: &self.registry, toolset, arguments: given }).await {
+        match tool.prepare(Preparing { tools: &self.registry, toolset, arguments: given }).await {
             Ok(prepared) => Ok((arguments, Ok(prepared))),
             Err(ToolError::Refused(refusal)) => Ok((arguments, Err(refusal))),
             Err(ToolError::Store(error)) => Err(error),

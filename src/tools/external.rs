@@ -11,7 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::kit::Kit;
-use super::tool::{Act, CallInput, Doing, Executed, ToolError, Prepared, Source, CallCard, Tool, at_once};
+use super::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, Source, CallCard, Tool, at_once};
 use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::mcp;
@@ -57,7 +57,7 @@ impl Tool for ExternalTool {
     }
 
     /// Asks the server for its definition of the tool, and checks the arguments.
-    fn prepare<'a>(&'a self, asked: CallInput<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let (known, kit) = (&self.0, asked.kit());
             let gone = || {

@@ -27,7 +27,7 @@ pub use kit::{Hands, Kit};
 pub use marks::Marks;
 pub use registry::Offered;
 use tool::Sources;
-pub use tool::{Act, CallInput, Doing, Executed, ToolError, Inside, Prepared, Registry, Source, CallCard, Tool, at_once, read, spec};
+pub use tool::{Act, Preparing, Doing, Executed, ToolError, Inside, Prepared, Registry, Source, CallCard, Tool, at_once, read, spec};
 
 /// All tools that models may call, and the way to them. Cheap to clone.
 #[derive(Clone)]

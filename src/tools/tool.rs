@@ -27,7 +27,7 @@ pub trait Tool: Send + Sync {
     ///
     /// # Errors
     /// [`ToolError::Refused`] if it cannot be carried out.
-    fn prepare<'a>(&'a self, asked: CallInput<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>>;
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>>;
 
     /// True if a call may have changed something, as far as its arguments say.
     fn changes(&self, _arguments: &Value) -> bool {
@@ -39,7 +39,7 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Whether a capability may call it, if it was granted so.
+    /// True if a capability may be granted to call it.
     fn for_capabilities(&self) -> bool {
         false
     }
@@ -87,7 +87,7 @@ pub struct Registry {
 }
 
 /// A call as a tool reads it.
-pub struct CallInput<'a> {
+pub struct Preparing<'a> {
     /// The tools that exist.
     pub tools: &'a Registry,
     /// The tools that exist for the profile.
@@ -96,7 +96,7 @@ pub struct CallInput<'a> {
     pub arguments: Value,
 }
 
-impl CallInput<'_> {
+impl Preparing<'_> {
     /// The things that tools work with.
     pub fn kit(&self) -> &Kit {
         &self.tools.kit
@@ -150,7 +150,7 @@ pub struct CallCard {
     pub what: Vec<String>,
     /// The capability that it writes or replaces.
     pub capability: Option<ShownCapability>,
-    /// Whether “always” means something here: it does for calls of one capability, or of one
+    /// True if “always” means something here: it does for calls of one capability, or of one
     /// definition of an external tool. Rules for other tools are set in the policy.
     pub can_always: bool,
 }

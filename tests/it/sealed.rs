@@ -19,7 +19,7 @@ use level3::secrets::Vault;
 use level3::store::{CheckedComponent, Lease, NewStep, OpenCall, Store, StoreError};
 use level3::telemetry::Scrubber;
 use level3::tools::{
-    Act, CallInput, Doing, Executed, ToolError, Hands, Kit, Marks, Prepared, AfterCall, CallCard, Tool, ToolSettings, Tools, at_once,
+    Act, Preparing, Doing, Executed, ToolError, Hands, Kit, Marks, Prepared, AfterCall, CallCard, Tool, ToolSettings, Tools, at_once,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -34,7 +34,7 @@ impl Tool for Says {
         ToolSpec { name: self.0.into(), description: "Says its name.".into(), parameters: json!({"type": "object"}) }
     }
 
-    fn prepare<'a>(&'a self, _: CallInput<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+    fn prepare<'a>(&'a self, _: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         at_once(Ok(Prepared::new(Self(self.0), Effect::Read)))
     }
 

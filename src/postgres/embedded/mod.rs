@@ -272,7 +272,7 @@ impl Running<'_> {
     }
 }
 
-/// Whether waiting longer is of no use: the server answered, and not with "starting up".
+/// True if waiting longer is of no use: the server answered, and not with "starting up".
 fn is_final(error: &sqlx::Error) -> bool {
     const CANNOT_CONNECT_NOW: &str = "57P03";
     error.as_database_error().is_some_and(|error| error.code().as_deref() != Some(CANNOT_CONNECT_NOW))

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 
 use super::arguments;
 use super::kit::Kit;
-use super::tool::{Act, CallInput, Doing, Executed, ToolError, Inside, Prepared, Source, CallCard, Tool, at_once};
+use super::tool::{Act, Preparing, Doing, Executed, ToolError, Inside, Prepared, Source, CallCard, Tool, at_once};
 use crate::domain::{CapabilityVersion, Effect, ToolSpec};
 use crate::store::{CapabilitySummary, Crash, StoreError};
 
@@ -42,7 +42,7 @@ impl Tool for CapabilityTool {
         spec(&CapabilitySummary { name, version, description, parameters })
     }
 
-    fn prepare<'a>(&'a self, asked: CallInput<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         let live = &self.0;
         at_once(match asked.kit().hands.sandbox.validate_params(live, &asked.arguments) {
             Ok(()) => Ok(Prepared { version: Some(live.version), ..Prepared::new(Self(live.clone()), Effect::Call) }),

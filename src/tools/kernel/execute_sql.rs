@@ -10,7 +10,7 @@ use crate::domain::{EXECUTE_SQL, Effect, ToolSpec};
 use crate::governor::sql;
 use crate::store::{AgentLogin, AgentSql, RowLimits, SqlEnd, StoreError};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, CallInput, Doing, Executed, ToolError, Inside, Prepared, CallCard, Tool, at_once, more_than_reading, read, spec};
+use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Inside, Prepared, CallCard, Tool, at_once, more_than_reading, read, spec};
 
 const DESCRIPTION: &str = "Execute SQL (PostgreSQL) and return rows as JSON, or the row count for changes; several statements succeed together or not at \
      all. Your tables live in the schema `agent`, where you may create, change and drop anything. Readable besides: the views tasks, conversations, \
@@ -33,7 +33,7 @@ impl Tool for ExecuteSql {
         spec::<Statements>(EXECUTE_SQL, DESCRIPTION)
     }
 
-    fn prepare<'a>(&'a self, asked: CallInput<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let request: Statements = read(asked.arguments.clone())?;
             let effects = sql::classify(&request.query).effects;

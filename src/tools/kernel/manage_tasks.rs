@@ -14,7 +14,7 @@ use crate::domain::{Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode,
 use crate::model::reference::Reference;
 use crate::store::{Lease, NewTask, StoreError, TaskChange, Unit};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, CallInput, Doing, Executed, ToolError, Prepared, CallCard, Tool, read, spec};
+use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, CallCard, Tool, read, spec};
 
 const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
 
@@ -26,7 +26,7 @@ impl Tool for ManageTasks {
         spec::<Request>(MANAGE_TASKS, DESCRIPTION)
     }
 
-    fn prepare<'a>(&'a self, asked: CallInput<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let request: Request = read(asked.arguments.clone())?;
             let mut effect = request.effect();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::domain::{Effect, Outcome, RESTART, ToolSpec, WRITE_CAPABILITY};
 use crate::store::StoreError;
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, CallInput, Doing, Executed, ToolError, Prepared, CallCard, Tool, at_once, read, spec};
+use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, CallCard, Tool, at_once, read, spec};
 
 const DESCRIPTION: &str =
     "Reload capabilities (mode='reload') or restart the entire process (mode='full'). Turns survive a restart.";
@@ -37,7 +37,7 @@ impl Tool for Restart {
         spec::<Order>(RESTART, DESCRIPTION)
     }
 
-    fn prepare<'a>(&'a self, asked: CallInput<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         at_once(read::<Order>(asked.arguments).map(|order| Prepared::new(order, Effect::Restart)))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::super::tool::{self, Act, CallInput, Doing, Executed, Inside, Prepared, more_than_reading};
+use super::super::super::tool::{self, Act, Preparing, Doing, Executed, Inside, Prepared, more_than_reading};
 use super::{LedgerEntry, OperationError, Inner, Reaching, secrets_of};
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, OperationState, Outcome};
 use crate::governor::{self, Evidence, Permit, Proposal, Verdict};
@@ -21,7 +21,7 @@ impl Reaching {
         if !tool.for_capabilities() {
             return Err(OperationError::Refused(format!("`{name}` is for the agent itself, not for capabilities")));
         }
-        let asked = CallInput { tools, toolset: policy.tools, arguments: params.clone() };
+        let asked = Preparing { tools, toolset: policy.tools, arguments: params.clone() };
         let Prepared { act, effects, version, .. } = match tool.prepare(asked).await {
             Ok(prepared) => prepared,
             Err(tool::ToolError::Refused(refusal)) => return Err(OperationError::Refused(refusal.for_model())),

@@ -11,7 +11,7 @@ use crate::domain::{Draft, Grants, Language, Power, Refusal, RefusalCode, TestCa
 pub(super) struct Request {
     /// Snake_case name for the capability, becomes the function name
     name: String,
-    /// What this capability does, shown to the LLM as tool description
+    #[schemars(description = "What this capability does, shown to the LLM as tool description")]
     description: String,
     /// Full JavaScript source: `export default async function NAME(params) { ... }`
     code: String,

@@ -14,7 +14,7 @@ use crate::failpoint::{self, Point};
 use crate::sandbox::{CheckedDraft, teaching};
 use crate::store::{CheckedComponent, StoreError};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, CallInput, Doing, Executed, ToolError, Prepared, Registry, CallCard, Tool, read, spec};
+use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, Registry, CallCard, Tool, read, spec};
 
 use draft::Request;
 use trial::Unfit;
@@ -49,7 +49,7 @@ impl Tool for WriteCapability {
 
     /// If the author names no grants, the proposal is completed with those that the trial call
     /// needs. A person decides about them as about any grant.
-    fn prepare<'a>(&'a self, asked: CallInput<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let mut given = asked.arguments.clone();
             let silent = given.get("grants").is_none_or(|grants| grants.is_null() || *grants == json!({}));
