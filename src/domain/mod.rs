@@ -44,7 +44,7 @@ pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_
 pub use refusal::reword;
 pub use refusal::{SourcePlace, Refusal, RefusalCode};
 pub use task::{Task, TaskStatus};
-pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened};
+pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened, without_middle};
 pub use turn::{Failure, Origin, Role, TurnState};
 pub use wake_up::WakeUpKind;
 pub use words::{DecidingWords, Heard, Words, asks};

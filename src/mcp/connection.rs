@@ -101,7 +101,7 @@ where
 {
     let us = Implementation::new("level3", env!("CARGO_PKG_VERSION"));
     let config = ClientConfig::new(ClientCapabilities::default(), us);
-    config.serve_with_lifecycle(transport, mode).await.map_err(|error| definition::said(&error.to_string()))
+    config.serve_with_lifecycle(transport, mode).await.map_err(|error| definition::error_words(&error.to_string()))
 }
 
 async fn over_http(server: &str, url: &str, filled: &Filled) -> Result<Running, McpError> {

@@ -8,7 +8,7 @@ use rmcp::service::Peer;
 use sha2::{Digest, Sha256};
 
 use super::{McpAnswer, McpListing, McpError, clean, schema};
-use crate::domain::{McpDefinition, mcp_tool_name};
+use crate::domain::{McpDefinition, mcp_tool_name, without_middle};
 
 /// The most tools of one server.
 const MOST_TOOLS: usize = 64;
@@ -22,7 +22,7 @@ const MAX_ANSWER: usize = 64 << 10;
 const MAX_SAID: usize = 500;
 
 /// Words of a server in an error.
-pub fn said(text: &str) -> String {
+pub(super) fn error_words(text: &str) -> String {
     clean::line(text, MAX_SAID)
 }
 
@@ -33,7 +33,7 @@ pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<McpLis
     for _ in 0..MOST_PAGES {
         let page = PaginatedRequestParams::default().with_cursor(cursor);
         let page = peer.list_tools(Some(page)).await;
-        let page = page.map_err(|error| McpError::unreachable(server, &said(&error.to_string())))?;
+        let page = page.map_err(|error| McpError::unreachable(server, &error_words(&error.to_string())))?;
         tools.extend(page.tools);
         cursor = page.next_cursor;
         if cursor.is_none() || tools.len() > MOST_TOOLS {
@@ -92,7 +92,7 @@ pub(super) fn answer(result: CallToolResult) -> McpAnswer {
         _ => parts.join("\n"),
     };
     let text: String = text.chars().filter(|c| !clean::invisible(*c)).collect();
-    McpAnswer { ok: result.is_error != Some(true), text: cut(text) }
+    McpAnswer { ok: result.is_error != Some(true), text: without_middle(text, MAX_ANSWER) }
 }
 
 fn part(block: &ContentBlock) -> String {
@@ -107,15 +107,6 @@ fn part(block: &ContentBlock) -> String {
         ContentBlock::ResourceLink(link) => format!("[a link: {}]", clean::line(&link.uri, 500)),
         _ => "[something that level3 does not know, not shown]".to_owned(),
     }
-}
-
-fn cut(text: String) -> String {
-    if text.len() <= MAX_ANSWER {
-        return text;
-    }
-    let head = text.floor_char_boundary(MAX_ANSWER * 2 / 3);
-    let tail = text.ceil_char_boundary(text.len() - MAX_ANSWER / 3);
-    format!("{}\n[… {} bytes left out here …]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
 #[cfg(test)]

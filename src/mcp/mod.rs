@@ -26,7 +26,6 @@ use crate::telemetry::Scrubber;
 
 use connection::McpConnection;
 
-pub use definition::said;
 pub use error::McpError;
 pub use schema::fits;
 
@@ -137,9 +136,9 @@ impl Mcp {
             Ok(Ok(_)) => return Err(McpError::refused(server, "it asks back before it answers, which level3 does not do")),
             // It said so itself: it is there, and did not do it.
             Ok(Err(ServiceError::McpError(error))) => {
-                return Err(self.clean(McpError::refused(server, &definition::said(&error.message))));
+                return Err(self.clean(McpError::refused(server, &definition::error_words(&error.message))));
             }
-            Ok(Err(error)) => McpError::lost(server, &definition::said(&error.to_string())),
+            Ok(Err(error)) => McpError::lost(server, &definition::error_words(&error.to_string())),
             Err(_) => McpError::late(server, limit),
         };
         self.forget(server).await;

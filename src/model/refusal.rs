@@ -38,7 +38,7 @@ impl RefusingServer<'_> {
     /// Understands a response that is no success.
     pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8], now: DateTime<Utc>) -> Failure {
         let said = match serde_json::from_slice::<Value>(body) {
-            Ok(value) => said(&value),
+            Ok(value) => refusal_body(&value),
             Err(_) => RefusalBody { message: one_line(&strip_tags(&String::from_utf8_lossy(body))), ..RefusalBody::default() },
         };
         if status.is_redirection() {
@@ -67,7 +67,7 @@ impl RefusingServer<'_> {
         if !is_error && !failed {
             return None;
         }
-        let said = said(chunk);
+        let said = refusal_body(chunk);
         let status = said.status.unwrap_or(match said.code.as_str() {
             "rate_limit_exceeded" | "rate_limit_error" | "insufficient_quota" => 429,
             "authentication_error" | "invalid_api_key" => 401,
@@ -163,7 +163,7 @@ fn root_cause(error: &dyn Error) -> String {
 }
 
 /// Finds the message wherever servers put it: `error.message`, `error`, `message`, `detail`, also inside an array.
-fn said(value: &Value) -> RefusalBody {
+fn refusal_body(value: &Value) -> RefusalBody {
     let value = if value.is_array() { &value[0] } else { value };
     let error = &value["error"];
     let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);

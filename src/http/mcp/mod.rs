@@ -3,7 +3,7 @@
 //! `docs/mcp.md` describes it; the crate `rmcp` has the protocol.
 
 mod call;
-mod told;
+mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

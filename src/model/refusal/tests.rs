@@ -22,7 +22,7 @@ fn the_message_is_found_in_every_shape() {
         (json!({ "other": 1 }), ""),
         (json!(null), ""),
     ] {
-        assert_eq!(said(&body).message, message, "{body}");
+        assert_eq!(refusal_body(&body).message, message, "{body}");
     }
 }
 
