@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 
 use super::{Executor, RunningTurn, review};
 use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
-use crate::governor::{self, Repetition, Scope};
+use crate::governor::{self, RepeatedCall, Scope};
 use crate::store::{Lease, NewReview, OpenCall, TurnProgress, StoreError};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so
@@ -43,7 +43,7 @@ impl Law {
     /// The reason not to run a call any more, in words for the person; the turn ends with them.
     pub(super) fn stops(&self, open: &OpenCall) -> Option<String> {
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
-        if let Repetition::Stop(times) = governor::repetition(&self.made, tool, arguments) {
+        if let RepeatedCall::Stop(times) = governor::repeated_call(&self.made, tool, arguments) {
             return Some(leads_nowhere(tool, times));
         }
         // The other limits stop the next model request: calls that were asked for within them are

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Refusal, RefusalCode, Rule, ToolCallId, Toolset};
 
-pub use budget::{Exceeded, Repetition, STOP_AT, Scope, What, check, repetition};
+pub use budget::{Exceeded, RepeatedCall, STOP_AT, Scope, What, check, repeated_call};
 
 /// A tool call as the law judges it.
 #[derive(Clone, Debug, Serialize)]

@@ -8,7 +8,7 @@ use super::plain_schema::plain_schema;
 use crate::domain::{Draft, Grants, Language, Power, Refusal, RefusalCode, TestCase};
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Request {
+pub(super) struct DraftArguments {
     /// Snake_case name for the capability, becomes the function name
     name: String,
     #[schemars(description = "What this capability does, shown to the LLM as tool description")]
@@ -77,7 +77,7 @@ fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D
     }
 }
 
-impl Request {
+impl DraftArguments {
     /// The draft that the arguments mean.
     ///
     /// # Errors

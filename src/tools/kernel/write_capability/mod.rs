@@ -16,7 +16,7 @@ use crate::store::{CheckedComponent, StoreError};
 use crate::tools::kit::Kit;
 use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, Registry, CallCard, Tool, read, spec};
 
-use draft::Request;
+use draft::DraftArguments;
 use trial::Unfit;
 
 const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
@@ -39,7 +39,7 @@ struct CheckedCapability {
 impl Tool for WriteCapability {
     /// The WIT says how grants are written.
     fn spec(&self) -> ToolSpec {
-        let mut spec = spec::<Request>(WRITE_CAPABILITY, DESCRIPTION);
+        let mut spec = spec::<DraftArguments>(WRITE_CAPABILITY, DESCRIPTION);
         if let Some(Value::String(description)) = spec.parameters.pointer_mut("/properties/grants/description") {
             description.push(' ');
             description.push_str(teaching::grants());
@@ -75,7 +75,7 @@ impl Tool for WriteCapability {
 }
 
 /// The inner error: the draft cannot do its work as it is.
-async fn prepare_once(tools: &Registry, request: Request) -> Result<Result<Prepared, Unfit>, ToolError> {
+async fn prepare_once(tools: &Registry, request: DraftArguments) -> Result<Result<Prepared, Unfit>, ToolError> {
     let kit = &tools.kit;
     let mut draft = request.into_draft()?;
     if tools.brought(&draft.name).is_some() {
