@@ -16,7 +16,7 @@ use super::body::{self, RequestManner};
 use super::providers::{Provider, Quirks, Tells};
 use super::reading::{ResponseReader, AttemptDeadlines};
 use super::refusal::{RefusingServer, one_line};
-use super::retry::{Again, Failure, RetryPolicy};
+use super::retry::{Again, FailedAttempt, RetryPolicy};
 use super::tells::{self, ModelProperties};
 use super::transport::{SendError, Transport};
 use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, names, rescue};
@@ -90,11 +90,11 @@ impl ChatClient {
         Ok(names::all(&list))
     }
 
-    async fn first_listed(&self) -> Result<String, Failure> {
+    async fn first_listed(&self) -> Result<String, FailedAttempt> {
         let list = self.list().await?;
         let name = names::first_chat_model(&list).ok_or_else(|| {
             let message = format!("{} lists no model to talk to: load one there, or set LLM_MODEL.", self.address());
-            Failure::last(ModelErrorKind::Refused, message)
+            FailedAttempt::last(ModelErrorKind::Refused, message)
         })?;
         if self.provider.tells == Tells::Nothing
             && let Some(told) = ModelProperties::listed(&list, &name)
@@ -105,13 +105,13 @@ impl ChatClient {
         Ok(name)
     }
 
-    async fn list(&self) -> Result<Value, Failure> {
+    async fn list(&self) -> Result<Value, FailedAttempt> {
         let deadline = Instant::now() + self.limits.connect;
         let listed = timeout_at(deadline, self.head(self.transport.models(), deadline + self.limits.connect, "")).await;
         let Ok(response) = listed else {
             let (address, variable) = (self.address(), self.target.endpoint.address_variable());
             let message = format!("{address} did not list its models in time: is it the right {variable}? Or set LLM_MODEL.");
-            return Err(Failure::passing(ModelErrorKind::Timeout, message));
+            return Err(FailedAttempt::passing(ModelErrorKind::Timeout, message));
         };
         let bytes = self.start_of(response?, 1 << 20, deadline).await;
         Ok(serde_json::from_slice(&bytes).unwrap_or_default())
@@ -138,7 +138,7 @@ impl ChatClient {
 
     /// Runs `attempt` until it works or trying again is over.
     #[expect(clippy::disallowed_methods, reason = "the pause is for the peer's sake, in real time")]
-    async fn trying<'f, T>(&self, attempt: impl Fn() -> BoxFuture<'f, Result<T, Failure>>) -> Result<T, ModelError> {
+    async fn trying<'f, T>(&self, attempt: impl Fn() -> BoxFuture<'f, Result<T, FailedAttempt>>) -> Result<T, ModelError> {
         let ModelLimits { retries, retry_base: base, longest_pause: longest, .. } = self.limits;
         let mut failures = 0;
         loop {
@@ -164,7 +164,7 @@ impl ChatClient {
 
     /// One attempt. If the server could not read a tool call that the model wrote, perhaps this
     /// side can; if it broke down in the middle of a stream, perhaps it can give the whole.
-    async fn attempt_or_rescue(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
+    async fn attempt_or_rescue(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, FailedAttempt> {
         let mut failure = match self.attempt(request, model, on_delta, true).await {
             Ok(answer) if answer.finish_reason == NO_CALL => {
                 return self.attempt(request, model, on_delta, true).await; // which does not demand one
@@ -177,7 +177,7 @@ impl ChatClient {
                 // A person has seen the first part already and must not see it twice: nothing of
                 // this is shown, and there is no further attempt.
                 let whole = self.attempt(request, model, &|_| {}, false).await;
-                return whole.map_err(|failure| Failure { again: Again::Never, ..failure });
+                return whole.map_err(|failure| FailedAttempt { again: Again::Never, ..failure });
             }
             Err(failure) => failure,
             answered => return answered,
@@ -189,7 +189,7 @@ impl ChatClient {
         if answer.calls.is_empty() { Err(failure) } else { Ok(answer) }
     }
 
-    async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>, streamed: bool) -> Result<Answer, Failure> {
+    async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>, streamed: bool) -> Result<Answer, FailedAttempt> {
         let watch = AttemptDeadlines::starting(Instant::now(), &self.limits, streamed);
         let quirks = self.provider.quirks(model);
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
@@ -256,14 +256,14 @@ impl ChatClient {
         sent: impl Future<Output = Result<Response, SendError>>,
         deadline: Instant,
         model: &str,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, FailedAttempt> {
         let peer = self.peer(model);
         let response = match timeout_at(deadline, sent).await {
             Err(_) => return Err(peer.no_first_token(self.limits.first_token)),
             Ok(Err(SendError::Http(error))) => return Err(peer.unanswered(&error)),
             Ok(Err(SendError::Request(error))) => {
                 let message = format!("The request to {} could not be made: {}", self.address(), one_line(&error.to_string()));
-                return Err(Failure::last(ModelErrorKind::Refused, message));
+                return Err(FailedAttempt::last(ModelErrorKind::Refused, message));
             }
             Ok(Ok(response)) => response,
         };

@@ -23,7 +23,7 @@ pub(super) enum Again {
 
 /// A failed attempt.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct FailedAttempt {
     /// The error to tell when there is no further attempt.
     pub(super) error: ModelError,
     /// The chance of another attempt.
@@ -34,7 +34,7 @@ pub(super) struct Failure {
     pub(super) within_stream: bool,
 }
 
-impl Failure {
+impl FailedAttempt {
     /// A failure that trying again does not mend.
     pub(super) fn last(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self { error: ModelError::new(kind, message), again: Again::Never, wrote: None, within_stream: false }
@@ -46,7 +46,7 @@ impl Failure {
     }
 }
 
-impl From<ModelError> for Failure {
+impl From<ModelError> for FailedAttempt {
     fn from(error: ModelError) -> Self {
         Self { error, again: Again::Never, wrote: None, within_stream: false }
     }
@@ -65,8 +65,8 @@ pub(super) struct RetryPolicy {
 
 impl RetryPolicy {
     /// The pause before the next attempt after `failures` failed ones, or the error to end with.
-    pub(super) fn pause(&self, failure: Failure, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
-        let Failure { mut error, again, .. } = failure;
+    pub(super) fn pause(&self, failure: FailedAttempt, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
+        let FailedAttempt { mut error, again, .. } = failure;
         if let Again::Later(asked) = again {
             error.wait = asked;
         }
