@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use level3::clock::{SystemClock, SystemRandom};
-use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, TestCase, ToolCallId, Toolset};
+use level3::domain::{CapabilityVersion, Draft, Effect, Grants, SourceLanguage, Mode, TestCase, ToolCallId, Toolset};
 use level3::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 use level3::sandbox::{CheckedDraft, SandboxLimits, Nothing, Sandbox};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ async fn bench() {
     let floor_call = floor(1000);
     let small_call = called(&sandbox, SMALL).await;
     let medium_call = called(&sandbox, &medium_source()).await;
-    let echo = Draft { language: Language::Wat, ..draft(FLOOR) };
+    let echo = Draft { language: SourceLanguage::Wat, ..draft(FLOOR) };
     let echo_call = calls(&sandbox, &version(&echo, sandbox.check(&echo).await.unwrap())).await;
 
     println!("{:41} {:>10} {:>10} {:>9}", "", "p50", "p99", "p50/floor");
@@ -98,7 +98,7 @@ fn draft(source: &str) -> Draft {
     Draft {
         name: "probe".into(),
         description: "A probe".into(),
-        language: Language::JavaScript,
+        language: SourceLanguage::JavaScript,
         source: source.into(),
         parameters: json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}),
         grants: Grants::harmless(),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use chrono::TimeDelta;
 use level3::clock::{Clock, SystemClock, SystemRandom};
 use level3::config::Config;
-use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, Language, Mode, ToolCallId, Toolset};
+use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, SourceLanguage, Mode, ToolCallId, Toolset};
 use level3::egress::{self, Egress, SystemResolver};
 use level3::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 use level3::mcp::{self, Mcp};
@@ -88,7 +88,7 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
     let draft = Draft {
         name: "double".into(),
         description: "d".into(),
-        language: Language::JavaScript,
+        language: SourceLanguage::JavaScript,
         source: SOURCE.into(),
         parameters: json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}),
         grants: Grants::harmless(),

@@ -24,7 +24,7 @@ mod words;
 
 pub use approval::{ApprovalState, Channel, Decision, Finding, Shown, ShownCapability};
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
-pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, valid_name};
+pub use capability::{CapabilityVersion, Draft, SourceLanguage, NAME_RULE, TestCase, valid_name};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::domain::{Draft, Language, NAME_RULE, valid_name};
+use crate::domain::{Draft, SourceLanguage, NAME_RULE, valid_name};
 
 use super::component::{Bytes, LoadError, Loaded, sha256};
 use super::error::FailedTest;
@@ -41,9 +41,9 @@ impl Sandbox {
         check_form(draft)?;
         schema::check(&draft.parameters)?;
         let component = match draft.language {
-            Language::JavaScript => self.0.build_javascript(draft).await?,
-            Language::Wat => wat::build(draft)?,
-            Language::Wasm => wat::decode(draft)?,
+            SourceLanguage::JavaScript => self.0.build_javascript(draft).await?,
+            SourceLanguage::Wat => wat::build(draft)?,
+            SourceLanguage::Wasm => wat::decode(draft)?,
         };
         let sha256 = sha256(&component.bytes);
         let bytes = Bytes { component: &component.bytes, sha256: &sha256, grants: &draft.grants, language: draft.language };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 
-use crate::domain::{Grants, Language, WRITE_CAPABILITY};
+use crate::domain::{Grants, SourceLanguage, WRITE_CAPABILITY};
 
 use super::host::{self, CapabilityPre, HostState};
 use super::powers::INTERFACES;
@@ -22,7 +22,7 @@ pub(super) struct Bytes<'a> {
     pub(super) component: &'a [u8],
     pub(super) sha256: &'a str,
     pub(super) grants: &'a Grants,
-    pub(super) language: Language,
+    pub(super) language: SourceLanguage,
 }
 
 impl Bytes<'_> {
@@ -73,7 +73,7 @@ struct ComponentCache {
     entries: HashMap<Key, (Arc<Loaded>, u64)>,
 }
 
-type Key = (String, Grants, Language);
+type Key = (String, Grants, SourceLanguage);
 
 impl Components {
     fn get(&self, key: &Key) -> Option<Arc<Loaded>> {
@@ -140,14 +140,14 @@ fn compile(
     javascript: &wasmtime::Module,
     bytes: &[u8],
     grants: &Grants,
-    language: Language,
+    language: SourceLanguage,
 ) -> Result<Loaded, LoadError> {
     let invalid = |error: wasmtime::Error| LoadError::Invalid(format!("{error:#}"));
     let component = Component::new(engine, bytes).map_err(invalid)?;
     let mut allowed: Vec<_> =
         INTERFACES.iter().filter(|interface| interface.is_for(grants)).map(|interface| interface.import()).collect();
     let mut linker = host::linker(engine, grants).map_err(invalid)?;
-    if language == Language::JavaScript {
+    if language == SourceLanguage::JavaScript {
         linker.root().module(ENGINE_NAME, javascript).map_err(invalid)?;
         allowed.push(ENGINE_NAME.to_owned());
     }

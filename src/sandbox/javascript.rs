@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::domain::{Draft, Language};
+use crate::domain::{Draft, SourceLanguage};
 
 use super::component::{BuiltComponent, Bytes, sha256};
 use super::template::Kind;
@@ -77,7 +77,7 @@ impl Inner {
             .map(|template| template.component(Kind::Inspect, ""))
             .map_err(|error| failed(CallError::Unusable(error)))?;
         let sha256 = sha256(&component);
-        let bytes = Bytes { component: &component, sha256: &sha256, grants: &draft.grants, language: Language::JavaScript };
+        let bytes = Bytes { component: &component, sha256: &sha256, grants: &draft.grants, language: SourceLanguage::JavaScript };
         let loaded = self.load(bytes).await.map_err(|error| failed(CallError::Unusable(error.to_string())))?;
         let terms = self.terms_of_trial(Arc::new(Nothing));
         let answered = self.answer(&loaded, &json!({ "source": source }).to_string(), &terms).await;

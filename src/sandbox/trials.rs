@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::domain::{CapabilityVersion, Language, TestCase};
+use crate::domain::{CapabilityVersion, SourceLanguage, TestCase};
 
 use super::component::{Bytes, Loaded, sha256};
 use super::reach::{KvRequest, Missing, Nothing, Operation, Reach, OperationRefused, OperationRequest};
@@ -51,7 +51,7 @@ impl Inner {
     /// nothing of a power cannot ask for it. So the call is made once more, linked with every
     /// power, and still with only its own grants.
     async fn lacking(&self, capability: &CapabilityVersion, params: &Value) -> Option<Missing> {
-        if capability.language != Language::JavaScript {
+        if capability.language != SourceLanguage::JavaScript {
             return None;
         }
         let every = powers::every();

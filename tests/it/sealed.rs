@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use level3::clock::{Clock, SystemRandom};
 use level3::domain::{
     AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect, Grants,
-    Language, McpDefinition, McpTransport, Outcome, Profile, ToolSpec, Toolset,
+    SourceLanguage, McpDefinition, McpTransport, Outcome, Profile, ToolSpec, Toolset,
 };
 use level3::egress::{self, Egress, SystemResolver};
 use level3::mcp::{self, Mcp};
@@ -111,7 +111,7 @@ impl House {
         let draft = Draft {
             name: name.into(),
             description: "d".into(),
-            language: Language::JavaScript,
+            language: SourceLanguage::JavaScript,
             source: source.into(),
             parameters: json!({"type": "object", "properties": {}}),
             grants: Grants { harmless: Grants::harmless().harmless, ..Grants::from_json(grants.as_object().unwrap()).unwrap() },

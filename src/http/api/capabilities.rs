@@ -8,7 +8,7 @@ use similar::TextDiff;
 
 use super::folder;
 use super::reply::{QueryString, At, Body, ApiRefusal, Reply};
-use crate::domain::{CapabilityVersion, Language};
+use crate::domain::{CapabilityVersion, SourceLanguage};
 use crate::http::Doors;
 use crate::wire::api::{Capabilities, Capability, Changed, CapabilityDiff, CapabilityFolder, RollBack, Tested};
 
@@ -136,9 +136,9 @@ fn state(enabled: bool) -> String {
 /// The differences between two versions, as one unified diff.
 fn difference(old: &CapabilityVersion, new: &CapabilityVersion) -> String {
     let source = |version: &CapabilityVersion| match version.language {
-        Language::JavaScript | Language::Wat => version.source.clone(),
+        SourceLanguage::JavaScript | SourceLanguage::Wat => version.source.clone(),
         // Base64 would differ in one endless line.
-        Language::Wasm => format!("a component with sha256 {}\n", version.sha256),
+        SourceLanguage::Wasm => format!("a component with sha256 {}\n", version.sha256),
     };
     let pretty = |value: Value| format!("{value:#}\n");
     let parts = [

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::domain::{CapabilityVersion, GrantError, Grants, Language, NAME_RULE, TestCase, valid_name};
+use crate::domain::{CapabilityVersion, GrantError, Grants, SourceLanguage, NAME_RULE, TestCase, valid_name};
 use crate::wire::api::CapabilityFolder;
 
 const DESCRIPTION: &str = "capability.json";
@@ -14,7 +14,7 @@ const DESCRIPTION: &str = "capability.json";
 pub(super) struct ReadFolder {
     pub(super) name: String,
     pub(super) description: String,
-    language: Language,
+    language: SourceLanguage,
     source: String,
     parameters: Map<String, Value>,
     grants: Option<Map<String, Value>>,
@@ -26,7 +26,7 @@ pub(super) struct ReadFolder {
 struct Description {
     name: String,
     description: String,
-    language: Option<Language>,
+    language: Option<SourceLanguage>,
     parameters: Map<String, Value>,
     grants: Option<Map<String, Value>>,
     #[serde(default)]
@@ -74,7 +74,7 @@ pub(super) fn read(folder: &CapabilityFolder) -> Result<ReadFolder, String> {
     let (Some((file, source)), None) = (files.next(), files.next()) else {
         return Err(format!("beside `{DESCRIPTION}` there must be exactly one file, named {}", sources()));
     };
-    let language = Language::ALL.iter().copied().find(|language| file_of(*language) == file);
+    let language = SourceLanguage::ALL.iter().copied().find(|language| file_of(*language) == file);
     let language = language.ok_or_else(|| format!("`{file}` is no source; name it {}", sources()))?;
     if let Some(said) = described.language.filter(|said| *said != language) {
         return Err(format!("`{DESCRIPTION}` says the language is {said}, and `{file}` is {language}"));
@@ -98,16 +98,16 @@ pub(super) fn write(capability: &CapabilityVersion) -> CapabilityFolder {
     [(DESCRIPTION.to_owned(), described), (file_of(capability.language).to_owned(), source)].into_iter().collect()
 }
 
-fn file_of(language: Language) -> &'static str {
+fn file_of(language: SourceLanguage) -> &'static str {
     match language {
-        Language::JavaScript => "source.js",
-        Language::Wat => "source.wat",
-        Language::Wasm => "source.wasm.base64",
+        SourceLanguage::JavaScript => "source.js",
+        SourceLanguage::Wat => "source.wat",
+        SourceLanguage::Wasm => "source.wasm.base64",
     }
 }
 
 fn sources() -> String {
-    let files: Vec<_> = Language::ALL.iter().map(|language| format!("`{}`", file_of(*language))).collect();
+    let files: Vec<_> = SourceLanguage::ALL.iter().map(|language| format!("`{}`", file_of(*language))).collect();
     files.join(" or ")
 }
 

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use super::{CheckError, CheckedDraft, SandboxLimits, Nothing, Reach, Sandbox};
 use crate::clock::{ManualClock, SeededRandom};
-use crate::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, Outcome, TestCase, ToolCallId, Toolset};
+use crate::domain::{CapabilityVersion, Draft, Effect, Grants, SourceLanguage, Mode, Outcome, TestCase, ToolCallId, Toolset};
 use crate::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 
 /// The moment the tests' clock shows.
@@ -73,7 +73,7 @@ fn draft(source: &str) -> Draft {
     Draft {
         name: "probe".into(),
         description: "A test".into(),
-        language: Language::JavaScript,
+        language: SourceLanguage::JavaScript,
         source: source.into(),
         parameters: json!({"type": "object"}),
         grants: Grants::harmless(),

@@ -7,7 +7,7 @@ use crate::domain::RefusalCode;
 const ECHO: &str = include_str!("../../../capabilities/examples/echo/source.wat");
 
 fn wat(source: &str) -> Draft {
-    Draft { language: Language::Wat, ..draft(source) }
+    Draft { language: SourceLanguage::Wat, ..draft(source) }
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn wat_may_import_what_was_granted_and_nothing_else() {
 fn wasm(bytes: &[u8]) -> Draft {
     use base64::Engine as _;
     let source = base64::engine::general_purpose::STANDARD.encode(bytes);
-    Draft { language: Language::Wasm, ..draft(&source) }
+    Draft { language: SourceLanguage::Wasm, ..draft(&source) }
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_component_in_bytes_runs() {
 #[tokio::test]
 async fn faults_in_bytes_are_named() {
     let bytes = |text: &str| ::wat::parse_str(text).unwrap();
-    let not_base64 = Draft { language: Language::Wasm, ..draft("(component)") };
+    let not_base64 = Draft { language: SourceLanguage::Wasm, ..draft("(component)") };
     for (draft, kind, words) in [
         (not_base64, RefusalCode::SyntaxError, "the component's bytes in base64"),
         (wasm(b""), RefusalCode::SyntaxError, "no WebAssembly component"),
@@ -178,7 +178,7 @@ async fn what_cannot_be_made_again_is_refused_with_the_way_out() {
         (CapabilityVersion { source: "export default ()".into(), ..old.clone() }, "not the one its component"),
         (broken, "unexpected"),
         (CapabilityVersion { sha256: "0".repeat(64), ..old.clone() }, "damaged"),
-        (CapabilityVersion { language: Language::Wat, ..old.clone() }, "not JavaScript"),
+        (CapabilityVersion { language: SourceLanguage::Wat, ..old.clone() }, "not JavaScript"),
     ] {
         let outcome = sandbox().call(&permit(), &changed, &json!({}), nothing()).await;
         assert!(!outcome.ok, "{}", outcome.result);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::plain_schema::plain_schema;
-use crate::domain::{Draft, Grants, Language, Power, Refusal, RefusalCode, TestCase};
+use crate::domain::{Draft, Grants, SourceLanguage, Power, Refusal, RefusalCode, TestCase};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct DraftArguments {
@@ -84,7 +84,7 @@ impl DraftArguments {
     /// If the language does not exist, or the grants cannot be read.
     pub(super) fn into_draft(self) -> Result<Draft, Refusal> {
         let language = match self.language.as_deref() {
-            None | Some("" | "js") => Language::JavaScript,
+            None | Some("" | "js") => SourceLanguage::JavaScript,
             Some(language) => language.parse().map_err(|error: String| Refusal::arguments(format!("`language`: {error}")))?,
         };
         let grants = match &self.grants {
@@ -94,7 +94,7 @@ impl DraftArguments {
                     Grants::from_json(written).map_err(|error| Refusal::new(RefusalCode::UnknownGrant, error.to_string()))?;
                 // An author who asks for a host takes the time and a log for granted. Components in
                 // other languages import exactly the powers they name.
-                if language == Language::JavaScript {
+                if language == SourceLanguage::JavaScript {
                     grants.harmless = Grants::harmless().harmless;
                 }
                 grants
