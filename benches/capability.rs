@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use level3::clock::{SystemClock, SystemRandom};
-use level3::domain::{CapabilityVersion, Draft, Effect, Grants, SourceLanguage, Mode, TestCase, ToolCallId, Toolset};
+use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Mode, SourceLanguage, TestCase, ToolCallId, Toolset};
 use level3::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
-use level3::sandbox::{CheckedDraft, SandboxLimits, Nothing, Sandbox};
+use level3::sandbox::{CheckedDraft, Nothing, Sandbox, SandboxLimits};
 use serde_json::{Value, json};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store};

@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 use chrono::TimeDelta;
 use level3::clock::{Clock, SystemClock, SystemRandom};
 use level3::config::Config;
-use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, SourceLanguage, Mode, ToolCallId, Toolset};
+use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, Mode, SourceLanguage, ToolCallId, Toolset};
 use level3::egress::{self, Egress, SystemResolver};
 use level3::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 use level3::mcp::{self, Mcp};
 use level3::postgres::Database;
 use level3::profiles::Profiles;
-use level3::sandbox::{SandboxLimits, Nothing, Sandbox};
+use level3::sandbox::{Nothing, Sandbox, SandboxLimits};
 use level3::secrets::Vault;
 use level3::store::{CheckedComponent, Lease, NewStep, OpenCall, Store};
 use level3::telemetry::Scrubber;
-use level3::tools::{Hands, Marks, AfterCall, ToolSettings, Tools};
+use level3::tools::{AfterCall, Hands, Marks, ToolSettings, Tools};
 use serde_json::{Value, json};
 
 use common::{Insert, percentile};
@@ -42,7 +42,8 @@ async fn main() {
     let database = Database::open(&config).await.unwrap();
     let store = Store::open(&database, &SystemRandom).await.unwrap();
     let (clock, random): (Arc<dyn Clock>, _) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-    let sandbox = Sandbox::open(&config.data_dir.join("cache"), Arc::clone(&clock), random.clone(), SandboxLimits::default()).unwrap();
+    let sandbox =
+        Sandbox::open(&config.data_dir.join("cache"), Arc::clone(&clock), random.clone(), SandboxLimits::default()).unwrap();
     let scrubber = Scrubber::default();
     let vault = Vault::open(&config.data_dir, store.clone(), random, scrubber.clone()).await.unwrap();
     let mcp = Mcp::new(vault.clone(), scrubber.clone(), Default::default(), mcp::McpLimits::default());

@@ -22,7 +22,12 @@ pub(super) struct Weighed {
 
 impl Agent {
     /// Weighs an answer.
-    pub(super) async fn weigh(&self, turn: &RunningTurn<'_>, asking: &Asking<'_>, answer: &Answer) -> Result<Weighed, StoreError> {
+    pub(super) async fn weigh(
+        &self,
+        turn: &RunningTurn<'_>,
+        asking: &Asking<'_>,
+        answer: &Answer,
+    ) -> Result<Weighed, StoreError> {
         let truth = self.truth(turn, asking, answer).await?;
         // The model can say it otherwise only if the turn has a step left.
         let once_more = turn.law.used_up(turn.steps + 1).is_none();

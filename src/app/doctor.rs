@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use crate::cli::Screen;
 use crate::clock::{Clock, Random};
 use crate::config::Config;
-use crate::model::checks::{Check, Examined, ProviderEntry, Looking, CheckState};
+use crate::model::checks::{Check, CheckState, Examined, Looking, ProviderEntry};
 use crate::postgres::{Database, embedded};
 use crate::telemetry;
 

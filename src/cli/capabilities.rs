@@ -11,7 +11,8 @@ use super::screen::time;
 use super::{CliError, Screen, approvals};
 use crate::domain::TurnState;
 use crate::wire::api::{
-    self, Capabilities, CapabilityEntry, Changed, CapabilityDiff, CapabilityFolder, Queued, RollBack, Shipped, ShippedEntry, Tested,
+    self, Capabilities, CapabilityDiff, CapabilityEntry, CapabilityFolder, Changed, Queued, RollBack, Shipped, ShippedEntry,
+    Tested,
 };
 
 /// The commands on capabilities.

@@ -5,7 +5,7 @@ use clap::Args;
 use super::client::{Client, NOTHING};
 use super::screen::time;
 use super::{CliError, Screen};
-use crate::wire::api::{KeptCalls, KeptCall, Undone};
+use crate::wire::api::{KeptCall, KeptCalls, Undone};
 
 /// Which call.
 #[derive(Debug, Args)]

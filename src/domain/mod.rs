@@ -24,7 +24,7 @@ mod words;
 
 pub use approval::{ApprovalState, Channel, Decision, Finding, Shown, ShownCapability};
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
-pub use capability::{CapabilityVersion, Draft, SourceLanguage, NAME_RULE, TestCase, valid_name};
+pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCase, valid_name};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};
@@ -42,7 +42,7 @@ pub use policy::{Classification, Effect, Grade, Impact, Mode, ProfilePolicy, Rul
 pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset, TurnLimits};
 #[cfg(debug_assertions)]
 pub use refusal::reword;
-pub use refusal::{SourcePlace, Refusal, RefusalCode};
+pub use refusal::{Refusal, RefusalCode, SourcePlace};
 pub use task::{Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened, without_middle};
 pub use turn::{Failure, Origin, Role, TurnState};

@@ -1,6 +1,5 @@
 //! A turn's states, and the inputs that begin turns.
 
-
 /// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in
 /// Rust.
 macro_rules! text_enum {

@@ -47,7 +47,12 @@ pub(super) enum OutgoingConnection {
 }
 
 /// Connects for `url` to one of `addresses`, all within `limit`.
-pub(super) async fn connect(addresses: &[SocketAddr], url: &Url, tls: &Tls, limit: Duration) -> Result<OutgoingConnection, Problem> {
+pub(super) async fn connect(
+    addresses: &[SocketAddr],
+    url: &Url,
+    tls: &Tls,
+    limit: Duration,
+) -> Result<OutgoingConnection, Problem> {
     let host = || url.host_str().unwrap_or_default().to_owned();
     let end = Instant::now() + limit;
     let config = match url.scheme() {

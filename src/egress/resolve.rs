@@ -37,7 +37,11 @@ pub(super) struct CheckedAddresses {
 
 /// Finds the addresses of an http or https address and checks all of them: one that is not public spoils the name, because a name that
 /// points to both is a name under attack.
-pub(super) async fn resolve(resolver: &dyn Resolve, allowed: &BTreeSet<SocketAddr>, url: &Url) -> Result<CheckedAddresses, Problem> {
+pub(super) async fn resolve(
+    resolver: &dyn Resolve,
+    allowed: &BTreeSet<SocketAddr>,
+    url: &Url,
+) -> Result<CheckedAddresses, Problem> {
     let name = url.host_str().unwrap_or_default().to_owned();
     let port = url.port_or_known_default().unwrap_or_default();
     let found = match url.host() {

@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use super::{Executor, RunningTurn, review};
 use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
 use crate::governor::{self, RepeatedCall, Scope};
-use crate::store::{Lease, NewReview, OpenCall, TurnProgress, StoreError};
+use crate::store::{Lease, NewReview, OpenCall, StoreError, TurnProgress};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so
 /// far.

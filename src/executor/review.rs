@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{Classification, Effect};
 use crate::model::{Entry, Model, ModelErrorKind, Request};
-use crate::store::{RequestCost, Meter};
+use crate::store::{Meter, RequestCost};
 
 const PROMPT: &str = include_str!("governor.md");
 /// Bytes of the task and of the arguments that are shown; of more, the beginning and the end.

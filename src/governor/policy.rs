@@ -79,7 +79,9 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> TableVerdict {
 /// The decision rules of the planner and governor (requirements/zeta.md, "Decision Rules").
 fn stricter(classified: &Classification, tool: &str) -> TableVerdict {
     if classified.impact == Impact::Systemic {
-        return TableVerdict::Ask(format!("The governor says of this call of `{tool}` that it reaches further than what it names."));
+        return TableVerdict::Ask(format!(
+            "The governor says of this call of `{tool}` that it reaches further than what it names."
+        ));
     }
     if classified.complexity == Grade::High {
         return TableVerdict::Ask(format!("The governor says of this call of `{tool}` that it is complex."));

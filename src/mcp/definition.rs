@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock, PaginatedRequestParams, Resource
 use rmcp::service::Peer;
 use sha2::{Digest, Sha256};
 
-use super::{McpAnswer, McpListing, McpError, clean, schema};
+use super::{McpAnswer, McpError, McpListing, clean, schema};
 use crate::domain::{McpDefinition, mcp_tool_name, without_middle};
 
 /// The most tools of one server.

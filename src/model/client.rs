@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use super::assemble::{Assembly, NO_CALL};
 use super::body::{self, RequestManner};
 use super::providers::{Provider, Quirks, Tells};
-use super::reading::{ResponseReader, AttemptDeadlines};
+use super::reading::{AttemptDeadlines, ResponseReader};
 use super::refusal::{RefusingServer, one_line};
 use super::retry::{Again, FailedAttempt, RetryPolicy};
 use super::tells::{self, ModelProperties};
@@ -64,7 +64,12 @@ impl ChatClient {
     ///
     /// # Errors
     /// TLS cannot be set up on this machine.
-    pub fn new(target: Target, limits: ModelLimits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Result<Self, SettingError> {
+    pub fn new(
+        target: Target,
+        limits: ModelLimits,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Result<Self, SettingError> {
         let transport = Transport::new(target.endpoint.clone(), limits.connect)?;
         let model = OnceCell::new_with(target.model.clone());
         let provider = Provider::named(&target.provider).unwrap_or_else(Provider::custom);
@@ -189,7 +194,13 @@ impl ChatClient {
         if answer.calls.is_empty() { Err(failure) } else { Ok(answer) }
     }
 
-    async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>, streamed: bool) -> Result<Answer, FailedAttempt> {
+    async fn attempt(
+        &self,
+        request: &Request,
+        model: &str,
+        on_delta: OnDelta<'_>,
+        streamed: bool,
+    ) -> Result<Answer, FailedAttempt> {
         let watch = AttemptDeadlines::starting(Instant::now(), &self.limits, streamed);
         let quirks = self.provider.quirks(model);
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.

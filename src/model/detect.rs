@@ -35,7 +35,12 @@ pub fn usual_places() -> Vec<ModelPlace> {
 }
 
 /// Looks at all places at once; the first of them, in the order given, that lists a model one can talk to.
-pub async fn look(places: &[ModelPlace], limits: ModelLimits, clock: &Arc<dyn Clock>, random: &Arc<dyn Random>) -> Option<Arc<dyn Model>> {
+pub async fn look(
+    places: &[ModelPlace],
+    limits: ModelLimits,
+    clock: &Arc<dyn Clock>,
+    random: &Arc<dyn Random>,
+) -> Option<Arc<dyn Model>> {
     let found = join_all(places.iter().map(|place| model_at(place, limits.look))).await.into_iter().flatten().next()?;
     let client = ChatClient::new(found, limits, Arc::clone(clock), Arc::clone(random)).ok()?;
     Some(Arc::new(client))

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use crate::app;
 use crate::app::backup::BackupError;
-use crate::cli::{self, Ask, Cli, CliError, Command, ClientOptions, Screen};
+use crate::cli::{self, Ask, Cli, CliError, ClientOptions, Command, Screen};
 use crate::clock::{Clock, Random, SystemClock, SystemRandom};
 use crate::config::Config;
 use crate::telemetry;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::domain::{Draft, SourceLanguage, NAME_RULE, valid_name};
+use crate::domain::{Draft, NAME_RULE, SourceLanguage, valid_name};
 
 use super::component::{Bytes, LoadError, Loaded, sha256};
 use super::error::FailedTest;

@@ -2,7 +2,7 @@
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
-use super::{DEPTHS, SandboxLimits, SandboxError};
+use super::{DEPTHS, SandboxError, SandboxLimits};
 
 /// quickjs-ng and the prelude, started and snapshotted; made by `capabilities/engine/build.sh`.
 pub(super) const JAVASCRIPT: &[u8] = include_bytes!("../../capabilities/engine/engine.wasm");

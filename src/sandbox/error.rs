@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{SourcePlace, Refusal, RefusalCode, WRITE_CAPABILITY};
+use crate::domain::{Refusal, RefusalCode, SourcePlace, WRITE_CAPABILITY};
 
 /// The sandbox could not be made.
 #[derive(Debug, thiserror::Error)]

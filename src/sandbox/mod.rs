@@ -39,7 +39,7 @@ use crate::governor::Permit;
 
 pub use check::CheckedDraft;
 pub use error::{CallError, CheckError, SandboxError};
-pub use reach::{KvRequest, Missing, Nothing, Operation, Reach, OperationRefused, OperationRequest};
+pub use reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
 pub use trials::{Rehearsed, TestResult};
 
 /// The engine that JavaScript capabilities are made for; each version keeps it. A component made
@@ -120,7 +120,12 @@ impl Sandbox {
     /// # Errors
     /// If the machine cannot run WebAssembly at all. An unusable cache folder only brings a
     /// warning.
-    pub fn open(cache_dir: &Path, clock: Arc<dyn Clock>, random: Arc<dyn Random>, limits: SandboxLimits) -> Result<Self, SandboxError> {
+    pub fn open(
+        cache_dir: &Path,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        limits: SandboxLimits,
+    ) -> Result<Self, SandboxError> {
         let engine = engine::make(&limits)?;
         let javascript = cache::load_or_compile(&engine, engine::JAVASCRIPT, cache_dir)?;
         Ok(Self(Arc::new(Inner {

@@ -149,7 +149,9 @@ pub struct Nothing;
 
 impl Nothing {
     fn refused() -> OperationRefused {
-        OperationRefused::new("nothing outside the sandbox is reached here: this is a check or a trial, which must have no effects")
+        OperationRefused::new(
+            "nothing outside the sandbox is reached here: this is a check or a trial, which must have no effects",
+        )
     }
 }
 

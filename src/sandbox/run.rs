@@ -12,7 +12,7 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 use crate::domain::Grants;
 
 use super::component::Loaded;
-use super::host::{Logs, MemoryLimit, Operations, HostState, TooManyOperations};
+use super::host::{HostState, Logs, MemoryLimit, Operations, TooManyOperations};
 use super::reach::{Missing, Reach};
 use super::{CallError, DEPTHS, Inner, explain, powers};
 use crate::domain::SourcePlace;

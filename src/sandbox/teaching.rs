@@ -70,7 +70,9 @@ pub(super) mod lines {
 
     /// The taught expressions of a power.
     pub(in crate::sandbox) fn expressions(power: Power) -> Vec<&'static str> {
-        lines_after(wit(power), "js").flat_map(|line| at_top_level(line.split_once(": ").map_or(line, |(code, _)| code))).collect()
+        lines_after(wit(power), "js")
+            .flat_map(|line| at_top_level(line.split_once(": ").map_or(line, |(code, _)| code)))
+            .collect()
     }
 
     pub(in crate::sandbox) fn globals(word: &str) -> Vec<&'static str> {

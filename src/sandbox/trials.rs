@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::domain::{CapabilityVersion, SourceLanguage, TestCase};
 
 use super::component::{Bytes, Loaded, sha256};
-use super::reach::{KvRequest, Missing, Nothing, Operation, Reach, OperationRefused, OperationRequest};
+use super::reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
 use super::run::RunEnd;
 use super::template::Kind;
 use super::{CallError, Inner, Sandbox, powers, schema};

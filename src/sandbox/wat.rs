@@ -7,7 +7,7 @@ use crate::domain::Draft;
 
 use super::CheckError;
 use super::component::BuiltComponent;
-use crate::domain::{SourcePlace, RefusalCode};
+use crate::domain::{RefusalCode, SourcePlace};
 
 /// The first bytes of a component in binary form; a core module differs in the last four.
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::tool::{Preparing, Doing, Executed, ToolError, Prepared};
+use super::tool::{Doing, Executed, Prepared, Preparing, ToolError};
 use super::{Tools, arguments};
 use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
 use crate::failpoint::{self, Point};

@@ -11,7 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::kit::Kit;
-use super::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, Source, CallCard, Tool, at_once};
+use super::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Source, Tool, ToolError, at_once};
 use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::mcp;

@@ -27,7 +27,9 @@ pub use kit::{Hands, Kit};
 pub use marks::Marks;
 pub use registry::Offered;
 use tool::Sources;
-pub use tool::{Act, Preparing, Doing, Executed, ToolError, Inside, Prepared, Registry, Source, CallCard, Tool, at_once, read, spec};
+pub use tool::{
+    Act, CallCard, Doing, Executed, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read, spec,
+};
 
 /// All tools that models may call, and the way to them. Cheap to clone.
 #[derive(Clone)]

@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, ToolCallId, TurnId, TurnState};
 
 pub use capabilities::{
-    Capabilities, Capability, CapabilityEntry, Changed, CapabilityDiff, CapabilityFolder, RollBack, Shipped, ShippedEntry, Tested, Version,
+    Capabilities, Capability, CapabilityDiff, CapabilityEntry, CapabilityFolder, Changed, RollBack, Shipped, ShippedEntry,
+    Tested, Version,
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
-pub use undo::{KeptCalls, KeptCall, Undone};
+pub use undo::{KeptCall, KeptCalls, Undone};
 
 /// Body of `POST /api/conversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

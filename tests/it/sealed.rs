@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use level3::clock::{Clock, SystemRandom};
 use level3::domain::{
     AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect, Grants,
-    SourceLanguage, McpDefinition, McpTransport, Outcome, Profile, ToolSpec, Toolset,
+    McpDefinition, McpTransport, Outcome, Profile, SourceLanguage, ToolSpec, Toolset,
 };
 use level3::egress::{self, Egress, SystemResolver};
 use level3::mcp::{self, Mcp};
@@ -19,7 +19,8 @@ use level3::secrets::Vault;
 use level3::store::{CheckedComponent, Lease, NewStep, OpenCall, Store, StoreError};
 use level3::telemetry::Scrubber;
 use level3::tools::{
-    Act, Preparing, Doing, Executed, ToolError, Hands, Kit, Marks, Prepared, AfterCall, CallCard, Tool, ToolSettings, Tools, at_once,
+    Act, AfterCall, CallCard, Doing, Executed, Hands, Kit, Marks, Prepared, Preparing, Tool, ToolError, ToolSettings, Tools,
+    at_once,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta};
 use level3::clock::{ManualClock, SeededRandom, SystemClock};
 use level3::config::Config;
 use level3::model::ModelErrorKind;
-use level3::model::checks::{Looking, CheckState};
+use level3::model::checks::{CheckState, Looking};
 use level3::model::choice::ModelSource;
 use level3::model::client::ModelLimits;
 use serde_json::json;

@@ -67,7 +67,10 @@ fn two_visible_types_of_one_name_are_found() {
         ("text_enum! {\n    /// Words.\n    Limits { A = \"a\" }\n}", "pub struct Limits<T>(T);"),
     ] {
         let all = found(one, other);
-        assert!(matches!(&all[..], [only] if only.starts_with("src/b.rs:") && only.contains("src/a.rs:1")), "{one} {other}: {all:?}");
+        assert!(
+            matches!(&all[..], [only] if only.starts_with("src/b.rs:") && only.contains("src/a.rs:1")),
+            "{one} {other}: {all:?}"
+        );
     }
     for (one, other) in [
         ("pub struct Limits;", "pub struct Bounds;"),

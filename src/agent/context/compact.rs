@@ -4,7 +4,7 @@ use super::{Conversation, size};
 use crate::agent::Agent;
 use crate::executor::RunningTurn;
 use crate::model::{Model, ModelErrorKind, Request};
-use crate::store::{RequestCost, NewSummary, StoreError};
+use crate::store::{NewSummary, RequestCost, StoreError};
 
 impl Agent {
     /// Asks for a summary if the turns before this one have outgrown their room beside `around`

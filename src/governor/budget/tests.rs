@@ -104,7 +104,9 @@ fn the_third_identical_call_is_warned_about_and_the_fifth_ends_the_turn() {
     let judged = |previous: &[(String, String)]| repeated_call(previous, "execute_sql", r#"{"a": 1, "b": 2}"#);
     let mut previous = vec![("restart".to_owned(), r#"{"a":1,"b":2}"#.to_owned()), call(r#"{"a":2}"#)];
     assert_eq!(judged(&previous), RepeatedCall::None);
-    for expected in [RepeatedCall::None, RepeatedCall::Warn(3), RepeatedCall::Warn(4), RepeatedCall::Stop(5), RepeatedCall::Stop(6)] {
+    for expected in
+        [RepeatedCall::None, RepeatedCall::Warn(3), RepeatedCall::Warn(4), RepeatedCall::Stop(5), RepeatedCall::Stop(6)]
+    {
         previous.push(call(r#"{"b":2,"a":1}"#)); // keys in another order are the same arguments
         assert_eq!(judged(&previous), expected);
     }

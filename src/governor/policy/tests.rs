@@ -112,7 +112,9 @@ fn a_classification_makes_a_verdict_stricter_and_never_milder() {
                 for (classified, told) in strict {
                     let with = judged(*mode, &[*effect], rule, Some(classified));
                     match (&without, &with) {
-                        (TableVerdict::Allow, TableVerdict::Ask(why)) => assert!(why.contains(told) && why.contains("the_tool"), "{why}"),
+                        (TableVerdict::Allow, TableVerdict::Ask(why)) => {
+                            assert!(why.contains(told) && why.contains("the_tool"), "{why}")
+                        }
                         _ => assert_eq!(with, without),
                     }
                     assert_ne!(with, TableVerdict::Allow);
@@ -121,7 +123,11 @@ fn a_classification_makes_a_verdict_stricter_and_never_milder() {
         }
     }
     let risky = Classification { risk: Grade::High, ..low };
-    assert_eq!(judged(Mode::Auto, &[Effect::Write], None, Some(risky)), TableVerdict::Allow, "high risk alone is recorded, not asked");
+    assert_eq!(
+        judged(Mode::Auto, &[Effect::Write], None, Some(risky)),
+        TableVerdict::Allow,
+        "high risk alone is recorded, not asked"
+    );
 }
 
 #[test]

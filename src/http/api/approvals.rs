@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 
-use super::reply::{QueryString, At, Body, ApiRefusal, Reply};
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::{ApprovalId, ApprovalState, Channel, Decision};
 use crate::http::Doors;
 use crate::wire::api::{Approval, Approvals, Approve, Deny};
@@ -17,7 +17,10 @@ pub(super) struct ApprovalFilter {
     state: Option<ApprovalState>,
 }
 
-pub(super) async fn list(State(doors): State<Doors>, QueryString(ApprovalFilter { state }): QueryString<ApprovalFilter>) -> Reply<Approvals> {
+pub(super) async fn list(
+    State(doors): State<Doors>,
+    QueryString(ApprovalFilter { state }): QueryString<ApprovalFilter>,
+) -> Reply<Approvals> {
     Ok(Json(Approvals { approvals: doors.store.approvals(state, LIMIT).await? }))
 }
 

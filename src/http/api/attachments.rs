@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::reply::{At, ApiRefusal};
+use super::reply::{ApiRefusal, At};
 use crate::http::{Doors, page};
 
 /// One image. A browser shows it as this type, whatever bytes it has, and runs nothing.

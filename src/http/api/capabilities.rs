@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::folder;
-use super::reply::{QueryString, At, Body, ApiRefusal, Reply};
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::{CapabilityVersion, SourceLanguage};
 use crate::http::Doors;
-use crate::wire::api::{Capabilities, Capability, Changed, CapabilityDiff, CapabilityFolder, RollBack, Tested};
+use crate::wire::api::{Capabilities, Capability, CapabilityDiff, CapabilityFolder, Changed, RollBack, Tested};
 
 #[derive(Deserialize)]
 pub(super) struct Which {

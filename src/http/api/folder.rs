@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::domain::{CapabilityVersion, GrantError, Grants, SourceLanguage, NAME_RULE, TestCase, valid_name};
+use crate::domain::{CapabilityVersion, GrantError, Grants, NAME_RULE, SourceLanguage, TestCase, valid_name};
 use crate::wire::api::CapabilityFolder;
 
 const DESCRIPTION: &str = "capability.json";

@@ -10,7 +10,7 @@ use rust_embed::RustEmbed;
 use serde_json::Value;
 
 use super::folder::{self, ReadFolder};
-use super::reply::{At, Body, ApiRefusal, Reply};
+use super::reply::{ApiRefusal, At, Body, Reply};
 use crate::domain::{CallRequest, WRITE_CAPABILITY};
 use crate::http::Doors;
 use crate::wire::api::{CapabilityFolder, Queued, Shipped, ShippedEntry};

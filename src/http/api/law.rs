@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::reply::{At, Body, ApiRefusal, Reply};
+use super::reply::{ApiRefusal, At, Body, Reply};
 use crate::domain::{NAME_RULE, Rate, valid_name};
 use crate::http::Doors;
 use crate::tools;

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use super::reply::{At, Body, ApiRefusal, Reply};
+use super::reply::{ApiRefusal, At, Body, Reply};
 use crate::domain::{MCP_NAME_RULE, McpTransport, valid_mcp_name};
 use crate::http::Doors;
 use crate::mcp::McpError;

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use super::Doors;
 use crate::domain::DEFAULT_PROFILE;
 use crate::wire::api::NewConversation;
-use reply::{Body, ApiRefusal};
+use reply::{ApiRefusal, Body};
 
 /// The largest body, in bytes. The largest thing to send is a capability in base64.
 const MAX_BODY_BYTES: usize = 4 << 20;

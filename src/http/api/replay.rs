@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::reply::{At, ApiRefusal, Reply};
+use super::reply::{ApiRefusal, At, Reply};
 use crate::domain::TurnId;
 use crate::facts::Event;
 use crate::http::Doors;

@@ -168,7 +168,8 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiRefusal> {
         let read = Path::from_request_parts(parts, state).await;
-        read.map(|Path(at)| Self(at)).map_err(|error| ApiRefusal::bad(format!("the address cannot be read: {}", error.body_text())))
+        read.map(|Path(at)| Self(at))
+            .map_err(|error| ApiRefusal::bad(format!("the address cannot be read: {}", error.body_text())))
     }
 }
 

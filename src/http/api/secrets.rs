@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use secrecy::SecretString;
 
-use super::reply::{At, ApiRefusal, Reply, bytes};
+use super::reply::{ApiRefusal, At, Reply, bytes};
 use crate::http::Doors;
 use crate::wire::api::{Secret, Secrets};
 

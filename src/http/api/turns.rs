@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
-use super::reply::{QueryString, At, ApiRefusal, Reply};
+use super::reply::{ApiRefusal, At, QueryString, Reply};
 use crate::domain::{Machine, TurnId};
 use crate::http::Doors;
 use crate::wire::api::TurnReport;

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::reply::{At, ApiRefusal, Reply};
+use super::reply::{ApiRefusal, At, Reply};
 use crate::domain::ToolCallId;
 use crate::http::Doors;
 use crate::wire::api::{KeptCalls, Undone};

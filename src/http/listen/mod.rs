@@ -87,7 +87,14 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
 
 /// One connection, until its end; `all` is false if it is beyond the limit and may only ask for the
 /// health.
-async fn connection(line: ClientStream, peer: SocketAddr, all: bool, router: Router, limits: ConnectionLimits, shutdown: CancellationToken) {
+async fn connection(
+    line: ClientStream,
+    peer: SocketAddr,
+    all: bool,
+    router: Router,
+    limits: ConnectionLimits,
+    shutdown: CancellationToken,
+) {
     let service = service_fn(move |request| answer(router.clone(), request, peer, all));
     let mut http = http1::Builder::new();
     // The limit for the head holds between two requests as well.

@@ -82,7 +82,8 @@ async fn who_does_not_read_is_let_go() {
 
 #[tokio::test]
 async fn beyond_the_room_the_health_is_still_told_and_afterwards_there_is_room_again() {
-    let (address, ..) = server(ConnectionLimits { connections: 3, reserve: 2, reserve_head: Duration::from_millis(200), ..limits() }).await;
+    let (address, ..) =
+        server(ConnectionLimits { connections: 3, reserve: 2, reserve_head: Duration::from_millis(200), ..limits() }).await;
     let mut holding = Vec::new();
     for _ in 0..3 {
         let mut stream = begin(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;

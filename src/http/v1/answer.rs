@@ -14,7 +14,7 @@ use super::stream;
 use crate::http::Doors;
 use crate::memory;
 use crate::store::ShownAccepted;
-use crate::wire::v1::{Choice, Completion, MODEL, Level3Part, AssistantMessage};
+use crate::wire::v1::{AssistantMessage, Choice, Completion, Level3Part, MODEL};
 
 pub(super) async fn complete(State(doors): State<Doors>, asked: AnswerableRequest) -> Result<Response, V1Refusal> {
     // The handler listens before it accepts anything, so that it misses no event between.

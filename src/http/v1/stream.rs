@@ -13,7 +13,7 @@ use super::answering::Answering;
 use super::follow::Next;
 use super::refusal::V1Refusal;
 use super::telling::{Ending, StreamPiece};
-use crate::wire::v1::{Chunk, ChunkChoice, Delta, MODEL, Level3Part};
+use crate::wire::v1::{Chunk, ChunkChoice, Delta, Level3Part, MODEL};
 
 /// After so much silence the server sends a line without meaning, so that no proxy takes the
 /// connection for dead.
@@ -82,7 +82,9 @@ impl Stream {
         match piece {
             StreamPiece::Text(text) => self.chunk(Delta { role: None, content: Some(text) }, None, progress),
             StreamPiece::Calls(called) => self.chunk(Delta::default(), None, Level3Part { tool_call: Some(called), ..progress }),
-            StreamPiece::Called(called) => self.chunk(Delta::default(), None, Level3Part { tool_result: Some(called), ..progress }),
+            StreamPiece::Called(called) => {
+                self.chunk(Delta::default(), None, Level3Part { tool_result: Some(called), ..progress })
+            }
         }
     }
 

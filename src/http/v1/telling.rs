@@ -154,8 +154,12 @@ impl Telling {
         match &record.event {
             Event::TurnStarted(_) => self.started = true,
             Event::StepAnswered(step) => return self.answered(step),
-            Event::ToolCallProposed(proposed) => return vec![StreamPiece::Calls(called(proposed.call, &proposed.request.name, None))],
-            Event::ToolCallEnded(ended) => return vec![StreamPiece::Called(called(ended.call, &ended.name, Some(ended.outcome.ok)))],
+            Event::ToolCallProposed(proposed) => {
+                return vec![StreamPiece::Calls(called(proposed.call, &proposed.request.name, None))];
+            }
+            Event::ToolCallEnded(ended) => {
+                return vec![StreamPiece::Called(called(ended.call, &ended.name, Some(ended.outcome.ok)))];
+            }
             Event::ApprovalRequested(asked) => self.waiting = Some((asked.approval, asked.shown.clone())),
             Event::ApprovalDecided(_) => self.waiting = None,
             Event::TurnEnded(TurnEnded { state, reason, failure, retry_after, .. }) => {

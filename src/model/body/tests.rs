@@ -146,10 +146,12 @@ fn images_are_parts_of_their_message_with_tools_and_without() {
 fn every_request_bounds_the_answer_in_the_providers_own_word() {
     let request = Request::default();
     for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
-        let body = chat(&request, "m", RequestTarget { quirks: quirks(provider, "m"), local: false, tagged_calls: false }, STREAMED);
+        let body =
+            chat(&request, "m", RequestTarget { quirks: quirks(provider, "m"), local: false, tagged_calls: false }, STREAMED);
         assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");
     }
-    let openai = chat(&request, "m", RequestTarget { quirks: quirks("openai", "m"), local: false, tagged_calls: false }, STREAMED);
+    let openai =
+        chat(&request, "m", RequestTarget { quirks: quirks("openai", "m"), local: false, tagged_calls: false }, STREAMED);
     assert!(openai.get("max_tokens").is_none() && openai.get("temperature").is_none(), "{openai}");
     let local = chat(&request, "m", RequestTarget { quirks: quirks("custom", "m"), local: true, tagged_calls: false }, STREAMED);
     assert_eq!(local["temperature"], LOCAL_TEMPERATURE);

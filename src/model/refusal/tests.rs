@@ -3,8 +3,13 @@
 use super::*;
 use serde_json::json;
 
-const PEER: RefusingServer<'static> =
-    RefusingServer { address: "http://x/v1", model: "m", has_key: true, key_variable: "LLM_API_KEY", address_variable: "LLM_BASE_URL" };
+const PEER: RefusingServer<'static> = RefusingServer {
+    address: "http://x/v1",
+    model: "m",
+    has_key: true,
+    key_variable: "LLM_API_KEY",
+    address_variable: "LLM_BASE_URL",
+};
 
 fn refused(status: u16, body: &str) -> FailedAttempt {
     PEER.refused(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes(), DateTime::UNIX_EPOCH)

@@ -26,7 +26,7 @@ pub use error::EmbeddedError;
 use account::Account;
 use binaries::Binaries;
 use error::During;
-use server::{ServerEnd, Server};
+use server::{Server, ServerEnd};
 
 /// How long a start may take. Long, since it includes the recovery after a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);

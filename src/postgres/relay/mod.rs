@@ -23,7 +23,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
-use filter::{MessageFilter, FilterError};
+use filter::{FilterError, MessageFilter};
 use upstream::Upstream;
 
 /// The error code that a client reads in place of a message that is too long.

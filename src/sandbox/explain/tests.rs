@@ -44,7 +44,10 @@ fn a_bracket_that_is_still_open_is_named() {
     }
     assert!(at("const ä = ['ü', ;").is_some());
     let windows = "\r\nä = 1;".repeat(30) + "\r\n\r\nf(ü;";
-    assert_eq!(open_bracket(&windows, SourcePlace { line: 33, offset: 4 }).as_deref(), Some(" The `(` in `f(ü;` is still open there."));
+    assert_eq!(
+        open_bracket(&windows, SourcePlace { line: 33, offset: 4 }).as_deref(),
+        Some(" The `(` in `f(ü;` is still open there.")
+    );
     assert_eq!(open_bracket("f(", SourcePlace { line: 7, offset: 9 }), None);
 }
 

@@ -62,7 +62,9 @@ fn not_granted(grants: &Grants, method: &str, url: &Url) -> OperationRefused {
     let may: Vec<_> = grants.http.iter().map(HttpGrant::in_words).collect();
     let may = may.join(" ");
     let (Some(host), Ok(scheme)) = (url.host_str(), url.scheme().parse()) else {
-        return OperationRefused::new(format!("`{url}` cannot be reached: only https and http addresses can be granted. It may: {may}"));
+        return OperationRefused::new(format!(
+            "`{url}` cannot be reached: only https and http addresses can be granted. It may: {may}"
+        ));
     };
     // Neither name nor password belong into an error.
     let shown = format!("{scheme}://{host}{}{}", url.port().map(|port| format!(":{port}")).unwrap_or_default(), url.path());

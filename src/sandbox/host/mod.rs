@@ -21,7 +21,7 @@ use crate::domain::{Grants, Power};
 
 use super::engine::{MODULES, TABLE_ELEMENTS, TABLES};
 use super::powers;
-use super::reach::{Missing, Reach, OperationRefused};
+use super::reach::{Missing, OperationRefused, Reach};
 
 pub(super) use log::Logs;
 pub(super) use operations::{Operations, TooManyOperations};

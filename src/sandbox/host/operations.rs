@@ -12,7 +12,7 @@ use wasmtime::Result;
 use crate::domain::{Grants, Power};
 
 use super::super::SandboxLimits;
-use super::super::reach::{Missing, Operation, Reach, OperationRefused, OperationRequest};
+use super::super::reach::{Missing, Operation, OperationRefused, OperationRequest, Reach};
 use super::HostState;
 use super::bindings::level3::capability::operations::{self, Completion};
 
@@ -81,7 +81,9 @@ impl Operations {
         let ordinal = self.started;
         let request = request.and_then(|request| match ordinal {
             _ if ordinal <= most => Ok(request),
-            _ => Err(OperationRefused::new(format!("a call may start {most} operations, and this is one more; do less per call"))),
+            _ => {
+                Err(OperationRefused::new(format!("a call may start {most} operations, and this is one more; do less per call")))
+            }
         });
         match request {
             Ok(request) => self.queue.unbounded_send(Operation { ordinal, request }).map_err(wasmtime::Error::new)?,
@@ -103,7 +105,9 @@ fn within(answer: String, most: usize) -> Result<String, OperationRefused> {
         return Ok(answer);
     }
     let size = answer.len();
-    Err(OperationRefused::new(format!("the answer has {size} bytes and may have {most}; ask for less at once, for example one page")))
+    Err(OperationRefused::new(format!(
+        "the answer has {size} bytes and may have {most}; ask for less at once, for example one page"
+    )))
 }
 
 /// Reads an operation's JSON and compares it with the grants.

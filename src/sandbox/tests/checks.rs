@@ -1,7 +1,7 @@
 //! Each check a draft has to pass, and the words of each failure.
 
 use super::*;
-use crate::domain::{SourcePlace, RefusalCode};
+use crate::domain::{RefusalCode, SourcePlace};
 use crate::sandbox::component::Bytes;
 
 async fn accepted(source: &str) -> CheckedDraft {

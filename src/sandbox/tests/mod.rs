@@ -21,9 +21,9 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::{CheckError, CheckedDraft, SandboxLimits, Nothing, Reach, Sandbox};
+use super::{CheckError, CheckedDraft, Nothing, Reach, Sandbox, SandboxLimits};
 use crate::clock::{ManualClock, SeededRandom};
-use crate::domain::{CapabilityVersion, Draft, Effect, Grants, SourceLanguage, Mode, Outcome, TestCase, ToolCallId, Toolset};
+use crate::domain::{CapabilityVersion, Draft, Effect, Grants, Mode, Outcome, SourceLanguage, TestCase, ToolCallId, Toolset};
 use crate::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 
 /// The moment the tests' clock shows.

@@ -109,7 +109,9 @@ async fn requests_that_cannot_be_meant_are_refused_before_they_leave() {
 #[tokio::test]
 async fn sql_has_its_parameters_apart_from_its_text() {
     let reach = Scripted::new(|request| match request {
-        OperationRequest::Sql { text, .. } if text.starts_with("SELECT") => Ok(r#"[{"n":1,"name":"é"},{"n":2,"name":null}]"#.into()),
+        OperationRequest::Sql { text, .. } if text.starts_with("SELECT") => {
+            Ok(r#"[{"n":1,"name":"é"},{"n":2,"name":null}]"#.into())
+        }
         OperationRequest::Sql { .. } => Ok(r#"{"row_count":3}"#.into()),
         other => panic!("{other:?}"),
     });

@@ -23,7 +23,9 @@ pub(super) struct Scripted {
 }
 
 impl Scripted {
-    pub(super) fn new(answer: impl Fn(&OperationRequest) -> Result<String, OperationRefused> + Send + Sync + 'static) -> Arc<Self> {
+    pub(super) fn new(
+        answer: impl Fn(&OperationRequest) -> Result<String, OperationRefused> + Send + Sync + 'static,
+    ) -> Arc<Self> {
         Self::together(0, answer)
     }
 

@@ -3,10 +3,10 @@
 
 use super::scripted::{Scripted, Shared, grants, message_of};
 use super::*;
-use crate::domain::Power;
-use crate::sandbox::teaching::{self, lines};
 use crate::domain::HttpResponse;
+use crate::domain::Power;
 use crate::sandbox::OperationRequest;
+use crate::sandbox::teaching::{self, lines};
 
 /// Values for the names that the taught expressions use.
 const NAMES: &str = "const url = 'https://api.example.com/', method = 'POST', headers = {}, body = 'text', text = 'SELECT 1 AS a', params = [], \

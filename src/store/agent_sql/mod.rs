@@ -245,17 +245,19 @@ impl Store {
         let seal = if reads { Seal::Nothing } else { Seal::Operation(&operation) };
         let failed = match Statement::new(text, params, ResultRoom::Whole(WHOLE)) {
             Err(refusal) => refusal,
-            Ok(statement) => match self.run_sealed(lease, &[statement], StatementTerms { seal, login, promised: false }, now).await? {
-                StatementsEnd::Done(answer, committed) => {
-                    if let Some(Committed { sequence, doubt }) = committed {
-                        self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
-                        doubt.dispelled();
+            Ok(statement) => {
+                match self.run_sealed(lease, &[statement], StatementTerms { seal, login, promised: false }, now).await? {
+                    StatementsEnd::Done(answer, committed) => {
+                        if let Some(Committed { sequence, doubt }) = committed {
+                            self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
+                            doubt.dispelled();
+                        }
+                        return Ok(Ok(answer));
                     }
-                    return Ok(Ok(answer));
+                    StatementsEnd::Asks(finding) => cannot_ask(&finding),
+                    StatementsEnd::Failed(error) => error,
                 }
-                StatementsEnd::Asks(finding) => cannot_ask(&finding),
-                StatementsEnd::Failed(error) => error,
-            },
+            }
         };
         let failed = failed.for_model();
         if !reads {

@@ -390,7 +390,12 @@ impl Unit {
 
     /// Gives an input that ends the lease to a turn whose row the caller has locked: first the
     /// transition's actions, then the new state.
-    pub(super) async fn advance(&mut self, held: LockedTurn, input: TurnInput, reason: Option<&str>) -> Result<TurnState, StoreError> {
+    pub(super) async fn advance(
+        &mut self,
+        held: LockedTurn,
+        input: TurnInput,
+        reason: Option<&str>,
+    ) -> Result<TurnState, StoreError> {
         let LockedTurn { conversation, turn, state: from } = held;
         let (state, actions) = from.next(input)?;
         for action in actions {

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use crate::domain::{ConversationId, TurnId};
-use crate::store::{RequestCost, Lease, Store, StoreError, storable};
+use crate::store::{Lease, RequestCost, Store, StoreError, storable};
 
 /// After a useless answer, no summary is asked for in so many turns of the conversation.
 const TURNS_BETWEEN_TRIES: i64 = 8;

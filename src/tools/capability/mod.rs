@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 
 use super::arguments;
 use super::kit::Kit;
-use super::tool::{Act, Preparing, Doing, Executed, ToolError, Inside, Prepared, Source, CallCard, Tool, at_once};
+use super::tool::{Act, CallCard, Doing, Executed, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
 use crate::domain::{CapabilityVersion, Effect, ToolSpec};
 use crate::store::{CapabilitySummary, Crash, StoreError};
 

@@ -17,7 +17,7 @@ use super::super::tool::{Doing, Registry};
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, Outcome, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};
-use crate::sandbox::{KvRequest, Operation, Reach, OperationRefused, OperationRequest};
+use crate::sandbox::{KvRequest, Operation, OperationRefused, OperationRequest, Reach};
 use crate::store::{AgentLogin, Earlier, KvOp, Lease, NewOperation, StoreError};
 
 /// One capability's call at work. Clones share everything.
@@ -159,7 +159,8 @@ impl Reaching {
 
     /// Runs a statement on the login that it needs, and on none that may do more than `most`.
     async fn sql(&self, ordinal: i32, text: &str, params: &[Value], most: AgentLogin) -> Result<String, OperationError> {
-        let entry = LedgerEntry::new(ordinal, OperationKind::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
+        let entry =
+            LedgerEntry::new(ordinal, OperationKind::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
         // A statement that only reads needs no place in the ledger.
         let login = AgentLogin::of(&sql::classify(text).effects).min(most);
         if login != AgentLogin::Reader

@@ -10,7 +10,9 @@ use crate::domain::{EXECUTE_SQL, Effect, ToolSpec};
 use crate::governor::sql;
 use crate::store::{AgentLogin, AgentSql, RowLimits, SqlEnd, StoreError};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Inside, Prepared, CallCard, Tool, at_once, more_than_reading, read, spec};
+use crate::tools::tool::{
+    Act, CallCard, Doing, Executed, Inside, Prepared, Preparing, Tool, ToolError, at_once, more_than_reading, read, spec,
+};
 
 const DESCRIPTION: &str = "Execute SQL (PostgreSQL) and return rows as JSON, or the row count for changes; several statements succeed together or not at \
      all. Your tables live in the schema `agent`, where you may create, change and drop anything. Readable besides: the views tasks, conversations, \

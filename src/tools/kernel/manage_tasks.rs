@@ -14,7 +14,7 @@ use crate::domain::{Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode,
 use crate::model::reference::Reference;
 use crate::store::{Lease, NewTask, StoreError, TaskChange, Unit};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, CallCard, Tool, read, spec};
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, read, spec};
 
 const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
 

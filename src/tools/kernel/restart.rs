@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::domain::{Effect, Outcome, RESTART, ToolSpec, WRITE_CAPABILITY};
 use crate::store::StoreError;
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, CallCard, Tool, at_once, read, spec};
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
 
 const DESCRIPTION: &str =
     "Reload capabilities (mode='reload') or restart the entire process (mode='full'). Turns survive a restart.";

@@ -5,7 +5,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use super::{ANOTHER_WAY, LedgerEntry, OperationError, Inner, Reaching};
+use super::{ANOTHER_WAY, Inner, LedgerEntry, OperationError, Reaching};
 use crate::domain::{EffectClass, HttpRequest, OperationKind, OperationState};
 use crate::failpoint::{self, Point};
 use crate::store::{Earlier, NewOperation, StoreError};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::super::tool::{self, Act, Preparing, Doing, Executed, Inside, Prepared, more_than_reading};
-use super::{LedgerEntry, OperationError, Inner, Reaching, secrets_of};
+use super::super::super::tool::{self, Act, Doing, Executed, Inside, Prepared, Preparing, more_than_reading};
+use super::{Inner, LedgerEntry, OperationError, Reaching, secrets_of};
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, OperationState, Outcome};
 use crate::governor::{self, Evidence, Permit, Proposal, Verdict};
 use crate::sandbox::DEPTHS;
@@ -54,7 +54,13 @@ impl Reaching {
 
     /// Carries the call out as for the agent. If it does more than read, the ledger has its
     /// outcome, in the transaction of its effect.
-    async fn same(&self, ordinal: i32, act: Box<dyn Act>, proposal: &Proposal, permit: Arc<Permit>) -> Result<String, OperationError> {
+    async fn same(
+        &self,
+        ordinal: i32,
+        act: Box<dyn Act>,
+        proposal: &Proposal,
+        permit: Arc<Permit>,
+    ) -> Result<String, OperationError> {
         let Inner { tools, lease, policy, .. } = &*self.0;
         let shown = json!({ "tool": proposal.tool, "arguments": proposal.arguments });
         let entry = LedgerEntry::new(ordinal, OperationKind::Tools, EffectClass::Transactional, shown);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::plain_schema::plain_schema;
-use crate::domain::{Draft, Grants, SourceLanguage, Power, Refusal, RefusalCode, TestCase};
+use crate::domain::{Draft, Grants, Power, Refusal, RefusalCode, SourceLanguage, TestCase};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct DraftArguments {

@@ -14,7 +14,7 @@ use crate::failpoint::{self, Point};
 use crate::sandbox::{CheckedDraft, teaching};
 use crate::store::{CheckedComponent, StoreError};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, Preparing, Doing, Executed, ToolError, Prepared, Registry, CallCard, Tool, read, spec};
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Registry, Tool, ToolError, read, spec};
 
 use draft::DraftArguments;
 use trial::Unfit;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::domain::{CapabilityVersion, SourcePlace, Refusal, RefusalCode};
+use crate::domain::{CapabilityVersion, Refusal, RefusalCode, SourcePlace};
 use crate::sandbox::{CallError, Rehearsed, Sandbox};
 
 /// The most bytes of a result in the author's words.
