@@ -25,7 +25,8 @@ pub(super) async fn list(
 }
 
 pub(super) async fn show(State(doors): State<Doors>, At(id): At<ApprovalId>) -> Reply<Approval> {
-    read(&doors, id).await
+    let approval = doors.store.approval(id).await?;
+    approval.map(Json).ok_or_else(|| ApiRefusal::unknown(format!("there is no approval {id}")))
 }
 
 pub(super) async fn approve(
@@ -34,7 +35,7 @@ pub(super) async fn approve(
     Body(Approve { always }): Body<Approve>,
 ) -> Reply<Approval> {
     doors.store.decide(id, Decision::Approve { always }, Channel::Api, doors.clock.now()).await?;
-    read(&doors, id).await
+    show(State(doors), At(id)).await
 }
 
 pub(super) async fn deny(
@@ -43,10 +44,5 @@ pub(super) async fn deny(
     Body(Deny { reason }): Body<Deny>,
 ) -> Reply<Approval> {
     doors.store.decide(id, Decision::Deny { reason }, Channel::Api, doors.clock.now()).await?;
-    read(&doors, id).await
-}
-
-async fn read(doors: &Doors, id: ApprovalId) -> Reply<Approval> {
-    let approval = doors.store.approval(id).await?;
-    approval.map(Json).ok_or_else(|| ApiRefusal::unknown(format!("there is no approval {id}")))
+    show(State(doors), At(id)).await
 }

@@ -15,7 +15,8 @@ const MAX_MODELS: usize = 8;
 const MAX_MODEL_BYTES: usize = 200;
 
 pub(super) async fn policy(State(doors): State<Doors>, At(profile): At<String>) -> Reply<NamedPolicy> {
-    read(&doors, profile).await
+    let policy = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
+    Ok(Json(NamedPolicy { profile, policy }))
 }
 
 pub(super) async fn set_policy(
@@ -33,7 +34,7 @@ pub(super) async fn set_policy(
     if let Some(models) = models {
         doors.store.set_profile_models(&profile, &models, doors.clock.now()).await?;
     }
-    read(&doors, profile).await
+    policy(State(doors), At(profile)).await
 }
 
 pub(super) async fn set_rule(
@@ -50,7 +51,7 @@ pub(super) async fn set_rule(
         is_there(&doors, &tool).await?;
     }
     doors.store.set_tool_rule(&profile, &tool, rule, doors.clock.now()).await?;
-    read(&doors, profile).await
+    policy(State(doors), At(profile)).await
 }
 
 pub(super) async fn rates(State(doors): State<Doors>) -> Reply<Rates> {
@@ -75,11 +76,6 @@ fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, ApiRefu
         return Err(ApiRefusal::bad(format!("a profile has at most {MAX_MODELS} models, these are {}", models.len())));
     }
     models.iter().map(|model| doors.models.check(model).map_err(|error| ApiRefusal::bad(error.to_string()))).collect()
-}
-
-async fn read(doors: &Doors, profile: String) -> Reply<NamedPolicy> {
-    let policy = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
-    Ok(Json(NamedPolicy { profile, policy }))
 }
 
 /// Refuses the name of a tool that does not exist, and lists those that do. A disabled capability
