@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use level3::clock::{SystemClock, SystemRandom};
-use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, TestCase, ToolCallId, Toolset};
-use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
-use level3::sandbox::{Checked, Limits, Nothing, Sandbox};
+use level3::domain::{CapabilityVersion, Draft, Effect, Grants, Mode, SourceLanguage, TestCase, ToolCallId, Toolset};
+use level3::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
+use level3::sandbox::{CheckedDraft, Nothing, Sandbox, SandboxLimits};
 use serde_json::{Value, json};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store};
@@ -48,7 +48,7 @@ async fn bench() {
     let floor_call = floor(1000);
     let small_call = called(&sandbox, SMALL).await;
     let medium_call = called(&sandbox, &medium_source()).await;
-    let echo = Draft { language: Language::Wat, ..draft(FLOOR) };
+    let echo = Draft { language: SourceLanguage::Wat, ..draft(FLOOR) };
     let echo_call = calls(&sandbox, &version(&echo, sandbox.check(&echo).await.unwrap())).await;
 
     println!("{:41} {:>10} {:>10} {:>9}", "", "p50", "p99", "p50/floor");
@@ -81,14 +81,14 @@ async fn at_once(sandbox: &Sandbox, count: usize) {
 }
 
 fn open(cache: &Path) -> Sandbox {
-    Sandbox::open(cache, Arc::new(SystemClock), Arc::new(SystemRandom), Limits::default()).unwrap()
+    Sandbox::open(cache, Arc::new(SystemClock), Arc::new(SystemRandom), SandboxLimits::default()).unwrap()
 }
 
 fn permit() -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({"n": 4}), effects, version: Some(1) };
-    match authorize(&policy, &proposal, Known::default()) {
+    match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),
     }
@@ -98,7 +98,7 @@ fn draft(source: &str) -> Draft {
     Draft {
         name: "probe".into(),
         description: "A probe".into(),
-        language: Language::JavaScript,
+        language: SourceLanguage::JavaScript,
         source: source.into(),
         parameters: json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}),
         grants: Grants::harmless(),
@@ -106,7 +106,7 @@ fn draft(source: &str) -> Draft {
     }
 }
 
-fn version(draft: &Draft, checked: Checked) -> CapabilityVersion {
+fn version(draft: &Draft, checked: CheckedDraft) -> CapabilityVersion {
     CapabilityVersion {
         name: draft.name.clone(),
         version: 1,

@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 use chrono::TimeDelta;
 use level3::clock::{Clock, SystemClock, SystemRandom};
 use level3::config::Config;
-use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, Language, Mode, ToolCallId, Toolset};
+use level3::domain::{CallRequest, CapabilityVersion, Draft, Effect, Grants, Mode, SourceLanguage, ToolCallId, Toolset};
 use level3::egress::{self, Egress, SystemResolver};
-use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
+use level3::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 use level3::mcp::{self, Mcp};
 use level3::postgres::Database;
 use level3::profiles::Profiles;
-use level3::sandbox::{Limits, Nothing, Sandbox};
+use level3::sandbox::{Nothing, Sandbox, SandboxLimits};
 use level3::secrets::Vault;
-use level3::store::{Built, Lease, NewStep, OpenCall, Store};
+use level3::store::{CheckedComponent, Lease, NewStep, OpenCall, Store};
 use level3::telemetry::Scrubber;
-use level3::tools::{Hands, Marks, Ran, ToolSettings, Tools};
+use level3::tools::{AfterCall, Hands, Marks, ToolSettings, Tools};
 use serde_json::{Value, json};
 
 use common::{Insert, percentile};
@@ -42,11 +42,12 @@ async fn main() {
     let database = Database::open(&config).await.unwrap();
     let store = Store::open(&database, &SystemRandom).await.unwrap();
     let (clock, random): (Arc<dyn Clock>, _) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-    let sandbox = Sandbox::open(&config.data_dir.join("cache"), Arc::clone(&clock), random.clone(), Limits::default()).unwrap();
+    let sandbox =
+        Sandbox::open(&config.data_dir.join("cache"), Arc::clone(&clock), random.clone(), SandboxLimits::default()).unwrap();
     let scrubber = Scrubber::default();
     let vault = Vault::open(&config.data_dir, store.clone(), random, scrubber.clone()).await.unwrap();
-    let mcp = Mcp::new(vault.clone(), scrubber.clone(), Default::default(), mcp::Limits::default());
-    let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::Limits::default(), scrubber);
+    let mcp = Mcp::new(vault.clone(), scrubber.clone(), Default::default(), mcp::McpLimits::default());
+    let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::EgressLimits::default(), scrubber);
     let marks = Marks::open(&config.data_dir.join("calls")).unwrap();
     let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
     let settings = ToolSettings { approval_expiry: TimeDelta::days(1), safe_mode: false };
@@ -62,7 +63,7 @@ async fn main() {
         floor.push(timed(async || insert.once().await).await);
         bare.push(timed(async || called(&sandbox, &capability).await).await);
         judged.push(timed(async || assert!(permit(n as i64).approval().is_none())).await);
-        whole.push(timed(async || assert_eq!(tools.run(&lease, &profile, open).await.unwrap(), Ran::Ended)).await);
+        whole.push(timed(async || assert_eq!(tools.run(&lease, &profile, open).await.unwrap(), AfterCall::Ended)).await);
     }
     let (floor_p50, bare_p50) = (percentile(&mut floor.clone(), 50), percentile(&mut bare.clone(), 50));
     let least = floor_p50 + bare_p50;
@@ -88,7 +89,7 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
     let draft = Draft {
         name: "double".into(),
         description: "d".into(),
-        language: Language::JavaScript,
+        language: SourceLanguage::JavaScript,
         source: SOURCE.into(),
         parameters: json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}),
         grants: Grants::harmless(),
@@ -96,7 +97,7 @@ async fn prepared(store: &Store, sandbox: &Sandbox, clock: &dyn Clock) -> (Lease
     };
     let checked = sandbox.check(&draft).await.unwrap();
     let mut unit = store.begin(now).await.unwrap();
-    let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
+    let built = CheckedComponent { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
     unit.install_capability(&permit(0), conversation, &draft, built, None).await.unwrap();
     unit.commit().await.unwrap();
     store.accept_message(conversation, None, "go", now).await.unwrap();
@@ -117,7 +118,7 @@ fn permit(call: i64) -> Permit {
     let policy = Policy { mode: Mode::Smart, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, arguments): (_, Value) = (ToolCallId(call), json!({"n": 21}));
     let proposal = Proposal { call, tool: "double".into(), arguments, effects: [Effect::Call].into(), version: Some(1) };
-    match authorize(&policy, &proposal, Known::default()) {
+    match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),
     }

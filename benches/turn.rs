@@ -83,7 +83,7 @@ async fn main() {
         scrubber: Default::default(),
         profiles: Default::default(),
         resolver: Arc::new(SystemResolver),
-        connections: level3::http::Limits::within(1024),
+        connections: level3::http::ConnectionLimits::within(1024),
     };
     let listener = listen(config.listen).await.unwrap();
     let app = App::start(&config, data, &database, listener, outside).await.unwrap();

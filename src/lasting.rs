@@ -1,5 +1,5 @@
-//! Whether a failure to start lasts. A person is told of one that lasts, and the program does not
-//! try again; any other may pass, so the program does.
+//! Failures to start that last, and those that pass. A person is told of one that lasts, and the
+//! program does not try again; any other may pass, so the program does.
 
 use std::io::{self, ErrorKind};
 

@@ -49,7 +49,7 @@ export function initialState() {
     elsewhere: NOTHING_ELSEWHERE,
     /** Messages without an acknowledgement: { id, content, status: "sending" | "refused", error }. */
     outbox: [],
-    /** Whether the model failed the newest turn that says so, and that frame's `seq`. */
+    /** True if the model failed the newest turn that says so; beside it that frame's `seq`. */
     model: { seq: 0, fails: false },
     /** Errors that belong to no turn and are recorded nowhere: { key, content }. */
     notices: [],

@@ -9,6 +9,7 @@ mod tidy {
     pub mod circles;
     pub mod files;
     pub mod floors;
+    pub mod names;
     pub mod prose;
     pub mod rules;
     pub mod tokens;
@@ -16,7 +17,7 @@ mod tidy {
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, attacks, circles, prose, rules};
+use tidy::{arrows, attacks, circles, names, prose, rules};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
@@ -108,6 +109,17 @@ fn no_tool_is_known_by_a_text_of_its_name() {
 }
 
 #[test]
+fn no_two_types_have_one_name() {
+    let project = project();
+    let house = circles::House::read(&project);
+    let files: Vec<_> = project.iter().filter(|file| house.holds(file)).collect();
+    let types = files.iter().flat_map(|file| names::visible_types(file)).count();
+    assert!(types > 400, "only {types} types were seen, so hardly anything was checked");
+    let findings: Vec<_> = names::shared(&files).iter().map(|finding| format!("\n  {finding}")).collect();
+    assert!(findings.is_empty(), "{}", findings.concat());
+}
+
+#[test]
 fn only_main_ends_the_process() {
     check(&project(), program, rules::exit);
 }
@@ -119,12 +131,7 @@ fn nothing_is_put_off_in_a_comment() {
 
 #[test]
 fn sentences_in_comments_begin_with_their_subject() {
-    let project = project();
-    for place in prose::LEFT {
-        let there = project.iter().filter(|file| file.is_rust() && file.path.starts_with(place));
-        assert!(there.flat_map(prose::openings).next().is_some(), "{place} keeps the rule: take it out of LEFT");
-    }
-    check(&project, prose::is_bound, prose::openings);
+    check(&project(), Source::is_rust, prose::openings);
 }
 
 #[test]

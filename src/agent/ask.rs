@@ -6,7 +6,7 @@ use super::Agent;
 use super::context::{self, Extent};
 use super::decide::Asking;
 use crate::domain::AnswersTo;
-use crate::executor::Turn;
+use crate::executor::RunningTurn;
 use crate::failpoint::{self, Point};
 use crate::model::{Answer, ModelError, ModelErrorKind, Request};
 use crate::store::{Pen, StoreError};
@@ -16,7 +16,7 @@ const NOTHING_SHORTER: &str =
     "Nothing more can be left out: say less at once, or set LLM_MODEL to a model with a longer context. All messages are kept.";
 
 /// A complete answer.
-pub(super) struct Said {
+pub(super) struct HeldAnswer {
     pub(super) answer: Answer,
     /// Held until the answer is stored: until then a stop finds the text so far through it.
     _pen: Pen,
@@ -26,16 +26,16 @@ impl Agent {
     /// Asks the model, and counts the cost even if no answer came.
     pub(super) async fn ask(
         &self,
-        turn: &Turn<'_>,
+        turn: &RunningTurn<'_>,
         asking: &Asking<'_>,
         extent: &mut Extent,
-    ) -> Result<Result<Said, ModelError>, StoreError> {
+    ) -> Result<Result<HeldAnswer, ModelError>, StoreError> {
         let begun = Instant::now();
         let pen = self.store.writing().begin(turn.lease, turn.steps, &asking.model.info().name);
         let answered = self.answer(turn, asking, extent, &pen).await;
         self.metrics.step(begun.elapsed(), answered.is_ok());
         self.store.count_broken(turn.lease, &turn.meter().take(), self.clock.now()).await?;
-        Ok(answered.map(|answer| Said { answer, _pen: pen }))
+        Ok(answered.map(|answer| HeldAnswer { answer, _pen: pen }))
     }
 
     /// Asks with as much of the conversation as the model is known to take. If the model finds that
@@ -43,7 +43,7 @@ impl Agent {
     /// the turn; the size that was learnt holds for all turns.
     async fn answer(
         &self,
-        turn: &Turn<'_>,
+        turn: &RunningTurn<'_>,
         Asking { model, conversation, blank }: &Asking<'_>,
         extent: &mut Extent,
         pen: &Pen,

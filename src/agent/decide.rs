@@ -7,7 +7,7 @@ use super::gather::Gathered;
 use super::{Agent, pictures};
 use crate::coach::{self, Coach};
 use crate::domain::{CallsPerStep, HistoryEntry, Origin};
-use crate::executor::Turn;
+use crate::executor::RunningTurn;
 use crate::model::{Entry, Model, Request};
 use crate::store::StoreError;
 
@@ -17,7 +17,7 @@ const NO_CALL: &str = "[controller] Your last answer made no tool call, so it do
      nothing else.";
 
 /// The way a step goes on.
-pub(super) enum Decision<'a> {
+pub(super) enum NextMove<'a> {
     /// It asks a model.
     Ask(Box<Asking<'a>>),
     /// It ends the turn, for this reason and with these words of the controller's own.
@@ -33,7 +33,7 @@ pub(super) struct Asking<'a> {
 }
 
 /// The reason to end the turn without a further model request, if there is one.
-fn end(turn: &Turn<'_>, gathered: &Gathered) -> Option<(&'static str, String)> {
+fn end(turn: &RunningTurn<'_>, gathered: &Gathered) -> Option<(&'static str, String)> {
     if gathered.acted {
         // Each answer is one call, and one was made.
         return Some(("one_call", String::new()));
@@ -54,12 +54,12 @@ impl Agent {
     /// Decides what the next step does.
     pub(super) async fn decide<'g>(
         &self,
-        turn: &mut Turn<'_>,
+        turn: &mut RunningTurn<'_>,
         gathered: &'g mut Gathered,
         extent: &mut Extent,
-    ) -> Result<Decision<'g>, StoreError> {
+    ) -> Result<NextMove<'g>, StoreError> {
         if let Some((why, words)) = end(turn, gathered) {
-            return Ok(Decision::End(why, words));
+            return Ok(NextMove::End(why, words));
         }
         self.show_steering(turn, gathered).await?;
         let (task, profiles) = &turn.law.models;
@@ -96,9 +96,9 @@ impl Agent {
         if may_compact && self.compact(turn, &*model, &mut conversation, context::size_of_tools(&blank.tools)).await? {
             turn.law.used = self.store.usage_of(turn.lease, &turn.law.budgets, self.clock.now()).await?;
             if let Some(why) = turn.law.used_up(turn.steps) {
-                return Ok(Decision::End("limit", why));
+                return Ok(NextMove::End("limit", why));
             }
         }
-        Ok(Decision::Ask(Box::new(Asking { model, conversation, blank })))
+        Ok(NextMove::Ask(Box::new(Asking { model, conversation, blank })))
     }
 }

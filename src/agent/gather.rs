@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::pictures::Pictures;
 use super::{Agent, context};
 use crate::domain::{CallsPerStep, Exchange, History, Task};
-use crate::executor::Turn;
+use crate::executor::RunningTurn;
 use crate::store::{StoreError, Summaries};
 use crate::tools::Offered;
 
@@ -36,7 +36,7 @@ impl Gathered {
 
 impl Agent {
     /// Reads what there is to know before the next step, and tells the law how much is used up.
-    pub(super) async fn gather(&self, turn: &mut Turn<'_>) -> Result<Gathered, StoreError> {
+    pub(super) async fn gather(&self, turn: &mut RunningTurn<'_>) -> Result<Gathered, StoreError> {
         let (now, lease, profile) = (self.clock.now(), turn.lease, &turn.law.profile);
         let acted = async {
             match profile.calls {
@@ -57,14 +57,14 @@ impl Agent {
     }
 
     /// The part of the conversation that the profile is shown.
-    async fn history(&self, turn: &Turn<'_>) -> Result<History, StoreError> {
+    async fn history(&self, turn: &RunningTurn<'_>) -> Result<History, StoreError> {
         let history = self.store.history(turn.lease.conversation, turn.lease.turn, turn.law.history).await?;
         // A snapshot says all there is to know: nothing is missing before it.
         Ok(History { more: history.more && turn.law.remembers, ..history })
     }
 
     /// Shows the model the steering that waits. Only now is it sure that a model will be asked.
-    pub(super) async fn show_steering(&self, turn: &Turn<'_>, gathered: &mut Gathered) -> Result<(), StoreError> {
+    pub(super) async fn show_steering(&self, turn: &RunningTurn<'_>, gathered: &mut Gathered) -> Result<(), StoreError> {
         if gathered.exchanges().last().is_some_and(|exchange| exchange.waits) {
             self.store.show_steering(turn.lease, turn.steps, gathered.now).await?;
             gathered.history = self.history(turn).await?;

@@ -17,16 +17,16 @@ use tracing::Instrument;
 
 use crate::clock::Clock;
 use crate::domain::Failure;
-use crate::executor::{Executor, Turn, Worked};
+use crate::executor::{Executor, RunningTurn, Worked};
 use crate::model::choice::ModelSource;
 use crate::model::{ModelError, ModelErrorKind};
 use crate::store::{Lease, NewStep, OpenCall, Store, StoreError};
 use crate::telemetry::Metrics;
 use crate::tools::Tools;
 
-use ask::Said;
+use ask::HeldAnswer;
 use context::{Extent, Sizes};
-use decide::{Asking, Decision};
+use decide::{Asking, NextMove};
 use weigh::Weighed;
 
 /// The time to leave a model alone that has too many requests, if its provider names no time.
@@ -63,7 +63,7 @@ impl Agent {
     }
 
     /// The same without a limit of time.
-    async fn go_on(&self, turn: &mut Turn<'_>, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
+    async fn go_on(&self, turn: &mut RunningTurn<'_>, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
         let mut extent = Extent::default();
         loop {
             if let Some(worked) = self.executor.calls(turn, shutdown).await? {
@@ -80,12 +80,12 @@ impl Agent {
 
     /// Makes one step: gather, decide, ask, weigh, store. Gives the calls that its answer asks for;
     /// `None` if the turn is over.
-    async fn step(&self, turn: &mut Turn<'_>, extent: &mut Extent) -> Result<Option<Vec<OpenCall>>, StoreError> {
+    async fn step(&self, turn: &mut RunningTurn<'_>, extent: &mut Extent) -> Result<Option<Vec<OpenCall>>, StoreError> {
         loop {
             let mut gathered = self.gather(turn).await?;
             let asking = match self.decide(turn, &mut gathered, extent).await? {
-                Decision::Ask(asking) => asking,
-                Decision::End(why, words) => {
+                NextMove::Ask(asking) => asking,
+                NextMove::End(why, words) => {
                     self.executor.close(turn.lease, turn.steps, why, &words).await?;
                     return Ok(None);
                 }
@@ -108,9 +108,9 @@ impl Agent {
     /// Stores an answer. Gives the calls it asks for; `None` if the turn is over.
     async fn store(
         &self,
-        turn: &Turn<'_>,
+        turn: &RunningTurn<'_>,
         asking: &Asking<'_>,
-        Said { answer, .. }: &Said,
+        HeldAnswer { answer, .. }: &HeldAnswer,
         weighed: Weighed,
     ) -> Result<Option<Vec<OpenCall>>, StoreError> {
         let step = NewStep {

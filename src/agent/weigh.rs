@@ -5,7 +5,7 @@ use super::Agent;
 use super::decide::Asking;
 use crate::coach::{Made, Truth};
 use crate::domain::CallsPerStep;
-use crate::executor::Turn;
+use crate::executor::RunningTurn;
 use crate::model::{Answer, REPETITION};
 use crate::store::StoreError;
 
@@ -22,7 +22,12 @@ pub(super) struct Weighed {
 
 impl Agent {
     /// Weighs an answer.
-    pub(super) async fn weigh(&self, turn: &Turn<'_>, asking: &Asking<'_>, answer: &Answer) -> Result<Weighed, StoreError> {
+    pub(super) async fn weigh(
+        &self,
+        turn: &RunningTurn<'_>,
+        asking: &Asking<'_>,
+        answer: &Answer,
+    ) -> Result<Weighed, StoreError> {
         let truth = self.truth(turn, asking, answer).await?;
         // The model can say it otherwise only if the turn has a step left.
         let once_more = turn.law.used_up(turn.steps + 1).is_none();
@@ -36,7 +41,7 @@ impl Agent {
 
     /// Checks whether the claim of an answer is recorded. The tour is not checked: it says nothing
     /// but what it did.
-    async fn truth(&self, turn: &Turn<'_>, asking: &Asking<'_>, answer: &Answer) -> Result<Truth, StoreError> {
+    async fn truth(&self, turn: &RunningTurn<'_>, asking: &Asking<'_>, answer: &Answer) -> Result<Truth, StoreError> {
         let claimed = asking.conversation.coach().claimed(answer).filter(|_| asking.model.info().kind != "tour");
         let Some(claimed) = claimed else { return Ok(Truth::Shown) };
         let done = self.store.calls_done(turn.lease, claimed.earlier).await?;

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use crate::cli::Screen;
 use crate::clock::{Clock, Random};
 use crate::config::Config;
-use crate::model::checks::{Check, Examined, Listed, Looking, State};
+use crate::model::checks::{Check, CheckState, Examined, Looking, ProviderEntry};
 use crate::postgres::{Database, embedded};
 use crate::telemetry;
 
@@ -65,7 +65,7 @@ pub async fn models(
     Ok(true)
 }
 
-fn row(listed: &Listed) -> [String; 4] {
+fn row(listed: &ProviderEntry) -> [String; 4] {
     let more = listed.models.len().saturating_sub(SHOWN);
     let mut what = listed.models.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     if more > 0 {
@@ -104,7 +104,7 @@ pub async fn doctor(
         server.push(Check::ok("model", said));
     }
     let all = server.iter().chain(models.iter().flat_map(|examined| &examined.checks));
-    let well = all.clone().all(|check| check.state != State::Failed);
+    let well = all.clone().all(|check| check.state != CheckState::Failed);
     let report = Report { well, server, models };
     if screen.json(&report)? {
         return Ok(well);
@@ -116,9 +116,9 @@ pub async fn doctor(
 fn print(report: &Report, screen: &mut Screen<'_>) -> io::Result<()> {
     let cells = |of: &str, check: &Check| {
         let state = match check.state {
-            State::Ok => "ok",
-            State::Failed => "FAILED",
-            State::Skipped => "skipped",
+            CheckState::Ok => "ok",
+            CheckState::Failed => "FAILED",
+            CheckState::Skipped => "skipped",
         };
         [of.to_owned(), check.what.to_owned(), state.to_owned(), check.said.clone()]
     };
@@ -136,7 +136,7 @@ fn print(report: &Report, screen: &mut Screen<'_>) -> io::Result<()> {
 }
 
 fn looking(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Looking {
-    let limits = crate::model::client::Limits { context_tokens: config.model.context_tokens, ..Looking::limits() };
+    let limits = crate::model::client::ModelLimits { context_tokens: config.model.context_tokens, ..Looking::limits() };
     Looking { settings: config.model.clone(), clock, random, limits }
 }
 
@@ -173,7 +173,7 @@ fn data_folder(folder: &Path) -> Check {
     }
 }
 
-/// Whether the address is free, or a level3 has it.
+/// Checks that the address is free, or that a level3 has it.
 async fn port(config: &Config) -> Check {
     const WHAT: &str = "address";
     let address = config.listen;

@@ -49,7 +49,7 @@ pub struct Outside {
     /// The resolver of names for requests of capabilities.
     pub resolver: Arc<dyn Resolve>,
     /// How long connections may take, and how many there may be.
-    pub connections: http::Limits,
+    pub connections: http::ConnectionLimits,
 }
 
 /// The way the process ends.
@@ -133,7 +133,7 @@ impl App {
         // The program may have to compile the engine, which takes a second of one core.
         let opening = {
             let (cache, clock, random) = (folder.cache(), Arc::clone(&clock), Arc::clone(&random));
-            tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::Limits::default()))
+            tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::SandboxLimits::default()))
         };
         let metrics = Metrics::default();
         let room = Room {
@@ -145,9 +145,9 @@ impl App {
         let store = Store::open(database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
         store.keep_up_to(config.undo_bytes).await?;
         let vault = Vault::open(folder.path(), store.clone(), Arc::clone(&random), scrubber.clone()).await?;
-        let limits = mcp::Limits { call: config.mcp_call, ..mcp::Limits::default() };
+        let limits = mcp::McpLimits { call: config.mcp_call, ..mcp::McpLimits::default() };
         let mcp = Mcp::new(vault.clone(), scrubber.clone(), config.programs.clone(), limits);
-        let egress = Egress::new(resolver, config.egress_allow.clone(), egress::Limits::default(), scrubber);
+        let egress = Egress::new(resolver, config.egress_allow.clone(), egress::EgressLimits::default(), scrubber);
         let sandbox = opening.await.expect("opening the sandbox does not panic")?;
         let restart = CancellationToken::new();
         // A restart includes the shutdown: cancelling the one cancels the other in the same

@@ -12,7 +12,7 @@ use crate::wire::api::{self, Approval, Approve, Deny};
 
 /// The commands on approvals.
 #[derive(Debug, Subcommand)]
-pub enum Approvals {
+pub enum ApprovalsCommand {
     /// List what waits for you
     List {
         /// Those that were decided, too
@@ -42,9 +42,9 @@ pub enum Approvals {
     },
 }
 
-pub(super) async fn run(ask: Approvals, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+pub(super) async fn run(ask: ApprovalsCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     match ask {
-        Approvals::List { all } => {
+        ApprovalsCommand::List { all } => {
             let query = if all { Vec::new() } else { vec![("state", ApprovalState::Pending.to_string())] };
             let answer: api::Approvals = client.get(&["approvals"], &query).await?;
             if !screen.json(&answer)? {
@@ -57,17 +57,17 @@ pub(super) async fn run(ask: Approvals, client: &Client, screen: &mut Screen<'_>
                 screen.table(["ID", "STATE", "EXPIRES", "TOOL", "WHAT"], &rows, "Nothing waits for you.")?;
             }
         }
-        Approvals::Show { id } => {
+        ApprovalsCommand::Show { id } => {
             let approval = show(client, ApprovalId(id)).await?;
             if !screen.json(&approval)? {
                 print(&approval, screen)?;
             }
         }
-        Approvals::Approve { id, always } => {
+        ApprovalsCommand::Approve { id, always } => {
             let approval: Approval = client.post(&["approvals", &id.to_string(), "approve"], Some(&Approve { always })).await?;
             decided(&approval, screen)?;
         }
-        Approvals::Deny { id, reason } => {
+        ApprovalsCommand::Deny { id, reason } => {
             let approval: Approval = client.post(&["approvals", &id.to_string(), "deny"], Some(&Deny { reason })).await?;
             decided(&approval, screen)?;
         }

@@ -6,17 +6,18 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::client::{Client, NOTHING};
-use super::folder::{self, Said};
+use super::folder::{self, WasmOptions};
 use super::screen::time;
 use super::{CliError, Screen, approvals};
 use crate::domain::TurnState;
 use crate::wire::api::{
-    self, Capabilities, CapabilityEntry, Changed, Difference, Folder, Queued, RollBack, Shipped, ShippedEntry, Tested,
+    self, Capabilities, CapabilityDiff, CapabilityEntry, CapabilityFolder, Changed, Queued, RollBack, Shipped, ShippedEntry,
+    Tested,
 };
 
 /// The commands on capabilities.
 #[derive(Debug, Subcommand)]
-pub enum Capability {
+pub enum CapabilityCommand {
     /// List them
     List,
     /// Show what one is, may do, and which versions there are
@@ -92,7 +93,7 @@ pub enum Capability {
         path: PathBuf,
         /// The options that describe a .wasm file.
         #[command(flatten)]
-        said: Said,
+        said: WasmOptions,
     },
     /// List the capabilities that come with level3
     Shipped,
@@ -103,18 +104,18 @@ pub enum Capability {
     },
 }
 
-pub(super) async fn run(ask: Capability, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+pub(super) async fn run(ask: CapabilityCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     match ask {
-        Capability::List => list(client, screen).await,
-        Capability::Show { name, version } => show(client, screen, &name, version).await,
-        Capability::Source { name, version } => {
+        CapabilityCommand::List => list(client, screen).await,
+        CapabilityCommand::Show { name, version } => show(client, screen, &name, version).await,
+        CapabilityCommand::Source { name, version } => {
             let capability = one(client, &name, version).await?;
             Ok(screen.raw(&capability.source)?)
         }
-        Capability::Diff { name, from, to } => {
+        CapabilityCommand::Diff { name, from, to } => {
             let query: Vec<_> =
                 [("from", from), ("to", to)].into_iter().filter_map(|(end, n)| Some((end, n?.to_string()))).collect();
-            let answer: Difference = client.get(&["capabilities", &name, "diff"], &query).await?;
+            let answer: CapabilityDiff = client.get(&["capabilities", &name, "diff"], &query).await?;
             if screen.json(&answer)? {
                 return Ok(());
             }
@@ -123,28 +124,28 @@ pub(super) async fn run(ask: Capability, client: &Client, screen: &mut Screen<'_
                 false => Ok(screen.raw(&answer.diff)?),
             }
         }
-        Capability::Test { name, version } => test(client, screen, &name, version).await,
-        Capability::Rollback { name, to, confirm_grants } => {
+        CapabilityCommand::Test { name, version } => test(client, screen, &name, version).await,
+        CapabilityCommand::Rollback { name, to, confirm_grants } => {
             let body = RollBack { version: to, confirm_grants };
             let done = client.post(&["capabilities", &name, "rollback"], Some(&body)).await.map_err(with_flag)?;
             changed(&done, screen)
         }
-        Capability::Disable { name } => changed(&client.post(&["capabilities", &name, "disable"], NOTHING).await?, screen),
-        Capability::Enable { name } => changed(&client.post(&["capabilities", &name, "enable"], NOTHING).await?, screen),
-        Capability::Export { name, out, version } => {
-            let folder: Folder = client.get(&["capabilities", &name, "export"], &version_query(version)).await?;
+        CapabilityCommand::Disable { name } => changed(&client.post(&["capabilities", &name, "disable"], NOTHING).await?, screen),
+        CapabilityCommand::Enable { name } => changed(&client.post(&["capabilities", &name, "enable"], NOTHING).await?, screen),
+        CapabilityCommand::Export { name, out, version } => {
+            let folder: CapabilityFolder = client.get(&["capabilities", &name, "export"], &version_query(version)).await?;
             for path in folder::write(&folder, &out.unwrap_or_else(|| PathBuf::from(&name)))? {
                 screen.line(path.display().to_string())?;
             }
             Ok(())
         }
-        Capability::Import { path, said } => {
+        CapabilityCommand::Import { path, said } => {
             let folder = folder::read(&path, &said)?;
             let queued: Queued = client.post(&["capabilities", "import"], Some(&folder)).await?;
             outcome(client, screen, queued).await
         }
-        Capability::Shipped => shipped(client, screen).await,
-        Capability::Install { name } => {
+        CapabilityCommand::Shipped => shipped(client, screen).await,
+        CapabilityCommand::Install { name } => {
             let queued: Queued = client.post(&["shipped", &name, "install"], NOTHING).await?;
             outcome(client, screen, queued).await
         }
@@ -257,9 +258,9 @@ async fn outcome(client: &Client, screen: &mut Screen<'_>, queued: Queued) -> Re
     }
     for call in &turn.results {
         if !call.ok {
-            return Err(CliError::Failed(told(&call.result)));
+            return Err(CliError::Failed(result_in_words(&call.result)));
         }
-        screen.line(told(&call.result))?;
+        screen.line(result_in_words(&call.result))?;
     }
     match turn.state {
         TurnState::Completed => Ok(()),
@@ -268,7 +269,7 @@ async fn outcome(client: &Client, screen: &mut Screen<'_>, queued: Queued) -> Re
 }
 
 /// A call's result in words for a person: results are written for models.
-fn told(result: &str) -> String {
+fn result_in_words(result: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(result) else { return result.to_owned() };
     match (value["installed"].as_str(), value["version"].as_i64(), value["message"].as_str()) {
         (Some(name), Some(version), _) => format!("Installed {name}, version {version}."),

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::CliError;
-use crate::domain::TurnId;
-use crate::wire::api::{Refused, Turn};
+use crate::domain::{Machine, TurnId};
+use crate::wire::api::{ApiError, TurnReport};
 
 /// How long the server gets to answer. Real time: it guards against one that hangs. A request that waits for a turn takes 20 s.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -79,10 +79,10 @@ impl Client {
     }
 
     /// Waits until a turn is over or waits for a person.
-    pub(super) async fn settled(&self, turn: TurnId) -> Result<Turn, CliError> {
+    pub(super) async fn settled(&self, turn: TurnId) -> Result<TurnReport, CliError> {
         loop {
-            let report: Turn = self.get(&["turns", &turn.to_string()], &[("wait", "true".into())]).await?;
-            if report.state.is_final() || report.approval.is_some() {
+            let report: TurnReport = self.get(&["turns", &turn.to_string()], &[("wait", "true".into())]).await?;
+            if report.state.is_over() || report.approval.is_some() {
                 return Ok(report);
             }
         }
@@ -122,7 +122,7 @@ impl Client {
             said: said.chars().take(200).collect(),
         };
         if !status.is_success() {
-            return Err(serde_json::from_str::<Refused>(&text).map_or_else(|_| strange(&text), CliError::Refused));
+            return Err(serde_json::from_str::<ApiError>(&text).map_or_else(|_| strange(&text), CliError::Refused));
         }
         serde_json::from_str(&text).map_err(|error| strange(&error.to_string()))
     }

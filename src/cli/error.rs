@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use crate::wire::api::Refused;
+use crate::wire::api::ApiError;
 
 /// Why a command was not done; each says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum CliError {
     Token,
     /// The server refused.
     #[error("{}", refused(.0))]
-    Refused(Refused),
+    Refused(ApiError),
     /// A server answered that is no level3 of this version.
     #[error("what answered at {url} is no level3 of this version ({status}): {said}")]
     Strange {
@@ -66,7 +66,7 @@ impl CliError {
     }
 }
 
-fn refused(refused: &Refused) -> String {
+fn refused(refused: &ApiError) -> String {
     let grants = refused.grants_in_words.iter().map(|grant| format!("\n  {grant}"));
     std::iter::once(refused.error.clone()).chain(grants).collect()
 }

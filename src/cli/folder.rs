@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::CliError;
-use crate::wire::api::Folder;
+use crate::wire::api::CapabilityFolder;
 
 const DESCRIPTION: &str = "capability.json";
 const WASM: &str = "source.wasm";
@@ -17,7 +17,7 @@ const WASM_BASE64: &str = "source.wasm.base64";
 
 /// The options that describe a `.wasm` file at the command line.
 #[derive(Debug, Default, clap::Args)]
-pub struct Said {
+pub struct WasmOptions {
     /// For a .wasm file: its name
     #[arg(long)]
     name: Option<String>,
@@ -33,7 +33,7 @@ pub struct Said {
 }
 
 /// Reads a capability from files.
-pub(super) fn read(path: &Path, said: &Said) -> Result<Folder, CliError> {
+pub(super) fn read(path: &Path, said: &WasmOptions) -> Result<CapabilityFolder, CliError> {
     if path.is_dir() {
         return folder(path);
     }
@@ -63,8 +63,8 @@ pub(super) fn read(path: &Path, said: &Said) -> Result<Folder, CliError> {
     Ok([(DESCRIPTION.to_owned(), described), (WASM_BASE64.to_owned(), json!(BASE64.encode(component)))].into_iter().collect())
 }
 
-fn folder(path: &Path) -> Result<Folder, CliError> {
-    let mut folder = Folder::new();
+fn folder(path: &Path) -> Result<CapabilityFolder, CliError> {
+    let mut folder = CapabilityFolder::new();
     for entry in fs::read_dir(path).map_err(|source| unusable(path, source))? {
         let file = entry.map_err(|source| unusable(path, source))?.path();
         let Some(name) = file.file_name().and_then(|name| name.to_str()).map(str::to_owned) else { continue };
@@ -86,7 +86,7 @@ fn folder(path: &Path) -> Result<Folder, CliError> {
 
 /// Writes a capability as files into a folder, which it makes if there is none. Nothing is
 /// overwritten.
-pub(super) fn write(folder: &Folder, into: &Path) -> Result<Vec<PathBuf>, CliError> {
+pub(super) fn write(folder: &CapabilityFolder, into: &Path) -> Result<Vec<PathBuf>, CliError> {
     fs::create_dir_all(into).map_err(|source| unusable(into, source))?;
     let mut written = Vec::new();
     for (name, content) in folder {

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::{CliError, Screen};
 use crate::domain::{Mode, Rate, Rule};
-use crate::wire::api::{Policy as Answer, PolicyChange, Rates as AllRates, Requests, RuleChange, Span, Usage};
+use crate::wire::api::{NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 
 /// The commands on policy.
 #[derive(Debug, clap::Args)]
-pub struct Policy {
+pub struct PolicyCommand {
     /// The profile whose policy it is
     #[arg(long, global = true, default_value = "builder")]
     profile: String,
@@ -83,7 +83,7 @@ fn or_none<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<O
 
 /// The commands on the prices of models.
 #[derive(Debug, Subcommand)]
-pub enum Rates {
+pub enum RatesCommand {
     /// List what models cost
     List,
     /// Set what a model costs from now on, in dollars for a million tokens
@@ -104,10 +104,10 @@ pub enum Rates {
     },
 }
 
-pub(super) async fn policy(ask: Policy, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
-    let Policy { profile, ask } = ask;
+pub(super) async fn policy(ask: PolicyCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    let PolicyCommand { profile, ask } = ask;
     let path = ["policy", &profile];
-    let answer: Answer = match ask {
+    let answer: NamedPolicy = match ask {
         PolicyAsk::Show => client.get(&path, &[]).await?,
         PolicyAsk::Mode { mode } => client.put(&path, &PolicyChange { mode: Some(mode), ..PolicyChange::default() }).await?,
         PolicyAsk::Governor { state } => {
@@ -121,8 +121,8 @@ pub(super) async fn policy(ask: Policy, client: &Client, screen: &mut Screen<'_>
             client.put(&path, &PolicyChange { models: Some(models), ..PolicyChange::default() }).await?
         }
         PolicyAsk::Budget { span, kind, limit: OrNone(limit) } => {
-            let now: Answer = client.get(&path, &[]).await?;
-            let mut budgets = json!(now.budgets);
+            let now: NamedPolicy = client.get(&path, &[]).await?;
+            let mut budgets = json!(now.policy.budgets);
             budgets[&span][&kind] = json!(limit);
             client.put(&path, &json!({ "budgets": budgets })).await?
         }
@@ -133,9 +133,9 @@ pub(super) async fn policy(ask: Policy, client: &Client, screen: &mut Screen<'_>
     Ok(())
 }
 
-fn print_policy(policy: &Answer, screen: &mut Screen<'_>) -> io::Result<()> {
+fn print_policy(NamedPolicy { profile, policy }: &NamedPolicy, screen: &mut Screen<'_>) -> io::Result<()> {
     let governor = if policy.governor { "on" } else { "off" };
-    screen.line(format!("Profile {}: mode {}, governor {governor}", policy.profile, policy.mode))?;
+    screen.line(format!("Profile {profile}: mode {}, governor {governor}", policy.mode))?;
     screen.part("Models", &policy.models.join("\n"))?;
     let rules: Vec<_> = policy.rules.iter().map(|(tool, rule)| format!("{tool}: {rule}")).collect();
     screen.part("Rules", &rules.join("\n"))?;
@@ -155,7 +155,7 @@ fn print_policy(policy: &Answer, screen: &mut Screen<'_>) -> io::Result<()> {
 }
 
 pub(super) async fn usage(client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
-    let usage: Usage = client.get(&["usage"], &[]).await?;
+    let usage: UsageReport = client.get(&["usage"], &[]).await?;
     if screen.json(&usage)? {
         return Ok(());
     }
@@ -184,13 +184,13 @@ fn cells(used: &Requests) -> [String; 4] {
     [used.requests.to_string(), used.input_tokens.to_string(), used.output_tokens.to_string(), cost]
 }
 
-pub(super) async fn rates(ask: Rates, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
-    let answer: AllRates = match ask {
-        Rates::List => client.get(&["rates"], &[]).await?,
-        Rates::Set { model, input, output } => {
+pub(super) async fn rates(ask: RatesCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    let answer: Rates = match ask {
+        RatesCommand::List => client.get(&["rates"], &[]).await?,
+        RatesCommand::Set { model, input, output } => {
             client.put(&["rates", &model], &Rate { input_micros: input, output_micros: output }).await?
         }
-        Rates::Remove { model } => client.put(&["rates", &model], &Value::Null).await?,
+        RatesCommand::Remove { model } => client.put(&["rates", &model], &Value::Null).await?,
     };
     if !screen.json(&answer)? {
         let row = |(model, rate): (&String, &Rate)| [model.clone(), dollars(rate.input_micros), dollars(rate.output_micros)];

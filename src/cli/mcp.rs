@@ -12,7 +12,7 @@ use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 
 /// The commands on MCP.
 #[derive(Debug, Args)]
-pub struct Mcp {
+pub struct McpCommand {
     #[command(subcommand)]
     ask: Option<McpAsk>,
 }
@@ -60,7 +60,7 @@ fn pair<const SEPARATOR: char>(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-pub(super) async fn run(ask: Mcp, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+pub(super) async fn run(ask: McpCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     match ask.ask {
         None => bridge::serve(client).await,
         Some(McpAsk::Add { name, at, header, env, command }) => {

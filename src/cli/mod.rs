@@ -33,7 +33,7 @@ pub use screen::Screen;
 pub struct Cli {
     /// How the server is reached and spoken of.
     #[command(flatten)]
-    pub manner: Manner,
+    pub manner: ClientOptions,
     /// The command itself.
     #[command(subcommand)]
     pub command: Command,
@@ -41,7 +41,7 @@ pub struct Cli {
 
 /// How the server is reached and spoken of.
 #[derive(Debug, Clone, Args)]
-pub struct Manner {
+pub struct ClientOptions {
     /// The server's address; else it is LEVEL3_LISTEN
     #[arg(long, global = true, value_name = "URL")]
     pub url: Option<Url>,
@@ -82,33 +82,33 @@ pub enum Command {
 pub enum Ask {
     /// See what waits for you, and decide
     #[command(subcommand)]
-    Approvals(approvals::Approvals),
+    Approvals(approvals::ApprovalsCommand),
     /// Set and remove the secrets that capabilities may use
     #[command(subcommand)]
-    Secret(secrets::Secret),
+    Secret(secrets::SecretCommand),
     /// Look at capabilities, go back to earlier versions, bring some in
     #[command(subcommand)]
-    Capability(capabilities::Capability),
+    Capability(capabilities::CapabilityCommand),
     /// See and set what a profile may do
-    Policy(law::Policy),
+    Policy(law::PolicyCommand),
     /// Show what was used up: requests, tokens, money, tool calls
     Usage,
     /// See and set what models cost
     #[command(subcommand)]
-    Rates(law::Rates),
+    Rates(law::RatesCommand),
     /// Put back what a call deleted or overwrote; or list the calls that can be undone
-    Undo(undo::Undo),
+    Undo(undo::UndoCommand),
     /// Let another agent call capabilities: speaks MCP on standard input and output, for the running server
-    Mcp(mcp::Mcp),
+    Mcp(mcp::McpCommand),
     /// Rebuild everything from events and compare; or show a turn as it was recorded
-    Replay(replay::Replay),
+    Replay(replay::ReplayCommand),
 }
 
 /// Asks the server and prints its answer.
 ///
 /// # Errors
 /// [`CliError`]; it says what to do.
-pub async fn run(ask: Ask, manner: Manner, config: &Config, screen: &mut Screen<'_>) -> Result<(), CliError> {
+pub async fn run(ask: Ask, manner: ClientOptions, config: &Config, screen: &mut Screen<'_>) -> Result<(), CliError> {
     let url = manner.url.unwrap_or_else(|| address(config));
     let client = Client::new(url, config.token.clone().map(SecretString::from))?;
     match ask {

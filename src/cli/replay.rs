@@ -12,7 +12,7 @@ use crate::wire::api::{ReplayCheck, ReplayedEvent, ReplayedTurn};
 /// The ways to replay.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-pub struct Replay {
+pub struct ReplayCommand {
     /// Rebuild every table that follows from events, and compare; check that no event was changed or taken out
     #[arg(long)]
     check: bool,
@@ -21,7 +21,7 @@ pub struct Replay {
     turn: Option<i64>,
 }
 
-pub(super) async fn run(ask: Replay, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+pub(super) async fn run(ask: ReplayCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     match ask.turn {
         Some(turn) => {
             let replayed: ReplayedTurn<Event> = client.get(&["replay", "turns", &turn.to_string()], &[]).await?;

@@ -17,7 +17,7 @@ const MAX_READ: u64 = 64 * 1024;
 
 /// The commands on secrets.
 #[derive(Debug, Subcommand)]
-pub enum Secret {
+pub enum SecretCommand {
     /// Set one; its value is asked for, or read from standard input
     Set {
         /// Its name, like API_KEY
@@ -32,9 +32,9 @@ pub enum Secret {
     },
 }
 
-pub(super) async fn run(ask: Secret, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+pub(super) async fn run(ask: SecretCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     match ask {
-        Secret::Set { name } => {
+        SecretCommand::Set { name } => {
             let value = value(&name).map_err(CliError::Value)?;
             let set: api::Secret = client.put(&["secrets", &name], &json!({ "value": *value })).await?;
             if !screen.json(&set)? {
@@ -44,7 +44,7 @@ pub(super) async fn run(ask: Secret, client: &Client, screen: &mut Screen<'_>) -
                 ))?;
             }
         }
-        Secret::List => {
+        SecretCommand::List => {
             let answer: api::Secrets = client.get(&["secrets"], &[]).await?;
             if !screen.json(&answer)? {
                 let row = |secret: &api::Secret| {
@@ -55,7 +55,7 @@ pub(super) async fn run(ask: Secret, client: &Client, screen: &mut Screen<'_>) -
                 screen.table(["NAME", "SET", "USED BY", ""], &rows, "There are no secrets. Set one: level3 secret set NAME")?;
             }
         }
-        Secret::Remove { name } => {
+        SecretCommand::Remove { name } => {
             let removed: Value = client.delete(&["secrets", &name]).await?;
             if !screen.json(&removed)? {
                 screen.line(format!("Removed {name}."))?;

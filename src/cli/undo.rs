@@ -5,16 +5,16 @@ use clap::Args;
 use super::client::{Client, NOTHING};
 use super::screen::time;
 use super::{CliError, Screen};
-use crate::wire::api::{Kept, KeptCall, Undone};
+use crate::wire::api::{KeptCall, KeptCalls, Undone};
 
 /// Which call.
 #[derive(Debug, Args)]
-pub struct Undo {
+pub struct UndoCommand {
     /// The number of the call; without it, those that can be undone are listed
     call: Option<i64>,
 }
 
-pub(super) async fn run(ask: Undo, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+pub(super) async fn run(ask: UndoCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     let Some(call) = ask.call else { return list(client, screen).await };
     let undone: Undone = client.post(&["calls", &call.to_string(), "undo"], NOTHING).await?;
     if !screen.json(&undone)? {
@@ -25,7 +25,7 @@ pub(super) async fn run(ask: Undo, client: &Client, screen: &mut Screen<'_>) -> 
 }
 
 async fn list(client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
-    let answer: Kept = client.get(&["kept"], &[]).await?;
+    let answer: KeptCalls = client.get(&["kept"], &[]).await?;
     if !screen.json(&answer)? {
         let row = |kept: &KeptCall| {
             [kept.call.to_string(), time(kept.at), kept.tool.clone(), kept.rows.to_string(), kept.tables.join(", ")]

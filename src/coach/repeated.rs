@@ -2,7 +2,7 @@
 //! the model.
 
 use crate::domain::{Exchange, HistoryEntry};
-use crate::governor::{self, Repetition, STOP_AT};
+use crate::governor::{self, RepeatedCall, STOP_AT};
 
 /// The words for the model after the results of its last step, if the step made a call that was
 /// made often already.
@@ -15,7 +15,7 @@ pub(super) fn warnings(turn: &Exchange) -> Option<String> {
     for calls in steps {
         warnings.clear(); // those of earlier steps were given already
         for call in calls {
-            if let Repetition::Warn(times) = governor::repetition(&made, &call.name, &call.arguments) {
+            if let RepeatedCall::Warn(times) = governor::repeated_call(&made, &call.name, &call.arguments) {
                 warnings.push(warning(&call.name, times));
             }
             made.push((call.name.clone(), call.arguments.clone()));

@@ -8,7 +8,7 @@ use super::turn::text_enum;
 
 text_enum! {
     /// The language of a capability's source.
-    Language {
+    SourceLanguage {
         /// An ES module, run by the shared engine.
         JavaScript = "javascript",
         /// The text of a whole component that exports `run`.
@@ -41,7 +41,7 @@ pub struct Draft {
     /// The description for the model.
     pub description: String,
     /// The language of the source.
-    pub language: Language,
+    pub language: SourceLanguage,
     /// The source.
     pub source: String,
     /// JSON Schema of its arguments.
@@ -62,7 +62,7 @@ pub struct CapabilityVersion {
     /// The description for the model.
     pub description: String,
     /// The language of the source.
-    pub language: Language,
+    pub language: SourceLanguage,
     /// The source, from which the component was made.
     pub source: String,
     /// JSON Schema of its arguments.

@@ -5,6 +5,7 @@ mod budget;
 mod capability;
 mod grants;
 mod history;
+mod http;
 mod ids;
 mod image;
 mod machine;
@@ -23,9 +24,10 @@ mod words;
 
 pub use approval::{ApprovalState, Channel, Decision, Finding, Shown, ShownCapability};
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
-pub use capability::{CapabilityVersion, Draft, Language, NAME_RULE, TestCase, valid_name};
+pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCase, valid_name};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use history::{Exchange, History, HistoryEntry};
+pub use http::{HttpRequest, HttpResponse};
 pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
 pub use image::{Image, ImageType};
 pub use machine::{
@@ -36,13 +38,13 @@ pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_too
 pub use model::{ModelInfo, Rate};
 pub use names::{EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 pub use operation::OperationKind;
-pub use policy::{Classification, Effect, Grade, Impact, Mode, Rule};
+pub use policy::{Classification, Effect, Grade, Impact, Mode, ProfilePolicy, Rule};
 pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset, TurnLimits};
 #[cfg(debug_assertions)]
 pub use refusal::reword;
-pub use refusal::{Place, Refusal, RefusalCode};
+pub use refusal::{Refusal, RefusalCode, SourcePlace};
 pub use task::{Task, TaskStatus};
-pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened};
+pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened, without_middle};
 pub use turn::{Failure, Origin, Role, TurnState};
 pub use wake_up::WakeUpKind;
 pub use words::{DecidingWords, Heard, Words, asks};

@@ -1,7 +1,10 @@
 //! A profile's rights, and a proposal's effects, as words. `governor` holds the law itself.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::budget::Budgets;
 use super::turn::text_enum;
 
 text_enum! {
@@ -103,6 +106,29 @@ text_enum! {
     }
 }
 
+/// A profile's policy. The default is for a profile without any settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProfilePolicy {
+    /// How much a call may do without a person.
+    pub mode: Mode,
+    /// True if a second model classifies proposals.
+    pub governor: bool,
+    /// The budgets.
+    pub budgets: Budgets,
+    /// The rules for single tools.
+    pub rules: BTreeMap<String, Rule>,
+    /// The models that work for it, as `provider/model`, of which the first that is up answers. If
+    /// there are none, the server's setting holds.
+    #[serde(default)]
+    pub models: Vec<String>,
+}
+
+impl Default for ProfilePolicy {
+    fn default() -> Self {
+        Self { mode: Mode::Smart, governor: false, budgets: Budgets::default(), rules: BTreeMap::new(), models: Vec::new() }
+    }
+}
+
 /// A second model's judgement of a proposal. It can only make a verdict stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -116,7 +142,8 @@ pub struct Classification {
     /// How far it reaches.
     #[schemars(with = "String")]
     pub impact: Impact,
-    /// Whether a person should see it first.
+    /// True if a person should see it first.
+    #[schemars(description = "Whether a person should see it first.")]
     pub requires_confirmation: bool,
 }
 

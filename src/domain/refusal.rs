@@ -1,5 +1,5 @@
 //! Refusals: the reason why a call was not carried out, as a value. Code looks at the value; only
-//! [`Refusal::told`] makes words of it, for a model.
+//! [`Refusal::for_model`] makes words of it, for a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -139,7 +139,7 @@ impl RefusalCode {
 
 /// A place in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourcePlace {
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1.
@@ -154,7 +154,7 @@ pub struct Refusal {
     /// The fault and what to do instead, for the model.
     pub message: String,
     /// The place in the source.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     /// The grants to ask for, as an author writes them.
     pub grants: Option<Value>,
     /// Further values for the model, by name.
@@ -178,7 +178,7 @@ impl Refusal {
     }
 
     /// The same, about this place.
-    pub fn at(self, place: Option<Place>) -> Self {
+    pub fn at(self, place: Option<SourcePlace>) -> Self {
         Self { place, ..self }
     }
 
@@ -194,7 +194,7 @@ impl Refusal {
     }
 
     /// The words for a model: those of [`Refusal::to_json`], a sentence without its quotes.
-    pub fn told(&self) -> String {
+    pub fn for_model(&self) -> String {
         match self.to_json() {
             Value::String(sentence) => sentence,
             told => told.to_string(),
@@ -209,7 +209,7 @@ impl Refusal {
                 let mut told = self.more.clone();
                 told.insert("error".to_owned(), word.into());
                 told.insert("message".to_owned(), worded(&self.message).into());
-                if let Some(Place { line, offset }) = self.place {
+                if let Some(SourcePlace { line, offset }) = self.place {
                     told.extend([("line".to_owned(), json!(line)), ("offset".to_owned(), json!(offset))]);
                 }
                 told.extend(self.grants.clone().map(|grants| ("grants".to_owned(), grants)));

@@ -20,13 +20,6 @@ text_enum! {
     }
 }
 
-impl TaskStatus {
-    /// True while the task still has work to do; only open tasks fall due.
-    pub fn is_open(self) -> bool {
-        matches!(self, Self::Pending | Self::InProgress)
-    }
-}
-
 /// A to-do a person can see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {

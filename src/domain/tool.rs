@@ -83,6 +83,17 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{shown}… (cut: it has {} bytes)", text.len()))
 }
 
+/// The text, or if it is longer than `most` bytes, its beginning and its end, with a word between them
+/// about what is left out.
+pub fn without_middle(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let head = text.floor_char_boundary(most * 2 / 3);
+    let tail = text.ceil_char_boundary(text.len() - most / 3);
+    format!("{}\n[… {} bytes left out here …]\n{}", &text[..head], tail - head, &text[tail..])
+}
+
 /// The outcome of a tool call; every call ends in exactly one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -127,7 +138,7 @@ impl Outcome {
 
     /// A call that was not carried out.
     pub fn refused(refusal: &Refusal) -> Self {
-        Self { refusal: Some(refusal.code), ..Self::failed(refusal.told()) }
+        Self { refusal: Some(refusal.code), ..Self::failed(refusal.for_model()) }
     }
 
     /// A call that failed; `result` tells the model what to do.

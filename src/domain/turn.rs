@@ -1,7 +1,5 @@
 //! A turn's states, and the inputs that begin turns.
 
-use super::Machine;
-
 /// Declares an enum stored as lower-case text, with the same words in Postgres, in JSON and in
 /// Rust.
 macro_rules! text_enum {
@@ -59,13 +57,6 @@ text_enum! {
         Aborted = "aborted",
         /// It ended without an answer.
         Failed = "failed",
-    }
-}
-
-impl TurnState {
-    /// True if nothing will happen to the turn any more.
-    pub fn is_final(self) -> bool {
-        self.is_over()
     }
 }
 

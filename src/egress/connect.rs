@@ -41,13 +41,18 @@ impl Tls {
 }
 
 /// An open connection.
-pub(super) enum Connection {
+pub(super) enum OutgoingConnection {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
 
 /// Connects for `url` to one of `addresses`, all within `limit`.
-pub(super) async fn connect(addresses: &[SocketAddr], url: &Url, tls: &Tls, limit: Duration) -> Result<Connection, Problem> {
+pub(super) async fn connect(
+    addresses: &[SocketAddr],
+    url: &Url,
+    tls: &Tls,
+    limit: Duration,
+) -> Result<OutgoingConnection, Problem> {
     let host = || url.host_str().unwrap_or_default().to_owned();
     let end = Instant::now() + limit;
     let config = match url.scheme() {
@@ -55,7 +60,7 @@ pub(super) async fn connect(addresses: &[SocketAddr], url: &Url, tls: &Tls, limi
         _ => None,
     };
     let tcp = tcp(addresses, end).await.map_err(|source| Problem::Connect { host: host(), source })?;
-    let Some(config) = config else { return Ok(Connection::Plain(tcp)) };
+    let Some(config) = config else { return Ok(OutgoingConnection::Plain(tcp)) };
     let refused = |source| Problem::Tls { host: host(), source };
     let name = match url.host() {
         Some(Host::Ipv4(address)) => ServerName::from(std::net::IpAddr::V4(address)),
@@ -63,7 +68,7 @@ pub(super) async fn connect(addresses: &[SocketAddr], url: &Url, tls: &Tls, limi
         _ => ServerName::try_from(host()).map_err(|error| refused(io::Error::other(error)))?,
     };
     let stream = timeout_at(end, TlsConnector::from(config).connect(name, tcp)).await.unwrap_or_else(|_| Err(late()));
-    stream.map(|stream| Connection::Tls(Box::new(stream))).map_err(refused)
+    stream.map(|stream| OutgoingConnection::Tls(Box::new(stream))).map_err(refused)
 }
 
 /// Tries the addresses one after the other; each gets an equal share of what time is left, so that one that swallows everything leaves

@@ -8,8 +8,8 @@ use hyper::ext::ReasonPhrase;
 use hyper::header::{CONTENT_ENCODING, HeaderMap, TRANSFER_ENCODING};
 use url::Url;
 
-use super::Response;
 use super::error::Problem;
+use crate::domain::HttpResponse;
 use crate::telemetry::Scrubber;
 
 /// Reads all of it. `url` is the address as it may be shown; `most` bytes of the body are kept, more is an error.
@@ -19,7 +19,7 @@ pub(super) async fn read(
     url: &Url,
     scrubbers: &[Scrubber],
     most: usize,
-) -> Result<Response, Problem> {
+) -> Result<HttpResponse, Problem> {
     let (head, mut incoming) = response.into_parts();
     if let Some(coding) = coding(&head.headers) {
         return Err(Problem::Packed { host: host.to_owned(), coding });
@@ -36,7 +36,7 @@ pub(super) async fn read(
     let text = |bytes: &[u8]| String::from_utf8_lossy(&clean(scrubbers, bytes.to_vec())).into_owned();
     let reason = head.extensions.get::<ReasonPhrase>().map(ReasonPhrase::as_bytes);
     let reason = reason.or(head.status.canonical_reason().map(str::as_bytes)).unwrap_or_default();
-    Ok(Response {
+    Ok(HttpResponse {
         status: head.status.as_u16(),
         status_text: text(reason),
         url: text(url.as_str().as_bytes()),

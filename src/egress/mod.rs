@@ -27,13 +27,13 @@ use hyper_util::rt::TokioIo;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use crate::domain::HttpGrant;
+use crate::domain::{HttpGrant, HttpRequest, HttpResponse};
 use crate::governor::Permit;
 use crate::telemetry::Scrubber;
 
-use connect::{Connection, Tls};
+use connect::{OutgoingConnection, Tls};
 use outgoing::Outgoing;
-use placeholders::{Exchange, Used};
+use placeholders::{Substitution, UsedSecrets};
 
 pub use error::{EgressError, Problem};
 pub use placeholders::Placeholders;
@@ -45,7 +45,7 @@ const MOST_HEADERS: usize = 100;
 
 /// How long and how large requests may be.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct EgressLimits {
     /// For looking a name up, and again for connecting, TLS included.
     pub connect: Duration,
     /// For everything, redirects included.
@@ -58,7 +58,7 @@ pub struct Limits {
     pub redirects: usize,
 }
 
-impl Default for Limits {
+impl Default for EgressLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
@@ -70,39 +70,6 @@ impl Default for Limits {
     }
 }
 
-/// A request as a guest wants it; secrets stand in it as placeholders.
-///
-/// Headers that belong to the connection (`Host`, `Connection`, `Content-Length`, `Transfer-Encoding`, `TE`, `Trailer`, `Upgrade`,
-/// `Keep-Alive`, `Expect`, `Accept-Encoding`, `Proxy-…`) are left out without a word.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// In any case; `GET`, `POST` and so on.
-    pub method: String,
-    /// An absolute https or http address.
-    pub url: String,
-    /// Names and values, in order; a name may stand more than once.
-    pub headers: Vec<(String, String)>,
-    /// The body to send.
-    pub body: Option<Vec<u8>>,
-    /// Sent as `Idempotency-Key`, in place of the guest's own.
-    pub idempotency_key: Option<String>,
-}
-
-/// A peer's answer, without the values of secrets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Response {
-    /// 200 and so on. Every status is a response; none is an error.
-    pub status: u16,
-    /// `OK` and so on, as the peer wrote it.
-    pub status_text: String,
-    /// The address that answered, after redirects; placeholders stand in it for secrets.
-    pub url: String,
-    /// Names in lower case and values, in order.
-    pub headers: Vec<(String, String)>,
-    /// All of it.
-    pub body: Vec<u8>,
-}
-
 /// The way out. Clones share everything.
 #[derive(Clone)]
 pub struct Egress(Arc<Inner>);
@@ -110,14 +77,14 @@ pub struct Egress(Arc<Inner>);
 struct Inner {
     resolver: Arc<dyn Resolve>,
     allowed: BTreeSet<SocketAddr>,
-    limits: Limits,
+    limits: EgressLimits,
     scrubber: Scrubber,
     tls: Tls,
 }
 
 impl Egress {
     /// A way out that looks names up with `resolver` and reaches public addresses, and those in `allowed`, whatever they are.
-    pub fn new(resolver: Arc<dyn Resolve>, allowed: BTreeSet<SocketAddr>, limits: Limits, scrubber: Scrubber) -> Self {
+    pub fn new(resolver: Arc<dyn Resolve>, allowed: BTreeSet<SocketAddr>, limits: EgressLimits, scrubber: Scrubber) -> Self {
         Self(Arc::new(Inner { resolver, allowed, limits, scrubber, tls: Tls::default() }))
     }
 
@@ -125,7 +92,7 @@ impl Egress {
     pub fn with_tls(
         resolver: Arc<dyn Resolve>,
         allowed: BTreeSet<SocketAddr>,
-        limits: Limits,
+        limits: EgressLimits,
         scrubber: Scrubber,
         tls: Arc<rustls::ClientConfig>,
     ) -> Self {
@@ -140,10 +107,10 @@ impl Egress {
     pub async fn send(
         &self,
         permit: &Permit,
-        request: Request,
+        request: HttpRequest,
         grants: &BTreeSet<HttpGrant>,
         secrets: &Placeholders,
-    ) -> Result<Response, EgressError> {
+    ) -> Result<HttpResponse, EgressError> {
         let (sent, exchange, whole) = (AtomicBool::new(false), secrets.ready(), self.0.limits.whole);
         let outcome = tokio::time::timeout(whole, self.0.follow(request, grants, &exchange, &sent)).await;
         let outcome = outcome.unwrap_or(Err(Problem::Slow(whole))).map_err(|problem| {
@@ -164,13 +131,13 @@ impl Egress {
 impl Inner {
     async fn follow(
         &self,
-        request: Request,
+        request: HttpRequest,
         grants: &BTreeSet<HttpGrant>,
-        exchange: &Exchange<'_>,
+        exchange: &Substitution<'_>,
         sent: &AtomicBool,
-    ) -> Result<Response, Problem> {
+    ) -> Result<HttpResponse, Problem> {
         let mut outgoing = Outgoing::new(request, exchange, self.limits.request_body)?;
-        let mut used = Used::new();
+        let mut used = UsedSecrets::new();
         for _ in 0..=self.limits.redirects {
             let secrets = outgoing.secrets();
             used.extend(&secrets);
@@ -187,8 +154,8 @@ impl Inner {
             let request = outgoing.filled(&real, exchange)?;
             let connection = connect::connect(&addresses, &real, &self.tls, self.limits.connect).await?;
             let response = match connection {
-                Connection::Plain(stream) => exchange_on(stream, request, sent).await,
-                Connection::Tls(stream) => exchange_on(*stream, request, sent).await,
+                OutgoingConnection::Plain(stream) => exchange_on(stream, request, sent).await,
+                OutgoingConnection::Tls(stream) => exchange_on(*stream, request, sent).await,
             };
             let (response, _connection) = response.map_err(|source| Problem::Broken { host: host.to_owned(), source })?;
             match response.headers().get(LOCATION) {
@@ -209,7 +176,7 @@ impl Inner {
     }
 
     /// The addresses to connect to, when the host may be reached, and may be told these secrets.
-    async fn checked(&self, real: &Url, secrets: &Used, exchange: &Exchange<'_>) -> Result<Vec<SocketAddr>, Problem> {
+    async fn checked(&self, real: &Url, secrets: &UsedSecrets, exchange: &Substitution<'_>) -> Result<Vec<SocketAddr>, Problem> {
         let host = real.host_str().unwrap_or_default();
         let refused = |secret: usize, why| Problem::Secret { name: exchange.name(secret).into(), host: host.into(), why };
         if let Some(secret) = secrets.iter().find(|secret| !exchange.is_bound_to(**secret, real)) {

@@ -6,9 +6,9 @@ use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use url::Url;
 
-use super::Request;
 use super::error::Problem;
-use super::placeholders::{Exchange, Place, Used};
+use super::placeholders::{Encoding, Substitution, UsedSecrets};
+use crate::domain::HttpRequest;
 
 /// How many headers a guest may give, and how long they may be together.
 const MOST_HEADERS: usize = 64;
@@ -40,7 +40,7 @@ pub(super) struct Outgoing {
     pub(super) method: Method,
     url: Url,
     /// Secrets in the address. Written by the guest: as placeholders; by a peer that redirects: as values.
-    url_secrets: Used,
+    url_secrets: UsedSecrets,
     url_is_guests: bool,
     headers: Vec<Header>,
     body: Option<Body>,
@@ -50,19 +50,19 @@ pub(super) struct Outgoing {
 struct Header {
     name: HeaderName,
     value: String,
-    secrets: Used,
+    secrets: UsedSecrets,
 }
 
 #[derive(Clone)]
 struct Body {
     bytes: Bytes,
-    secrets: Used,
-    place: Place,
+    secrets: UsedSecrets,
+    place: Encoding,
 }
 
 impl Outgoing {
     /// Checks a guest's request.
-    pub(super) fn new(request: Request, exchange: &Exchange<'_>, most_body: usize) -> Result<Self, Problem> {
+    pub(super) fn new(request: HttpRequest, exchange: &Substitution<'_>, most_body: usize) -> Result<Self, Problem> {
         let method = method(&request.method)?;
         let url = address(&request.url)?;
         let mut written = request.headers;
@@ -73,11 +73,11 @@ impl Outgoing {
         let mut headers = headers(&written, exchange)?;
         for (name, value) in [(header::USER_AGENT, concat!("level3/", env!("CARGO_PKG_VERSION"))), (header::ACCEPT, "*/*")] {
             if !headers.iter().any(|header| header.name == name) {
-                headers.push(Header { name, value: value.into(), secrets: Used::new() });
+                headers.push(Header { name, value: value.into(), secrets: UsedSecrets::new() });
             }
         }
         let content_type = headers.iter().find(|header| header.name == header::CONTENT_TYPE).map(|header| &*header.value);
-        let place = Place::in_body(content_type.unwrap_or_default());
+        let place = Encoding::in_body(content_type.unwrap_or_default());
         let body = match request.body {
             Some(bytes) if bytes.len() > most_body => {
                 return Err(Problem::RequestTooLarge { what: "the body", size: bytes.len(), most: most_body });
@@ -96,10 +96,10 @@ impl Outgoing {
     }
 
     /// The address as it is asked for.
-    pub(super) fn real(&self, exchange: &Exchange<'_>) -> Url {
+    pub(super) fn real(&self, exchange: &Substitution<'_>) -> Url {
         let mut real = self.url.clone();
         if self.url_is_guests && !self.url_secrets.is_empty() {
-            let fill = |text: &str| String::from_utf8_lossy(&exchange.fill(text.as_bytes(), Place::Address)).into_owned();
+            let fill = |text: &str| String::from_utf8_lossy(&exchange.fill(text.as_bytes(), Encoding::Address)).into_owned();
             real.set_path(&fill(self.url.path()));
             real.set_query(self.url.query().map(fill).as_deref());
         }
@@ -112,7 +112,7 @@ impl Outgoing {
     }
 
     /// All secrets that would be sent.
-    pub(super) fn secrets(&self) -> Used {
+    pub(super) fn secrets(&self) -> UsedSecrets {
         let mut secrets = self.url_secrets.clone();
         secrets.extend(self.headers.iter().flat_map(|header| &header.secrets));
         secrets.extend(self.body.iter().flat_map(|body| &body.secrets));
@@ -120,7 +120,7 @@ impl Outgoing {
     }
 
     /// The request as it is written to the connection, secrets in it.
-    pub(super) fn filled(&self, real: &Url, exchange: &Exchange<'_>) -> Result<hyper::Request<Full<Bytes>>, Problem> {
+    pub(super) fn filled(&self, real: &Url, exchange: &Substitution<'_>) -> Result<hyper::Request<Full<Bytes>>, Problem> {
         let unusable = || Problem::Url { url: short(self.url.as_str()), why: "it holds characters no request can carry" };
         let target = &real[url::Position::BeforePath..url::Position::AfterQuery];
         let host = &real[url::Position::BeforeHost..url::Position::AfterPort];
@@ -154,7 +154,7 @@ impl Outgoing {
         real: &Url,
         status: StatusCode,
         location: &HeaderValue,
-        exchange: &Exchange<'_>,
+        exchange: &Substitution<'_>,
     ) -> Result<Self, Problem> {
         let bad = || Problem::BadRedirect { host: real.host_str().unwrap_or_default().to_owned() };
         let location = std::str::from_utf8(location.as_bytes()).map_err(|_| bad())?;
@@ -223,7 +223,7 @@ fn usable(mut url: Url) -> Result<Url, &'static str> {
     Ok(url)
 }
 
-fn headers(written: &[(String, String)], exchange: &Exchange<'_>) -> Result<Vec<Header>, Problem> {
+fn headers(written: &[(String, String)], exchange: &Substitution<'_>) -> Result<Vec<Header>, Problem> {
     if written.len() > MOST_HEADERS {
         return Err(Problem::RequestTooLarge { what: "the number of headers", size: written.len(), most: MOST_HEADERS });
     }

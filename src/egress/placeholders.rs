@@ -30,7 +30,7 @@ struct Secret {
 
 /// How a value is written where it is put.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Encoding {
     /// Headers, and bodies of unknown type: as it is.
     Plain,
     /// Inside a text of JSON.
@@ -40,14 +40,9 @@ pub(super) enum Place {
 }
 
 /// Secrets that a text makes use of, as places in [`Placeholders`].
-pub(super) type Used = BTreeSet<usize>;
+pub(super) type UsedSecrets = BTreeSet<usize>;
 
 impl Placeholders {
-    /// None: every text is sent as it is.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Lets `placeholder` stand for the secret `name`, for the places in `hosts`, as [`binding_matches`] reads them.
     pub fn insert(&mut self, placeholder: String, name: String, value: SecretString, hosts: BTreeSet<String>) {
         if placeholder.is_empty() {
@@ -58,30 +53,30 @@ impl Placeholders {
     }
 
     /// Makes them ready to be found.
-    pub(super) fn ready(&self) -> Exchange<'_> {
+    pub(super) fn ready(&self) -> Substitution<'_> {
         let finder = match self.placeholders.is_empty() {
             true => None,
             false => AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&self.placeholders).ok(),
         };
-        Exchange { all: self, finder }
+        Substitution { all: self, finder }
     }
 }
 
 /// Finds placeholders and puts values in their place.
-pub(super) struct Exchange<'a> {
+pub(super) struct Substitution<'a> {
     all: &'a Placeholders,
     finder: Option<AhoCorasick>,
 }
 
-impl Exchange<'_> {
+impl Substitution<'_> {
     /// The secrets whose placeholders stand in `bytes`.
-    pub(super) fn used(&self, bytes: &[u8]) -> Used {
-        let Some(finder) = &self.finder else { return Used::new() };
+    pub(super) fn used(&self, bytes: &[u8]) -> UsedSecrets {
+        let Some(finder) = &self.finder else { return UsedSecrets::new() };
         finder.find_iter(bytes).map(|found| found.pattern().as_usize()).collect()
     }
 
     /// As [`Self::used`], for the value of a header: `Basic` is looked into.
-    pub(super) fn used_in_header(&self, value: &str) -> Used {
+    pub(super) fn used_in_header(&self, value: &str) -> UsedSecrets {
         let mut used = self.used(value.as_bytes());
         if self.finder.is_some()
             && let Some(inside) = basic(value)
@@ -92,7 +87,7 @@ impl Exchange<'_> {
     }
 
     /// `bytes` with the values.
-    pub(super) fn fill<'b>(&self, bytes: &'b [u8], place: Place) -> Cow<'b, [u8]> {
+    pub(super) fn fill<'b>(&self, bytes: &'b [u8], place: Encoding) -> Cow<'b, [u8]> {
         let Some(finder) = self.finder.as_ref().filter(|finder| finder.is_match(bytes)) else { return Cow::Borrowed(bytes) };
         let mut filled = Vec::with_capacity(bytes.len());
         finder.replace_all_with_bytes(bytes, &mut filled, |found, _, filled| {
@@ -106,15 +101,15 @@ impl Exchange<'_> {
     pub(super) fn fill_header(&self, value: &str) -> Vec<u8> {
         if self.finder.is_some()
             && let Some(inside) = basic(value)
-            && let Cow::Owned(filled) = self.fill(&inside, Place::Plain)
+            && let Cow::Owned(filled) = self.fill(&inside, Encoding::Plain)
         {
             return format!("Basic {}", BASE64_STANDARD.encode(filled)).into_bytes();
         }
-        self.fill(value.as_bytes(), Place::Plain).into_owned()
+        self.fill(value.as_bytes(), Encoding::Plain).into_owned()
     }
 
     /// Every secret of the call.
-    pub(super) fn all(&self) -> Used {
+    pub(super) fn all(&self) -> UsedSecrets {
         (0..self.all.secrets.len()).collect()
     }
 
@@ -133,13 +128,13 @@ impl Exchange<'_> {
     }
 
     /// Secrets whose values stand in a text that somebody else wrote, in any form.
-    pub(super) fn values_in(&self, text: &str) -> Used {
+    pub(super) fn values_in(&self, text: &str) -> UsedSecrets {
         let shows = |secret: &Secret| matches!(secret.scrubber().clean(text), Cow::Owned(_));
         self.all.secrets.iter().enumerate().filter(|(_, secret)| shows(secret)).map(|(secret, _)| secret).collect()
     }
 
     /// Knows the values of these secrets, whatever the rest of the program knows.
-    pub(super) fn scrubber(&self, used: &Used) -> Scrubber {
+    pub(super) fn scrubber(&self, used: &UsedSecrets) -> Scrubber {
         let values = used.iter().map(|secret| &self.all.secrets[*secret]);
         Scrubber::new(&values.map(|secret| (secret.name.clone(), secret.value.clone())).collect::<Vec<_>>())
     }
@@ -151,7 +146,7 @@ impl Secret {
     }
 }
 
-impl Place {
+impl Encoding {
     /// The form for a body of this type: in JSON and in a form, a value must not end the text it
     /// stands in.
     pub(super) fn in_body(content_type: &str) -> Self {

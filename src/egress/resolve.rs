@@ -29,7 +29,7 @@ impl Resolve for SystemResolver {
 
 /// Addresses that were checked, and may be connected to.
 #[derive(Debug, PartialEq)]
-pub(super) struct Checked {
+pub(super) struct CheckedAddresses {
     pub(super) addresses: Vec<SocketAddr>,
     /// True when each of them was allowed by the operator, so that even plain http stays where he wants it.
     pub(super) by_operator: bool,
@@ -37,7 +37,11 @@ pub(super) struct Checked {
 
 /// Finds the addresses of an http or https address and checks all of them: one that is not public spoils the name, because a name that
 /// points to both is a name under attack.
-pub(super) async fn resolve(resolver: &dyn Resolve, allowed: &BTreeSet<SocketAddr>, url: &Url) -> Result<Checked, Problem> {
+pub(super) async fn resolve(
+    resolver: &dyn Resolve,
+    allowed: &BTreeSet<SocketAddr>,
+    url: &Url,
+) -> Result<CheckedAddresses, Problem> {
     let name = url.host_str().unwrap_or_default().to_owned();
     let port = url.port_or_known_default().unwrap_or_default();
     let found = match url.host() {
@@ -65,5 +69,5 @@ pub(super) async fn resolve(resolver: &dyn Resolve, allowed: &BTreeSet<SocketAdd
             addresses.push(address);
         }
     }
-    Ok(Checked { addresses, by_operator })
+    Ok(CheckedAddresses { addresses, by_operator })
 }

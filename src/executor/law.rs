@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 
-use super::{Executor, Turn, review};
+use super::{Executor, RunningTurn, review};
 use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
-use crate::governor::{self, Repetition, Scope};
-use crate::store::{Lease, NewReview, OpenCall, Progress, StoreError};
+use crate::governor::{self, RepeatedCall, Scope};
+use crate::store::{Lease, NewReview, OpenCall, StoreError, TurnProgress};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so
 /// far.
@@ -43,7 +43,7 @@ impl Law {
     /// The reason not to run a call any more, in words for the person; the turn ends with them.
     pub(super) fn stops(&self, open: &OpenCall) -> Option<String> {
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
-        if let Repetition::Stop(times) = governor::repetition(&self.made, tool, arguments) {
+        if let RepeatedCall::Stop(times) = governor::repeated_call(&self.made, tool, arguments) {
             return Some(leads_nowhere(tool, times));
         }
         // The other limits stop the next model request: calls that were asked for within them are
@@ -51,7 +51,7 @@ impl Law {
         let calls = |budget: Budget| Budget { tool_calls: budget.tool_calls, ..Budget::default() };
         let Budgets { turn, conversation, day, tasks } = self.budgets;
         let calls = Budgets { turn: calls(turn), conversation: calls(conversation), day: calls(day), tasks };
-        governor::check(&calls, &self.used).map(told)
+        governor::check(&calls, &self.used).map(stopped_at)
     }
 
     /// The reason not to make the model request with this number, in words for the person.
@@ -64,7 +64,7 @@ impl Law {
                 self.steps
             ));
         }
-        governor::check(&self.budgets, &self.used).map(told)
+        governor::check(&self.budgets, &self.used).map(stopped_at)
     }
 
     /// Counts a call that has its outcome.
@@ -81,7 +81,7 @@ impl Law {
 /// long.
 pub(super) fn out_of_time(seconds: u64, worked: TimeDelta) -> String {
     let used = worked.num_seconds().unsigned_abs();
-    told(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used })
+    stopped_at(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used })
 }
 
 /// The words for the person if the same call was about to be made for the fifth time.
@@ -92,14 +92,15 @@ fn leads_nowhere(tool: &str, times: usize) -> String {
     )
 }
 
-fn told(exceeded: governor::Exceeded) -> String {
+/// The words for the person if a limit ends the turn.
+fn stopped_at(exceeded: governor::Exceeded) -> String {
     let go_on = if exceeded.scope == Scope::Turn { " Or say “go on” to continue in a new turn." } else { "" };
     format!("I stopped here: {exceeded}.{go_on} What was done so far is kept.")
 }
 
 impl Executor {
     /// The law for a turn that was just taken up.
-    pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, progress: &Progress) -> Result<Law, StoreError> {
+    pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, progress: &TurnProgress) -> Result<Law, StoreError> {
         let of_task = async { if lease.origin == Origin::Task { self.store.model_of(lease.turn).await } else { Ok(None) } };
         let (policy, made, of_task, answer_tokens) = tokio::try_join!(
             self.store.policy_of(lease.conversation),
@@ -128,7 +129,7 @@ impl Executor {
 
     /// Has a second model request classify a call, if the call would do more than read and has no
     /// classification yet.
-    pub(super) async fn review(&self, turn: &Turn<'_>, open: &OpenCall) -> Result<(), StoreError> {
+    pub(super) async fn review(&self, turn: &RunningTurn<'_>, open: &OpenCall) -> Result<(), StoreError> {
         let (lease, law, meter) = (turn.lease, &turn.law, turn.meter());
         let (effects, arguments) = self.tools.proposed(&law.profile, open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);

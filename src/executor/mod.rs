@@ -16,7 +16,7 @@ use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
 use crate::store::{Lease, Meter, Metered, NewStep, OpenCall, Store, StoreError};
 use crate::telemetry::Metrics;
-use crate::tools::{Ran, Tools};
+use crate::tools::{AfterCall, Tools};
 
 pub use law::Law;
 
@@ -33,7 +33,7 @@ pub enum Worked {
 
 /// A turn in hand: its law, and how far it has come.
 #[derive(Debug)]
-pub struct Turn<'a> {
+pub struct RunningTurn<'a> {
     /// The server's right to work on it, with its fence.
     pub lease: &'a Lease,
     /// The law that holds for it.
@@ -50,7 +50,7 @@ pub struct Turn<'a> {
     metered: Metered,
 }
 
-impl Turn<'_> {
+impl RunningTurn<'_> {
     /// Takes the calls of the step that was just stored.
     pub fn asked_for(&mut self, calls: Vec<OpenCall>) {
         (self.open, self.made) = (calls, 0);
@@ -102,7 +102,7 @@ impl Executor {
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more, or an error if the database does
     /// not answer.
-    pub async fn begin<'a>(&self, lease: &'a Lease) -> Result<Option<Turn<'a>>, StoreError> {
+    pub async fn begin<'a>(&self, lease: &'a Lease) -> Result<Option<RunningTurn<'a>>, StoreError> {
         let begun = self.clock.now();
         let profile = match self.profiles.get(&lease.profile) {
             Ok(profile) => profile,
@@ -117,7 +117,7 @@ impl Executor {
         let law = self.law(lease, profile, &progress).await?;
         let made = self.made_of_last_step(lease, &progress.open).await?;
         let metered = self.store.meters().begin(lease);
-        Ok(Some(Turn { lease, law, steps: progress.steps, begun, open: progress.open, made, metered }))
+        Ok(Some(RunningTurn { lease, law, steps: progress.steps, begun, open: progress.open, made, metered }))
     }
 
     /// The number of calls of the last step that have their outcome, if some have none yet. Calls
@@ -141,7 +141,7 @@ impl Executor {
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more or was stopped, or an error if
     /// the database does not answer. Then the turn can be taken up again.
-    pub async fn calls(&self, turn: &mut Turn<'_>, shutdown: &CancellationToken) -> Result<Option<Worked>, StoreError> {
+    pub async fn calls(&self, turn: &mut RunningTurn<'_>, shutdown: &CancellationToken) -> Result<Option<Worked>, StoreError> {
         let asked_for = turn.made + turn.open.len();
         for (place, call) in (turn.made..).zip(std::mem::take(&mut turn.open)) {
             if shutdown.is_cancelled() {
@@ -158,16 +158,16 @@ impl Executor {
                 self.review(turn, &call).instrument(turn.span()).await?;
             }
             match self.tools.run(turn.lease, &turn.law.profile, &call).instrument(turn.span()).await? {
-                Ran::Ended => turn.law.made(&call),
-                Ran::Restart => return Ok(Some(Worked::Paused)),
-                Ran::Waiting => return Ok(Some(Worked::Waiting)),
+                AfterCall::Ended => turn.law.made(&call),
+                AfterCall::Restart => return Ok(Some(Worked::Paused)),
+                AfterCall::Waiting => return Ok(Some(Worked::Waiting)),
             }
         }
         Ok(shutdown.is_cancelled().then_some(Worked::Paused))
     }
 
     /// The time that a turn has from now on.
-    pub fn allowance(&self, turn: &Turn<'_>) -> Allowance {
+    pub fn allowance(&self, turn: &RunningTurn<'_>) -> Allowance {
         let seconds = turn.law.budgets.turn.wall_seconds;
         let span = seconds.and_then(|seconds| TimeDelta::try_seconds(i64::try_from(seconds).ok()?));
         let until = span.map(|span| turn.begun + span);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{Classification, Effect};
 use crate::model::{Entry, Model, ModelErrorKind, Request};
-use crate::store::{Asked, Meter};
+use crate::store::{Meter, RequestCost};
 
 const PROMPT: &str = include_str!("governor.md");
 /// Bytes of the task and of the arguments that are shown; of more, the beginning and the end.
@@ -39,7 +39,7 @@ pub(crate) struct Reviewed {
     /// The kind of the model's error, if the model gave no answer at all.
     pub failed: Option<ModelErrorKind>,
     /// The requests that were answered and have to be paid for.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RequestCost>,
 }
 
 /// Asks the model about a proposal. If an answer breaks the schema, it is rejected and asked for
@@ -58,7 +58,7 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>, meter: 
                 break;
             }
         };
-        asked.push(Asked { rate: model.rate(&answer.model), model: answer.model, usage: answer.usage });
+        asked.push(RequestCost { rate: model.rate(&answer.model), model: answer.model, usage: answer.usage });
         match read(&answer.content) {
             Ok(classification) => return Reviewed { classification, answered: true, failed, asked },
             Err(problem) => {

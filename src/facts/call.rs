@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::approval::APPROVALS;
 use super::fact::{Fact, Reading, line};
-use super::message::said;
+use super::message::message_row;
 use super::rows::Table;
 use crate::domain::{ApprovalId, CallRequest, CallState, Classification, Machine, Outcome, Role, StepId, ToolCallId, TurnId};
 use crate::wire::ServerFrame;
@@ -110,7 +110,7 @@ impl Fact for ToolCallEnded {
         to.rows(|at| {
             let state = CallState::after(self.outcome.input());
             let row = json!({ "state": state, "logs": logs, "ended_at": at.time, "refusal": refusal });
-            let told = said(at, format!("tool/{call}"), *turn, Role::Tool, result, json!({ "tool_call_id": call }));
+            let told = message_row(at, format!("tool/{call}"), *turn, Role::Tool, result, json!({ "tool_call_id": call }));
             let used = approval.map(|approval| APPROVALS.set(approval, json!({ "used_at": at.time })));
             [TOOL_CALLS.set(call, row), told].into_iter().chain(used)
         })

@@ -22,7 +22,7 @@ pub(super) static ATTACHMENTS: Table = Table {
 };
 
 /// The row of a message; `also` has the columns that not every message has.
-pub(super) fn said(at: Stamp, key: String, turn: TurnId, role: Role, content: &str, also: Value) -> Change {
+pub(super) fn message_row(at: Stamp, key: String, turn: TurnId, role: Role, content: &str, also: Value) -> Change {
     let mut row = fields(json!({
         "conversation_id": at.conversation, "turn_id": turn, "role": role, "content": content, "steered": false, "images": [],
         "created_at": at.time,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::fact::{Fact, Reading, line};
-use super::message::{MESSAGES, attachments, said, steered, with_images};
+use super::message::{MESSAGES, attachments, message_row, steered, with_images};
 use crate::domain::{Image, MessageId, Role, TurnId, TurnState};
 use crate::wire::ServerFrame;
 
@@ -31,7 +31,7 @@ impl Fact for TurnSteered {
         let Self { turn, message, client_id, state, content, images } = self;
         to.rows(|at| {
             let also = json!({ "images": images, "steered": true, "client_id": client_id });
-            attachments(images).chain([said(at, steered(*message), *turn, Role::User, content, also)])
+            attachments(images).chain([message_row(at, steered(*message), *turn, Role::User, content, also)])
         })
         .frame(|_| ServerFrame::Turn {
             turn: *turn,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::fact::{Fact, Reading, line};
-use super::message::said;
+use super::message::message_row;
 use super::rows::Table;
 use crate::domain::{Role, StepId, TurnId, Usage};
 use crate::wire::ServerFrame;
@@ -59,7 +59,7 @@ impl Fact for StepAnswered {
                 "cost_micros": cost_micros, "unproven": unproven, "created_at": at.time,
             });
             let (key, also) = (format!("assistant/{step}"), json!({ "step_id": step }));
-            [STEPS.set(step, row), said(at, key, *turn, Role::Assistant, content, also)]
+            [STEPS.set(step, row), message_row(at, key, *turn, Role::Assistant, content, also)]
         })
         .frame(|_| {
             let (content, stopped) = (content.clone(), finish_reason == STOPPED);

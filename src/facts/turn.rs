@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fact::{Fact, Reading, line};
-use super::message::{MESSAGES, attachments, said, steered, with_images};
+use super::message::{MESSAGES, attachments, message_row, steered, with_images};
 use super::rows::{Change, Table, fields};
 use crate::domain::{Failure, Image, Machine, MessageId, Origin, Role, TurnId, TurnInput, TurnState};
 use crate::wire::ServerFrame;
@@ -54,7 +54,7 @@ impl Fact for TurnQueued {
                 "turn_id": turn, "conversation_id": at.conversation, "origin": origin, "client_id": client_id, "fence": 0,
                 "created_at": at.time,
             });
-            let message = said(at, format!("user/{turn}"), *turn, Role::User, content, json!({ "images": images }));
+            let message = message_row(at, format!("user/{turn}"), *turn, Role::User, content, json!({ "images": images }));
             let gone = moved.map(|gone| MESSAGES.gone(steered(gone)));
             [turn_is(*turn, Some(TurnState::FIRST), row), message].into_iter().chain(attachments(images)).chain(gone)
         })

@@ -148,7 +148,7 @@ impl fmt::Display for Exceeded {
 
 /// How often the model has made a call already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repetition {
+pub enum RepeatedCall {
     /// Not often enough for a word.
     None,
     /// It is the third or fourth time (the number): the result comes with a warning.
@@ -163,13 +163,13 @@ pub const STOP_AT: usize = 5;
 
 /// Judges how often a turn called the same tool with the same arguments. `previous`: tool and
 /// arguments of its earlier calls.
-pub fn repetition(previous: &[(String, String)], tool: &str, arguments: &str) -> Repetition {
+pub fn repeated_call(previous: &[(String, String)], tool: &str, arguments: &str) -> RepeatedCall {
     let this = canonical(arguments);
     let same = |(earlier, with): &&(String, String)| earlier == tool && canonical(with) == this;
     match previous.iter().filter(same).count() + 1 {
-        times if times >= STOP_AT => Repetition::Stop(times),
-        times if times >= WARN_AT => Repetition::Warn(times),
-        _ => Repetition::None,
+        times if times >= STOP_AT => RepeatedCall::Stop(times),
+        times if times >= WARN_AT => RepeatedCall::Warn(times),
+        _ => RepeatedCall::None,
     }
 }
 

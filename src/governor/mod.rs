@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Refusal, RefusalCode, Rule, ToolCallId, Toolset};
 
-pub use budget::{Exceeded, Repetition, STOP_AT, Scope, What, check, repetition};
+pub use budget::{Exceeded, RepeatedCall, STOP_AT, Scope, What, check, repeated_call};
 
 /// A tool call as the law judges it.
 #[derive(Clone, Debug, Serialize)]
@@ -44,7 +44,7 @@ impl Proposal {
 pub struct Policy {
     /// How much a call may do without a person.
     pub mode: Mode,
-    /// True if a second model classifies proposals; [`Known::classification`] is its judgement.
+    /// True if a second model classifies proposals; [`Evidence::classification`] is its judgement.
     pub governor: bool,
     /// The rules for single tools.
     pub rules: BTreeMap<String, Rule>,
@@ -121,7 +121,7 @@ pub struct Recorded {
 
 /// The law's knowledge of a proposal besides the proposal itself.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
+pub struct Evidence<'a> {
     /// The second model's judgement, if one was asked.
     pub classification: Option<&'a Classification>,
     /// The person's decision about this call, if one was asked.
@@ -130,7 +130,7 @@ pub struct Known<'a> {
 
 /// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same
 /// verdict.
-pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verdict {
+pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> Verdict {
     if let Toolset::Only(tools) = policy.tools
         && !policy.tools.has(&proposal.tool)
     {
@@ -138,9 +138,9 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Known<'_>) -> Verd
     }
     let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval };
     match policy::judge(policy, proposal, known.classification) {
-        policy::Judged::Allow => Verdict::Allow(permit(None)),
-        policy::Judged::Deny(reason) => Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),
-        policy::Judged::Ask(why) => match known.decision {
+        policy::TableVerdict::Allow => Verdict::Allow(permit(None)),
+        policy::TableVerdict::Deny(reason) => Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),
+        policy::TableVerdict::Ask(why) => match known.decision {
             // A decision holds once, and for exactly the proposal that the person saw.
             Some(decision) if !decision.used && decision.proposal_sha256 == proposal.sha256() => match decision.state {
                 ApprovalState::Approved => Verdict::Allow(permit(Some(decision.approval))),

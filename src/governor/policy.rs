@@ -6,7 +6,7 @@ use crate::domain::{Classification, Effect, Grade, Impact, Mode, Rule};
 
 /// The table's answer, before any decision of a person.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Judged {
+pub(super) enum TableVerdict {
     Allow,
     /// The reason, for the person who decides.
     Ask(String),
@@ -16,10 +16,10 @@ pub(super) enum Judged {
 
 /// Judges a proposal: the strictest effect decides, then a rule for the tool, then the second
 /// model's judgement. Each reason names the mode and the tool, and says what to do.
-pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option<&Classification>) -> Judged {
+pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option<&Classification>) -> TableVerdict {
     let tool = &proposal.tool;
     if policy.rules.get(tool) == Some(&Rule::Never) {
-        return Judged::Deny(format!(
+        return TableVerdict::Deny(format!(
             "The tool `{tool}` is switched off for this profile (rule `never`). Do without it, or tell the user that they can change the \
              rule in the settings."
         ));
@@ -28,66 +28,68 @@ pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option
     // A proposal that names no effect does not count as harmless.
     let strictest = by_mode.max_by_key(strictness).unwrap_or_else(|| of_mode(policy.mode, Effect::Opaque, tool));
     let ruled = match policy.rules.get(tool) {
-        Some(Rule::Ask) if strictest == Judged::Allow => {
-            Judged::Ask(format!("The tool `{tool}` is set to ask each time (rule `ask`)."))
+        Some(Rule::Ask) if strictest == TableVerdict::Allow => {
+            TableVerdict::Ask(format!("The tool `{tool}` is set to ask each time (rule `ask`)."))
         }
         // A rule never replaces a decision that has to be about this very proposal.
         Some(Rule::Always)
-            if matches!(strictest, Judged::Ask(_)) && !proposal.effects.iter().any(|effect| effect.needs_decision()) =>
+            if matches!(strictest, TableVerdict::Ask(_)) && !proposal.effects.iter().any(|effect| effect.needs_decision()) =>
         {
-            Judged::Allow
+            TableVerdict::Allow
         }
         _ => strictest,
     };
     match (ruled, classification) {
-        (Judged::Allow, Some(classified)) => stricter(classified, tool),
+        (TableVerdict::Allow, Some(classified)) => stricter(classified, tool),
         (judged, _) => judged,
     }
 }
 
-fn strictness(judged: &Judged) -> u8 {
+fn strictness(judged: &TableVerdict) -> u8 {
     match judged {
-        Judged::Allow => 0,
-        Judged::Ask(_) => 1,
-        Judged::Deny(_) => 2,
+        TableVerdict::Allow => 0,
+        TableVerdict::Ask(_) => 1,
+        TableVerdict::Deny(_) => 2,
     }
 }
 
-fn of_mode(mode: Mode, effect: Effect, tool: &str) -> Judged {
-    let ask = |why: &str| Judged::Ask(format!("{why} (`{tool}`, mode `{mode}`)"));
+fn of_mode(mode: Mode, effect: Effect, tool: &str) -> TableVerdict {
+    let ask = |why: &str| TableVerdict::Ask(format!("{why} (`{tool}`, mode `{mode}`)"));
     match (mode, effect) {
-        (_, Effect::Read) => Judged::Allow,
-        (Mode::ReadOnly, _) => Judged::Deny(format!(
+        (_, Effect::Read) => TableVerdict::Allow,
+        (Mode::ReadOnly, _) => TableVerdict::Deny(format!(
             "This profile may only read (mode `read_only`), and this call of `{tool}` would do more. Say what you would do, and let the \
              user do it or change the mode in the settings."
         )),
-        (_, Effect::Grant) => Judged::Ask("It asks for powers that nobody has approved yet.".to_owned()),
-        (_, Effect::Confirm) => Judged::Ask(format!("A person confirms each call of `{tool}` that does this.")),
+        (_, Effect::Grant) => TableVerdict::Ask("It asks for powers that nobody has approved yet.".to_owned()),
+        (_, Effect::Confirm) => TableVerdict::Ask(format!("A person confirms each call of `{tool}` that does this.")),
         (Mode::Ask, Effect::External) => ask("This profile asks before everything but reading."),
         (_, Effect::External) => {
             ask("It is a tool of an external server, and no rule says that it may be called without asking.")
         }
-        (Mode::Auto, _) => Judged::Allow,
+        (Mode::Auto, _) => TableVerdict::Allow,
         (Mode::Ask, _) => ask("This profile asks before everything but reading."),
         (Mode::Smart, Effect::Delete) => ask("It deletes something that cannot be brought back."),
         (Mode::Smart, Effect::Opaque) => ask("What this does cannot be told beforehand."),
         (Mode::Smart, Effect::Send) => ask("It says something to somebody, which cannot be taken back."),
-        (Mode::Smart, Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart) => Judged::Allow,
+        (Mode::Smart, Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart) => TableVerdict::Allow,
     }
 }
 
 /// The consequences of a classification; docs/policy.md has their table (“Planner and governor”).
-fn stricter(classified: &Classification, tool: &str) -> Judged {
+fn stricter(classified: &Classification, tool: &str) -> TableVerdict {
     if classified.impact == Impact::Systemic {
-        return Judged::Ask(format!("The governor says of this call of `{tool}` that it reaches further than what it names."));
+        return TableVerdict::Ask(format!(
+            "The governor says of this call of `{tool}` that it reaches further than what it names."
+        ));
     }
     if classified.complexity == Grade::High {
-        return Judged::Ask(format!("The governor says of this call of `{tool}` that it is complex."));
+        return TableVerdict::Ask(format!("The governor says of this call of `{tool}` that it is complex."));
     }
     if classified.requires_confirmation {
-        return Judged::Ask(format!("The governor says of this call of `{tool}` that a person should see it first."));
+        return TableVerdict::Ask(format!("The governor says of this call of `{tool}` that a person should see it first."));
     }
-    Judged::Allow
+    TableVerdict::Allow
 }
 
 #[cfg(test)]

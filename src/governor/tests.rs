@@ -16,14 +16,14 @@ fn decision(about: &Proposal, state: ApprovalState) -> Recorded {
     Recorded { approval: ApprovalId(1), state, proposal_sha256, used: false, reason: None }
 }
 
-fn with<'a>(decision: &'a Recorded) -> Known<'a> {
-    Known { decision: Some(decision), ..Known::default() }
+fn with<'a>(decision: &'a Recorded) -> Evidence<'a> {
+    Evidence { decision: Some(decision), ..Evidence::default() }
 }
 
 #[test]
 fn a_known_tool_is_allowed_and_its_permit_is_bound_to_the_content() {
     let first = proposal("execute_sql", json!({"query": "SELECT 1", "a": 1}), Effect::Read);
-    let Verdict::Allow(permit) = authorize(&policy(), &first, Known::default()) else { panic!("denied") };
+    let Verdict::Allow(permit) = authorize(&policy(), &first, Evidence::default()) else { panic!("denied") };
     let same = |arguments| proposal("execute_sql", arguments, Effect::Read).sha256();
     assert_eq!(permit.proposal_sha256(), &same(json!({"a": 1, "query": "SELECT 1"})));
     assert_ne!(permit.proposal_sha256(), &same(json!({"a": 2, "query": "SELECT 1"})));
@@ -32,7 +32,7 @@ fn a_known_tool_is_allowed_and_its_permit_is_bound_to_the_content() {
 
 #[test]
 fn an_unknown_tool_is_denied() {
-    let verdict = authorize(&policy(), &proposal("send_email", json!({}), Effect::Read), Known::default());
+    let verdict = authorize(&policy(), &proposal("send_email", json!({}), Effect::Read), Evidence::default());
     let Verdict::Deny(reason) = verdict else { panic!("allowed") };
     assert_eq!(reason.code, RefusalCode::UnknownTool);
     assert_eq!(reason.message, "There is no tool `send_email`. The tools are: execute_sql, restart.");
@@ -41,7 +41,7 @@ fn an_unknown_tool_is_denied() {
 #[test]
 fn an_approval_allows_exactly_what_was_shown_and_once() {
     let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
-    assert!(matches!(authorize(&policy(), &asked, Known::default()), Verdict::Ask(_)));
+    assert!(matches!(authorize(&policy(), &asked, Evidence::default()), Verdict::Ask(_)));
     let approved = decision(&asked, ApprovalState::Approved);
     let Verdict::Allow(permit) = authorize(&policy(), &asked, with(&approved)) else { panic!("not allowed") };
     assert_eq!((permit.approval(), permit.verdict()), (Some(ApprovalId(1)), "ask"));

@@ -44,7 +44,7 @@ const SAYS_WITHIN: Duration = Duration::from_millis(300);
 const PAGE: i64 = 200;
 
 /// The reason for which a socket ends.
-enum End {
+enum SocketEnd {
     /// The client is gone, or does not read.
     Gone,
     /// The client closed it.
@@ -57,13 +57,13 @@ enum End {
     Shutdown,
 }
 
-impl From<StoreError> for End {
+impl From<StoreError> for SocketEnd {
     fn from(error: StoreError) -> Self {
         Self::Database(error)
     }
 }
 
-impl From<axum::Error> for End {
+impl From<axum::Error> for SocketEnd {
     /// Tells the faults of a client from the end of its connection.
     fn from(error: axum::Error) -> Self {
         use tungstenite::Error;
@@ -92,14 +92,14 @@ async fn serve(socket: WebSocket, doors: Doors) {
     let (sink, stream) = socket.split();
     let mut socket = Socket { sink, doors, positions: HashMap::new(), waiting: Vec::new() };
     let close = match socket.run(stream).await {
-        Err(End::Gone) => return,
-        Err(End::Closed) => {
+        Err(SocketEnd::Gone) => return,
+        Err(SocketEnd::Closed) => {
             // The answer with the client's own code is written already, and only has to leave.
             let _ = tokio::time::timeout(Duration::from_secs(1), socket.sink.close()).await;
             return;
         }
-        Err(End::Misread(code, reason)) => CloseFrame { code, reason: reason.into() },
-        Err(End::Database(error)) => {
+        Err(SocketEnd::Misread(code, reason)) => CloseFrame { code, reason: reason.into() },
+        Err(SocketEnd::Database(error)) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "closing a socket");
             let told = match &error {
                 StoreError::Full(_) => "no space left on the device of the server",
@@ -107,10 +107,10 @@ async fn serve(socket: WebSocket, doors: Doors) {
             };
             CloseFrame { code: close_code::ERROR, reason: told.into() }
         }
-        Ok(()) | Err(End::Shutdown) if socket.doors.restart.is_cancelled() => {
+        Ok(()) | Err(SocketEnd::Shutdown) if socket.doors.restart.is_cancelled() => {
             CloseFrame { code: close_code::RESTART, reason: "the server restarts".into() }
         }
-        Ok(()) | Err(End::Shutdown) => CloseFrame { code: close_code::AWAY, reason: "the server stops".into() },
+        Ok(()) | Err(SocketEnd::Shutdown) => CloseFrame { code: close_code::AWAY, reason: "the server stops".into() },
     };
     // The client may be gone already.
     let _ = tokio::time::timeout(Duration::from_secs(1), socket.sink.send(Message::Close(Some(close)))).await;
@@ -127,13 +127,13 @@ struct Socket {
 }
 
 impl Socket {
-    async fn run(&mut self, mut stream: SplitStream<WebSocket>) -> Result<(), End> {
+    async fn run(&mut self, mut stream: SplitStream<WebSocket>) -> Result<(), SocketEnd> {
         // The socket subscribes before it reads anything, so that it misses no event between.
         let mut events = self.doors.store.signals().events();
         let mut elsewhere = self.doors.store.signals().elsewhere();
         let mut deltas = self.doors.store.signals().deltas();
         let mains = self.doors.store.main_conversations(&self.doors.profiles.of_the_owner(), self.doors.clock.now()).await?;
-        let main = *mains.get(DEFAULT_PROFILE).ok_or(End::Gone)?;
+        let main = *mains.get(DEFAULT_PROFILE).ok_or(SocketEnd::Gone)?;
         let last_seq = self.doors.store.last_sequence(main).await?;
         self.greet(main, mains, last_seq).await?;
         self.tell_waiting(main).await?;
@@ -149,7 +149,7 @@ impl Socket {
                 () = shutdown.cancelled() => {
                     // The client still sees what is committed already.
                     self.catch_up_all().await?;
-                    return Err(End::Shutdown);
+                    return Err(SocketEnd::Shutdown);
                 }
                 // The recorded text replaces deltas that were missed.
                 Ok(delta) = deltas.recv() => if self.follows(&delta) {
@@ -166,7 +166,7 @@ impl Socket {
                         self.catch_up_all().await?;
                         self.tell_waiting(main).await?;
                     }
-                    Err(RecvError::Closed) => return Err(End::Shutdown),
+                    Err(RecvError::Closed) => return Err(SocketEnd::Shutdown),
                 },
                 hint = elsewhere.next() => self.hear(hint, main).await?,
                 message = stream.next() => {
@@ -181,18 +181,18 @@ impl Socket {
                             }
                         }
                         Some(Ok(Message::Binary(_))) => {
-                            return Err(End::Misread(close_code::UNSUPPORTED, "frames are JSON text, not binary"));
+                            return Err(SocketEnd::Misread(close_code::UNSUPPORTED, "frames are JSON text, not binary"));
                         }
                         Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                        Some(Ok(Message::Close(_))) => return Err(End::Closed),
+                        Some(Ok(Message::Close(_))) => return Err(SocketEnd::Closed),
                         Some(Err(error)) => return Err(error.into()),
-                        None => return Err(End::Gone),
+                        None => return Err(SocketEnd::Gone),
                     }
                 }
                 // After the messages, so that an answer that has arrived counts.
                 _ = ping.tick() => {
                     if asked == UNANSWERED {
-                        return Err(End::Gone);
+                        return Err(SocketEnd::Gone);
                     }
                     asked += 1;
                     self.put(Message::Ping(Vec::new().into())).await?;
@@ -210,7 +210,7 @@ impl Socket {
         main: ConversationId,
         conversations: BTreeMap<String, ConversationId>,
         last_seq: i64,
-    ) -> Result<(), End> {
+    ) -> Result<(), SocketEnd> {
         let model = self.model_of(main).await?;
         let hello = ServerFrame::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -227,7 +227,7 @@ impl Socket {
     /// The model that would answer in a conversation now. A server that is slow to describe its
     /// model does not keep the page waiting: then the current model is told as it is known without
     /// it.
-    async fn model_of(&self, conversation: ConversationId) -> Result<Arc<dyn Model>, End> {
+    async fn model_of(&self, conversation: ConversationId) -> Result<Arc<dyn Model>, SocketEnd> {
         let profile = self.doors.store.policy_of(conversation).await?;
         let chosen = self.doors.models.chosen(None, &profile.models);
         match tokio::time::timeout(SAYS_WITHIN, chosen).await {
@@ -239,7 +239,7 @@ impl Socket {
     /// Tells the client which approvals wait in conversations that it does not follow, if that has
     /// changed since it was last told. A client sees those of the main conversation when it
     /// resumes.
-    async fn tell_waiting(&mut self, main: ConversationId) -> Result<(), End> {
+    async fn tell_waiting(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
         let waiting = self.doors.store.waiting_approvals().await?.into_iter();
         let elsewhere = waiting.filter(|(_, conversation)| *conversation != main && !self.positions.contains_key(conversation));
         let approvals: Vec<_> = elsewhere.map(|(approval, _)| approval).collect();
@@ -251,7 +251,7 @@ impl Socket {
     }
 
     /// Handles one frame of the client.
-    async fn take(&mut self, text: &str, main: ConversationId, hello_seq: i64) -> Result<(), End> {
+    async fn take(&mut self, text: &str, main: ConversationId, hello_seq: i64) -> Result<(), SocketEnd> {
         let frame = match serde_json::from_str::<ClientFrame>(text) {
             Ok(frame) => frame,
             Err(error) => return self.refuse(&format!("this is not a frame of the protocol: {error}"), None).await,
@@ -287,7 +287,7 @@ impl Socket {
         }
     }
 
-    async fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), End> {
+    async fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), SocketEnd> {
         match self.doors.store.decide(approval, decision, Channel::Page, self.doors.clock.now()).await {
             // The events tell of the decision.
             Ok(()) => Ok(()),
@@ -303,7 +303,7 @@ impl Socket {
         content: &str,
         images: &[SentImage],
         steer: bool,
-    ) -> Result<(), End> {
+    ) -> Result<(), SocketEnd> {
         if id.as_ref().is_some_and(|id| id.len() > MAX_ID_BYTES || id.contains('\0')) {
             return self.refuse(&format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"), None).await;
         }
@@ -326,7 +326,7 @@ impl Socket {
             Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
             Err(error @ StoreError::Full(_)) => {
                 tracing::warn!(%error, "a message was not accepted");
-                return self.refuse(&error.told(), id).await;
+                return self.refuse(&error.for_caller(), id).await;
             }
             Err(error) => return Err(error.into()),
         };
@@ -347,7 +347,7 @@ impl Socket {
     }
 
     /// Shows an event that was just committed; if earlier ones are missing, shows those first.
-    async fn show(&mut self, record: &EventRecord) -> Result<(), End> {
+    async fn show(&mut self, record: &EventRecord) -> Result<(), SocketEnd> {
         let Some(position) = self.positions.get_mut(&record.conversation) else { return Ok(()) };
         match record.sequence - *position {
             ..=0 => Ok(()),
@@ -364,7 +364,7 @@ impl Socket {
 
     /// Shows the event that another server committed, and those missed before it, if this socket
     /// follows the conversation.
-    async fn hear(&mut self, hint: Option<Hint>, main: ConversationId) -> Result<(), End> {
+    async fn hear(&mut self, hint: Option<Hint>, main: ConversationId) -> Result<(), SocketEnd> {
         let Some(hint) = hint else {
             self.catch_up_all().await?;
             return self.tell_waiting(main).await;
@@ -378,7 +378,7 @@ impl Socket {
         }
     }
 
-    async fn catch_up_all(&mut self) -> Result<(), End> {
+    async fn catch_up_all(&mut self) -> Result<(), SocketEnd> {
         for conversation in self.positions.keys().copied().collect::<Vec<_>>() {
             self.catch_up(conversation).await?;
         }
@@ -386,7 +386,7 @@ impl Socket {
     }
 
     /// Shows everything after this socket's position.
-    async fn catch_up(&mut self, conversation: ConversationId) -> Result<(), End> {
+    async fn catch_up(&mut self, conversation: ConversationId) -> Result<(), SocketEnd> {
         loop {
             let position = self.positions.get(&conversation).copied().unwrap_or(0);
             let records = self.doors.store.events_after(conversation, position, PAGE).await?;
@@ -398,19 +398,19 @@ impl Socket {
         }
     }
 
-    async fn refuse(&mut self, why: &str, id: Option<String>) -> Result<(), End> {
+    async fn refuse(&mut self, why: &str, id: Option<String>) -> Result<(), SocketEnd> {
         self.send(&ServerFrame::Error { content: why.to_owned(), turn: None, failure: None, id }).await
     }
 
-    async fn send(&mut self, frame: &impl Serialize) -> Result<(), End> {
+    async fn send(&mut self, frame: &impl Serialize) -> Result<(), SocketEnd> {
         let text = serde_json::to_string(frame).expect("frames are plain data");
         self.put(Message::Text(text.into())).await
     }
 
-    async fn put(&mut self, message: Message) -> Result<(), End> {
+    async fn put(&mut self, message: Message) -> Result<(), SocketEnd> {
         match tokio::time::timeout(SEND_PATIENCE, self.sink.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(End::Gone),
+            Ok(Err(_)) | Err(_) => Err(SocketEnd::Gone),
         }
     }
 }

@@ -36,7 +36,7 @@ use crate::telemetry::Metrics;
 use access::Guard;
 
 pub use access::Access;
-pub use listen::Limits;
+pub use listen::ConnectionLimits;
 
 /// The parts behind the doors. Cheap to clone.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ pub struct Doors {
     /// The rules of which requests may come in.
     pub access: Arc<Access>,
     /// How long connections may take, and how many there may be.
-    pub limits: Limits,
+    pub limits: ConnectionLimits,
     /// True if the start left the capabilities out.
     pub safe_mode: bool,
     /// Cancelled when the process is about to end.

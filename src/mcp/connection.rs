@@ -32,7 +32,7 @@ const MAX_COMPLAINT: usize = 2 << 10;
 const PARTING: Duration = Duration::from_secs(2);
 
 /// A server that greeted.
-pub(super) struct Connection {
+pub(super) struct McpConnection {
     filled: Filled,
     service: tokio::sync::Mutex<Option<Running>>,
     peer: Peer<RoleClient>,
@@ -40,7 +40,7 @@ pub(super) struct Connection {
     used: Mutex<Instant>,
 }
 
-impl Connection {
+impl McpConnection {
     /// Connects and greets.
     pub(super) async fn open(server: &str, filled: Filled, environment: &BTreeMap<String, String>) -> Result<Self, McpError> {
         let (service, program) = match &filled.transport {
@@ -101,7 +101,7 @@ where
 {
     let us = Implementation::new("level3", env!("CARGO_PKG_VERSION"));
     let config = ClientConfig::new(ClientCapabilities::default(), us);
-    config.serve_with_lifecycle(transport, mode).await.map_err(|error| definition::said(&error.to_string()))
+    config.serve_with_lifecycle(transport, mode).await.map_err(|error| definition::error_words(&error.to_string()))
 }
 
 async fn over_http(server: &str, url: &str, filled: &Filled) -> Result<Running, McpError> {

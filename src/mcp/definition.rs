@@ -7,8 +7,8 @@ use rmcp::model::{CallToolResult, ContentBlock, PaginatedRequestParams, Resource
 use rmcp::service::Peer;
 use sha2::{Digest, Sha256};
 
-use super::{Answer, Listed, McpError, clean, schema};
-use crate::domain::{McpDefinition, mcp_tool_name};
+use super::{McpAnswer, McpError, McpListing, clean, schema};
+use crate::domain::{McpDefinition, mcp_tool_name, without_middle};
 
 /// The most tools of one server.
 const MOST_TOOLS: usize = 64;
@@ -22,18 +22,18 @@ const MAX_ANSWER: usize = 64 << 10;
 const MAX_SAID: usize = 500;
 
 /// Words of a server in an error.
-pub fn said(text: &str) -> String {
+pub(super) fn error_words(text: &str) -> String {
     clean::line(text, MAX_SAID)
 }
 
 /// Asks for all tools, page by page.
-pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<Listed, McpError> {
+pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<McpListing, McpError> {
     let mut tools = Vec::new();
     let mut cursor = None;
     for _ in 0..MOST_PAGES {
         let page = PaginatedRequestParams::default().with_cursor(cursor);
         let page = peer.list_tools(Some(page)).await;
-        let page = page.map_err(|error| McpError::unreachable(server, &said(&error.to_string())))?;
+        let page = page.map_err(|error| McpError::unreachable(server, &error_words(&error.to_string())))?;
         tools.extend(page.tools);
         cursor = page.next_cursor;
         if cursor.is_none() || tools.len() > MOST_TOOLS {
@@ -43,8 +43,8 @@ pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<Listed
     Ok(read(server, tools))
 }
 
-fn read(server: &str, tools: Vec<Tool>) -> Listed {
-    let mut listed = Listed::default();
+fn read(server: &str, tools: Vec<Tool>) -> McpListing {
+    let mut listed = McpListing::default();
     let mut names = BTreeSet::new();
     for tool in tools {
         let shown = clean::line(&tool.name, 100);
@@ -85,14 +85,14 @@ fn define(server: &str, tool: &Tool) -> Result<McpDefinition, String> {
 }
 
 /// A tool's answer, as text.
-pub(super) fn answer(result: CallToolResult) -> Answer {
+pub(super) fn answer(result: CallToolResult) -> McpAnswer {
     let parts: Vec<_> = result.content.iter().map(part).collect();
     let text = match &result.structured_content {
         Some(structured) if parts.iter().all(|part| part.trim().is_empty()) => structured.to_string(),
         _ => parts.join("\n"),
     };
     let text: String = text.chars().filter(|c| !clean::invisible(*c)).collect();
-    Answer { ok: result.is_error != Some(true), text: cut(text) }
+    McpAnswer { ok: result.is_error != Some(true), text: without_middle(text, MAX_ANSWER) }
 }
 
 fn part(block: &ContentBlock) -> String {
@@ -107,15 +107,6 @@ fn part(block: &ContentBlock) -> String {
         ContentBlock::ResourceLink(link) => format!("[a link: {}]", clean::line(&link.uri, 500)),
         _ => "[something that level3 does not know, not shown]".to_owned(),
     }
-}
-
-fn cut(text: String) -> String {
-    if text.len() <= MAX_ANSWER {
-        return text;
-    }
-    let head = text.floor_char_boundary(MAX_ANSWER * 2 / 3);
-    let tail = text.ceil_char_boundary(text.len() - MAX_ANSWER / 3);
-    format!("{}\n[… {} bytes left out here …]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
 #[cfg(test)]

@@ -63,8 +63,8 @@ impl McpError {
         self.may_have_happened
     }
 
-    /// The same, told otherwise.
-    pub(super) fn told(self, tell: impl FnOnce(&str) -> String) -> Self {
-        Self { text: tell(&self.text), ..self }
+    /// The same in other words.
+    pub(super) fn reworded(self, reword: impl FnOnce(&str) -> String) -> Self {
+        Self { text: reword(&self.text), ..self }
     }
 }

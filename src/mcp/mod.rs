@@ -24,15 +24,14 @@ use crate::governor::Permit;
 use crate::secrets::Vault;
 use crate::telemetry::Scrubber;
 
-use connection::Connection;
+use connection::McpConnection;
 
-pub use definition::said;
 pub use error::McpError;
 pub use schema::fits;
 
 /// How long things may take, and how much a server may send. Real time: it guards against servers that hang.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct McpLimits {
     /// To be there and to greet.
     pub connect: Duration,
     /// To list the tools.
@@ -43,7 +42,7 @@ pub struct Limits {
     pub idle: Duration,
 }
 
-impl Default for Limits {
+impl Default for McpLimits {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self { connect: seconds(20), list: seconds(20), call: seconds(60), idle: seconds(600) }
@@ -52,7 +51,7 @@ impl Default for Limits {
 
 /// The tools a server lists, and those that were left out.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listed {
+pub struct McpListing {
     /// Tools a model can be offered.
     pub tools: Vec<McpDefinition>,
     /// The names of the others, and why not.
@@ -61,7 +60,7 @@ pub struct Listed {
 
 /// The answer of a server to a call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct McpAnswer {
     /// False when the tool says that it failed.
     pub ok: bool,
     /// The text of the answer, bounded.
@@ -75,7 +74,7 @@ pub struct Mcp(Arc<Inner>);
 struct Inner {
     vault: Vault,
     scrubber: Scrubber,
-    limits: Limits,
+    limits: McpLimits,
     /// The environment of every program that the server starts.
     environment: BTreeMap<String, String>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
@@ -83,11 +82,11 @@ struct Inner {
 
 /// One server's connection, while there is one. A task that connects holds it, so that others wait
 /// for this server and for no other.
-type Slot = Mutex<Option<Arc<Connection>>>;
+type Slot = Mutex<Option<Arc<McpConnection>>>;
 
 impl Mcp {
     /// `environment` is what every program that is started finds in its environment: of level3's own it gets nothing else.
-    pub fn new(vault: Vault, scrubber: Scrubber, environment: BTreeMap<String, String>, limits: Limits) -> Self {
+    pub fn new(vault: Vault, scrubber: Scrubber, environment: BTreeMap<String, String>, limits: McpLimits) -> Self {
         Self(Arc::new(Inner { vault, scrubber, limits, environment, slots: Mutex::default() }))
     }
 
@@ -95,7 +94,7 @@ impl Mcp {
     ///
     /// # Errors
     /// [`McpError`]; it is words for the operator and for the model.
-    pub async fn list(&self, server: &str, transport: &McpTransport) -> Result<Listed, McpError> {
+    pub async fn list(&self, server: &str, transport: &McpTransport) -> Result<McpListing, McpError> {
         let connection = self.connected(server, transport).await?;
         let listing = timeout(self.0.limits.list, definition::list(connection.peer(), server)).await;
         let listed = match listing {
@@ -122,7 +121,7 @@ impl Mcp {
         transport: &McpTransport,
         name: &str,
         arguments: Value,
-    ) -> Result<Answer, McpError> {
+    ) -> Result<McpAnswer, McpError> {
         let connection = self.connected(server, transport).await?;
         let Value::Object(arguments) = arguments else { return Err(McpError::refused(server, "arguments must be an object")) };
         let request = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
@@ -132,14 +131,14 @@ impl Mcp {
         let error = match answered {
             Ok(Ok(CallToolResponse::Complete(result))) => {
                 let answer = definition::answer(result);
-                return Ok(Answer { text: self.0.scrubber.clean(&answer.text).into_owned(), ..answer });
+                return Ok(McpAnswer { text: self.0.scrubber.clean(&answer.text).into_owned(), ..answer });
             }
             Ok(Ok(_)) => return Err(McpError::refused(server, "it asks back before it answers, which level3 does not do")),
             // It said so itself: it is there, and did not do it.
             Ok(Err(ServiceError::McpError(error))) => {
-                return Err(self.clean(McpError::refused(server, &definition::said(&error.message))));
+                return Err(self.clean(McpError::refused(server, &definition::error_words(&error.message))));
             }
-            Ok(Err(error)) => McpError::lost(server, &definition::said(&error.to_string())),
+            Ok(Err(error)) => McpError::lost(server, &definition::error_words(&error.to_string())),
             Err(_) => McpError::late(server, limit),
         };
         self.forget(server).await;
@@ -166,7 +165,7 @@ impl Mcp {
         }
     }
 
-    async fn connected(&self, server: &str, transport: &McpTransport) -> Result<Arc<Connection>, McpError> {
+    async fn connected(&self, server: &str, transport: &McpTransport) -> Result<Arc<McpConnection>, McpError> {
         let filled = self.filled(server, transport).await?;
         let slot = Arc::clone(self.0.slots.lock().await.entry(server.to_owned()).or_default());
         let mut held = slot.lock().await;
@@ -180,7 +179,7 @@ impl Mcp {
             old.close().await;
         }
         let limit = self.0.limits.connect;
-        let connecting = timeout(limit, Connection::open(server, filled, &self.0.environment)).await;
+        let connecting = timeout(limit, McpConnection::open(server, filled, &self.0.environment)).await;
         let connection = connecting.unwrap_or_else(|_| Err(McpError::slow(server, "answer a greeting", limit)));
         let connection = Arc::new(connection.map_err(|error| self.clean(error))?);
         *held = Some(Arc::clone(&connection));
@@ -189,7 +188,7 @@ impl Mcp {
     }
 
     /// A connection that nobody uses costs nothing: after a while it is closed.
-    fn let_go_when_idle(&self, server: String, connection: &Arc<Connection>) {
+    fn let_go_when_idle(&self, server: String, connection: &Arc<McpConnection>) {
         let (all, connection, idle) = (Arc::downgrade(&self.0), Arc::downgrade(connection), self.0.limits.idle);
         tokio::spawn(async move {
             loop {
@@ -225,7 +224,7 @@ impl Mcp {
     }
 
     fn clean(&self, error: McpError) -> McpError {
-        error.told(|text| self.0.scrubber.clean(text).into_owned())
+        error.reworded(|text| self.0.scrubber.clean(text).into_owned())
     }
 }
 

@@ -19,7 +19,7 @@ const MAX_TOKENS: f64 = 1e9;
 #[derive(Debug)]
 pub(super) struct Assembly {
     content: String,
-    calls: Vec<Piece>,
+    calls: Vec<PartialCall>,
     finish_reason: Option<String>,
     usage: Option<Usage>,
     model: Option<String>,
@@ -45,7 +45,7 @@ pub const REPETITION: &str = "repetition";
 
 /// A tool call in the making.
 #[derive(Debug)]
-struct Piece {
+struct PartialCall {
     index: Option<u64>,
     id: String,
     name: String,
@@ -54,7 +54,7 @@ struct Piece {
     repetition: Repetition,
 }
 
-impl Piece {
+impl PartialCall {
     fn new(index: Option<u64>) -> Self {
         let (id, name, arguments) = (String::new(), String::new(), String::new());
         Self { index, id, name, arguments, balance: Balance::default(), repetition: Repetition::in_arguments() }
@@ -206,7 +206,7 @@ impl Assembly {
                 )));
             }
             None => {
-                self.calls.push(Piece::new(index));
+                self.calls.push(PartialCall::new(index));
                 self.calls.len() - 1
             }
         };
@@ -241,7 +241,7 @@ impl Assembly {
 
     /// Which call a piece belongs to: by index, else by id, else the last one. `None` begins a new call.
     fn place(&self, index: Option<u64>, id: &str, name: &str, arguments: &Value) -> Option<usize> {
-        let begins = |piece: &Piece| {
+        let begins = |piece: &PartialCall| {
             // Some servers give every call the index 0, or the same id: a name after complete
             // arguments is another call if the id is another one, or if arguments begin again.
             let other = !id.is_empty() && !piece.id.is_empty() && piece.id != id;

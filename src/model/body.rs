@@ -12,13 +12,13 @@ use crate::domain::CallRequest;
 
 /// The server and model that a request goes to.
 #[derive(Clone, Copy)]
-pub(super) struct Peer {
+pub(super) struct RequestTarget {
     /// The demands of its provider.
     pub(super) quirks: Quirks,
     /// True for a model on this machine.
     pub(super) local: bool,
     /// True if calls of the past are to be written into the text, see
-    /// [`super::tells::Told::escapes_calls`].
+    /// [`super::tells::ModelProperties::escapes_calls`].
     pub(super) tagged_calls: bool,
 }
 
@@ -36,7 +36,7 @@ const UNSIGNED: &str = "skip_thought_signature_validator";
 
 /// How an answer is asked for.
 #[derive(Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct RequestManner {
     /// In pieces, as it is written; else as a whole.
     pub(super) streamed: bool,
     /// With its tokens counted, which some old servers refuse.
@@ -46,9 +46,9 @@ pub(super) struct Manner {
 }
 
 /// The JSON body of a chat request.
-pub(super) fn chat(request: &Request, model: &str, peer: Peer, manner: Manner) -> Value {
+pub(super) fn chat(request: &Request, model: &str, peer: RequestTarget, manner: RequestManner) -> Value {
     let quirks = peer.quirks;
-    let messages = if request.tools.is_empty() { told(&request.entries) } else { called(&request.entries, peer) };
+    let messages = if request.tools.is_empty() { calls_as_text(&request.entries) } else { called(&request.entries, peer) };
     let mut body = json!({ "model": model, "messages": mended(messages, quirks), "stream": manner.streamed });
     let limit = match quirks.limit {
         LimitField::MaxTokens => "max_tokens",
@@ -144,7 +144,7 @@ fn one_system_first(messages: Vec<Value>) -> Vec<Value> {
 }
 
 /// Entries with their tool calls. Every call gets exactly one result and every result has its call, or the provider refuses.
-fn called(entries: &[Entry], peer: Peer) -> Vec<Value> {
+fn called(entries: &[Entry], peer: RequestTarget) -> Vec<Value> {
     let quirks = peer.quirks;
     let mut messages = Vec::new();
     let mut used = HashSet::new();
@@ -254,8 +254,8 @@ fn arguments(text: &str) -> String {
     }
 }
 
-/// Entries with tool calls told as text: some providers refuse tool messages in a request that offers no tools.
-fn told(entries: &[Entry]) -> Vec<Value> {
+/// Entries with tool calls as text: some providers refuse tool messages in a request that offers no tools.
+fn calls_as_text(entries: &[Entry]) -> Vec<Value> {
     let mut names = HashMap::new();
     let mut shown = HashSet::new();
     let mut messages = Vec::new();

@@ -50,8 +50,8 @@ pub(super) struct Chain {
     clock: Arc<dyn Clock>,
 }
 
-/// Whether another model may answer instead. A request that one refuses for what it says would be wrong for all, and an answer that began is
-/// not begun again.
+/// True if another model may answer instead. A request that one model refuses for its content would
+/// be wrong for all, and an answer that began is not begun again.
 fn may_pass(kind: ModelErrorKind) -> bool {
     use ModelErrorKind as Kind;
     match kind {

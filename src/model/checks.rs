@@ -9,7 +9,7 @@ use futures::future::join_all;
 use serde::Serialize;
 use serde_json::json;
 
-use super::client::{ChatClient, Limits};
+use super::client::{ChatClient, ModelLimits};
 use super::providers::PROVIDERS;
 use super::reference::{self, Reference};
 use super::{Entry, Model, ModelError, ModelErrorKind, Request};
@@ -20,7 +20,7 @@ use crate::domain::ToolSpec;
 /// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CheckState {
     /// As it should be.
     Ok,
     /// Something is to be mended.
@@ -35,7 +35,7 @@ pub struct Check {
     /// The thing that was looked at, in one or two words.
     pub what: &'static str,
     /// How it came out.
-    pub state: State,
+    pub state: CheckState,
     /// The finding; if it failed, the thing to do, in one line.
     pub said: String,
 }
@@ -43,12 +43,12 @@ pub struct Check {
 impl Check {
     /// It is as it should be.
     pub fn ok(what: &'static str, said: impl Into<String>) -> Self {
-        Self { what, state: State::Ok, said: said.into() }
+        Self { what, state: CheckState::Ok, said: said.into() }
     }
 
     /// It failed; `said` tells what to do.
     pub fn failed(what: &'static str, said: impl Into<String>) -> Self {
-        Self { what, state: State::Failed, said: said.into() }
+        Self { what, state: CheckState::Failed, said: said.into() }
     }
 }
 
@@ -65,7 +65,7 @@ pub struct Examined {
 
 /// One provider and what it has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ProviderEntry {
     /// Its name.
     pub provider: &'static str,
     /// `ready`, `unreachable` (nobody answers), `refused` (somebody answers, without a list) or `not configured`.
@@ -91,19 +91,19 @@ pub struct Looking {
     /// Randomness.
     pub random: Arc<dyn Random>,
     /// How long to wait.
-    pub limits: Limits,
+    pub limits: ModelLimits,
 }
 
 impl Looking {
     /// Nothing is tried twice, and nobody waits long.
-    pub fn limits() -> Limits {
-        Limits {
+    pub fn limits() -> ModelLimits {
+        ModelLimits {
             connect: Duration::from_secs(4),
             first_token: Duration::from_secs(60),
             whole: Duration::from_secs(120),
             retries: 0,
             answer_tokens: Some(512),
-            ..Limits::default()
+            ..ModelLimits::default()
         }
     }
 
@@ -143,7 +143,7 @@ impl Looking {
     ///
     /// # Errors
     /// A setting that makes the choice itself impossible, by name.
-    pub async fn list(&self) -> Result<Vec<Listed>, String> {
+    pub async fn list(&self) -> Result<Vec<ProviderEntry>, String> {
         let set = self.set().await?;
         let asked = PROVIDERS.iter().map(|provider| async {
             let reference = Reference::any_of(provider);
@@ -151,7 +151,7 @@ impl Looking {
                 let own = references.iter().filter(|one| one.provider().name == provider.name);
                 own.map(ToString::to_string).collect::<Vec<_>>()
             };
-            let mut listed = Listed {
+            let mut listed = ProviderEntry {
                 provider: provider.name,
                 state: "not configured",
                 address: String::new(),
@@ -162,7 +162,7 @@ impl Looking {
             };
             let client = match self.client(&reference) {
                 Ok(client) => client,
-                Err(why) => return Listed { why, ..listed },
+                Err(why) => return ProviderEntry { why, ..listed },
             };
             listed.address = client.address().to_owned();
             match client.list_names().await {
@@ -171,12 +171,12 @@ impl Looking {
                     let first = client.model_name().await.unwrap_or_default();
                     let named = listed.in_use.iter_mut().chain(&mut listed.fallbacks).filter(|name| *name == provider.name);
                     named.for_each(|name| *name = format!("{}/{first}", provider.name));
-                    Listed { state: "ready", models, ..listed }
+                    ProviderEntry { state: "ready", models, ..listed }
                 }
                 Err(ModelError { kind: ModelErrorKind::Unreachable | ModelErrorKind::Timeout, message, .. }) => {
-                    Listed { state: "unreachable", why: message, ..listed }
+                    ProviderEntry { state: "unreachable", why: message, ..listed }
                 }
-                Err(error) => Listed { state: "refused", why: error.message, ..listed },
+                Err(error) => ProviderEntry { state: "refused", why: error.message, ..listed },
             }
         });
         Ok(join_all(asked).await)
@@ -197,7 +197,7 @@ impl Looking {
 
     async fn checks(&self, reference: &Reference) -> Vec<Check> {
         const AFTER_KEY: [&str; 4] = ["reachable", "models", "streaming", "tool calls"];
-        let skipped = |what: &'static str| Check { what, state: State::Skipped, said: String::new() };
+        let skipped = |what: &'static str| Check { what, state: CheckState::Skipped, said: String::new() };
         let client = match self.client(reference) {
             Ok(client) => client,
             Err(why) => return std::iter::once(Check::failed("key", why)).chain(AFTER_KEY.map(skipped)).collect(),
@@ -223,11 +223,11 @@ impl Looking {
                 checks.push(Check::ok("models", format!("No list: {}", error.message)));
             }
         }
-        if checks.iter().any(|check| check.state == State::Failed) {
+        if checks.iter().any(|check| check.state == CheckState::Failed) {
             return checks.into_iter().chain(AFTER_KEY[2..].iter().map(|what| skipped(what))).collect();
         }
         let streaming = streaming(&client).await;
-        let answered = streaming.state == State::Ok;
+        let answered = streaming.state == CheckState::Ok;
         checks.push(streaming);
         checks.push(if answered { calling(&client).await } else { skipped("tool calls") });
         checks
@@ -247,7 +247,7 @@ impl Looking {
     }
 }
 
-/// Whether an answer comes in pieces.
+/// Checks that an answer comes in pieces.
 async fn streaming(client: &ChatClient) -> Check {
     const WHAT: &str = "streaming";
     let pieces = AtomicUsize::new(0);
@@ -265,7 +265,7 @@ async fn streaming(client: &ChatClient) -> Check {
     }
 }
 
-/// Whether it calls a tool that it is told to call.
+/// Checks that the model calls a tool that it is told to call.
 async fn calling(client: &ChatClient) -> Check {
     const WHAT: &str = "tool calls";
     let parameters = json!({

@@ -8,8 +8,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::Model;
 use super::chain::{Chain, Health, Member, Unusable};
-use super::client::{ChatClient, Limits, SettingError};
-use super::detect::{self, Place};
+use super::client::{ChatClient, ModelLimits, SettingError};
+use super::detect::{self, ModelPlace};
 use super::reference::{self, Reference};
 use super::tour::Tour;
 use crate::clock::{Clock, Random};
@@ -31,8 +31,8 @@ pub struct ModelSource {
 }
 
 struct Search {
-    places: Vec<Place>,
-    limits: Limits,
+    places: Vec<ModelPlace>,
+    limits: ModelLimits,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     /// When the last look around was. Held during a look, so that there is never more than one.
@@ -46,11 +46,11 @@ impl ModelSource {
     /// A setting that is wrong or missing, by name.
     pub fn new(
         settings: &ModelSettings,
-        limits: Limits,
+        limits: ModelLimits,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<Self, SettingError> {
-        let limits = Limits { context_tokens: settings.context_tokens, ..limits };
+        let limits = ModelLimits { context_tokens: settings.context_tokens, ..limits };
         let (chosen, fallbacks) = (reference::chosen(settings)?, reference::fallbacks(settings)?);
         let catalogue = Catalogue::new(settings.clone(), limits, Arc::clone(&clock), Arc::clone(&random));
         let Some(first) = chosen else {
@@ -75,7 +75,7 @@ impl ModelSource {
     pub fn with_default(
         model: Arc<dyn Model>,
         settings: &ModelSettings,
-        limits: Limits,
+        limits: ModelLimits,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
@@ -83,7 +83,7 @@ impl ModelSource {
     }
 
     /// The tour, until one of `places` has a model.
-    pub fn searching(places: Vec<Place>, limits: Limits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
+    pub fn searching(places: Vec<ModelPlace>, limits: ModelLimits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let search = Search { places, limits, clock, random, last: tokio::sync::Mutex::default() };
         Self { current: RwLock::new(Arc::new(Tour)), search: Some(search), catalogue: None }
     }
@@ -117,7 +117,7 @@ impl ModelSource {
         catalogue.chain(&readable, last)
     }
 
-    /// Whether a model can be asked by this name, and how it is written.
+    /// Checks that a model can be asked by this name, and gives the form in which the name is kept.
     ///
     /// # Errors
     /// A sentence with the choices, or with the variable that is missing.
@@ -157,21 +157,21 @@ impl ModelSource {
 /// Clients by the models they ask.
 struct Catalogue {
     settings: ModelSettings,
-    limits: Limits,
+    limits: ModelLimits,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    kept: Mutex<Kept>,
+    kept: Mutex<KnownModels>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KnownModels {
     /// By reference, and whether there is another model behind this one.
     models: HashMap<(String, bool), Arc<dyn Model>>,
     health: HashMap<String, Arc<Health>>,
 }
 
 impl Catalogue {
-    fn new(settings: ModelSettings, limits: Limits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
+    fn new(settings: ModelSettings, limits: ModelLimits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         Self { settings, limits, clock, random, kept: Mutex::default() }
     }
 
@@ -197,7 +197,7 @@ impl Catalogue {
     fn member(&self, reference: &Reference, name: String, another_behind: bool) -> Member {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.models.len() >= MOST_KEPT {
-            *kept = Kept::default();
+            *kept = KnownModels::default();
         }
         let health = Arc::clone(kept.health.entry(name.clone()).or_default());
         let made = || self.client(reference, another_behind);
@@ -209,7 +209,7 @@ impl Catalogue {
         // If another model stands behind this one, a turn does not wait long for this one.
         let limits = if another_behind {
             let first_token = self.limits.first_token.min(Duration::from_secs(60));
-            Limits { retries: self.limits.retries.min(1), longest_pause: Duration::from_secs(2), first_token, ..self.limits }
+            ModelLimits { retries: self.limits.retries.min(1), longest_pause: Duration::from_secs(2), first_token, ..self.limits }
         } else {
             self.limits
         };

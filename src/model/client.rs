@@ -12,18 +12,18 @@ use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::{Assembly, NO_CALL};
-use super::body::{self, Manner};
+use super::body::{self, RequestManner};
 use super::providers::{Provider, Quirks, Tells};
-use super::reading::{Reading, Watch};
-use super::refusal::{Peer, one_line};
-use super::retry::{Again, Failure, Policy};
-use super::tells::{self, Told};
+use super::reading::{AttemptDeadlines, ResponseReader};
+use super::refusal::{RefusingServer, one_line};
+use super::retry::{Again, FailedAttempt, RetryPolicy};
+use super::tells::{self, ModelProperties};
 use super::transport::{SendError, Transport};
 use super::{Abilities, Answer, Model, ModelError, ModelErrorKind, OnDelta, Request, names, rescue};
 use crate::clock::{Clock, Random};
 use crate::domain::{ModelInfo, Rate};
 
-pub use super::limits::Limits;
+pub use super::limits::ModelLimits;
 pub use super::transport::{Endpoint, SettingError};
 
 /// How long a server may take to say how much its model can take.
@@ -46,13 +46,13 @@ pub struct Target {
 pub struct ChatClient {
     target: Target,
     transport: Transport,
-    limits: Limits,
+    limits: ModelLimits,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     provider: &'static Provider,
     model: OnceCell<String>,
     /// The server's own words about its model; empty until it was asked.
-    told: OnceCell<Told>,
+    told: OnceCell<ModelProperties>,
     /// Cleared when the server refuses to count tokens in streams.
     asks_usage: AtomicBool,
     /// Cleared when the server refuses to demand a call, or does not make the model obey.
@@ -64,7 +64,12 @@ impl ChatClient {
     ///
     /// # Errors
     /// TLS cannot be set up on this machine.
-    pub fn new(target: Target, limits: Limits, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Result<Self, SettingError> {
+    pub fn new(
+        target: Target,
+        limits: ModelLimits,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Result<Self, SettingError> {
         let transport = Transport::new(target.endpoint.clone(), limits.connect)?;
         let model = OnceCell::new_with(target.model.clone());
         let provider = Provider::named(&target.provider).unwrap_or_else(Provider::custom);
@@ -90,14 +95,14 @@ impl ChatClient {
         Ok(names::all(&list))
     }
 
-    async fn first_listed(&self) -> Result<String, Failure> {
+    async fn first_listed(&self) -> Result<String, FailedAttempt> {
         let list = self.list().await?;
         let name = names::first_chat_model(&list).ok_or_else(|| {
             let message = format!("{} lists no model to talk to: load one there, or set LLM_MODEL.", self.address());
-            Failure::last(ModelErrorKind::Refused, message)
+            FailedAttempt::last(ModelErrorKind::Refused, message)
         })?;
         if self.provider.tells == Tells::Nothing
-            && let Some(told) = Told::listed(&list, &name)
+            && let Some(told) = ModelProperties::listed(&list, &name)
         {
             // If another request was first, it has set the same.
             let _ = self.told.set(told);
@@ -105,13 +110,13 @@ impl ChatClient {
         Ok(name)
     }
 
-    async fn list(&self) -> Result<Value, Failure> {
+    async fn list(&self) -> Result<Value, FailedAttempt> {
         let deadline = Instant::now() + self.limits.connect;
         let listed = timeout_at(deadline, self.head(self.transport.models(), deadline + self.limits.connect, "")).await;
         let Ok(response) = listed else {
             let (address, variable) = (self.address(), self.target.endpoint.address_variable());
             let message = format!("{address} did not list its models in time: is it the right {variable}? Or set LLM_MODEL.");
-            return Err(Failure::passing(ModelErrorKind::Timeout, message));
+            return Err(FailedAttempt::passing(ModelErrorKind::Timeout, message));
         };
         let bytes = self.start_of(response?, 1 << 20, deadline).await;
         Ok(serde_json::from_slice(&bytes).unwrap_or_default())
@@ -130,7 +135,7 @@ impl ChatClient {
         };
         if let Ok(Some(told)) = tokio::time::timeout(LEARNING, asked).await {
             let again = self.provider.tells == Tells::Running && told.context_tokens.is_none();
-            if !again && self.told.set(told).is_ok() && told != Told::default() {
+            if !again && self.told.set(told).is_ok() && told != ModelProperties::default() {
                 tracing::info!(provider = self.provider.name, ?told, "the server said how much its model can take");
             }
         }
@@ -138,8 +143,8 @@ impl ChatClient {
 
     /// Runs `attempt` until it works or trying again is over.
     #[expect(clippy::disallowed_methods, reason = "the pause is for the peer's sake, in real time")]
-    async fn trying<'f, T>(&self, attempt: impl Fn() -> BoxFuture<'f, Result<T, Failure>>) -> Result<T, ModelError> {
-        let Limits { retries, retry_base: base, longest_pause: longest, .. } = self.limits;
+    async fn trying<'f, T>(&self, attempt: impl Fn() -> BoxFuture<'f, Result<T, FailedAttempt>>) -> Result<T, ModelError> {
+        let ModelLimits { retries, retry_base: base, longest_pause: longest, .. } = self.limits;
         let mut failures = 0;
         loop {
             match attempt().await {
@@ -147,7 +152,7 @@ impl ChatClient {
                 Err(failure) => {
                     failures += 1;
                     let told = failure.error.message.clone();
-                    let pause = Policy { retries, base, longest }.pause(failure, failures, &*self.random)?;
+                    let pause = RetryPolicy { retries, base, longest }.pause(failure, failures, &*self.random)?;
                     tracing::warn!(attempt = failures, ?pause, "the model request failed, trying again: {}", self.scrub(&told));
                     tokio::time::sleep(pause).await;
                 }
@@ -164,7 +169,7 @@ impl ChatClient {
 
     /// One attempt. If the server could not read a tool call that the model wrote, perhaps this
     /// side can; if it broke down in the middle of a stream, perhaps it can give the whole.
-    async fn attempt_or_rescue(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, Failure> {
+    async fn attempt_or_rescue(&self, request: &Request, model: &str, on_delta: OnDelta<'_>) -> Result<Answer, FailedAttempt> {
         let mut failure = match self.attempt(request, model, on_delta, true).await {
             Ok(answer) if answer.finish_reason == NO_CALL => {
                 return self.attempt(request, model, on_delta, true).await; // which does not demand one
@@ -177,7 +182,7 @@ impl ChatClient {
                 // A person has seen the first part already and must not see it twice: nothing of
                 // this is shown, and there is no further attempt.
                 let whole = self.attempt(request, model, &|_| {}, false).await;
-                return whole.map_err(|failure| Failure { again: Again::Never, ..failure });
+                return whole.map_err(|failure| FailedAttempt { again: Again::Never, ..failure });
             }
             Err(failure) => failure,
             answered => return answered,
@@ -189,17 +194,23 @@ impl ChatClient {
         if answer.calls.is_empty() { Err(failure) } else { Ok(answer) }
     }
 
-    async fn attempt(&self, request: &Request, model: &str, on_delta: OnDelta<'_>, streamed: bool) -> Result<Answer, Failure> {
-        let watch = Watch::starting(Instant::now(), &self.limits, streamed);
+    async fn attempt(
+        &self,
+        request: &Request,
+        model: &str,
+        on_delta: OnDelta<'_>,
+        streamed: bool,
+    ) -> Result<Answer, FailedAttempt> {
+        let watch = AttemptDeadlines::starting(Instant::now(), &self.limits, streamed);
         let quirks = self.provider.quirks(model);
         // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
         let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
         let answer_tokens = most.min(request.answer_tokens.unwrap_or(most)).min(self.abilities().context_tokens / 2);
         let tagged_calls = self.told.get().is_some_and(|told| told.escapes_calls);
         let local = self.target.endpoint.is_loopback();
-        let peer = body::Peer { quirks: Quirks { answer_tokens, ..quirks }, local, tagged_calls };
+        let peer = body::RequestTarget { quirks: Quirks { answer_tokens, ..quirks }, local, tagged_calls };
         let (response, demanded) = loop {
-            let manner = Manner {
+            let manner = RequestManner {
                 streamed,
                 counted: quirks.asks_usage && self.asks_usage.load(Ordering::Relaxed),
                 demanding: self.demands_calls.load(Ordering::Relaxed),
@@ -219,7 +230,7 @@ impl ChatClient {
             }
         };
         let attempt = request.meter.begin(model, request.bytes(), self.rate(model));
-        let reading = Reading {
+        let reading = ResponseReader {
             peer: self.peer(model),
             attempt: &attempt,
             limits: &self.limits,
@@ -256,14 +267,14 @@ impl ChatClient {
         sent: impl Future<Output = Result<Response, SendError>>,
         deadline: Instant,
         model: &str,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, FailedAttempt> {
         let peer = self.peer(model);
         let response = match timeout_at(deadline, sent).await {
             Err(_) => return Err(peer.no_first_token(self.limits.first_token)),
             Ok(Err(SendError::Http(error))) => return Err(peer.unanswered(&error)),
             Ok(Err(SendError::Request(error))) => {
                 let message = format!("The request to {} could not be made: {}", self.address(), one_line(&error.to_string()));
-                return Err(Failure::last(ModelErrorKind::Refused, message));
+                return Err(FailedAttempt::last(ModelErrorKind::Refused, message));
             }
             Ok(Ok(response)) => response,
         };
@@ -288,10 +299,10 @@ impl ChatClient {
         bytes
     }
 
-    fn peer<'a>(&'a self, model: &'a str) -> Peer<'a> {
+    fn peer<'a>(&'a self, model: &'a str) -> RefusingServer<'a> {
         let endpoint = &self.target.endpoint;
         let (key_variable, address_variable) = (endpoint.key_variable(), endpoint.address_variable());
-        Peer { address: self.address(), model, has_key: endpoint.has_key(), key_variable, address_variable }
+        RefusingServer { address: self.address(), model, has_key: endpoint.has_key(), key_variable, address_variable }
     }
 
     /// The variable that holds the key, or words for none.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How long to wait and how much to take. The defaults fit slow local models as well as fast remote ones.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ModelLimits {
     /// For the connection to stand.
     pub connect: Duration,
     /// From sending the request to the first token.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub answer_tokens: Option<u32>,
 }
 
-impl Default for Limits {
+impl Default for ModelLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),

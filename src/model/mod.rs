@@ -174,9 +174,9 @@ pub trait Model: Send + Sync {
 pub struct Abilities {
     /// Tokens that fit into one request together with its answer.
     pub context_tokens: u32,
-    /// Whether it can see images.
+    /// True if it can see images.
     pub images: bool,
-    /// Whether it answers on this machine: there another request costs time and no money.
+    /// True if it answers on this machine: there another request costs time and no money.
     pub local: bool,
 }
 

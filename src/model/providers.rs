@@ -42,26 +42,26 @@ pub struct Quirks {
     pub limit: LimitField,
     /// The bound, in tokens. Without one a small model that falls into a loop writes until its context is full.
     pub answer_tokens: u32,
-    /// Whether it is to be told to call one tool at a time.
+    /// True if it is to be told to call one tool at a time.
     pub one_call: bool,
-    /// Whether it counts tokens of a stream only when asked; false if it refuses to be asked, and
+    /// True if it counts tokens of a stream only when asked; false if it refuses to be asked, and
     /// counts anyway.
     pub asks_usage: bool,
     /// The places for system text.
     pub system: SystemPlace,
-    /// Whether messages of one role may follow each other.
+    /// The order of messages by role that it takes.
     pub turns: Turns,
-    /// Whether a message of the user may follow a tool's result directly.
+    /// True if a message of the user may follow a tool's result directly.
     pub user_after_result: bool,
-    /// Whether every message must have text; if so, words stand for a text that is missing.
+    /// True if every message must have text; then words stand for a text that is missing.
     pub text_needed: bool,
     /// The form of ids of tool calls.
     pub call_ids: CallIds,
     /// How much of JSON Schema it takes.
     pub schema: SchemaForm,
-    /// Whether a call of the past needs the signature of the thought behind it.
+    /// True if a call of the past needs the signature of the thought behind it.
     pub signed_calls: bool,
-    /// Whether it is to be told to keep thinking out of the text.
+    /// True if it is to be told to keep thinking out of the text.
     pub thinks_aside: bool,
 }
 
@@ -83,10 +83,10 @@ pub enum SystemPlace {
     OneFirst,
 }
 
-/// Whether messages of one role may follow each other.
+/// The order of messages by role that a provider takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turns {
-    /// They may.
+    /// Any: messages of one role may follow each other.
     Free,
     /// User and assistant take turns.
     Alternating,
@@ -368,7 +368,7 @@ impl Provider {
         &PROVIDERS[PROVIDERS.len() - 1]
     }
 
-    /// Whether people run it themselves; then what a model can take depends on how it was started.
+    /// True if people run it themselves; then the size of a request that it takes depends on how it was started.
     pub fn is_local(&self) -> bool {
         self.key_variable.is_none()
     }

@@ -7,17 +7,17 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::assemble::Assembly;
-use super::limits::Limits;
-use super::refusal::Peer;
+use super::limits::ModelLimits;
+use super::refusal::RefusingServer;
 use super::rescue::lenient;
-use super::retry::{Again, Failure};
+use super::retry::{Again, FailedAttempt};
 use super::stream::{EventReader, Found};
 use super::{Answer, ModelErrorKind as Kind, OnDelta};
 use crate::store::Attempt;
 
 /// The deadlines of one attempt.
 #[derive(Clone, Copy)]
-pub(super) struct Watch {
+pub(super) struct AttemptDeadlines {
     first_token: Instant,
     whole: Instant,
     last_life: Instant,
@@ -25,9 +25,9 @@ pub(super) struct Watch {
     flowing: bool,
 }
 
-impl Watch {
+impl AttemptDeadlines {
     /// Begins to count. A reply that comes as a whole has no first token to wait for.
-    pub(super) fn starting(now: Instant, limits: &Limits, streamed: bool) -> Self {
+    pub(super) fn starting(now: Instant, limits: &ModelLimits, streamed: bool) -> Self {
         let first_token = if streamed { limits.first_token } else { limits.whole };
         Self { first_token: now + first_token, whole: now + limits.whole, last_life: now, flowing: false }
     }
@@ -39,14 +39,14 @@ impl Watch {
 }
 
 /// One attempt that has got a response.
-pub(super) struct Reading<'a> {
-    pub(super) peer: Peer<'a>,
+pub(super) struct ResponseReader<'a> {
+    pub(super) peer: RefusingServer<'a>,
     /// Counts what comes.
     pub(super) attempt: &'a Attempt,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a ModelLimits,
     pub(super) assembly: Assembly,
     pub(super) on_delta: OnDelta<'a>,
-    pub(super) watch: Watch,
+    pub(super) watch: AttemptDeadlines,
 }
 
 /// The forms a body can turn out to have.
@@ -56,9 +56,9 @@ enum Form {
     Whole,
 }
 
-impl Reading<'_> {
+impl ResponseReader<'_> {
     /// Reads to the end of the answer.
-    pub(super) async fn read(mut self, mut response: Response) -> Result<Answer, Failure> {
+    pub(super) async fn read(mut self, mut response: Response) -> Result<Answer, FailedAttempt> {
         let mut form = Form::Unknown;
         // The bytes that came before the form was known, or all of a whole reply.
         let mut kept = Vec::new();
@@ -112,7 +112,7 @@ impl Reading<'_> {
     }
 
     /// Takes the next bytes of a stream; true when there will be no more.
-    fn events(&mut self, reader: &mut EventReader, bytes: &[u8]) -> Result<bool, Failure> {
+    fn events(&mut self, reader: &mut EventReader, bytes: &[u8]) -> Result<bool, FailedAttempt> {
         let mut found = Vec::new();
         let read = reader.push(bytes, &mut found);
         let done = self.take(&mut found)?;
@@ -121,7 +121,7 @@ impl Reading<'_> {
     }
 
     /// A server that is slow is not silent; one that never stops sending, and says nothing, is.
-    fn look_at_the_clock(&mut self, form: &Form) -> Result<(), Failure> {
+    fn look_at_the_clock(&mut self, form: &Form) -> Result<(), FailedAttempt> {
         self.watch.flowing = match form {
             Form::Unknown => false,
             Form::Events(reader) => reader.inside_object(),
@@ -135,7 +135,7 @@ impl Reading<'_> {
     }
 
     fn deadline(&self) -> Instant {
-        let Watch { first_token, whole, last_life, flowing } = self.watch;
+        let AttemptDeadlines { first_token, whole, last_life, flowing } = self.watch;
         let next = if self.assembly.finished() {
             last_life + self.limits.after_end
         } else if self.assembly.started() {
@@ -149,7 +149,7 @@ impl Reading<'_> {
     }
 
     /// Takes events; true when there will be no more.
-    fn take(&mut self, found: &mut Vec<Found>) -> Result<bool, Failure> {
+    fn take(&mut self, found: &mut Vec<Found>) -> Result<bool, FailedAttempt> {
         for event in found.drain(..) {
             match event {
                 Found::Done => return Ok(true),
@@ -162,7 +162,7 @@ impl Reading<'_> {
         Ok(false)
     }
 
-    fn add(&mut self, chunk: &Value) -> Result<(), Failure> {
+    fn add(&mut self, chunk: &Value) -> Result<(), FailedAttempt> {
         if let Some(mut failure) = self.peer.error_inside(chunk) {
             if self.assembly.started() {
                 failure.again = Again::Never;
@@ -180,7 +180,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn whole(mut self, bytes: &[u8]) -> Result<Answer, Failure> {
+    fn whole(mut self, bytes: &[u8]) -> Result<Answer, FailedAttempt> {
         if bytes.trim_ascii_start().starts_with(b"<") {
             return Err(self.malformed(&format!("it is a web page; {} ends in /v1 for most servers", self.peer.address_variable)));
         }
@@ -202,7 +202,7 @@ impl Reading<'_> {
         self.end()
     }
 
-    fn end(self) -> Result<Answer, Failure> {
+    fn end(self) -> Result<Answer, FailedAttempt> {
         let cut = self.cut();
         // A provider counts at an end that this side did not wait for.
         let estimate = if self.assembly.cut_short() { self.attempt.usage() } else { None };
@@ -210,16 +210,16 @@ impl Reading<'_> {
         Ok(Answer { usage: answer.usage.or(estimate), ..answer })
     }
 
-    fn cut(&self) -> Failure {
+    fn cut(&self) -> FailedAttempt {
         let message = format!("The answer of `{}` broke off before its end; nothing in it was run.", self.peer.model);
         self.passing(Kind::Cut, message)
     }
 
-    fn silent(&self) -> Failure {
+    fn silent(&self) -> FailedAttempt {
         if self.watch.whole < Instant::now() {
             let (model, limit) = (self.peer.model, self.limits.whole.as_secs_f32());
             let message = format!("The answer of `{model}` had no end after {limit} seconds; nothing in it was run.");
-            return Failure::last(Kind::Timeout, message);
+            return FailedAttempt::last(Kind::Timeout, message);
         }
         if !self.assembly.started() {
             return self.peer.no_first_token(self.limits.first_token);
@@ -229,26 +229,26 @@ impl Reading<'_> {
     }
 
     /// May be tried again as long as nothing of an answer has come.
-    fn passing(&self, kind: Kind, message: String) -> Failure {
+    fn passing(&self, kind: Kind, message: String) -> FailedAttempt {
         let again = if self.assembly.started() { Again::Never } else { Again::Later(None) };
-        Failure { again, ..Failure::last(kind, message) }
+        FailedAttempt { again, ..FailedAttempt::last(kind, message) }
     }
 
-    fn malformed(&self, why: &str) -> Failure {
-        Failure::last(Kind::Malformed, format!("The answer of {} could not be read: {why}.", self.peer.address))
+    fn malformed(&self, why: &str) -> FailedAttempt {
+        FailedAttempt::last(Kind::Malformed, format!("The answer of {} could not be read: {why}.", self.peer.address))
     }
 }
 
-impl Peer<'_> {
+impl RefusingServer<'_> {
     /// The model took the request and said nothing.
-    pub(super) fn no_first_token(&self, waited: Duration) -> Failure {
+    pub(super) fn no_first_token(&self, waited: Duration) -> FailedAttempt {
         let message = format!(
             "The model `{}` at {} said nothing within {} seconds: try a smaller one with LLM_MODEL, or a shorter conversation.",
             self.model,
             self.address,
             waited.as_secs_f32()
         );
-        Failure { again: Again::Once, ..Failure::last(Kind::Timeout, message) }
+        FailedAttempt { again: Again::Once, ..FailedAttempt::last(Kind::Timeout, message) }
     }
 }
 

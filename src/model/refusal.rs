@@ -8,15 +8,15 @@ use reqwest::header::{HeaderMap, LOCATION};
 use serde_json::Value;
 
 use super::ModelErrorKind as Kind;
-use super::retry::{Again, Failure, asked_pause};
+use super::retry::{Again, FailedAttempt, asked_pause};
 
 /// The server a refusal came from, for the sentence.
-pub(super) struct Peer<'a> {
+pub(super) struct RefusingServer<'a> {
     /// Its address.
     pub(super) address: &'a str,
     /// The model asked for.
     pub(super) model: &'a str,
-    /// Whether a key was sent.
+    /// True if a key was sent.
     pub(super) has_key: bool,
     /// The variable with the key.
     pub(super) key_variable: &'a str,
@@ -26,7 +26,7 @@ pub(super) struct Peer<'a> {
 
 /// The words of a refusal's body.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
+struct RefusalBody {
     message: String,
     code: String,
     status: Option<u16>,
@@ -34,12 +34,12 @@ struct Said {
     wrote: Option<String>,
 }
 
-impl Peer<'_> {
+impl RefusingServer<'_> {
     /// Understands a response that is no success.
-    pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8], now: DateTime<Utc>) -> Failure {
+    pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8], now: DateTime<Utc>) -> FailedAttempt {
         let said = match serde_json::from_slice::<Value>(body) {
-            Ok(value) => said(&value),
-            Err(_) => Said { message: one_line(&strip_tags(&String::from_utf8_lossy(body))), ..Said::default() },
+            Ok(value) => refusal_body(&value),
+            Err(_) => RefusalBody { message: one_line(&strip_tags(&String::from_utf8_lossy(body))), ..RefusalBody::default() },
         };
         if status.is_redirection() {
             let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
@@ -49,13 +49,13 @@ impl Peer<'_> {
                 one_line(to),
                 self.address_variable
             );
-            return Failure::last(Kind::Refused, message);
+            return FailedAttempt::last(Kind::Refused, message);
         }
         self.explain(status.as_u16(), &said, asked_pause(headers, now))
     }
 
     /// Understands an error inside a stream or a reply that began as a success. `None` when there is no error in it.
-    pub(super) fn error_inside(&self, chunk: &Value) -> Option<Failure> {
+    pub(super) fn error_inside(&self, chunk: &Value) -> Option<FailedAttempt> {
         let is_error = chunk["type"] == "error"
             || match &chunk["error"] {
                 Value::Null | Value::Bool(false) => false,
@@ -67,7 +67,7 @@ impl Peer<'_> {
         if !is_error && !failed {
             return None;
         }
-        let said = said(chunk);
+        let said = refusal_body(chunk);
         let status = said.status.unwrap_or(match said.code.as_str() {
             "rate_limit_exceeded" | "rate_limit_error" | "insufficient_quota" => 429,
             "authentication_error" | "invalid_api_key" => 401,
@@ -80,27 +80,27 @@ impl Peer<'_> {
         Some(self.explain(status, &said, None))
     }
 
-    fn explain(&self, status: u16, said: &Said, pause: Option<std::time::Duration>) -> Failure {
+    fn explain(&self, status: u16, said: &RefusalBody, pause: Option<std::time::Duration>) -> FailedAttempt {
         let Self { address, model, has_key, key_variable, address_variable } = self;
         let detail = if said.message.is_empty() { String::new() } else { format!(" It said: {}", said.message) };
-        let later = |kind, message| Failure { again: Again::Later(pause), ..Failure::last(kind, message) };
+        let later = |kind, message| FailedAttempt { again: Again::Later(pause), ..FailedAttempt::last(kind, message) };
         if matches!(status, 400 | 413 | 422 | 500) && (status == 413 || overflows(said)) {
             let message = format!("The conversation is too long for the model `{model}`.{detail}");
-            return Failure::last(Kind::ContextOverflow, message);
+            return FailedAttempt::last(Kind::ContextOverflow, message);
         }
         match status {
             // Gemini says it so.
             400 if said.message.contains("API key not valid") => {
                 let message = format!("{address} does not accept the key ({status}): check {key_variable}.{detail}");
-                Failure::last(Kind::Unauthorized, message)
+                FailedAttempt::last(Kind::Unauthorized, message)
             }
             401 | 403 if !has_key => {
-                Failure::last(Kind::Unauthorized, format!("{address} wants a key ({status}): set {key_variable}.{detail}"))
+                FailedAttempt::last(Kind::Unauthorized, format!("{address} wants a key ({status}): set {key_variable}.{detail}"))
             }
             401 | 403 => {
                 let message =
                     format!("{address} does not accept the key ({status}): check {key_variable} and LLM_PROVIDER.{detail}");
-                Failure::last(Kind::Unauthorized, message)
+                FailedAttempt::last(Kind::Unauthorized, message)
             }
             402 => self.unpaid(status, &detail),
             429 if out_of_money(said) => self.unpaid(status, &detail),
@@ -109,48 +109,48 @@ impl Peer<'_> {
                     "{address} has no model `{model}`, or is not the right address ({status}): check LLM_MODEL and {address_variable}, \
                      which ends in /v1 for most servers.{detail}"
                 );
-                Failure::last(Kind::Refused, message)
+                FailedAttempt::last(Kind::Refused, message)
             }
             429 => later(Kind::RateLimited, format!("{address} gets too many requests from this key ({status}).{detail}")),
             408 | 409 | 500.. => later(Kind::Server, format!("{address} has trouble of its own ({status}).{detail}")),
             // The next try is another throw of the dice.
             400 if said.code == "tool_use_failed" => {
                 let message = format!("The model `{model}` wrote a tool call that {address} could not read ({status}).{detail}");
-                Failure { wrote: said.wrote.clone(), ..later(Kind::Malformed, message) }
+                FailedAttempt { wrote: said.wrote.clone(), ..later(Kind::Malformed, message) }
             }
             _ if said.message.contains("does not support tools") => {
                 let message = format!("The model `{model}` cannot call tools: set LLM_MODEL to one that can.{detail}");
-                Failure::last(Kind::Refused, message)
+                FailedAttempt::last(Kind::Refused, message)
             }
-            _ => Failure::last(Kind::Refused, format!("{address} refused the request to `{model}` ({status}).{detail}")),
+            _ => FailedAttempt::last(Kind::Refused, format!("{address} refused the request to `{model}` ({status}).{detail}")),
         }
     }
 
-    fn unpaid(&self, status: u16, detail: &str) -> Failure {
+    fn unpaid(&self, status: u16, detail: &str) -> FailedAttempt {
         let message = format!(
             "The account behind {} at {} is out of money ({status}): top it up.{detail}",
             self.key_variable, self.address
         );
-        Failure::last(Kind::Payment, message)
+        FailedAttempt::last(Kind::Payment, message)
     }
 
     /// Understands why there was no response at all.
-    pub(super) fn unanswered(&self, error: &reqwest::Error) -> Failure {
+    pub(super) fn unanswered(&self, error: &reqwest::Error) -> FailedAttempt {
         let Self { address, address_variable, .. } = self;
         let cause = one_line(&root_cause(error));
         if error.is_timeout() {
             let message = format!("Nobody took the connection to {address} in time: check the network and {address_variable}.");
-            return Failure::passing(Kind::Timeout, message);
+            return FailedAttempt::passing(Kind::Timeout, message);
         }
         if cause.contains("certificate") {
             let message = format!("The certificate of {address} is not trusted: check {address_variable}. ({cause})");
-            return Failure::last(Kind::Unreachable, message);
+            return FailedAttempt::last(Kind::Unreachable, message);
         }
         if error.is_connect() {
             let message = format!("Nobody answers at {address}: start the model server, or set {address_variable}. ({cause})");
-            return Failure::passing(Kind::Unreachable, message);
+            return FailedAttempt::passing(Kind::Unreachable, message);
         }
-        Failure::passing(Kind::Unreachable, format!("The connection to {address} broke before an answer came. ({cause})"))
+        FailedAttempt::passing(Kind::Unreachable, format!("The connection to {address} broke before an answer came. ({cause})"))
     }
 }
 
@@ -163,7 +163,7 @@ fn root_cause(error: &dyn Error) -> String {
 }
 
 /// Finds the message wherever servers put it: `error.message`, `error`, `message`, `detail`, also inside an array.
-fn said(value: &Value) -> Said {
+fn refusal_body(value: &Value) -> RefusalBody {
     let value = if value.is_array() { &value[0] } else { value };
     let error = &value["error"];
     let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
@@ -191,10 +191,10 @@ fn said(value: &Value) -> Said {
     });
     let code = codes.into_iter().filter(|code| !is_number(code)).find_map(text).unwrap_or_default();
     let status = status.filter(|status| (400..600).contains(status));
-    Said { message: one_line(&strip_tags(&message)), code, status, wrote: text(&error["failed_generation"]) }
+    RefusalBody { message: one_line(&strip_tags(&message)), code, status, wrote: text(&error["failed_generation"]) }
 }
 
-fn overflows(said: &Said) -> bool {
+fn overflows(said: &RefusalBody) -> bool {
     let telling = [
         "context length",
         "context window",
@@ -213,7 +213,7 @@ fn overflows(said: &Said) -> bool {
         || telling.iter().any(|words| message.contains(words))
 }
 
-fn out_of_money(said: &Said) -> bool {
+fn out_of_money(said: &RefusalBody) -> bool {
     matches!(said.code.as_str(), "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active")
 }
 

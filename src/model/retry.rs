@@ -10,23 +10,23 @@ use reqwest::header::HeaderMap;
 use super::{ModelError, ModelErrorKind};
 use crate::clock::Random;
 
-/// Whether sending the same request again may help.
+/// The chance that the same request helps if it is sent again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Again {
-    /// It may not.
+    /// None.
     Never,
-    /// It may, once: what failed took long already.
+    /// There is one, once: the failed attempt took long already.
     Once,
-    /// It may; after this pause if the server named one.
+    /// There is one; after this pause if the server named one.
     Later(Option<Duration>),
 }
 
 /// A failed attempt.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct FailedAttempt {
     /// The error to tell when there is no further attempt.
     pub(super) error: ModelError,
-    /// Whether there may be one.
+    /// The chance of another attempt.
     pub(super) again: Again,
     /// The model's text, if only the server could not read it.
     pub(super) wrote: Option<String>,
@@ -34,7 +34,7 @@ pub(super) struct Failure {
     pub(super) within_stream: bool,
 }
 
-impl Failure {
+impl FailedAttempt {
     /// A failure that trying again does not mend.
     pub(super) fn last(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self { error: ModelError::new(kind, message), again: Again::Never, wrote: None, within_stream: false }
@@ -46,7 +46,7 @@ impl Failure {
     }
 }
 
-impl From<ModelError> for Failure {
+impl From<ModelError> for FailedAttempt {
     fn from(error: ModelError) -> Self {
         Self { error, again: Again::Never, wrote: None, within_stream: false }
     }
@@ -54,7 +54,7 @@ impl From<ModelError> for Failure {
 
 /// How often and how fast.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Policy {
+pub(super) struct RetryPolicy {
     /// How often a request is sent again.
     pub(super) retries: u32,
     /// The first pause; each further one is twice as long.
@@ -63,10 +63,10 @@ pub(super) struct Policy {
     pub(super) longest: Duration,
 }
 
-impl Policy {
+impl RetryPolicy {
     /// The pause before the next attempt after `failures` failed ones, or the error to end with.
-    pub(super) fn pause(&self, failure: Failure, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
-        let Failure { mut error, again, .. } = failure;
+    pub(super) fn pause(&self, failure: FailedAttempt, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
+        let FailedAttempt { mut error, again, .. } = failure;
         if let Again::Later(asked) = again {
             error.wait = asked;
         }

@@ -12,10 +12,10 @@ const LONGEST: usize = 2 << 20;
 
 /// A server's words about its model; a question it left open is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ModelProperties {
     /// Tokens of one request with its answer.
     pub(super) context_tokens: Option<u32>,
-    /// Whether it sees.
+    /// True if it sees images.
     pub(super) images: Option<bool>,
     /// True if it shows a model the arguments of its past calls as a text within JSON, every
     /// quotation mark escaped, between the tags of a Hermes template. Older servers of llama.cpp
@@ -24,17 +24,17 @@ pub(super) struct Told {
 }
 
 /// Asks; `None` when nobody answered.
-pub(super) async fn ask(transport: &Transport, place: Tells, model: &str) -> Option<Told> {
+pub(super) async fn ask(transport: &Transport, place: Tells, model: &str) -> Option<ModelProperties> {
     Some(match place {
-        Tells::Nothing => Told::default(),
+        Tells::Nothing => ModelProperties::default(),
         Tells::Props | Tells::Somewhere => {
             let props = props(&read(transport, "/props", None).await?);
-            if props == Told::default() {
+            if props == ModelProperties::default() {
                 // Another server, which knows neither.
                 return Some(props);
             }
             let shown = read(transport, "/apply-template", Some(&conversation_with_a_call())).await.unwrap_or_default();
-            Told { escapes_calls: escapes_calls(&shown), ..props }
+            ModelProperties { escapes_calls: escapes_calls(&shown), ..props }
         }
         Tells::Loaded => loaded(&read(transport, "/api/v0/models", None).await?, model),
         Tells::Running => {
@@ -75,14 +75,14 @@ fn conversation_with_a_call() -> Value {
     })
 }
 
-/// Whether it shows the call so.
+/// True if the server shows the call so.
 fn escapes_calls(shown: &Value) -> bool {
     let form = r#"<tool_call> {"name": "look", "arguments": "{\"at\":\"sky\"}"} </tool_call>"#;
     let shown = shown["prompt"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     shown.contains(form)
 }
 
-impl Told {
+impl ModelProperties {
     /// The words of a list of models about `model`: llama.cpp and vLLM say it there.
     pub(super) fn listed(list: &Value, model: &str) -> Option<Self> {
         let entry = names::entries(list).iter().find(|entry| names::name(entry) == Some(model))?;
@@ -100,29 +100,29 @@ fn tokens(value: &Value) -> Option<u32> {
     u32::try_from(value.as_u64()?).ok().filter(|tokens| *tokens >= 256)
 }
 
-/// Whether a list has the word; `None` if there is no list.
+/// True if a list has the word; `None` if there is no list.
 fn has(list: &Value, word: &str) -> Option<bool> {
     list.as_array().map(|list| list.iter().any(|one| one == word))
 }
 
 /// llama.cpp: the context of one slot, of which a request has one.
-fn props(props: &Value) -> Told {
+fn props(props: &Value) -> ModelProperties {
     let places = [&props["default_generation_settings"]["n_ctx"], &props["n_ctx"]];
-    Told {
+    ModelProperties {
         context_tokens: places.into_iter().find_map(tokens),
         images: props["modalities"]["vision"].as_bool(),
         escapes_calls: false,
     }
 }
 
-fn loaded(list: &Value, model: &str) -> Told {
+fn loaded(list: &Value, model: &str) -> ModelProperties {
     let entry = names::entries(list).iter().find(|entry| names::name(entry) == Some(model)).unwrap_or(&Value::Null);
     let images = entry["type"].as_str().map(|kind| kind == "vlm");
-    Told { context_tokens: tokens(&entry["loaded_context_length"]), images, escapes_calls: false }
+    ModelProperties { context_tokens: tokens(&entry["loaded_context_length"]), images, escapes_calls: false }
 }
 
 /// Ollama: what runs says what it was given; else a model's own settings say what it will be given.
-fn ollama(running: &Value, shown: &Value, model: &str) -> Told {
+fn ollama(running: &Value, shown: &Value, model: &str) -> ModelProperties {
     // `llama3` and `llama3:latest` are one.
     let same = |name: Option<&str>| name.is_some_and(|name| name == model || name.strip_suffix(":latest") == Some(model));
     let entry = names::entries(running).iter().find(|entry| same(names::name(entry)) || same(entry["model"].as_str()));
@@ -131,7 +131,7 @@ fn ollama(running: &Value, shown: &Value, model: &str) -> Told {
         let lines = shown["parameters"].as_str().unwrap_or_default().lines();
         lines.filter_map(|line| line.trim().strip_prefix("num_ctx")).find_map(|rest| rest.trim().parse().ok())
     };
-    Told { context_tokens: given.or_else(set), images: has(&shown["capabilities"], "vision"), escapes_calls: false }
+    ModelProperties { context_tokens: given.or_else(set), images: has(&shown["capabilities"], "vision"), escapes_calls: false }
 }
 
 #[cfg(test)]

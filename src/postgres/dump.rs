@@ -176,7 +176,7 @@ struct Link {
     definition: String,
 }
 
-/// Whether the schema of the program, or that of the agent, has anything in it.
+/// True if the schema of the program, or that of the agent, has anything in it.
 async fn has_tables(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let found =
         "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace IN (to_regnamespace('level3'), to_regnamespace('agent')))";

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use crate::app;
 use crate::app::backup::BackupError;
-use crate::cli::{self, Ask, Cli, CliError, Command, Manner, Screen};
+use crate::cli::{self, Ask, Cli, CliError, ClientOptions, Command, Screen};
 use crate::clock::{Clock, Random, SystemClock, SystemRandom};
 use crate::config::Config;
 use crate::telemetry;
@@ -64,14 +64,14 @@ fn prepared() -> anyhow::Result<(Config, Runtime)> {
 fn keep(work: impl AsyncFnOnce(Config) -> Result<String, BackupError>) -> anyhow::Result<ExitCode> {
     let (config, runtime) = prepared()?;
     let done = runtime.block_on(work(config))?;
-    // Whether somebody reads it or not, it is done.
+    // The work is done, also if nobody reads the line.
     let _ = writeln!(io::stdout(), "{done}");
     Ok(ExitCode::SUCCESS)
 }
 
 /// Looks at something and prints what was seen; exit code 1 if something is to be mended.
 fn looked(
-    manner: Manner,
+    manner: ClientOptions,
     look: impl AsyncFnOnce(&Config, Arc<dyn Clock>, Arc<dyn Random>, &mut Screen<'_>) -> io::Result<bool>,
 ) -> anyhow::Result<ExitCode> {
     let (config, runtime) = prepared()?;
@@ -82,7 +82,7 @@ fn looked(
 }
 
 /// Asks the running server.
-fn client(ask: Ask, manner: Manner) -> anyhow::Result<ExitCode> {
+fn client(ask: Ask, manner: ClientOptions) -> anyhow::Result<ExitCode> {
     let (config, runtime) = prepared()?;
     // Not locked: `mcp` writes to it from another thread.
     let mut stdout = io::stdout();

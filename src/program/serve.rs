@@ -54,11 +54,11 @@ pub(super) fn until_the_end() -> ExitCode {
 async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let random: Arc<dyn Random> = Arc::new(SystemRandom);
-    let models = match ModelSource::new(&config.model, client::Limits::default(), Arc::clone(&clock), Arc::clone(&random)) {
+    let models = match ModelSource::new(&config.model, client::ModelLimits::default(), Arc::clone(&clock), Arc::clone(&random)) {
         Ok(models) => Arc::new(models),
         Err(error) => return fail(&error),
     };
-    let connections = http::Limits::of_this_process();
+    let connections = http::ConnectionLimits::of_this_process();
     let (profiles, resolver) = (Profiles::default(), Arc::new(SystemResolver));
     let outside = Outside { clock, random, models, scrubber, profiles, resolver, connections };
     // The address comes first: if it is taken, the program should have touched nothing else.

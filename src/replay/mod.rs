@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::{ConversationId, TurnId};
 use crate::facts::{Event, TABLES, Table};
-use crate::store::{Break, Difference, Store, StoreError};
+use crate::store::{Break, DifferingRow, Store, StoreError};
 use crate::wire::api::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 
 /// Events that are applied in one go.
@@ -43,7 +43,7 @@ pub async fn check(store: &Store) -> Result<ReplayCheck, StoreError> {
         let limit = i64::try_from(NAMED).unwrap_or(i64::MAX) + 1;
         let rows = rebuild.differences(table, limit).await?;
         found.more |= rows.len() > NAMED;
-        found.differences.extend(rows.into_iter().take(NAMED).flat_map(|row| told(table, row)));
+        found.differences.extend(rows.into_iter().take(NAMED).flat_map(|row| row_differences(table, row)));
     }
     rebuild.end().await?;
     found.clean = found.broken.is_empty() && found.differences.is_empty();
@@ -84,8 +84,8 @@ fn link(conversation: ConversationId, sequence: i64, what: String) -> BrokenLink
 }
 
 /// One row's difference, column by column; a row that is there on one side only is one difference.
-fn told(table: &Table, row: Difference) -> Vec<RowDifference> {
-    let Difference { key, live, rebuilt } = row;
+fn row_differences(table: &Table, row: DifferingRow) -> Vec<RowDifference> {
+    let DifferingRow { key, live, rebuilt } = row;
     let difference = |column: Option<&str>, live: Option<Value>, events: Option<Value>| RowDifference {
         table: table.name.to_owned(),
         row: key.clone(),

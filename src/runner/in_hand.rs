@@ -16,30 +16,30 @@ pub(super) struct InHand(Arc<Mutex<Turns>>);
 
 /// A turn in hand, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct TurnInHand {
     in_hand: InHand,
     attempt: (TurnId, i64),
     lost: CancellationToken,
 }
 
-impl Held {
+impl TurnInHand {
     /// Cancelled if another server takes the turn, or it is over.
     pub(super) fn lost(&self) -> &CancellationToken {
         &self.lost
     }
 }
 
-impl Drop for Held {
+impl Drop for TurnInHand {
     fn drop(&mut self) {
         self.in_hand.lock().remove(&self.attempt);
     }
 }
 
 impl InHand {
-    pub(super) fn take(&self, lease: &Lease) -> Held {
+    pub(super) fn take(&self, lease: &Lease) -> TurnInHand {
         let (attempt, lost) = ((lease.turn, lease.fence), CancellationToken::new());
         self.lock().insert(attempt, lost.clone());
-        Held { in_hand: self.clone(), attempt, lost }
+        TurnInHand { in_hand: self.clone(), attempt, lost }
     }
 
     pub(super) fn turns(&self) -> Vec<TurnId> {

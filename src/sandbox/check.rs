@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::domain::{Draft, Language, NAME_RULE, valid_name};
+use crate::domain::{Draft, NAME_RULE, SourceLanguage, valid_name};
 
 use super::component::{Bytes, LoadError, Loaded, sha256};
 use super::error::FailedTest;
@@ -18,7 +18,7 @@ const MAX_TESTS: usize = 50;
 
 /// A draft that passed: everything to keep with its version.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckedDraft {
     /// The source that runs: the author's, perhaps with an `export default` added at its end.
     pub source: String,
     /// The component's bytes.
@@ -37,19 +37,19 @@ impl Sandbox {
     ///
     /// # Errors
     /// The first check that fails.
-    pub async fn check(&self, draft: &Draft) -> Result<Checked, CheckError> {
+    pub async fn check(&self, draft: &Draft) -> Result<CheckedDraft, CheckError> {
         check_form(draft)?;
         schema::check(&draft.parameters)?;
         let component = match draft.language {
-            Language::JavaScript => self.0.build_javascript(draft).await?,
-            Language::Wat => wat::build(draft)?,
-            Language::Wasm => wat::decode(draft)?,
+            SourceLanguage::JavaScript => self.0.build_javascript(draft).await?,
+            SourceLanguage::Wat => wat::build(draft)?,
+            SourceLanguage::Wasm => wat::decode(draft)?,
         };
         let sha256 = sha256(&component.bytes);
         let bytes = Bytes { component: &component.bytes, sha256: &sha256, grants: &draft.grants, language: draft.language };
         let loaded = self.0.load(bytes).await.map_err(load_failed)?;
         let tests = self.0.tests(draft, &loaded, self.0.limits.deadline * 3).await?;
-        Ok(Checked { source: component.source, component: component.bytes, sha256, engine: component.engine, tests })
+        Ok(CheckedDraft { source: component.source, component: component.bytes, sha256, engine: component.engine, tests })
     }
 }
 

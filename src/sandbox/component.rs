@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 
-use crate::domain::{Grants, Language, WRITE_CAPABILITY};
+use crate::domain::{Grants, SourceLanguage, WRITE_CAPABILITY};
 
-use super::host::{self, CapabilityPre, State};
+use super::host::{self, CapabilityPre, HostState};
 use super::powers::INTERFACES;
 use super::{ENGINE_NAME, Inner};
 
@@ -22,7 +22,7 @@ pub(super) struct Bytes<'a> {
     pub(super) component: &'a [u8],
     pub(super) sha256: &'a str,
     pub(super) grants: &'a Grants,
-    pub(super) language: Language,
+    pub(super) language: SourceLanguage,
 }
 
 impl Bytes<'_> {
@@ -32,7 +32,7 @@ impl Bytes<'_> {
 }
 
 /// A component that was built from a draft and not yet tried.
-pub(super) struct Built {
+pub(super) struct BuiltComponent {
     pub(super) source: String,
     pub(super) bytes: Vec<u8>,
     pub(super) engine: String,
@@ -45,7 +45,7 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 
 /// A component ready to be instantiated.
 pub(super) struct Loaded {
-    pub(super) component: CapabilityPre<State>,
+    pub(super) component: CapabilityPre<HostState>,
     /// The grants that it was linked with.
     pub(super) grants: Arc<Grants>,
 }
@@ -65,15 +65,15 @@ pub(super) enum LoadError {
 
 /// Compiled components. If there are too many, the least recently used is dropped.
 #[derive(Default)]
-pub(super) struct Components(Mutex<Kept>);
+pub(super) struct Components(Mutex<ComponentCache>);
 
 #[derive(Default)]
-struct Kept {
+struct ComponentCache {
     uses: u64,
     entries: HashMap<Key, (Arc<Loaded>, u64)>,
 }
 
-type Key = (String, Grants, Language);
+type Key = (String, Grants, SourceLanguage);
 
 impl Components {
     fn get(&self, key: &Key) -> Option<Arc<Loaded>> {
@@ -140,14 +140,14 @@ fn compile(
     javascript: &wasmtime::Module,
     bytes: &[u8],
     grants: &Grants,
-    language: Language,
+    language: SourceLanguage,
 ) -> Result<Loaded, LoadError> {
     let invalid = |error: wasmtime::Error| LoadError::Invalid(format!("{error:#}"));
     let component = Component::new(engine, bytes).map_err(invalid)?;
     let mut allowed: Vec<_> =
         INTERFACES.iter().filter(|interface| interface.is_for(grants)).map(|interface| interface.import()).collect();
     let mut linker = host::linker(engine, grants).map_err(invalid)?;
-    if language == Language::JavaScript {
+    if language == SourceLanguage::JavaScript {
         linker.root().module(ENGINE_NAME, javascript).map_err(invalid)?;
         allowed.push(ENGINE_NAME.to_owned());
     }

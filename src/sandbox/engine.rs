@@ -2,7 +2,7 @@
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
-use super::{DEPTHS, Limits, SandboxError};
+use super::{DEPTHS, SandboxError, SandboxLimits};
 
 /// quickjs-ng and the prelude, started and snapshotted; made by `capabilities/engine/build.sh`.
 pub(super) const JAVASCRIPT: &[u8] = include_bytes!("../../capabilities/engine/engine.wasm");
@@ -35,14 +35,14 @@ struct Reservation {
 }
 
 /// The ways to reserve, best first. With 4 GiB a memory needs no bounds checks.
-fn ways(limits: &Limits) -> [Reservation; 3] {
+fn ways(limits: &SandboxLimits) -> [Reservation; 3] {
     let smaller = (limits.memory_bytes as u64).next_multiple_of(64 << 10);
     [(4 << 30, true), (smaller, true), (smaller, false)].map(|(bytes, pool)| Reservation { bytes, pool })
 }
 
 /// An engine for these limits. If the machine refuses the address space of a pool, a smaller one is
 /// tried, and at last none.
-pub(super) fn make(limits: &Limits) -> Result<Engine, SandboxError> {
+pub(super) fn make(limits: &SandboxLimits) -> Result<Engine, SandboxError> {
     let mut refused = None;
     for way in ways(limits) {
         match Engine::new(&config(limits, way)) {
@@ -56,7 +56,7 @@ pub(super) fn make(limits: &Limits) -> Result<Engine, SandboxError> {
     Err(SandboxError::Engine(refused.unwrap_or_else(|| wasmtime::Error::msg("no way to reserve memory was tried"))))
 }
 
-fn config(limits: &Limits, way: Reservation) -> Config {
+fn config(limits: &SandboxLimits, way: Reservation) -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)
@@ -73,7 +73,7 @@ fn config(limits: &Limits, way: Reservation) -> Config {
     config
 }
 
-fn pool(limits: &Limits) -> PoolingAllocationConfig {
+fn pool(limits: &SandboxLimits) -> PoolingAllocationConfig {
     let calls = limits.concurrent * DEPTHS as u32;
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(calls)

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Place, Refusal, RefusalCode, WRITE_CAPABILITY};
+use crate::domain::{Refusal, RefusalCode, SourcePlace, WRITE_CAPABILITY};
 
 /// The sandbox could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub struct CheckError {
     /// The fault, and how to put it right.
     pub message: String,
     /// The place of the fault in the source.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     /// The text of the source around that place.
     pub near: Option<String>,
     /// The test that failed.
@@ -53,7 +53,7 @@ impl CheckError {
         Self { kind, message: message.into(), place: None, near: None, test: None }
     }
 
-    pub(super) fn at(mut self, place: Option<Place>) -> Self {
+    pub(super) fn at(mut self, place: Option<SourcePlace>) -> Self {
         self.place = place;
         self
     }
@@ -86,9 +86,9 @@ pub enum CallError {
         /// Its message.
         message: String,
         /// The place in the source that threw it.
-        place: Option<Place>,
+        place: Option<SourcePlace>,
     },
-    /// It ran into one of [`super::Limits`].
+    /// It ran into one of [`super::SandboxLimits`].
     #[error("{0}")]
     Limit(String),
     /// The component cannot be loaded, or broke.
@@ -118,7 +118,7 @@ impl CallError {
         }
     }
 
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<SourcePlace> {
         match self {
             Self::Threw { place, .. } => *place,
             Self::InvalidArguments(_) | Self::Limit(_) | Self::Unusable(_) => None,

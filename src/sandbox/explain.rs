@@ -1,7 +1,7 @@
 //! Explains an engine's short message for this host: models write for Node.js and browsers, and
 //! this is neither.
 
-use crate::domain::Place;
+use crate::domain::SourcePlace;
 
 /// How many characters before and after a place show where it is.
 const NEAR: (usize, usize) = (40, 20);
@@ -63,7 +63,7 @@ pub(super) fn syntax_hint(source: &str) -> &'static str {
 }
 
 /// The text around a place in a source, on its line.
-pub(super) fn near(source: &str, place: Place) -> Option<String> {
+pub(super) fn near(source: &str, place: SourcePlace) -> Option<String> {
     let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
     let at = (place.offset.max(1) - 1) as usize;
     let around: String = line.chars().skip(at.saturating_sub(NEAR.0)).take(NEAR.1 + at.min(NEAR.0)).collect();
@@ -73,7 +73,7 @@ pub(super) fn near(source: &str, place: Place) -> Option<String> {
 /// The bracket that is still open at a place, if it is a `(` or `[`: the character the engine did
 /// not expect is mostly not the mistake. Texts and comments are skipped; a regular expression with
 /// a bracket in it misleads this, so it is said as what it is, a count.
-pub(super) fn open_bracket(source: &str, place: Place) -> Option<String> {
+pub(super) fn open_bracket(source: &str, place: SourcePlace) -> Option<String> {
     let mut lines = source.split_inclusive('\n');
     let line_start: usize = lines.by_ref().take(place.line.checked_sub(1)? as usize).map(str::len).sum();
     let line = lines.next()?;

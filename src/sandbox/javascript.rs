@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::domain::{Draft, Language};
+use crate::domain::{Draft, SourceLanguage};
 
-use super::component::{Built, Bytes, sha256};
+use super::component::{BuiltComponent, Bytes, sha256};
 use super::template::Kind;
 use super::{CallError, CheckError, ENGINE_NAME, Inner, Nothing, explain};
 use crate::domain::RefusalCode;
@@ -25,12 +25,12 @@ struct NotLoaded {
 
 impl Inner {
     /// Builds the component of a draft in JavaScript.
-    pub(super) async fn build_javascript(&self, draft: &Draft) -> Result<Built, CheckError> {
+    pub(super) async fn build_javascript(&self, draft: &Draft) -> Result<BuiltComponent, CheckError> {
         let exports = self.inspect(draft, &draft.source).await.map_err(|failed| not_loaded(draft, failed))?;
         let source = self.with_default_export(draft, &exports).await?;
         let template = self.templates.get(&draft.grants).map_err(broken)?;
         let bytes = template.component(Kind::Run, &source);
-        Ok(Built { source, bytes, engine: ENGINE_NAME.to_owned() })
+        Ok(BuiltComponent { source, bytes, engine: ENGINE_NAME.to_owned() })
     }
 
     /// The source as the engine calls it: with the function as its default export. The author's
@@ -77,7 +77,7 @@ impl Inner {
             .map(|template| template.component(Kind::Inspect, ""))
             .map_err(|error| failed(CallError::Unusable(error)))?;
         let sha256 = sha256(&component);
-        let bytes = Bytes { component: &component, sha256: &sha256, grants: &draft.grants, language: Language::JavaScript };
+        let bytes = Bytes { component: &component, sha256: &sha256, grants: &draft.grants, language: SourceLanguage::JavaScript };
         let loaded = self.load(bytes).await.map_err(|error| failed(CallError::Unusable(error.to_string())))?;
         let terms = self.terms_of_trial(Arc::new(Nothing));
         let answered = self.answer(&loaded, &json!({ "source": source }).to_string(), &terms).await;

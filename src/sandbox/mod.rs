@@ -37,9 +37,9 @@ use crate::clock::{Clock, Random};
 use crate::domain::{CapabilityVersion, Outcome};
 use crate::governor::Permit;
 
-pub use check::Checked;
+pub use check::CheckedDraft;
 pub use error::{CallError, CheckError, SandboxError};
-pub use reach::{HttpAnswer, HttpRequest, KvRequest, Missing, Nothing, Operation, Reach, Refused, Request};
+pub use reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
 pub use trials::{Rehearsed, TestResult};
 
 /// The engine that JavaScript capabilities are made for; each version keeps it. A component made
@@ -55,7 +55,7 @@ pub const MAX_SOURCE_BYTES: usize = 200 * 1024;
 
 /// The bounds of one call.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct SandboxLimits {
     /// Linear memory of one instance, in bytes. The engine itself takes about 2 MiB of it.
     pub memory_bytes: usize,
     /// Wall clock time of one call, waiting included.
@@ -78,7 +78,7 @@ pub struct Limits {
     pub answer_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for SandboxLimits {
     fn default() -> Self {
         Self {
             memory_bytes: 64 << 20,
@@ -109,7 +109,7 @@ struct Inner {
     slots: [Semaphore; DEPTHS],
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    limits: Limits,
+    limits: SandboxLimits,
 }
 
 impl Sandbox {
@@ -120,7 +120,12 @@ impl Sandbox {
     /// # Errors
     /// If the machine cannot run WebAssembly at all. An unusable cache folder only brings a
     /// warning.
-    pub fn open(cache_dir: &Path, clock: Arc<dyn Clock>, random: Arc<dyn Random>, limits: Limits) -> Result<Self, SandboxError> {
+    pub fn open(
+        cache_dir: &Path,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        limits: SandboxLimits,
+    ) -> Result<Self, SandboxError> {
         let engine = engine::make(&limits)?;
         let javascript = cache::load_or_compile(&engine, engine::JAVASCRIPT, cache_dir)?;
         Ok(Self(Arc::new(Inner {
@@ -161,14 +166,14 @@ impl Sandbox {
         self.outcome(capability, params, &self.0.terms_of_trial(Arc::new(Nothing))).await
     }
 
-    async fn outcome(&self, capability: &CapabilityVersion, params: &Value, terms: &run::Terms) -> Outcome {
+    async fn outcome(&self, capability: &CapabilityVersion, params: &Value, terms: &run::RunTerms) -> Outcome {
         let ready = match self.validate_params(capability, params) {
             Ok(()) => self.0.stored(capability).await,
             Err(error) => Err(error),
         };
         let ran = match ready {
             Ok(loaded) => self.0.run(&loaded, params, terms).await,
-            Err(error) => run::Ran::failed(error),
+            Err(error) => run::RunEnd::failed(error),
         };
         let outcome = match ran.result {
             Ok(result) => Outcome::ok(result),

@@ -5,22 +5,22 @@
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::domain::{Place, Refusal, RefusalCode};
+use crate::domain::{HttpRequest, Refusal, RefusalCode, SourcePlace};
 
 /// Does the operations of one call outside the sandbox, under the permit of that call.
 pub trait Reach: Send + Sync {
-    /// Does one operation. The answer is JSON text for the guest, in the form that [`Request`]
+    /// Does one operation. The answer is JSON text for the guest, in the form that [`OperationRequest`]
     /// says. The sandbox polls the future only while the call lives, and drops it at the call's
     /// deadline.
-    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>>;
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>>;
 
     /// A placeholder that stands for a secret's value until a request leaves.
     ///
     /// # Errors
     /// If there is no such secret, in words for the capability's author.
-    fn secret(&self, name: &str) -> Result<String, Refused>;
+    fn secret(&self, name: &str) -> Result<String, OperationRefused>;
 
     /// How deep the call is nested in calls of other capabilities: 0 for a turn's own call. Calls
     /// of each depth have room of their own, so that calls which wait for others cannot keep those
@@ -37,13 +37,15 @@ pub struct Operation {
     /// same arguments starts them in the same order.
     pub ordinal: u32,
     /// The operation itself.
-    pub request: Request,
+    pub request: OperationRequest,
 }
 
 /// The kinds of operation, and the answer to each.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Request {
-    /// `fetch`. Answers [`HttpAnswer::to_json`], whatever the status.
+pub enum OperationRequest {
+    /// `fetch`: the method is in capitals, the address in the one form that the `url` crate gives
+    /// it, and a grant allows it. Answers [`crate::domain::HttpResponse::to_json`], whatever the
+    /// status.
     Http(HttpRequest),
     /// `host.sql`. Answers an array of row objects, or `{"row_count": n}` for a change.
     Sql {
@@ -55,56 +57,13 @@ pub enum Request {
     /// `host.kv`. Answers as [`KvRequest`] says.
     Kv(KvRequest),
     /// `host.call`. Answers the tool's result in the text for a model, JSON or not; a failed
-    /// outcome is [`Refused`] with its text.
+    /// outcome is [`OperationRefused`] with its text.
     Tool {
         /// The tool's name.
         name: String,
         /// Its arguments.
         params: Value,
     },
-}
-
-/// One HTTP request; the sandbox has seen that a grant allows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HttpRequest {
-    /// In capitals.
-    pub method: String,
-    /// Whole and in the one form that the `url` crate gives it.
-    pub url: String,
-    /// As the capability wrote them, names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// The body's bytes.
-    pub body: Option<Vec<u8>>,
-}
-
-/// The answer to a [`HttpRequest`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HttpAnswer {
-    /// The status, for example 200.
-    pub status: u16,
-    /// Its words, for example `OK`.
-    pub status_text: String,
-    /// The address that answered, after redirects.
-    pub url: String,
-    /// Names in lower case; a name may come several times.
-    pub headers: Vec<(String, String)>,
-    /// The body's bytes.
-    pub body: Vec<u8>,
-}
-
-impl HttpAnswer {
-    /// `{"status": …, "status_text": …, "url": …, "headers": [[name, value], …], "body": …}`; with
-    /// `body_base64` in place of `body` if the bytes are not UTF-8.
-    pub fn to_json(&self) -> String {
-        use base64::Engine as _;
-        let Self { status, status_text, url, headers, body } = self;
-        let mut answer = json!({ "status": status, "status_text": status_text, "url": url, "headers": headers });
-        match std::str::from_utf8(body) {
-            Ok(text) => answer["body"] = json!(text),
-            Err(_) => answer["body_base64"] = json!(base64::engine::general_purpose::STANDARD.encode(body)),
-        }
-        answer.to_string()
-    }
 }
 
 /// One use of a capability's own values.
@@ -140,21 +99,21 @@ pub enum KvRequest {
 /// The reason why an operation was not done; the guest gets an Error with this message.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
-pub struct Refused {
+pub struct OperationRefused {
     /// The fault, and the way to do it instead.
     pub message: String,
     /// The grants that the capability lacks for it.
     pub missing: Option<Box<Missing>>,
 }
 
-impl Refused {
+impl OperationRefused {
     /// A refusal in words.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), missing: None }
     }
 }
 
-impl From<Missing> for Refused {
+impl From<Missing> for OperationRefused {
     fn from(missing: Missing) -> Self {
         let Missing { lacks, grants, after, .. } = &missing;
         let message = format!("{lacks}, write it again with grants {grants}{after}");
@@ -178,7 +137,7 @@ pub struct Missing {
 impl Missing {
     /// The same as a refusal of the code. The grants stand beside the message and not in it: if a
     /// text is escaped twice, a small model copies it with the backslashes.
-    pub fn refusal(&self, place: Option<Place>) -> Refusal {
+    pub fn refusal(&self, place: Option<SourcePlace>) -> Refusal {
         let message = format!("{}, write it again with these grants{}", self.lacks, self.after);
         Refusal::new(RefusalCode::MissingGrant, message).at(place).asking_for(self.grants.clone())
     }
@@ -189,20 +148,19 @@ impl Missing {
 pub struct Nothing;
 
 impl Nothing {
-    fn refused() -> Refused {
-        Refused::new("nothing outside the sandbox is reached here: this is a check or a trial, which must have no effects")
+    fn refused() -> OperationRefused {
+        OperationRefused::new(
+            "nothing outside the sandbox is reached here: this is a check or a trial, which must have no effects",
+        )
     }
 }
 
 impl Reach for Nothing {
-    fn perform(&self, _: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+    fn perform(&self, _: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
         std::future::ready(Err(Self::refused())).boxed()
     }
 
-    fn secret(&self, _: &str) -> Result<String, Refused> {
+    fn secret(&self, _: &str) -> Result<String, OperationRefused> {
         Err(Self::refused())
     }
 }
-
-#[cfg(test)]
-mod tests;

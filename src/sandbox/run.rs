@@ -12,20 +12,20 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 use crate::domain::Grants;
 
 use super::component::Loaded;
-use super::host::{Logs, MemoryLimit, Operations, State, TooManyOperations};
+use super::host::{HostState, Logs, MemoryLimit, Operations, TooManyOperations};
 use super::reach::{Missing, Reach};
 use super::{CallError, DEPTHS, Inner, explain, powers};
-use crate::domain::Place;
+use crate::domain::SourcePlace;
 
 /// The end of a call: its result and its log.
-pub(super) struct Ran {
+pub(super) struct RunEnd {
     pub(super) result: Result<String, CallError>,
     pub(super) logs: Vec<String>,
     /// The first grant that it lacked.
     pub(super) missing: Option<Missing>,
 }
 
-impl Ran {
+impl RunEnd {
     pub(super) fn failed(error: CallError) -> Self {
         Self { result: Err(error), logs: Vec::new(), missing: None }
     }
@@ -41,7 +41,7 @@ pub(super) struct Answered {
 }
 
 /// The terms on which an instance runs.
-pub(super) struct Terms {
+pub(super) struct RunTerms {
     reach: Arc<dyn Reach>,
     deadline: Duration,
     depth: usize,
@@ -49,7 +49,7 @@ pub(super) struct Terms {
     granted: Option<Arc<Grants>>,
 }
 
-impl Terms {
+impl RunTerms {
     /// The same, with these grants and no others.
     pub(super) fn granting(self, grants: &Grants) -> Self {
         Self { granted: Some(Arc::new(grants.clone())), ..self }
@@ -67,28 +67,28 @@ enum Stopped {
 
 impl Inner {
     /// The terms of a call.
-    pub(super) fn terms(&self, grants: &Grants, reach: Arc<dyn Reach>) -> Terms {
+    pub(super) fn terms(&self, grants: &Grants, reach: Arc<dyn Reach>) -> RunTerms {
         let deadline = if powers::take_time(grants) { self.limits.reaching_deadline } else { self.limits.deadline };
-        Terms { deadline, depth: reach.depth(), reach, granted: None }
+        RunTerms { deadline, depth: reach.depth(), reach, granted: None }
     }
 
     /// The terms of a call without effects, which waits for nothing outside.
-    pub(super) fn terms_of_trial(&self, reach: Arc<dyn Reach>) -> Terms {
-        Terms { deadline: self.limits.deadline, depth: 0, reach, granted: None }
+    pub(super) fn terms_of_trial(&self, reach: Arc<dyn Reach>) -> RunTerms {
+        RunTerms { deadline: self.limits.deadline, depth: 0, reach, granted: None }
     }
 
     /// Calls a capability with parameters that fit its schema.
-    pub(super) async fn run(&self, loaded: &Loaded, params: &Value, terms: &Terms) -> Ran {
+    pub(super) async fn run(&self, loaded: &Loaded, params: &Value, terms: &RunTerms) -> RunEnd {
         let answered = self.answer(loaded, &params.to_string(), terms).await;
         let result = answered.answer.and_then(|answer| match answer {
             Ok(json) => self.result(json),
             Err(json) => Err(self.thrown(&json, answered.memory_refused)),
         });
-        Ran { result, logs: answered.logs, missing: answered.missing }
+        RunEnd { result, logs: answered.logs, missing: answered.missing }
     }
 
     /// Runs one instance to its end.
-    pub(super) async fn answer(&self, loaded: &Loaded, params: &str, terms: &Terms) -> Answered {
+    pub(super) async fn answer(&self, loaded: &Loaded, params: &str, terms: &RunTerms) -> Answered {
         let Some(slots) = self.slots.get(terms.depth) else {
             let error = CallError::Limit(format!("not called: calls within calls may be {DEPTHS} deep, and this is one more"));
             return Answered { answer: Err(error), logs: Vec::new(), missing: None, memory_refused: false };
@@ -119,10 +119,10 @@ impl Inner {
         }
     }
 
-    fn store(&self, loaded: &Loaded, terms: &Terms, operations: Option<Operations>) -> Store<State> {
+    fn store(&self, loaded: &Loaded, terms: &RunTerms, operations: Option<Operations>) -> Store<HostState> {
         let mut store = Store::new(
             &self.engine,
-            State {
+            HostState {
                 clock: self.clock.clone(),
                 random: self.random.clone(),
                 logs: Logs::new(self.limits.log_bytes),
@@ -216,7 +216,7 @@ impl Inner {
 
 /// Runs the guest with its operations beside it, then waits for the operations that it left.
 async fn call(
-    store: &mut Store<State>,
+    store: &mut Store<HostState>,
     loaded: &Loaded,
     params: &str,
     doing: Option<BoxFuture<'static, ()>>,
@@ -247,10 +247,10 @@ async fn call(
 
 /// The first place inside the capability's own source that a stack names, as in
 /// `at f (capability.js:2:13)`.
-fn place(stack: &str) -> Option<Place> {
+fn place(stack: &str) -> Option<SourcePlace> {
     let (_, rest) = stack.split_once("capability.js:")?;
     let mut numbers = rest.split(|c: char| !c.is_ascii_digit());
-    Some(Place { line: numbers.next()?.parse().ok()?, offset: numbers.next()?.parse().ok()? })
+    Some(SourcePlace { line: numbers.next()?.parse().ok()?, offset: numbers.next()?.parse().ok()? })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{CapabilityVersion, Draft, Language, WRITE_CAPABILITY};
+use crate::domain::{CapabilityVersion, Draft, SourceLanguage, WRITE_CAPABILITY};
 
 use super::component::{Bytes, LoadError, Loaded, sha256};
 use super::{CallError, ENGINE_NAME, Inner};
@@ -34,7 +34,7 @@ impl Inner {
     /// Only the bytes around the source differ between engines. The sum covers the source, too: it
     /// is in the component.
     async fn made_again(&self, capability: &CapabilityVersion, old: Bytes<'_>) -> Result<Arc<Loaded>, String> {
-        if capability.language != Language::JavaScript {
+        if capability.language != SourceLanguage::JavaScript {
             return Err("it cannot be made anew, since it is not JavaScript".into());
         }
         if sha256(old.component) != old.sha256 {

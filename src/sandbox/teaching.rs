@@ -28,7 +28,7 @@ const fn wit(power: Power) -> &'static str {
 const WORLD: &str = include_str!("../../capabilities/wit/world.wit");
 
 /// The lines of a doc comment that begin with `word: `, without it.
-fn said<'t>(wit: &'t str, word: &str) -> impl Iterator<Item = &'t str> {
+fn lines_after<'t>(wit: &'t str, word: &str) -> impl Iterator<Item = &'t str> {
     wit.lines().filter_map(move |line| line.strip_prefix("/// ")?.strip_prefix(word)?.strip_prefix(": "))
 }
 
@@ -36,8 +36,8 @@ fn said<'t>(wit: &'t str, word: &str) -> impl Iterator<Item = &'t str> {
 /// writes capabilities.
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let names = |word| said(WORLD, word).collect::<Vec<_>>().join(", ");
-        let lines = |power| said(wit(power), "js").collect::<Vec<_>>().join("; ");
+        let names = |word| lines_after(WORLD, word).collect::<Vec<_>>().join(", ");
+        let lines = |power| lines_after(wit(power), "js").collect::<Vec<_>>().join("; ");
         let (harmless, granted): (Vec<Power>, Vec<Power>) = Power::ALL.iter().partition(|power| power.is_harmless());
         let mut text = format!("- Always there: the language itself, {}", names("has"));
         for power in harmless {
@@ -56,7 +56,7 @@ pub fn text() -> &'static str {
 /// How grants are written, as one object with all of them.
 pub fn grants() -> &'static str {
     static GRANTS: LazyLock<String> = LazyLock::new(|| {
-        let written = |power: &Power| said(wit(*power), "grant").next().map(|grant| format!("\"{power}\": {grant}"));
+        let written = |power: &Power| lines_after(wit(*power), "grant").next().map(|grant| format!("\"{power}\": {grant}"));
         format!("{{{}}}", Power::ALL.iter().filter_map(written).collect::<Vec<_>>().join(", "))
     });
     &GRANTS
@@ -70,11 +70,13 @@ pub(super) mod lines {
 
     /// The taught expressions of a power.
     pub(in crate::sandbox) fn expressions(power: Power) -> Vec<&'static str> {
-        said(wit(power), "js").flat_map(|line| at_top_level(line.split_once(": ").map_or(line, |(code, _)| code))).collect()
+        lines_after(wit(power), "js")
+            .flat_map(|line| at_top_level(line.split_once(": ").map_or(line, |(code, _)| code)))
+            .collect()
     }
 
     pub(in crate::sandbox) fn globals(word: &str) -> Vec<&'static str> {
-        said(WORLD, word).flat_map(|names| names.split(", ")).collect()
+        lines_after(WORLD, word).flat_map(|names| names.split(", ")).collect()
     }
 
     /// The interfaces that the world imports.

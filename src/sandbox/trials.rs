@@ -9,11 +9,11 @@ use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::domain::{CapabilityVersion, Language, TestCase};
+use crate::domain::{CapabilityVersion, SourceLanguage, TestCase};
 
 use super::component::{Bytes, Loaded, sha256};
-use super::reach::{KvRequest, Missing, Nothing, Operation, Reach, Refused, Request};
-use super::run::Ran;
+use super::reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
+use super::run::RunEnd;
 use super::template::Kind;
 use super::{CallError, Inner, Sandbox, powers, schema};
 
@@ -38,7 +38,7 @@ impl Sandbox {
             Err(error) => return Rehearsed { result: Err(error), missing: None },
         };
         let terms = self.0.terms_of_trial(Arc::<Trial>::default());
-        let Ran { result, mut missing, .. } = self.0.run(&loaded, params, &terms).await;
+        let RunEnd { result, mut missing, .. } = self.0.run(&loaded, params, &terms).await;
         if result.is_err() && missing.is_none() {
             missing = self.0.lacking(capability, params).await;
         }
@@ -51,7 +51,7 @@ impl Inner {
     /// nothing of a power cannot ask for it. So the call is made once more, linked with every
     /// power, and still with only its own grants.
     async fn lacking(&self, capability: &CapabilityVersion, params: &Value) -> Option<Missing> {
-        if capability.language != Language::JavaScript {
+        if capability.language != SourceLanguage::JavaScript {
             return None;
         }
         let every = powers::every();
@@ -97,7 +97,7 @@ impl Inner {
                 let terms = self.terms_of_trial(reach);
                 self.run(loaded, &case.params, &terms).await
             }
-            Err(error) => Ran::failed(error),
+            Err(error) => RunEnd::failed(error),
         };
         let (result, error) = match ran.result {
             Ok(result) => (Some(result), None),
@@ -119,7 +119,7 @@ const KEPT_BYTES: usize = 1 << 20;
 
 impl Values {
     /// Answers as the store does.
-    fn answer(&self, request: &KvRequest) -> Result<String, Refused> {
+    fn answer(&self, request: &KvRequest) -> Result<String, OperationRefused> {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(match request {
             KvRequest::Get { key } => values.get(key).unwrap_or(&Value::Null).to_string(),
@@ -131,7 +131,7 @@ impl Values {
                 let size = |key: &str, value: &Value| key.len() + value.to_string().len();
                 let others = values.iter().filter(|(other, _)| *other != key);
                 if others.map(|(key, value)| size(key, value)).sum::<usize>() + size(key, value) > KEPT_BYTES {
-                    return Err(Refused::new(format!(
+                    return Err(OperationRefused::new(format!(
                         "the tests of a capability can keep {KEPT_BYTES} bytes together; keep less in them"
                     )));
                 }
@@ -146,15 +146,15 @@ impl Values {
 struct Rehearsal(Arc<Values>);
 
 impl Reach for Rehearsal {
-    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
         let answer = match &operation.request {
-            Request::Kv(request) => self.0.answer(request),
+            OperationRequest::Kv(request) => self.0.answer(request),
             _ => answered(&operation, None),
         };
         std::future::ready(answer).boxed()
     }
 
-    fn secret(&self, name: &str) -> Result<String, Refused> {
+    fn secret(&self, name: &str) -> Result<String, OperationRefused> {
         Ok(secret_of_a_test(name))
     }
 }
@@ -164,14 +164,14 @@ impl Reach for Rehearsal {
 pub(super) struct Trial(Values);
 
 impl Reach for Trial {
-    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
         match &operation.request {
-            Request::Kv(request) => std::future::ready(self.0.answer(request)).boxed(),
+            OperationRequest::Kv(request) => std::future::ready(self.0.answer(request)).boxed(),
             _ => Nothing.perform(operation),
         }
     }
 
-    fn secret(&self, name: &str) -> Result<String, Refused> {
+    fn secret(&self, name: &str) -> Result<String, OperationRefused> {
         Nothing.secret(name)
     }
 }
@@ -184,28 +184,28 @@ fn secret_of_a_test(name: &str) -> String {
 struct Answers(Mutex<VecDeque<Value>>);
 
 impl Reach for Answers {
-    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
         let answer = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         std::future::ready(answered(&operation, answer)).boxed()
     }
 
-    fn secret(&self, name: &str) -> Result<String, Refused> {
+    fn secret(&self, name: &str) -> Result<String, OperationRefused> {
         Ok(secret_of_a_test(name))
     }
 }
 
 const FORM: &str = r#"{"ok": <what it answers>} or {"error": "message"}"#;
 
-fn answered(operation: &Operation, answer: Option<Value>) -> Result<String, Refused> {
+fn answered(operation: &Operation, answer: Option<Value>) -> Result<String, OperationRefused> {
     let number = operation.ordinal;
     let what = match &operation.request {
-        Request::Http(request) => format!("{} {}", request.method, request.url),
-        Request::Sql { text, .. } => format!("the SQL {text}"),
-        Request::Kv(_) => "a use of host.kv".to_owned(),
-        Request::Tool { name, .. } => format!("the call of {name}"),
+        OperationRequest::Http(request) => format!("{} {}", request.method, request.url),
+        OperationRequest::Sql { text, .. } => format!("the SQL {text}"),
+        OperationRequest::Kv(_) => "a use of host.kv".to_owned(),
+        OperationRequest::Tool { name, .. } => format!("the call of {name}"),
     };
     let Some(answer) = answer else {
-        return Err(Refused::new(format!(
+        return Err(OperationRefused::new(format!(
             "a test reaches nothing outside, and operation {number} ({what}) has no answer left; give the test \
              \"answers\": [{FORM}, …], one for each operation in order"
         )));
@@ -213,21 +213,21 @@ fn answered(operation: &Operation, answer: Option<Value>) -> Result<String, Refu
     let fields = answer.as_object().filter(|fields| fields.len() == 1);
     let (ok, error) = (fields.and_then(|fields| fields.get("ok")), fields.and_then(|fields| fields.get("error")));
     match (ok, error.and_then(Value::as_str), &operation.request) {
-        (Some(ok), _, Request::Http(request)) => http(ok, &request.url),
-        (Some(ok), _, Request::Tool { .. }) if ok.is_string() => Ok(ok.as_str().unwrap_or_default().to_owned()),
+        (Some(ok), _, OperationRequest::Http(request)) => http(ok, &request.url),
+        (Some(ok), _, OperationRequest::Tool { .. }) if ok.is_string() => Ok(ok.as_str().unwrap_or_default().to_owned()),
         (Some(ok), ..) => Ok(ok.to_string()),
-        (None, Some(message), _) => Err(Refused::new(message.to_owned())),
+        (None, Some(message), _) => Err(OperationRefused::new(message.to_owned())),
         (None, None, _) => {
-            Err(Refused::new(format!("the test's answer for operation {number} ({what}) must be {FORM}, not {answer}")))
+            Err(OperationRefused::new(format!("the test's answer for operation {number} ({what}) must be {FORM}, not {answer}")))
         }
     }
 }
 
 /// A response as an author writes it. Only the status has to be there; a body that is no text is
 /// JSON.
-fn http(written: &Value, url: &str) -> Result<String, Refused> {
+fn http(written: &Value, url: &str) -> Result<String, OperationRefused> {
     let Some(status) = written.get("status").filter(|status| status.is_u64()) else {
-        return Err(Refused::new(format!(
+        return Err(OperationRefused::new(format!(
             r#"what a test answers to fetch is {{"ok": {{"status": 200, "headers": {{"name": "value"}}, "body": <text or JSON>}}}}, not {written}"#
         )));
     };

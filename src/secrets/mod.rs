@@ -16,6 +16,7 @@ use crate::domain::{SECRET_NAME_RULE, valid_secret_name};
 use crate::lasting::Lasting;
 use crate::store::{Store, StoreError};
 use crate::telemetry::{SHORTEST_HIDDEN, Scrubber};
+use crate::wire::api::Secret;
 
 pub use key::{FILE as KEY_FILE, KeyError};
 
@@ -36,21 +37,6 @@ struct Inner {
     /// Held by whoever changes something, so that the scrubber is told of changes in their order. Inside: values that were replaced or
     /// removed since the start. A request that was under way then may still bring them back, so they stay hidden.
     retired: Mutex<Vec<(String, SecretString)>>,
-}
-
-/// A secret, as far as anybody is told.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SecretInfo {
-    /// Its name.
-    pub name: String,
-    /// When it was first set.
-    pub created_at: DateTime<Utc>,
-    /// When it was last set.
-    pub updated_at: DateTime<Utc>,
-    /// Capabilities whose live version may use it.
-    pub used_by: Vec<String>,
-    /// False when the key in the data folder does not open it.
-    pub readable: bool,
 }
 
 /// Why a secret cannot be kept or had; each says what to do.
@@ -166,10 +152,10 @@ impl Vault {
     ///
     /// # Errors
     /// If the database does not answer or the key file cannot be used.
-    pub async fn list(&self) -> Result<Vec<SecretInfo>, SecretError> {
+    pub async fn list(&self) -> Result<Vec<Secret>, SecretError> {
         let key = key::read(&self.0.key_file)?;
         let sealed = self.0.store.sealed_secrets().await?;
-        let info = |secret: crate::store::SealedSecret| SecretInfo {
+        let info = |secret: crate::store::SealedSecret| Secret {
             readable: key.as_ref().is_some_and(|key| seal::open(key, &secret.name, &secret.sealed).is_some()),
             name: secret.name,
             created_at: secret.created_at,
@@ -204,7 +190,7 @@ impl Vault {
     }
 
     /// Refuses a key other than the one the secrets are sealed with.
-    async fn check_key(&self, secrets: &[SecretInfo]) -> Result<(), SecretError> {
+    async fn check_key(&self, secrets: &[Secret]) -> Result<(), SecretError> {
         let Some(key) = key::read(&self.0.key_file)? else { return Ok(()) };
         let fits = match self.0.store.key_of_secrets().await? {
             Some(known) => known == key.fingerprint(),

@@ -21,7 +21,7 @@ pub struct Lease {
 
 /// A turn whose row the transaction has locked, and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct LockedTurn {
     pub(super) conversation: ConversationId,
     pub(super) turn: TurnId,
     pub(super) state: TurnState,

@@ -28,32 +28,31 @@ pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
 pub use queue::answers::Question;
-pub use queue::approvals::{Approval, DecideError, NewApproval};
+pub use queue::approvals::{DecideError, NewApproval};
 pub use queue::crashes::Crash;
 pub use queue::due_tasks::Fired;
 pub use queue::mcp::{MCP_WAITING, McpCall, McpTurn};
 pub use queue::meter::{Attempt, BrokenAnswer, Meter, Metered, Meters, estimated};
 pub use queue::signs::Look;
-pub use queue::steps::{NewStep, OpenCall, Progress, StoredStep};
+pub use queue::steps::{NewStep, OpenCall, StoredStep, TurnProgress};
 pub use queue::turns::{Accepted, NewMessage};
 pub use queue::v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use queue::writing::{Pen, Writing};
-pub use rebuild::{Break, Difference, Rebuild};
+pub use rebuild::{Break, DifferingRow, Rebuild};
 pub use room::Room;
 pub use signals::{Elsewhere, Signals};
 pub use things::attachments::NewImage;
-pub use things::capabilities::{Built, CapabilitySummary, RecordedCall};
-pub use things::capability_life::{CapabilityEntry, KeptVersion, LifeError};
+pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
+pub use things::capability_life::{KeptVersion, LifeError};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
 pub use things::operations::{Earlier, NewOperation};
-pub use things::policies::ProfilePolicy;
-pub use things::reviews::{Asked, NewReview};
+pub use things::reviews::{NewReview, RequestCost};
 pub use things::secrets::SealedSecret;
 pub use things::summaries::{NewSummary, Summaries, Summary};
 pub use things::tasks::{NewTask, TaskChange};
 pub use undo::UndoError;
-pub use unit::{CallEnd, Judged, Unit};
+pub use unit::{CallEnd, Judgement, Unit};
 
 /// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]
@@ -105,7 +104,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// The words for the caller of something that could not be done; the rest is for the log.
-    pub fn told(&self) -> String {
+    pub fn for_caller(&self) -> String {
         match self {
             Self::Full(told) => told.clone(),
             _ => "the database does not answer; try again".to_owned(),

@@ -49,7 +49,7 @@ pub enum Break {
 
 /// A row that differs from what events say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
+pub struct DifferingRow {
     /// The key of the row.
     pub key: String,
     /// The live row; `None` if there is none.
@@ -120,7 +120,7 @@ impl Store {
 }
 
 /// A stored event with its place in the order of all streams.
-pub type Stored = (i64, ConversationId, i64, Result<EventRecord, StoreError>);
+pub type StoredEvent = (i64, ConversationId, i64, Result<EventRecord, StoreError>);
 
 impl Rebuild {
     /// Every place at which a stream is not as it was written, in order.
@@ -163,7 +163,7 @@ impl Rebuild {
     ///
     /// # Errors
     /// If the database does not answer. An event that cannot be read is an error of its own.
-    pub async fn events(&mut self, position: i64, limit: i64) -> Result<Vec<Stored>, StoreError> {
+    pub async fn events(&mut self, position: i64, limit: i64) -> Result<Vec<StoredEvent>, StoreError> {
         let rows = query!(
             "SELECT position, conversation_id, sequence, payload, created_at FROM events WHERE position > $1
              ORDER BY position LIMIT $2",
@@ -214,7 +214,7 @@ impl Rebuild {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn differences(&mut self, table: &Table, limit: i64) -> Result<Vec<Difference>, StoreError> {
+    pub async fn differences(&mut self, table: &Table, limit: i64) -> Result<Vec<DifferingRow>, StoreError> {
         let (schema, name) = (&self.schema, table.name);
         let compare = format!(
             "SELECT row_key, live.row, rebuilt.row
@@ -227,7 +227,7 @@ impl Rebuild {
         let rows: Vec<Row> = query_as(AssertSqlSafe(compare)).persistent(false).bind(limit).fetch_all(&mut *self.tx).await?;
         let object = |row: Option<Value>| row.map(value).transpose();
         rows.into_iter()
-            .map(|(key, live, rebuilt)| Ok(Difference { key, live: object(live)?, rebuilt: object(rebuilt)? }))
+            .map(|(key, live, rebuilt)| Ok(DifferingRow { key, live: object(live)?, rebuilt: object(rebuilt)? }))
             .collect()
     }
 

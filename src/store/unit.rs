@@ -7,7 +7,7 @@ use serde_json::json;
 use sqlx::{PgExecutor, PgTransaction, query_scalar};
 use tracing::Instrument;
 
-use super::lease::Held;
+use super::lease::LockedTurn;
 use super::{Lease, Signals, Store, StoreError, word};
 use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
@@ -26,7 +26,7 @@ pub struct Unit {
 
 /// The judgement of a call.
 #[derive(Clone, Copy, Debug)]
-pub enum Judged<'a> {
+pub enum Judgement<'a> {
     /// It was carried out with this permit; an approval that allowed it is used up.
     Permitted(&'a Permit),
     /// It was not carried out.
@@ -42,7 +42,7 @@ pub enum Judged<'a> {
 #[derive(Clone, Debug)]
 pub struct CallEnd<'a> {
     /// Its judgement.
-    pub judged: Judged<'a>,
+    pub judged: Judgement<'a>,
     /// Its tool.
     pub tool: &'a str,
     /// Its outcome.
@@ -53,24 +53,24 @@ impl CallEnd<'_> {
     /// The call.
     pub(super) fn call(&self) -> ToolCallId {
         match self.judged {
-            Judged::Permitted(permit) => permit.call(),
-            Judged::Refused { call, .. } => call,
+            Judgement::Permitted(permit) => permit.call(),
+            Judgement::Refused { call, .. } => call,
         }
     }
 
     /// Fingerprint of the proposal that was judged.
     pub(super) fn proposal_sha256(&self) -> &[u8; 32] {
         match self.judged {
-            Judged::Permitted(permit) => permit.proposal_sha256(),
-            Judged::Refused { proposal_sha256, .. } => proposal_sha256,
+            Judgement::Permitted(permit) => permit.proposal_sha256(),
+            Judgement::Refused { proposal_sha256, .. } => proposal_sha256,
         }
     }
 
     /// The law's word: `allow`, `deny`, or `ask` if an approval allowed it.
     pub(super) fn verdict(&self) -> &'static str {
         match self.judged {
-            Judged::Permitted(permit) => permit.verdict(),
-            Judged::Refused { .. } => "deny",
+            Judgement::Permitted(permit) => permit.verdict(),
+            Judgement::Refused { .. } => "deny",
         }
     }
 
@@ -163,7 +163,7 @@ impl Unit {
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if it does not.
-    pub(super) async fn hold(&mut self, lease: &Lease) -> Result<Held, StoreError> {
+    pub(super) async fn hold(&mut self, lease: &Lease) -> Result<LockedTurn, StoreError> {
         let state = query_scalar!(
             "SELECT state FROM turns WHERE turn_id = $1 AND fence = $2 AND state = ANY($3) FOR UPDATE",
             lease.turn.0,
@@ -173,7 +173,7 @@ impl Unit {
         .fetch_optional(&mut *self.tx)
         .await?
         .ok_or(StoreError::LostLease)?;
-        Ok(Held { conversation: lease.conversation, turn: lease.turn, state: word(&state)? })
+        Ok(LockedTurn { conversation: lease.conversation, turn: lease.turn, state: word(&state)? })
     }
 
     /// Records the end of a tool call: outcome, message, audit entry, event.

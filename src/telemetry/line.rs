@@ -20,21 +20,21 @@ impl<M> Scrubbed<M> {
 }
 
 impl<'a, M: MakeWriter<'a>> MakeWriter<'a> for Scrubbed<M> {
-    type Writer = Line<'a, M::Writer>;
+    type Writer = ScrubbedLine<'a, M::Writer>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        Line { scrubber: &self.scrubber, to: self.to.make_writer(), held: Vec::new() }
+        ScrubbedLine { scrubber: &self.scrubber, to: self.to.make_writer(), held: Vec::new() }
     }
 }
 
 /// One event; it is written when it is dropped.
-pub struct Line<'a, W: Write> {
+pub struct ScrubbedLine<'a, W: Write> {
     scrubber: &'a Scrubber,
     to: W,
     held: Vec<u8>,
 }
 
-impl<W: Write> Write for Line<'_, W> {
+impl<W: Write> Write for ScrubbedLine<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.held.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -45,7 +45,7 @@ impl<W: Write> Write for Line<'_, W> {
     }
 }
 
-impl<W: Write> Drop for Line<'_, W> {
+impl<W: Write> Drop for ScrubbedLine<'_, W> {
     fn drop(&mut self) {
         // There is nowhere to report that the log cannot be written.
         let _ = self.to.write_all(&self.scrubber.clean_bytes(&self.held)).and_then(|()| self.to.flush());

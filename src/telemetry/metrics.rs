@@ -52,7 +52,7 @@ struct Inner {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// The database's numbers; `None` when it did not answer.
-    pub stored: Option<Stored>,
+    pub stored: Option<StoredFigures>,
     /// Open sockets of `/chat`.
     pub sockets: usize,
     /// Connections by pool: its name, how many are used, how many idle.
@@ -61,7 +61,7 @@ pub struct Seen {
 
 /// The database's numbers of the moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Stored {
+pub struct StoredFigures {
     /// Open turns by state.
     pub turns: Vec<(&'static str, u64)>,
     /// How many seconds the oldest turn has waited that a runner could take up; 0 when there is none.

@@ -11,7 +11,7 @@ use tracing_subscriber::EnvFilter;
 
 pub use forms::SHORTEST as SHORTEST_HIDDEN;
 pub use line::Scrubbed;
-pub use metrics::{Metrics, Seen, Stored};
+pub use metrics::{Metrics, Seen, StoredFigures};
 pub use scrub::Scrubber;
 
 /// The filter for log lines when `RUST_LOG` is unset.

@@ -16,9 +16,9 @@ use super::forms;
 
 /// Replaces the values of secrets in whatever leaves the process. Clones share the values.
 #[derive(Clone, Default)]
-pub struct Scrubber(Arc<RwLock<Option<Arc<Known>>>>);
+pub struct Scrubber(Arc<RwLock<Option<Arc<KnownSecrets>>>>);
 
-struct Known {
+struct KnownSecrets {
     finder: AhoCorasick,
     /// The text that stands in for each pattern of `finder`.
     labels: Vec<Arc<str>>,
@@ -47,7 +47,7 @@ impl Scrubber {
                 patterns.entry(form).or_insert_with(|| Arc::clone(&label));
             }
         }
-        let known = if patterns.is_empty() { None } else { Known::new(patterns).map(Arc::new) };
+        let known = if patterns.is_empty() { None } else { KnownSecrets::new(patterns).map(Arc::new) };
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = known;
     }
 
@@ -98,7 +98,7 @@ impl Scrubber {
     }
 }
 
-impl Known {
+impl KnownSecrets {
     /// `None` only when the patterns are too many for the automaton, some billions of bytes.
     fn new(patterns: BTreeMap<Vec<u8>, Arc<str>>) -> Option<Self> {
         // All overlapping matches are wanted: of two secrets that overlap in a text nothing may stay.

@@ -8,16 +8,16 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::tool::{Asked, Doing, Done, Failed, Prepared};
+use super::tool::{Doing, Executed, Prepared, Preparing, ToolError};
 use super::{Tools, arguments};
 use crate::domain::{Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
 use crate::failpoint::{self, Point};
-use crate::governor::{self, Known, Policy, Proposal, Recorded, Verdict};
-use crate::store::{CallEnd, Judged, Lease, NewApproval, OpenCall, ProfilePolicy, StoreError};
+use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
+use crate::store::{CallEnd, Judgement, Lease, NewApproval, OpenCall, StoreError};
 
 /// The end of a call's run.
 #[derive(Debug, PartialEq)]
-pub enum Ran {
+pub enum AfterCall {
     /// It has its outcome; the turn goes on.
     Ended,
     /// It has its outcome, and the process restarts before the turn goes on.
@@ -28,13 +28,13 @@ pub enum Ran {
 
 /// The end of one try of a call.
 enum Tried {
-    Ran(Ran),
+    Ran(AfterCall),
     /// The call would do more than it was allowed to, so nothing of it was kept.
     Found(Finding),
 }
 
 /// A call that a person has to decide about.
-struct Asking<'a> {
+struct OpenQuestion<'a> {
     proposal: Proposal,
     prepared: Prepared,
     /// More than its tool said, found out by trying.
@@ -63,12 +63,12 @@ impl Tools {
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more, or an error if the database does
     /// not answer. Then the call has no outcome yet and may be run again.
-    pub async fn run(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Ran, StoreError> {
+    pub async fn run(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<AfterCall, StoreError> {
         let tool = &open.request.name;
         let span = tracing::info_span!("call", call = %open.call, tool);
         let begun = Instant::now();
         let ran = self.run_judged(lease, profile, open).instrument(span).await?;
-        if ran != Ran::Waiting {
+        if ran != AfterCall::Waiting {
             self.registry.kit.metrics.tool(self.registry.counted_as(tool), begun.elapsed());
         }
         Ok(ran)
@@ -76,7 +76,7 @@ impl Tools {
 
     /// Tries a call until it has its outcome or waits. Each time it would do more than it was
     /// allowed to, nothing of it is kept, and the law judges it anew.
-    async fn run_judged(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Ran, StoreError> {
+    async fn run_judged(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<AfterCall, StoreError> {
         let store = &self.registry.kit.store;
         // A turn that waited begins with the effects that the person was shown.
         let shown = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
@@ -122,11 +122,11 @@ impl Tools {
         if let Some(completed) = &prepared.arguments {
             proposal.arguments = completed.clone();
         }
-        let ProfilePolicy { mode, governor, rules, budgets: _, models: _ } = policy;
+        let (mode, governor, rules) = (policy.mode, policy.governor, policy.rules);
         let policy = Arc::new(Policy { mode, governor, rules, tools: profile.tools });
         match self.judge(&policy, &proposal, finding).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &refusal).await,
-            Verdict::Ask(why) => self.ask(lease, profile, Asking { proposal, prepared, finding, why }).await,
+            Verdict::Ask(why) => self.ask(lease, profile, OpenQuestion { proposal, prepared, finding, why }).await,
             Verdict::Allow(permit) => {
                 let doing = Doing {
                     tools: &self.registry,
@@ -156,33 +156,33 @@ impl Tools {
             Ok(given) => given,
             Err(refusal) => return Ok((arguments, Err(refusal))),
         };
-        match tool.prepare(Asked { tools: &self.registry, toolset, arguments: given }).await {
+        match tool.prepare(Preparing { tools: &self.registry, toolset, arguments: given }).await {
             Ok(prepared) => Ok((arguments, Ok(prepared))),
-            Err(Failed::Refused(refusal)) => Ok((arguments, Err(refusal))),
-            Err(Failed::Store(error)) => Err(error),
+            Err(ToolError::Refused(refusal)) => Ok((arguments, Err(refusal))),
+            Err(ToolError::Store(error)) => Err(error),
         }
     }
 
     /// Lets the turn wait for a person.
-    async fn ask(&self, lease: &Lease, profile: &Profile, asking: Asking<'_>) -> Result<Tried, StoreError> {
-        let Asking { proposal, prepared, finding, why } = asking;
+    async fn ask(&self, lease: &Lease, profile: &Profile, asking: OpenQuestion<'_>) -> Result<Tried, StoreError> {
+        let OpenQuestion { proposal, prepared, finding, why } = asking;
         let kit = &self.registry.kit;
         let (sha256, now) = (proposal.sha256(), kit.clock.now());
-        let mut told = prepared.act.told(kit).await?;
-        told.what.extend(finding.why.iter().cloned());
+        let mut card = prepared.act.card(kit).await?;
+        card.what.extend(finding.why.iter().cloned());
         let shown = Shown {
             words: profile.words_about(&proposal.effects, kit.store.asked_beside(lease).await?),
             tool: proposal.tool,
             arguments: proposal.arguments,
-            what: told.what,
+            what: card.what,
             why,
-            can_always: told.can_always,
-            capability: told.capability,
+            can_always: card.can_always,
+            capability: card.capability,
             finding: (!finding.is_empty()).then(|| finding.clone()),
         };
         let expires_at = now + profile.approval_expiry.unwrap_or(kit.approval_expiry);
         kit.store.ask(lease, NewApproval { call: proposal.call, proposal_sha256: &sha256, shown, expires_at }, now).await?;
-        Ok(Tried::Ran(Ran::Waiting))
+        Ok(Tried::Ran(AfterCall::Waiting))
     }
 
     /// Ends a call that is not to be run with a refusal: `why`.
@@ -202,10 +202,10 @@ impl Tools {
         let outcome = Outcome::refused(why);
         // An earlier run of the call may have begun something that it cannot do now.
         let outcome = if lease.fence > 1 { kit.with_uncertain(call, outcome).await? } else { outcome };
-        let judged = Judged::Refused { call, proposal_sha256: &sha256 };
+        let judged = Judgement::Refused { call, proposal_sha256: &sha256 };
         let end = CallEnd { judged, tool: &proposal.tool, outcome };
         kit.store.end_call(lease, end, kit.clock.now()).await?;
-        Ok(Tried::Ran(Ran::Ended))
+        Ok(Tried::Ran(AfterCall::Ended))
     }
 
     /// Judges a proposal with the governor's judgement and, if the law asks, the person's decision.
@@ -216,7 +216,7 @@ impl Tools {
             // It passed for a read, so nobody reviewed it, and it does more.
             classification.get_or_insert(Classification::STRICTEST);
         }
-        let known = Known { classification: classification.as_ref(), decision: None };
+        let known = Evidence { classification: classification.as_ref(), decision: None };
         let judged = governor::authorize(policy, proposal, known);
         tracing::info!(verdict = judged.word(), ?classification, "judged");
         if !matches!(judged, Verdict::Ask(_)) {
@@ -230,29 +230,29 @@ impl Tools {
             used: approval.used_at.is_some(),
             reason: approval.reason,
         };
-        Ok(governor::authorize(policy, proposal, Known { decision: Some(&decision), ..known }))
+        Ok(governor::authorize(policy, proposal, Evidence { decision: Some(&decision), ..known }))
     }
 
     /// Carries a call out, and records its outcome.
     async fn execute(&self, prepared: Prepared, doing: Doing<'_>) -> Result<Tried, StoreError> {
         let kit = &self.registry.kit;
         let Doing { lease, permit, proposal, .. } = doing;
-        let end = |outcome| CallEnd { judged: Judged::Permitted(permit), tool: &proposal.tool, outcome };
+        let end = |outcome| CallEnd { judged: Judgement::Permitted(permit), tool: &proposal.tool, outcome };
         match prepared.act.execute(doing).await? {
-            Done::Recorded => {}
-            Done::Found(finding) => return Ok(Tried::Found(finding)),
-            Done::Within(mut unit, outcome) => {
+            Executed::Recorded => {}
+            Executed::Found(finding) => return Ok(Tried::Found(finding)),
+            Executed::Within(mut unit, outcome) => {
                 unit.end_call(lease, end(outcome)).await?;
                 unit.commit().await?;
             }
-            Done::Outcome(outcome) => kit.store.end_call(lease, end(outcome), kit.clock.now()).await?,
-            Done::Restart(outcome) => {
+            Executed::Outcome(outcome) => kit.store.end_call(lease, end(outcome), kit.clock.now()).await?,
+            Executed::Restart(outcome) => {
                 kit.store.end_call(lease, end(outcome), kit.clock.now()).await?;
                 failpoint::hit(Point::MidRestart).map_err(StoreError::broken)?;
                 kit.restart.cancel();
-                return Ok(Tried::Ran(Ran::Restart));
+                return Ok(Tried::Ran(AfterCall::Restart));
             }
         }
-        Ok(Tried::Ran(Ran::Ended))
+        Ok(Tried::Ran(AfterCall::Ended))
     }
 }

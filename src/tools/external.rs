@@ -11,7 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::kit::Kit;
-use super::tool::{Act, Asked, Doing, Done, Failed, Prepared, Source, Told, Tool, at_once};
+use super::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Source, Tool, ToolError, at_once};
 use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::mcp;
@@ -57,12 +57,12 @@ impl Tool for ExternalTool {
     }
 
     /// Asks the server for its definition of the tool, and checks the arguments.
-    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let (known, kit) = (&self.0, asked.kit());
             let gone = || {
                 let message = format!("the MCP server `{}` does not list `{}` any more", known.server, known.tool);
-                Failed::from(Refusal::new(RefusalCode::Gone, message))
+                ToolError::from(Refusal::new(RefusalCode::Gone, message))
             };
             let server = kit.store.mcp_server(&known.server).await?.ok_or_else(gone)?;
             let listed = kit.hands.mcp.list(&server.name, &server.transport).await;
@@ -85,15 +85,15 @@ impl Tool for ExternalTool {
 }
 
 impl Act for Call {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
-        at_once(Ok(Told { can_always: true, ..Told::of(in_words(self)) }))
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        at_once(Ok(CallCard { can_always: true, ..CallCard::of(in_words(self)) }))
     }
 
     /// Calls the tool, once.
-    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let outcome = called(&self, doing).await?;
-            Ok(Done::Outcome(doing.kit().with_uncertain(doing.permit.call(), outcome).await?))
+            Ok(Executed::Outcome(doing.kit().with_uncertain(doing.permit.call(), outcome).await?))
         }
         .boxed()
     }
@@ -133,7 +133,7 @@ async fn called(Call { server, tool }: &Call, doing: Doing<'_>) -> Result<Outcom
             store.intend_operation(lease, &operation, clock.now()).await?;
             hit(Point::AfterIntent)?;
             let answered = hands.mcp.call(permit, &server.name, &server.transport, &tool.name, proposal.arguments.clone());
-            let (state, outcome) = told(answered.await);
+            let (state, outcome) = outcome_of(answered.await);
             hit(Point::AfterSend)?;
             store.end_operation(lease, &operation, state, Some(&outcome.result), clock.now()).await?;
             hit(Point::AfterOperation)?;
@@ -142,10 +142,10 @@ async fn called(Call { server, tool }: &Call, doing: Doing<'_>) -> Result<Outcom
     })
 }
 
-fn told(answered: Result<mcp::Answer, mcp::McpError>) -> (OperationState, Outcome) {
+fn outcome_of(answered: Result<mcp::McpAnswer, mcp::McpError>) -> (OperationState, Outcome) {
     match answered {
-        Ok(mcp::Answer { ok: true, text }) => (OperationState::Done, Outcome::ok(text)),
-        Ok(mcp::Answer { ok: false, text }) => (OperationState::Failed, Outcome::failed(text)),
+        Ok(mcp::McpAnswer { ok: true, text }) => (OperationState::Done, Outcome::ok(text)),
+        Ok(mcp::McpAnswer { ok: false, text }) => (OperationState::Failed, Outcome::failed(text)),
         Err(error) => {
             let state = if error.may_have_happened() { OperationState::Unknown } else { OperationState::Failed };
             (state, Outcome::refused(&Refusal::new(RefusalCode::McpServer, error.to_string())))

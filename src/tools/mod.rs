@@ -22,12 +22,14 @@ use crate::domain::{CallRequest, Profile, ToolSpec};
 use crate::store::{CapabilitySummary, Store, StoreError};
 use crate::telemetry::Metrics;
 
-pub use door::Ran;
+pub use door::AfterCall;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;
 pub use registry::Offered;
 use tool::Sources;
-pub use tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Registry, Source, Told, Tool, at_once, read, spec};
+pub use tool::{
+    Act, CallCard, Doing, Executed, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read, spec,
+};
 
 /// All tools that models may call, and the way to them. Cheap to clone.
 #[derive(Clone)]
@@ -57,7 +59,7 @@ impl Tools {
     ) -> Self {
         let ToolSettings { approval_expiry, safe_mode } = settings;
         let kit = Kit { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default() };
-        let sources = Sources { capabilities: Arc::new(capability::Capabilities), external: Arc::new(external::External) };
+        let sources = Sources { capabilities: Arc::new(capability::CapabilitySource), external: Arc::new(external::External) };
         Self { registry: Registry::new(kit, kernel::tools(), named, sources) }
     }
 

@@ -26,8 +26,8 @@ pub trait Tool: Send + Sync {
     /// a call that cannot be carried out.
     ///
     /// # Errors
-    /// [`Failed::Refused`] if it cannot be carried out.
-    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>>;
+    /// [`ToolError::Refused`] if it cannot be carried out.
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>>;
 
     /// True if a call may have changed something, as far as its arguments say.
     fn changes(&self, _arguments: &Value) -> bool {
@@ -39,7 +39,7 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    /// Whether a capability may call it, if it was granted so.
+    /// True if a capability may be granted to call it.
     fn for_capabilities(&self) -> bool {
         false
     }
@@ -87,7 +87,7 @@ pub struct Registry {
 }
 
 /// A call as a tool reads it.
-pub struct Asked<'a> {
+pub struct Preparing<'a> {
     /// The tools that exist.
     pub tools: &'a Registry,
     /// The tools that exist for the profile.
@@ -96,7 +96,7 @@ pub struct Asked<'a> {
     pub arguments: Value,
 }
 
-impl Asked<'_> {
+impl Preparing<'_> {
     /// The things that tools work with.
     pub fn kit(&self) -> &Kit {
         &self.tools.kit
@@ -128,14 +128,14 @@ pub trait Act: Send + Sync {
     ///
     /// # Errors
     /// If the database does not answer.
-    fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>>;
+    fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>>;
 
     /// Carries the call out.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or an error if the database does not answer: then the call has no
     /// outcome yet and may be run again.
-    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>>;
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>>;
 
     /// The way in which it is carried out if a capability calls it.
     fn inside(&self) -> Inside<'_> {
@@ -145,17 +145,17 @@ pub trait Act: Send + Sync {
 
 /// The words for the person who decides about a call.
 #[derive(Default)]
-pub struct Told {
+pub struct CallCard {
     /// Its effects, a sentence each.
     pub what: Vec<String>,
     /// The capability that it writes or replaces.
     pub capability: Option<ShownCapability>,
-    /// Whether “always” means something here: it does for calls of one capability, or of one
+    /// True if “always” means something here: it does for calls of one capability, or of one
     /// definition of an external tool. Rules for other tools are set in the policy.
     pub can_always: bool,
 }
 
-impl Told {
+impl CallCard {
     /// Sentences and no more.
     pub fn of(what: Vec<String>) -> Self {
         Self { what, ..Self::default() }
@@ -189,7 +189,7 @@ impl<'a> Doing<'a> {
 }
 
 /// The end of carrying a call out.
-pub enum Done {
+pub enum Executed {
     /// An outcome that is not recorded yet.
     Outcome(Outcome),
     /// The same, with the transaction that holds the effect: both commit together.
@@ -214,20 +214,20 @@ pub enum Inside<'a> {
 
 /// The reason why nothing can be carried out.
 #[derive(Debug)]
-pub enum Failed {
+pub enum ToolError {
     /// The refusal, for the model.
     Refused(Refusal),
     /// An error of the database.
     Store(StoreError),
 }
 
-impl From<StoreError> for Failed {
+impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<Refusal> for Failed {
+impl From<Refusal> for ToolError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
@@ -237,8 +237,8 @@ impl From<Refusal> for Failed {
 ///
 /// # Errors
 /// If they do not fit.
-pub fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Failed> {
-    arguments::read(arguments).map_err(Failed::Refused)
+pub fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
+    arguments::read(arguments).map_err(ToolError::Refused)
 }
 
 /// A tool that takes `T`.

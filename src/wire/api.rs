@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, ToolCallId, TurnId, TurnState};
 
 pub use capabilities::{
-    Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Shipped, ShippedEntry, Tested, Version,
+    Capabilities, Capability, CapabilityDiff, CapabilityEntry, CapabilityFolder, Changed, RollBack, Shipped, ShippedEntry,
+    Tested, Version,
 };
-pub use law::{CallCounts, Day, ModelUsage, Policy, PolicyChange, Rates, Requests, RuleChange, Span, Usage};
+pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
-pub use undo::{Kept, KeptCall, Undone};
+pub use undo::{KeptCall, KeptCalls, Undone};
 
 /// Body of `POST /api/conversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,7 +32,7 @@ pub struct NewConversation {
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Refused {
+pub struct ApiError {
     /// One sentence.
     pub error: String,
     /// The powers that have to be confirmed first, a sentence each.
@@ -61,6 +62,9 @@ pub struct Approval {
     pub state: ApprovalState,
     /// The proposal, as it is shown to the person who decides.
     pub shown: Shown,
+    /// Fingerprint of the proposal; it stays inside the server.
+    #[serde(skip)]
+    pub proposal_sha256: Vec<u8>,
     /// The person's reason.
     pub reason: Option<String>,
     /// The way the decision came in.
@@ -126,7 +130,7 @@ pub struct Queued {
 
 /// `GET /api/turns/{id}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct TurnReport {
     /// The turn.
     pub turn: TurnId,
     /// Its conversation.

@@ -106,7 +106,8 @@ pub enum ServerFrame {
         last_seq: i64,
         /// Which model answers.
         model: ModelInfo,
-        /// Whether that model sees images, as far as is known; one that does not is told that there were some.
+        /// True if that model sees images, as far as is known; one that does not is told that there
+        /// were some.
         images: bool,
         /// True when capabilities were not loaded after repeated crashes.
         safe_mode: bool,

@@ -63,9 +63,9 @@ pub struct Completion {
     /// One.
     pub choices: [Choice; 1],
     /// Of the steps made for this answer; `null` if no provider said.
-    pub usage: Option<Usage>,
+    pub usage: Option<CompletionUsage>,
     /// The facts that OpenAI has no field for.
-    pub level3: Progress,
+    pub level3: Level3Part,
 }
 
 /// The answer.
@@ -74,7 +74,7 @@ pub struct Choice {
     /// 0.
     pub index: u32,
     /// The answer.
-    pub message: Said,
+    pub message: AssistantMessage,
     /// Always `null`.
     pub logprobs: Option<()>,
     /// `stop`, or `length` if a limit of tokens cut it.
@@ -83,7 +83,7 @@ pub struct Choice {
 
 /// The words of the assistant.
 #[derive(Clone, Debug, Serialize)]
-pub struct Said {
+pub struct AssistantMessage {
     /// `assistant`.
     pub role: &'static str,
     /// The text.
@@ -107,9 +107,9 @@ pub struct Chunk {
     pub choices: Vec<ChunkChoice>,
     /// There if it was asked for; `null` but in the last chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Option<Usage>>,
+    pub usage: Option<Option<CompletionUsage>>,
     /// The facts that OpenAI has no field for.
-    pub level3: Progress,
+    pub level3: Level3Part,
 }
 
 /// A piece.
@@ -138,7 +138,7 @@ pub struct Delta {
 
 /// The tokens that the answer took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Usage {
+pub struct CompletionUsage {
     /// Tokens read.
     pub prompt_tokens: u64,
     /// Tokens written.
@@ -149,7 +149,7 @@ pub struct Usage {
 
 /// The facts that OpenAI has no field for: how to go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Progress {
+pub struct Level3Part {
     /// The conversation to go on in.
     pub conversation: ConversationId,
     /// The turn that answers.
@@ -201,7 +201,7 @@ pub struct ModelEntry {
 
 /// Why a request was refused or failed.
 #[derive(Clone, Debug, Serialize)]
-pub struct Failed {
+pub struct ErrorBody {
     /// The error.
     pub error: Fault,
 }

@@ -34,7 +34,7 @@ export class Panel extends HTMLElement {
     this.append(this.capabilities.node, this.secrets.node, this.usage.node);
   }
 
-  /** Whether a person looks at the list of this kind. */
+  /** True if a person looks at the list of this kind. */
   isOpen(kind) {
     return this[kind].node.open === true;
   }

@@ -58,7 +58,7 @@ impl Told {
         self.frames.last().and_then(|frame| frame["seq"].as_i64())
     }
 
-    /// Whether the message of this id is answered.
+    /// True if the message of this id is answered.
     fn is_over(&self, id: &str) -> bool {
         self.acknowledged.get(id).is_some_and(|turn| self.ended.contains_key(turn))
     }

@@ -56,7 +56,7 @@ async fn evaluate() -> Result<(), String> {
     let config = Config::load().map_err(|error| error.to_string())?;
     let (clock, random): (Arc<dyn Clock>, Arc<dyn Random>) = (Arc::new(SystemClock), Arc::new(SystemRandom));
     // The task judges the model's work, not the speed of the machine.
-    let patient = client::Limits { first_token: limit, silence: limit, ..client::Limits::default() };
+    let patient = client::ModelLimits { first_token: limit, silence: limit, ..client::ModelLimits::default() };
     let models = ModelSource::new(&config.model, patient, clock, random).map_err(|error| error.to_string())?;
     let models = Arc::new(models);
     let model = models.chosen(None, &[]).await.info();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use level3::domain::{OperationKind, Outcome};
 use level3::facts::Event;
-use level3::store::{AgentLogin, CallEnd, Judged};
+use level3::store::{AgentLogin, CallEnd, Judgement};
 use serde_json::json;
 
 use crate::operations::Held;
@@ -35,7 +35,7 @@ async fn in_time<T>(waiting: impl Future<Output = T>) -> T {
 async fn the_end_of_a_turn_is_told_although_the_runner_let_go_of_it_in_that_moment() {
     let held = Held::start().await;
     let (now, mut events) = (held.app.now(), held.store.signals().events());
-    let end = CallEnd { judged: Judged::Permitted(&held.permit), tool: "mine", outcome: Outcome::ok("1") };
+    let end = CallEnd { judged: Judgement::Permitted(&held.permit), tool: "mine", outcome: Outcome::ok("1") };
     let ending = held.store.end_call(&held.lease, end, now);
     dropped_as_it_commits(&held.app, ending, "SELECT count(*) FROM tool_calls WHERE state = 'done'").await;
     assert!(matches!(in_time(events.recv()).await.unwrap().event, Event::ToolCallEnded(ended) if ended.call == held.call));

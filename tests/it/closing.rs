@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use level3::http::Limits;
+use level3::http::ConnectionLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::raw::{begin, closed, frame, rest, say, socket};
@@ -57,7 +57,8 @@ async fn who_breaks_the_protocol_of_sockets_is_told_how() {
 
 #[tokio::test]
 async fn a_socket_lives_longer_than_an_idle_connection_and_ends_when_its_client_is_not_there() {
-    let limits = Limits { head: Duration::from_millis(300), ping: Duration::from_secs(1), ..Limits::within(1024) };
+    let limits =
+        ConnectionLimits { head: Duration::from_millis(300), ping: Duration::from_secs(1), ..ConnectionLimits::within(1024) };
     let app = TestApp::with_limits(limits).await;
     let mut client = app.connect().await;
     // A client that says nothing, and answers no ping.
@@ -77,8 +78,13 @@ async fn a_socket_lives_longer_than_an_idle_connection_and_ends_when_its_client_
 
 #[tokio::test]
 async fn at_the_most_connections_the_health_is_told_and_nothing_else() {
-    let limits =
-        Limits { connections: 2, reserve: 2, head: NEVER, reserve_head: Duration::from_millis(200), ..Limits::within(1024) };
+    let limits = ConnectionLimits {
+        connections: 2,
+        reserve: 2,
+        head: NEVER,
+        reserve_head: Duration::from_millis(200),
+        ..ConnectionLimits::within(1024)
+    };
     let app = TestApp::with_limits(limits).await;
     let host = format!("Host: {}", app.address());
     // A socket counts like any other connection.

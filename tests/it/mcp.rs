@@ -70,7 +70,7 @@ pub fn asks(tool: &str, arguments: Value) -> CallToolRequestParams {
     CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments)
 }
 
-/// Whether the call succeeded, and the text of the answer.
+/// The success of a call, and the text of the answer.
 pub fn said(result: &CallToolResult) -> (bool, String) {
     let text = result.content.iter().filter_map(|block| block.as_text()).map(|block| block.text.as_str());
     (result.is_error != Some(true), text.collect())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use level3::clock::{SeededRandom, SystemClock};
 use level3::domain::{Budget, Budgets, Mode};
-use level3::model::client::{ChatClient, Endpoint, Limits, Target};
+use level3::model::client::{ChatClient, Endpoint, ModelLimits, Target};
 use level3::model::{Entry, Model, ModelErrorKind};
 use serde_json::{Value, json};
 use sqlx::Executor;
@@ -24,7 +24,8 @@ use server::{Do, Server, events, finish, good, piece, response};
 fn model(server: &Server) -> Arc<dyn Model> {
     let endpoint = Endpoint::new(&server.base_url(), None).unwrap();
     let target = Target { endpoint, model: Some("m".into()), provider: "custom".into(), kind: "configured" };
-    let limits = Limits { retry_base: Duration::from_millis(1), silence: Duration::from_millis(200), ..Limits::default() };
+    let limits =
+        ModelLimits { retry_base: Duration::from_millis(1), silence: Duration::from_millis(200), ..ModelLimits::default() };
     Arc::new(ChatClient::new(target, limits, Arc::new(SystemClock), Arc::new(SeededRandom::new(1))).unwrap())
 }
 

@@ -9,17 +9,18 @@ use futures::future::BoxFuture;
 use level3::clock::{Clock, SystemRandom};
 use level3::domain::{
     AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect, Grants,
-    Language, McpDefinition, McpTransport, Outcome, Profile, ToolSpec, Toolset,
+    McpDefinition, McpTransport, Outcome, Profile, SourceLanguage, ToolSpec, Toolset,
 };
 use level3::egress::{self, Egress, SystemResolver};
 use level3::mcp::{self, Mcp};
 use level3::profiles::Profiles;
 use level3::sandbox::{self, Sandbox};
 use level3::secrets::Vault;
-use level3::store::{Built, Lease, NewStep, OpenCall, Store, StoreError};
+use level3::store::{CheckedComponent, Lease, NewStep, OpenCall, Store, StoreError};
 use level3::telemetry::Scrubber;
 use level3::tools::{
-    Act, Asked, Doing, Done, Failed, Hands, Kit, Marks, Prepared, Ran, Told, Tool, ToolSettings, Tools, at_once,
+    Act, AfterCall, CallCard, Doing, Executed, Hands, Kit, Marks, Prepared, Preparing, Tool, ToolError, ToolSettings, Tools,
+    at_once,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -34,7 +35,7 @@ impl Tool for Says {
         ToolSpec { name: self.0.into(), description: "Says its name.".into(), parameters: json!({"type": "object"}) }
     }
 
-    fn prepare<'a>(&'a self, _: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+    fn prepare<'a>(&'a self, _: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         at_once(Ok(Prepared::new(Self(self.0), Effect::Read)))
     }
 
@@ -44,12 +45,12 @@ impl Tool for Says {
 }
 
 impl Act for Says {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
-        at_once(Ok(Told::of(vec![format!("Says {}.", self.0)])))
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        at_once(Ok(CallCard::of(vec![format!("Says {}.", self.0)])))
     }
 
-    fn execute<'a>(self: Box<Self>, _: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
-        async move { Ok(Done::Outcome(Outcome::ok(self.0))) }.boxed()
+    fn execute<'a>(self: Box<Self>, _: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
+        async move { Ok(Executed::Outcome(Outcome::ok(self.0))) }.boxed()
     }
 }
 
@@ -93,12 +94,12 @@ impl House {
         let folder = app.data().to_owned();
         share_engine(&folder);
         let (clock, random): (Arc<dyn Clock>, _) = (Arc::new(app.clock.clone()), Arc::new(SystemRandom));
-        let limits = sandbox::Limits::default();
+        let limits = sandbox::SandboxLimits::default();
         let sandbox = Sandbox::open(&folder.join("cache"), Arc::clone(&clock), random.clone(), limits).unwrap();
         let scrubber = Scrubber::default();
         let vault = Vault::open(&folder, store.clone(), random, scrubber.clone()).await.unwrap();
-        let mcp = Mcp::new(vault.clone(), scrubber.clone(), Default::default(), mcp::Limits::default());
-        let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::Limits::default(), scrubber);
+        let mcp = Mcp::new(vault.clone(), scrubber.clone(), Default::default(), mcp::McpLimits::default());
+        let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::EgressLimits::default(), scrubber);
         let marks = Marks::open(&folder.join("calls")).unwrap();
         let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
         let named: Vec<Arc<dyn Tool>> = vec![Arc::new(Says("look_here")), Arc::new(Says("say_there"))];
@@ -111,7 +112,7 @@ impl House {
         let draft = Draft {
             name: name.into(),
             description: "d".into(),
-            language: Language::JavaScript,
+            language: SourceLanguage::JavaScript,
             source: source.into(),
             parameters: json!({"type": "object", "properties": {}}),
             grants: Grants { harmless: Grants::harmless().harmless, ..Grants::from_json(grants.as_object().unwrap()).unwrap() },
@@ -121,7 +122,7 @@ impl House {
         let now = self.app.now();
         let conversation = self.store.main_conversation(now).await.unwrap();
         let mut unit = self.store.begin(now).await.unwrap();
-        let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
+        let built = CheckedComponent { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
         let by = permit(level3::domain::ToolCallId(1));
         unit.install_capability(&by, conversation, &draft, built, None).await.unwrap();
         unit.commit().await.unwrap();
@@ -148,7 +149,7 @@ impl House {
     async fn ran(&self, profile: &Profile, calls: &[(&str, Value)]) -> Vec<(Option<String>, String)> {
         let (lease, open) = self.asked(calls).await;
         for call in &open {
-            assert_eq!(self.tools.run(&lease, profile, call).await.unwrap(), Ran::Ended);
+            assert_eq!(self.tools.run(&lease, profile, call).await.unwrap(), AfterCall::Ended);
         }
         let mut behind = self.app.behind().await;
         let query = "SELECT c.refusal, m.content FROM tool_calls c JOIN messages m USING (tool_call_id)

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use level3::domain::{Effect, OperationKind, Outcome};
-use level3::store::{AgentLogin, AgentSql, CallEnd, Judged, RowLimits, SqlEnd, UndoError};
+use level3::store::{AgentLogin, AgentSql, CallEnd, Judgement, RowLimits, SqlEnd, UndoError};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Executor};
@@ -402,7 +402,7 @@ async fn what_a_capability_deletes_is_kept_and_what_would_be_asked_about_is_refu
     assert_eq!(held.app.count("SELECT count(*) FROM agent.t").await, 1997);
 
     assert!(matches!(held.store.undo_call(held.call, now).await, Err(UndoError::Running(_))));
-    let end = CallEnd { judged: Judged::Permitted(&held.permit), tool: "mine", outcome: Outcome::ok("1") };
+    let end = CallEnd { judged: Judgement::Permitted(&held.permit), tool: "mine", outcome: Outcome::ok("1") };
     held.store.end_call(&held.lease, end, now).await.unwrap();
     assert_eq!(held.store.undo_call(held.call, now).await.unwrap(), 8, "both operations, the last one first");
     assert_eq!(held.app.count("SELECT count(*) FROM agent.t WHERE body = 'b'").await, 2000);

@@ -7,9 +7,9 @@ use chrono::{DateTime, TimeDelta};
 use level3::clock::{ManualClock, SeededRandom, SystemClock};
 use level3::config::Config;
 use level3::model::ModelErrorKind;
-use level3::model::checks::{Looking, State};
+use level3::model::checks::{CheckState, Looking};
 use level3::model::choice::ModelSource;
-use level3::model::client::Limits;
+use level3::model::client::ModelLimits;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -156,7 +156,7 @@ async fn a_wrong_fallback_is_refused_at_the_start() {
 fn looking(settings: &[(&str, &str)]) -> Looking {
     let settings: HashMap<_, _> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let settings = Config::read(&settings).unwrap().model;
-    let limits = Limits { connect: std::time::Duration::from_secs(2), ..Looking::limits() };
+    let limits = ModelLimits { connect: std::time::Duration::from_secs(2), ..Looking::limits() };
     Looking { settings, clock: Arc::new(SystemClock), random: Arc::new(SeededRandom::new(1)), limits }
 }
 

@@ -1,6 +1,6 @@
 //! A recorded stream that is cut, reset, split and spoiled at every place there is.
 
-use level3::model::client::Limits;
+use level3::model::client::ModelLimits;
 use level3::model::{Answer, ModelErrorKind as Kind};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -32,7 +32,7 @@ fn enough(bytes: &[u8]) -> usize {
 async fn cut_everywhere(response: &[u8], expected: &Answer, end: Option<Do>) {
     let reply = |length| [Some(Do::Send(response[..length].to_vec())), end.clone()].into_iter().flatten().collect::<Reply>();
     let server = Server::playing((0..=response.len()).map(reply).collect()).await;
-    let client = client(&server.base_url(), Limits { retries: 0, ..limits() });
+    let client = client(&server.base_url(), ModelLimits { retries: 0, ..limits() });
     let enough = enough(response);
     for length in 0..=response.len() {
         let (outcome, heard) = ask(&client, request()).await;
@@ -87,7 +87,7 @@ fn many<S: Strategy>(cases: u32, strategy: S, case: impl Fn(&Runtime, S::Value))
 fn played(runtime: &Runtime, response: Vec<u8>) -> Result<Answer, level3::model::ModelError> {
     runtime.block_on(async {
         let server = Server::playing(vec![vec![Do::Send(response)]]).await;
-        ask(&client(&server.base_url(), Limits { retries: 0, ..limits() }), request()).await.0
+        ask(&client(&server.base_url(), ModelLimits { retries: 0, ..limits() }), request()).await.0
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use level3::clock::{SeededRandom, SystemClock};
-use level3::model::client::{ChatClient, Endpoint, Limits, Target};
+use level3::model::client::{ChatClient, Endpoint, ModelLimits, Target};
 use level3::model::{ModelError, ModelErrorKind as Kind};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -13,13 +13,13 @@ use crate::server::{Do, Reply, Server, events, good, piece, response};
 use crate::{KEY, ask, client, limits, request};
 
 /// The outcome and how many requests it took.
-async fn outcome_of(replies: Vec<Reply>, limits: Limits) -> (Result<String, ModelError>, usize) {
+async fn outcome_of(replies: Vec<Reply>, limits: ModelLimits) -> (Result<String, ModelError>, usize) {
     let server = Server::playing(replies).await;
     let (outcome, _) = ask(&client(&server.base_url(), limits), request()).await;
     (outcome.map(|answer| answer.content), server.requests())
 }
 
-async fn failure_of(replies: Vec<Reply>, limits: Limits) -> (Kind, String, usize) {
+async fn failure_of(replies: Vec<Reply>, limits: ModelLimits) -> (Kind, String, usize) {
     let (outcome, requests) = outcome_of(replies, limits).await;
     let error = outcome.expect_err("a failure");
     (error.kind, error.message, requests)
@@ -132,7 +132,7 @@ async fn an_announced_body_that_ends_early_is_cut() {
 
 #[tokio::test]
 async fn a_model_that_says_nothing_is_asked_once_more_and_no_oftener() {
-    let limits = Limits { first_token: Duration::from_millis(60), ..limits() };
+    let limits = ModelLimits { first_token: Duration::from_millis(60), ..limits() };
     for silent in [vec![Do::Hang], vec![Do::Send(events("")), Do::Hang], vec![Do::Send(events("")), Do::Comments]] {
         let (kind, message, requests) = failure_of(vec![silent], limits).await;
         assert_eq!((kind, requests), (Kind::Timeout, 2), "{message}");
@@ -142,7 +142,7 @@ async fn a_model_that_says_nothing_is_asked_once_more_and_no_oftener() {
 
 #[tokio::test]
 async fn a_silence_in_the_middle_ends_the_answer_also_when_comments_go_on() {
-    let limits = Limits { silence: Duration::from_millis(60), ..limits() };
+    let limits = ModelLimits { silence: Duration::from_millis(60), ..limits() };
     for silence in [Do::Hang, Do::Comments] {
         let (kind, _, requests) = failure_of(vec![vec![Do::Send(events(piece("half"))), silence]], limits).await;
         assert_eq!((kind, requests), (Kind::Timeout, 1));
@@ -151,7 +151,7 @@ async fn a_silence_in_the_middle_ends_the_answer_also_when_comments_go_on() {
 
 #[tokio::test]
 async fn an_endless_line_an_endless_answer_and_broken_pieces_are_refused() {
-    let small = Limits { answer_bytes: 100_000, wire_bytes: 300_000, ..limits() };
+    let small = ModelLimits { answer_bytes: 100_000, wire_bytes: 300_000, ..limits() };
     let long = piece(&"x".repeat(10 << 20));
     let words: String = (0..12_000).map(|number| format!("{number} ")).collect();
     let many = piece(&words).repeat(2);

@@ -9,8 +9,8 @@ use level3::clock::{Clock, ManualClock, Random, SeededRandom};
 use level3::config::{Config, ModelSettings};
 use level3::model::ModelErrorKind;
 use level3::model::choice::ModelSource;
-use level3::model::client::Limits;
-use level3::model::detect::{Place, look};
+use level3::model::client::ModelLimits;
+use level3::model::detect::{ModelPlace, look};
 use tokio::net::TcpListener;
 
 use crate::server::{Do, Reply, Server, good, response};
@@ -22,8 +22,8 @@ fn models(names: &[&str]) -> Reply {
     vec![Do::Send(response("200 OK", "content-type: application/json\r\n", body))]
 }
 
-fn place(provider: &'static str, base_url: String) -> Place {
-    Place { provider, base_url }
+fn place(provider: &'static str, base_url: String) -> ModelPlace {
+    ModelPlace { provider, base_url }
 }
 
 /// An address where nobody listens.
@@ -32,7 +32,7 @@ async fn nobody() -> String {
     format!("http://{}/v1", listener.local_addr().unwrap())
 }
 
-async fn found(places: &[Place], limits: Limits) -> Option<(String, String)> {
+async fn found(places: &[ModelPlace], limits: ModelLimits) -> Option<(String, String)> {
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
     let random: Arc<dyn Random> = Arc::new(SeededRandom::new(1));
     let info = look(places, limits, &clock, &random).await?.info();
@@ -56,7 +56,7 @@ async fn servers_that_hang_talk_nonsense_or_have_no_model_are_passed_over() {
     let empty = Server::playing(vec![models(&[])]).await;
     let endless = Server::playing(vec![vec![Do::Send(response("200 OK", "", vec![b' '; 2 << 20]))]]).await;
     let places = [&hanging, &nonsense, &refusing, &empty, &endless].map(|server| place("x", server.base_url()));
-    let limits = Limits { look: Duration::from_millis(300), ..limits() };
+    let limits = ModelLimits { look: Duration::from_millis(300), ..limits() };
     assert_eq!(found(&places, limits).await, None);
 }
 
@@ -113,7 +113,7 @@ async fn a_server_that_never_lists_its_models_is_told_after_all_tries() {
     let server = Server::playing(vec![vec![Do::Hang]]).await;
     let settings = ModelSettings { base_url: Some(server.base_url()), ..ModelSettings::default() };
     let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
-    let limits = Limits { connect: Duration::from_millis(50), ..limits() };
+    let limits = ModelLimits { connect: Duration::from_millis(50), ..limits() };
     let source = ModelSource::new(&settings, limits, clock, Arc::new(SeededRandom::new(1))).unwrap();
     let error = ask(&*source.chosen(None, &[]).await, request()).await.0.unwrap_err();
     // Once to see how much the model can take, and four times to ask it.
@@ -133,6 +133,6 @@ async fn a_wrong_setting_is_refused_at_the_start() {
 async fn looking_around_does_not_take_long() {
     let hanging = Server::playing(vec![vec![Do::Hang]]).await;
     let places = [place("a", hanging.base_url()), place("b", hanging.base_url())];
-    let looked = tokio::time::timeout(Duration::from_secs(5), found(&places, Limits::default())).await;
+    let looked = tokio::time::timeout(Duration::from_secs(5), found(&places, ModelLimits::default())).await;
     assert_eq!(looked, Ok(None));
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use level3::clock::{SeededRandom, SystemClock};
 use level3::domain::ToolSpec;
-use level3::model::client::{ChatClient, Endpoint, Limits, Target};
+use level3::model::client::{ChatClient, Endpoint, ModelLimits, Target};
 use level3::model::{Answer, Entry, Model, ModelError, Request};
 use serde_json::json;
 
@@ -26,12 +26,12 @@ use serde_json::json;
 pub const KEY: &str = "sk-very-secret-0123456789";
 
 /// Limits under which nothing takes long. A test of a deadline makes that one small.
-pub fn limits() -> Limits {
-    Limits { retry_base: Duration::from_millis(1), look: Duration::from_secs(10), ..Limits::default() }
+pub fn limits() -> ModelLimits {
+    ModelLimits { retry_base: Duration::from_millis(1), look: Duration::from_secs(10), ..ModelLimits::default() }
 }
 
 /// A client with [`KEY`].
-pub fn client(base_url: &str, limits: Limits) -> ChatClient {
+pub fn client(base_url: &str, limits: ModelLimits) -> ChatClient {
     let endpoint = Endpoint::new(base_url, Some(KEY)).unwrap();
     let target = Target { endpoint, model: Some("m".into()), provider: "custom".into(), kind: "configured" };
     ChatClient::new(target, limits, Arc::new(SystemClock), Arc::new(SeededRandom::new(7))).unwrap()

@@ -1,7 +1,7 @@
 //! Answers that are odd, wrong or hostile, and what is made of them.
 
 use level3::domain::{CallRequest, Usage};
-use level3::model::client::Limits;
+use level3::model::client::ModelLimits;
 use level3::model::{Answer, ModelError, ModelErrorKind as Kind};
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{ask, client, limits, request};
 
 async fn outcome(body: impl AsRef<[u8]>) -> Result<Answer, ModelError> {
     let server = Server::playing(vec![vec![Do::Send(events(body))]]).await;
-    ask(&client(&server.base_url(), Limits { retries: 0, ..limits() }), request()).await.0
+    ask(&client(&server.base_url(), ModelLimits { retries: 0, ..limits() }), request()).await.0
 }
 
 fn chunk(chunk: Value) -> String {

@@ -1,7 +1,7 @@
 //! The request as each provider gets it: the same conversation, in the form that provider takes.
 
 use level3::domain::{CallRequest, ToolSpec};
-use level3::model::client::Limits;
+use level3::model::client::ModelLimits;
 use level3::model::providers::PROVIDERS;
 use level3::model::{Abilities, Entry, Model, Request};
 use serde_json::{Value, json};
@@ -227,7 +227,7 @@ async fn what_a_person_says_of_a_model_wins_over_what_the_server_says() {
     let endpoint = level3::model::client::Endpoint::new(&server.base_url(), None).unwrap();
     let target =
         level3::model::client::Target { endpoint, model: Some("m".into()), provider: "llamacpp".into(), kind: "configured" };
-    let limits = Limits { context_tokens: Some(2048), ..crate::limits() };
+    let limits = ModelLimits { context_tokens: Some(2048), ..crate::limits() };
     let (clock, random) = (level3::clock::SystemClock, level3::clock::SeededRandom::new(7));
     let client =
         level3::model::client::ChatClient::new(target, limits, std::sync::Arc::new(clock), std::sync::Arc::new(random)).unwrap();

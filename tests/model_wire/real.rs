@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use level3::clock::{SystemClock, SystemRandom};
-use level3::model::client::{ChatClient, Endpoint, Limits, Target};
+use level3::model::client::{ChatClient, Endpoint, ModelLimits, Target};
 use level3::model::{Answer, Entry, Model, ModelErrorKind};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn real_model() -> Option<ChatClient> {
     };
     let endpoint = Endpoint::new(&base_url, None).unwrap();
     let target = Target { endpoint, model: None, provider: "custom".into(), kind: "configured" };
-    Some(ChatClient::new(target, Limits::default(), Arc::new(SystemClock), Arc::new(SystemRandom)).unwrap())
+    Some(ChatClient::new(target, ModelLimits::default(), Arc::new(SystemClock), Arc::new(SystemRandom)).unwrap())
 }
 
 async fn says(model: &ChatClient, entries: Vec<Entry>) -> (Answer, String) {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use level3::domain::Usage;
-use level3::model::client::Limits;
+use level3::model::client::ModelLimits;
 use level3::model::{Answer, ModelErrorKind};
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ async fn done_without_a_finish_reason_is_a_cut_stream() {
 async fn the_end_may_come_without_done_and_without_the_connection_closing() {
     let reply = vec![Do::Send(events(piece("all") + &finish())), Do::Hang];
     let server = Server::playing(vec![reply]).await;
-    let limits = Limits { after_end: Duration::from_millis(50), ..limits() };
+    let limits = ModelLimits { after_end: Duration::from_millis(50), ..limits() };
     let began = Instant::now();
     let (outcome, _) = ask(&client(&server.base_url(), limits), request()).await;
     assert_eq!(outcome.unwrap().content, "all");
@@ -127,7 +127,7 @@ async fn a_whole_reply_without_a_finish_reason_is_whole_all_the_same_but_half_a_
     let (answer, _) = answered(vec![Do::Send(response("200 OK", "", body))]).await;
     assert_eq!((answer.calls[0].id.as_str(), answer.calls[0].arguments.as_str()), ("call_1", "{}"));
     let server = Server::playing(vec![vec![Do::Send(response("200 OK", "", &body[..60]))]]).await;
-    let limits = Limits { retries: 0, ..limits() };
+    let limits = ModelLimits { retries: 0, ..limits() };
     let (outcome, _) = ask(&client(&server.base_url(), limits), request()).await;
     assert_eq!(outcome.unwrap_err().kind, ModelErrorKind::Cut);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use level3::model::ModelErrorKind as Kind;
-use level3::model::client::Limits;
+use level3::model::client::ModelLimits;
 
 use crate::server::{Do, Server, events, finish, piece, response};
 use crate::{ask, client, limits, request};
@@ -11,9 +11,9 @@ use crate::{ask, client, limits, request};
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// Shorter than any of the pieces below takes to come.
-fn impatient() -> Limits {
+fn impatient() -> ModelLimits {
     let patience = Duration::from_millis(600);
-    Limits { first_token: patience, silence: patience, ..limits() }
+    ModelLimits { first_token: patience, silence: patience, ..limits() }
 }
 
 #[tokio::test]
@@ -32,7 +32,7 @@ async fn a_slow_answer_has_an_end_all_the_same() {
     let text = "slow ".repeat(2000);
     let drip = Do::Drip(piece(&text).into_bytes(), PAUSE);
     let server = Server::playing(vec![vec![Do::Send(events(piece("half"))), drip]]).await;
-    let limits = Limits { whole: Duration::from_millis(300), ..limits() };
+    let limits = ModelLimits { whole: Duration::from_millis(300), ..limits() };
     let error = ask(&client(&server.base_url(), limits), request()).await.0.unwrap_err();
     assert_eq!((error.kind, server.requests()), (Kind::Timeout, 1));
     assert!(error.message.contains("had no end after 0.3 seconds"), "{error}");
@@ -41,7 +41,7 @@ async fn a_slow_answer_has_an_end_all_the_same() {
 #[tokio::test]
 async fn a_stream_of_comments_without_a_pause_is_a_silence() {
     // There is always something to read, so a deadline that is only looked at while waiting would never be seen.
-    let limits = Limits { first_token: Duration::from_millis(100), wire_bytes: usize::MAX, retries: 0, ..limits() };
+    let limits = ModelLimits { first_token: Duration::from_millis(100), wire_bytes: usize::MAX, retries: 0, ..limits() };
     let comments = Do::Flood(": still here\n\n".repeat(1000).into_bytes());
     let reply = vec![Do::Send(events("")), comments];
     let server = Server::playing(vec![reply]).await;
@@ -51,7 +51,7 @@ async fn a_stream_of_comments_without_a_pause_is_a_silence() {
 
 #[tokio::test]
 async fn a_flood_of_blanks_before_the_answer_takes_no_memory_and_has_an_end() {
-    let small = Limits { wire_bytes: 1 << 20, answer_bytes: 1000, ..limits() };
+    let small = ModelLimits { wire_bytes: 1 << 20, answer_bytes: 1000, ..limits() };
     let within = response("200 OK", "", " \n".repeat(100_000) + &piece("a") + &finish());
     let server = Server::playing(vec![vec![Do::Send(within)]]).await;
     assert_eq!(ask(&client(&server.base_url(), small), request()).await.0.unwrap().content, "a");
@@ -73,7 +73,7 @@ async fn ten_thousand_tiny_pieces_are_heard_in_order() {
 async fn a_server_that_never_reads_the_request_is_given_up() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let limits = Limits { first_token: Duration::from_millis(100), ..limits() };
+    let limits = ModelLimits { first_token: Duration::from_millis(100), ..limits() };
     let mut long = request();
     long.entries.push(level3::model::Entry::User("word ".repeat(2 << 20)));
     let error = ask(&client(&base_url, limits), long).await.0.unwrap_err();

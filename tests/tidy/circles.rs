@@ -77,7 +77,7 @@ impl<'a> House<'a> {
         let without_up = kept(&arrows, |from, to| !self.is_above(to, from));
         let without_down = kept(&arrows, |from, to| !self.is_above(from, to));
         let circles: BTreeSet<_> = shortest(&without_up).into_iter().chain(shortest(&without_down)).collect();
-        circles.iter().map(|circle| self.told(circle, &arrows)).collect()
+        circles.iter().map(|circle| self.finding(circle, &arrows)).collect()
     }
 
     /// A finding for each arrow from a file of one folder to a file of another.
@@ -95,7 +95,7 @@ impl<'a> House<'a> {
             .collect()
     }
 
-    fn told(&self, circle: &[usize], arrows: &Arrows) -> Finding {
+    fn finding(&self, circle: &[usize], arrows: &Arrows) -> Finding {
         let way: Vec<_> = circle.iter().chain(&circle[..1]).map(|file| self.files[*file].path.as_str()).collect();
         let line = arrows[&circle[0]][circle.get(1).unwrap_or(&circle[0])];
         let told = format!("a circle of files: {}; move what they share into a file of its own", way.join(" → "));

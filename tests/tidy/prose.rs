@@ -1,18 +1,10 @@
-//! Plain English in comments, as `docs/style.md` asks for it: no sentence hides its actor behind `What`, `Who` or `Where`.
+//! Plain English in comments, as `docs/style.md` asks for it: no sentence hides its
+//! actor behind `What`, `Who`, `Where` or `Whether`.
 
 use super::files::{Finding, Source};
 
-/// The places that need not keep the rule: comments there are words for a model, and change only
-/// with an evaluation.
-pub const LEFT: [&str; 1] = ["src/tools/kernel/write_capability/draft.rs"];
-
 /// The words that no sentence begins with.
-const REFUSED: [&str; 5] = ["What", "Whoever", "Who", "Whatever", "Where"];
-
-/// True for a Rust file that has to keep the rule.
-pub fn is_bound(file: &Source) -> bool {
-    file.is_rust() && !LEFT.iter().any(|place| file.path.starts_with(place))
-}
+const REFUSED: [&str; 6] = ["What", "Whoever", "Who", "Whatever", "Where", "Whether"];
 
 /// Sentences in comments that begin with one of the refused words.
 pub fn openings(file: &Source) -> Vec<Finding> {
@@ -80,6 +72,7 @@ fn a_sentence_that_begins_with_a_refused_word_is_found_at_its_line() {
         ("/// A list:\n/// * What is an item.\n/// 2. Who is one, too.", "2 3"),
         ("/// (In brackets.) What follows.", "1"),
         ("/// **Where** it is.", "1"),
+        ("/// Whether it is there.\nfn a() {}", "1"),
         ("/// A paragraph without an end\n///\n/// What begins another.", "3"),
         ("/// A comment\nfn a() {}\n/// What begins another.", "3"),
         ("/// ```\n/// let a = 1;\n/// ```\n/// What comes after code.", "4"),

@@ -86,10 +86,10 @@ fn room(context_tokens: u32, learned: Learned) -> usize {
 
 /// The sizes that models have refused and taken. One for the whole program.
 #[derive(Default)]
-pub(in crate::agent) struct Sizes(Mutex<Known>);
+pub(in crate::agent) struct Sizes(Mutex<Measurements>);
 
 #[derive(Default)]
-struct Known {
+struct Measurements {
     ratios: HashMap<(String, ConversationId), Ratio>,
     learned: HashMap<String, Learned>,
 }
@@ -127,16 +127,16 @@ impl Sizes {
         });
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut Measurements) -> T) -> T {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.ratios.len() > REMEMBERED || known.learned.len() > REMEMBERED {
-            *known = Known::default();
+            *known = Measurements::default();
         }
         work(&mut known)
     }
 }
 
-impl Known {
+impl Measurements {
     fn ratio(&self, model: String, conversation: ConversationId) -> Ratio {
         self.ratios.get(&(model, conversation)).copied().unwrap_or(Ratio::UNKNOWN)
     }

@@ -2,9 +2,9 @@
 
 use super::{Conversation, size};
 use crate::agent::Agent;
-use crate::executor::Turn;
+use crate::executor::RunningTurn;
 use crate::model::{Model, ModelErrorKind, Request};
-use crate::store::{Asked, NewSummary, StoreError};
+use crate::store::{NewSummary, RequestCost, StoreError};
 
 impl Agent {
     /// Asks for a summary if the turns before this one have outgrown their room beside `around`
@@ -13,7 +13,7 @@ impl Agent {
     /// turns that do not fit.
     pub(in crate::agent) async fn compact(
         &self,
-        turn: &Turn<'_>,
+        turn: &RunningTurn<'_>,
         model: &dyn Model,
         conversation: &mut Conversation<'_>,
         around: usize,
@@ -41,7 +41,7 @@ impl Agent {
         if content.is_none() {
             tracing::warn!("the summary was of no use; the older turns are left out");
         }
-        let asked = Asked { rate: model.rate(&answer.model), model: answer.model, usage: answer.usage };
+        let asked = RequestCost { rate: model.rate(&answer.model), model: answer.model, usage: answer.usage };
         let summary = NewSummary { up_to, content: content.as_deref(), asked: &asked };
         self.store.store_summary(lease, summary, self.clock.now()).await?;
         // The summary is read back, since the store keeps it without the values of secrets.

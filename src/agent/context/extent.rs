@@ -14,12 +14,12 @@ pub(in crate::agent) struct Extent {
     pub(super) since: TurnId,
     pub(super) detail: Detail,
     /// The room for the tools beside the four first.
-    pub(super) room: Room,
+    pub(super) room: ToolRoom,
 }
 
 /// The part of a turn's requests that capabilities and external tools have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct ToolRoom {
     /// Bytes, fixed by the turn's first step. Knowledge of the model that comes later would change
     /// the list of tools, and the provider would have to read everything anew.
     pub(super) most: Option<usize>,
@@ -64,7 +64,7 @@ impl Detail {
 impl Default for Extent {
     /// Everything.
     fn default() -> Self {
-        Self { since: TurnId(0), detail: Detail::Full, room: Room::default() }
+        Self { since: TurnId(0), detail: Detail::Full, room: ToolRoom::default() }
     }
 }
 

@@ -143,7 +143,7 @@ impl<'a> Conversation<'a> {
             );
         }
         let mut entries = vec![Entry::System(system)];
-        entries.extend(summary.into_iter().flat_map(|summary| summary::told(summary, self.id)));
+        entries.extend(summary.into_iter().flat_map(|summary| summary::as_entries(summary, self.id)));
         entries.extend(self.exchanges.iter().filter(shown).flat_map(|exchange| self.shown(exchange, extent.detail)));
         entries.extend(self.coach.words().iter().cloned().map(Entry::User));
         entries.extend(self.last.iter().cloned());

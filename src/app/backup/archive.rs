@@ -29,12 +29,12 @@ pub(super) struct Manifest {
     pub(super) postgres: String,
     pub(super) postgres_major: u32,
     pub(super) migration: i64,
-    pub(super) files: Vec<Entry>,
+    pub(super) files: Vec<ArchiveEntry>,
 }
 
 /// A file in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct ArchiveEntry {
     pub(super) name: String,
     pub(super) bytes: u64,
     /// In hexadecimal.
@@ -91,10 +91,10 @@ pub(super) fn private(path: &Path) -> io::Result<File> {
 /// bytes.
 pub(super) fn write(file: &Path, mut manifest: Manifest, files: &[(&str, &Path)]) -> Result<u64, ArchiveError> {
     for (name, path) in files {
-        let entry = |path: &Path| -> io::Result<Entry> {
+        let entry = |path: &Path| -> io::Result<ArchiveEntry> {
             let mut hash = Sha256::new();
             let bytes = io::copy(&mut File::open(path)?, &mut Hashing(&mut hash, io::sink()))?;
-            Ok(Entry { name: (*name).to_owned(), bytes, sha256: hex::encode(hash.finalize()) })
+            Ok(ArchiveEntry { name: (*name).to_owned(), bytes, sha256: hex::encode(hash.finalize()) })
         };
         manifest.files.push(entry(path).map_err(|source| ArchiveError::Io { path: (*path).to_owned(), source })?);
     }
@@ -156,7 +156,7 @@ pub(super) fn check(file: &Path) -> Result<Manifest, ArchiveError> {
         let mut entry = entry.map_err(|error| damaged(error.to_string()))?;
         let (name, mut hash) = (name(&entry), Sha256::new());
         let bytes = io::copy(&mut entry, &mut Hashing(&mut hash, io::sink())).map_err(|error| damaged(error.to_string()))?;
-        found.push(Entry { name, bytes, sha256: hex::encode(hash.finalize()) });
+        found.push(ArchiveEntry { name, bytes, sha256: hex::encode(hash.finalize()) });
     }
     if let Some(wrong) = manifest.files.iter().find(|wanted| !found.contains(wanted)) {
         return Err(damaged(format!("{} is not what its manifest says", wrong.name)));

@@ -75,7 +75,7 @@ fn http(settings: &Value) -> Result<BTreeSet<HttpGrant>, GrantError> {
 fn host(written: &Value) -> Result<HttpGrant, GrantError> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Written {
+    struct HostGrant {
         host: String,
         scheme: Option<Scheme>,
         port: Option<u16>,
@@ -88,7 +88,7 @@ fn host(written: &Value) -> Result<HttpGrant, GrantError> {
     if let Some(text) = written.as_str() {
         return host_of_text(text);
     }
-    let written = Written::deserialize(written).or_else(|error| wrong(format!("{error}; {HTTP}")))?;
+    let written = HostGrant::deserialize(written).or_else(|error| wrong(format!("{error}; {HTTP}")))?;
     let mut grant = host_of_text(&written.host)?;
     grant.scheme = written.scheme.unwrap_or(grant.scheme);
     grant.port = written.port.or(grant.port);

@@ -4,11 +4,11 @@ use super::*;
 
 #[test]
 fn a_refusal_is_told_as_json_or_as_its_sentence() {
-    let fault = Refusal::new(RefusalCode::CapabilityFault, "m").at(Some(Place { line: 2, offset: 3 })).with("hint", "h");
-    assert_eq!(fault.told(), r#"{"error":"capability_failed","hint":"h","line":2,"message":"m","offset":3}"#);
+    let fault = Refusal::new(RefusalCode::CapabilityFault, "m").at(Some(SourcePlace { line: 2, offset: 3 })).with("hint", "h");
+    assert_eq!(fault.for_model(), r#"{"error":"capability_failed","hint":"h","line":2,"message":"m","offset":3}"#);
     let grant = Refusal::new(RefusalCode::MissingGrant, "m").asking_for(json!({"kv": {}}));
-    assert_eq!(grant.told(), r#"{"error":"missing_grant","grants":{"kv":{}},"message":"m"}"#);
-    assert_eq!(Refusal::new(RefusalCode::Denied, "The user refused this.").told(), "The user refused this.");
+    assert_eq!(grant.for_model(), r#"{"error":"missing_grant","grants":{"kv":{}},"message":"m"}"#);
+    assert_eq!(Refusal::new(RefusalCode::Denied, "The user refused this.").for_model(), "The user refused this.");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 
 async fn failing(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> EgressError {
-    failing_within(Limits::default().whole, answer).await
+    failing_within(EgressLimits::default().whole, answer).await
 }
 
 async fn failing_within(whole: Duration, answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> EgressError {

@@ -19,9 +19,9 @@ use futures::future::BoxFuture;
 use secrecy::SecretString;
 use serde_json::json;
 
-use super::{Egress, EgressError, Limits, Placeholders, Problem, Request, Resolve, Response, SystemResolver};
-use crate::domain::{Effect, Grants, HttpGrant, Mode, ToolCallId, Toolset};
-use crate::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
+use super::{Egress, EgressError, EgressLimits, Placeholders, Problem, Resolve, SystemResolver};
+use crate::domain::{Effect, Grants, HttpGrant, HttpRequest, HttpResponse, Mode, ToolCallId, Toolset};
+use crate::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 use crate::telemetry::Scrubber;
 use peer::{Answer, Peer, reply};
 
@@ -34,7 +34,7 @@ fn permit() -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1) };
-    match authorize(&policy, &proposal, Known::default()) {
+    match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),
     }
@@ -62,7 +62,7 @@ impl Resolve for Table {
 struct Way {
     resolver: Arc<dyn Resolve>,
     allowed: BTreeSet<SocketAddr>,
-    limits: Limits,
+    limits: EgressLimits,
     scrubber: Scrubber,
     grants: BTreeSet<HttpGrant>,
     secrets: Placeholders,
@@ -79,10 +79,10 @@ impl Way {
         Self {
             resolver: Arc::new(Table::of(&[("api.example", &["127.0.0.1"]), ("other.example", &["127.0.0.1"])])),
             allowed: BTreeSet::new(),
-            limits: Limits::default(),
+            limits: EgressLimits::default(),
             scrubber: Scrubber::default(),
             grants: grants(&json!(hosts)),
-            secrets: Placeholders::new(),
+            secrets: Placeholders::default(),
         }
     }
 
@@ -99,14 +99,14 @@ impl Way {
         self
     }
 
-    async fn send(&self, request: Request) -> Result<Response, EgressError> {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, EgressError> {
         let (resolver, scrubber) = (Arc::clone(&self.resolver), self.scrubber.clone());
         let egress = Egress::with_tls(resolver, self.allowed.clone(), self.limits, scrubber, peer::trusting());
         egress.send(&permit(), request, &self.grants, &self.secrets).await
     }
 
     /// Sends a request that must be refused before anything was sent; gives the sentence.
-    async fn refused(&self, request: Request) -> String {
+    async fn refused(&self, request: HttpRequest) -> String {
         let error = self.send(request.clone()).await.expect_err(&request.url);
         assert!(!error.may_have_arrived(), "{}: {error}", request.url);
         spoken(&error)
@@ -117,15 +117,15 @@ fn grants(hosts: &serde_json::Value) -> BTreeSet<HttpGrant> {
     serde_json::from_value::<Grants>(json!({"http": {"hosts": hosts}})).unwrap().http
 }
 
-fn get(url: impl Into<String>) -> Request {
-    Request { method: "GET".into(), url: url.into(), ..Request::default() }
+fn get(url: impl Into<String>) -> HttpRequest {
+    HttpRequest { method: "GET".into(), url: url.into(), ..HttpRequest::default() }
 }
 
-fn post(url: impl Into<String>, body: &str) -> Request {
-    Request { method: "POST".into(), body: Some(body.into()), ..get(url) }
+fn post(url: impl Into<String>, body: &str) -> HttpRequest {
+    HttpRequest { method: "POST".into(), body: Some(body.into()), ..get(url) }
 }
 
-fn header(mut request: Request, name: &str, value: &str) -> Request {
+fn header(mut request: HttpRequest, name: &str, value: &str) -> HttpRequest {
     request.headers.push((name.into(), value.into()));
     request
 }

@@ -64,7 +64,8 @@ async fn methods_and_bodies_change_as_http_says() {
             false => reply(status, &["Location: end#part"], ""),
         })
         .await;
-        let request = Request { method: method.into(), idempotency_key: Some("k-1".into()), ..post(peer.url("/begin"), "text") };
+        let request =
+            HttpRequest { method: method.into(), idempotency_key: Some("k-1".into()), ..post(peer.url("/begin"), "text") };
         let response = Way::open(&[&peer]).send(header(request, "Content-Type", "text/plain")).await.unwrap();
         assert_eq!(response.url, peer.url("/end"));
         let second = &peer.requests()[1];

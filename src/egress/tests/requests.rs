@@ -9,7 +9,7 @@ async fn ok() -> Peer {
 #[tokio::test]
 async fn a_request_arrives_as_it_was_written() {
     let peer = ok().await;
-    let request = Request { method: "patch".into(), ..post(peer.url("/a%20b/c?d=e%26f#g"), "body") };
+    let request = HttpRequest { method: "patch".into(), ..post(peer.url("/a%20b/c?d=e%26f#g"), "body") };
     let response = Way::open(&[&peer]).send(header(request, "X-One", "ü")).await.unwrap();
     let seen = peer.request();
     assert!(seen.starts_with("PATCH /a%20b/c?d=e%26f HTTP/1.1\r\n") && seen.ends_with("\r\n\r\nbody"), "{seen}");
@@ -32,7 +32,7 @@ async fn a_request_arrives_as_it_was_written() {
 async fn the_guests_own_agent_is_kept_and_its_key_is_replaced() {
     let peer = ok().await;
     let request = header(header(get(peer.url("/")), "User-Agent", "mine/1"), "Idempotency-Key", "guest");
-    let request = Request { idempotency_key: Some("call-7".into()), ..request };
+    let request = HttpRequest { idempotency_key: Some("call-7".into()), ..request };
     Way::open(&[&peer]).send(request).await.unwrap();
     let seen = peer.request();
     assert!(seen.contains("user-agent: mine/1\r\n") && seen.contains("idempotency-key: call-7\r\n"), "{seen}");
@@ -69,7 +69,7 @@ async fn headers_of_the_connection_are_ours() {
 async fn what_cannot_be_sent_is_refused_with_the_reason_and_without_a_connection() {
     let peer = ok().await;
     let (way, url) = (Way::open(&[&peer]), peer.url("/"));
-    let method = |method: &str| Request { method: method.into(), ..get(&url) };
+    let method = |method: &str| HttpRequest { method: method.into(), ..get(&url) };
     let many = (0..65).fold(get(&url), |request, at| header(request, &format!("x-{at}"), ""));
     for (request, said) in [
         (method(""), "The method `` cannot be used"),
@@ -118,6 +118,6 @@ async fn line_ends_in_an_address_make_no_second_request() {
 #[tokio::test]
 async fn a_response_to_head_has_no_body_whatever_length_it_names() {
     let peer = Peer::http(|_| Answer::Say(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n".to_vec())).await;
-    let response = Way::open(&[&peer]).send(Request { method: "HEAD".into(), ..get(peer.url("/")) }).await.unwrap();
+    let response = Way::open(&[&peer]).send(HttpRequest { method: "HEAD".into(), ..get(peer.url("/")) }).await.unwrap();
     assert!(response.body.is_empty() && response.headers.contains(&("content-length".into(), "99999999".into())));
 }

@@ -178,7 +178,7 @@ async fn a_secret_with_a_path_in_it_cannot_leave_the_granted_path() {
 }
 
 /// Everything of a response as one text.
-fn all_of(response: &Response) -> String {
+fn all_of(response: &HttpResponse) -> String {
     format!("{response:?} {}", String::from_utf8_lossy(&response.body))
 }
 

@@ -46,7 +46,7 @@ async fn a_good_answer_is_taken_at_once() {
     let (reviewed, requests) = ask(&[LOW], r#"{"query": "DROP TABLE notes"}"#).await;
     assert!(reviewed.answered);
     assert_eq!((reviewed.classification.complexity, reviewed.classification.impact), (Grade::Low, Impact::Local));
-    assert_eq!(reviewed.asked, [Asked { model: "m".into(), usage: Some(Usage { input: 100, output: 10 }), rate: None }]);
+    assert_eq!(reviewed.asked, [RequestCost { model: "m".into(), usage: Some(Usage { input: 100, output: 10 }), rate: None }]);
     assert_eq!(requests.len(), 1);
     assert!(requests[0].tools.is_empty(), "the governor may call nothing");
     let Entry::User(shown) = &requests[0].entries[1] else { panic!("no proposal") };

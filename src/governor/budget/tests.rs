@@ -101,10 +101,12 @@ fn a_limit_of_money_stops_a_model_of_unknown_price_and_only_then() {
 #[test]
 fn the_third_identical_call_is_warned_about_and_the_fifth_ends_the_turn() {
     let call = |arguments: &str| ("execute_sql".to_owned(), arguments.to_owned());
-    let judged = |previous: &[(String, String)]| repetition(previous, "execute_sql", r#"{"a": 1, "b": 2}"#);
+    let judged = |previous: &[(String, String)]| repeated_call(previous, "execute_sql", r#"{"a": 1, "b": 2}"#);
     let mut previous = vec![("restart".to_owned(), r#"{"a":1,"b":2}"#.to_owned()), call(r#"{"a":2}"#)];
-    assert_eq!(judged(&previous), Repetition::None);
-    for expected in [Repetition::None, Repetition::Warn(3), Repetition::Warn(4), Repetition::Stop(5), Repetition::Stop(6)] {
+    assert_eq!(judged(&previous), RepeatedCall::None);
+    for expected in
+        [RepeatedCall::None, RepeatedCall::Warn(3), RepeatedCall::Warn(4), RepeatedCall::Stop(5), RepeatedCall::Stop(6)]
+    {
         previous.push(call(r#"{"b":2,"a":1}"#)); // keys in another order are the same arguments
         assert_eq!(judged(&previous), expected);
     }
@@ -113,5 +115,5 @@ fn the_third_identical_call_is_warned_about_and_the_fifth_ends_the_turn() {
 #[test]
 fn arguments_that_are_no_json_repeat_too() {
     let previous = vec![("restart".to_owned(), "{oops".to_owned()); 2];
-    assert_eq!(repetition(&previous, "restart", " {oops"), Repetition::Warn(3));
+    assert_eq!(repeated_call(&previous, "restart", " {oops"), RepeatedCall::Warn(3));
 }

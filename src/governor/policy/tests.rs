@@ -24,7 +24,7 @@ const TABLE: &str = "
         confirm | ask ask ask       | ask ask ask       | ask ask ask       | deny deny deny
     ";
 
-fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> Judged {
+fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> TableVerdict {
     let tool = "the_tool".to_owned();
     let rules = rule.map(|rule| (tool.clone(), rule)).into_iter().collect();
     let policy = Policy { mode, governor: false, rules, tools: Toolset::Builder };
@@ -33,7 +33,7 @@ fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option
     judge(&policy, &proposal, classified.as_ref())
 }
 
-fn word(judged: &Judged) -> &'static str {
+fn word(judged: &TableVerdict) -> &'static str {
     ["allow", "ask", "deny"][usize::from(strictness(judged))]
 }
 
@@ -81,7 +81,7 @@ fn new_powers_and_what_is_confirmed_each_time_are_never_allowed_without_a_person
             for beside in Effect::ALL {
                 for effect in &decided {
                     let judged = judged(*mode, &[*effect, *beside], rule, None);
-                    assert_ne!(judged, Judged::Allow, "{mode} {rule:?} {effect} {beside}");
+                    assert_ne!(judged, TableVerdict::Allow, "{mode} {rule:?} {effect} {beside}");
                 }
             }
         }
@@ -112,23 +112,29 @@ fn a_classification_makes_a_verdict_stricter_and_never_milder() {
                 for (classified, told) in strict {
                     let with = judged(*mode, &[*effect], rule, Some(classified));
                     match (&without, &with) {
-                        (Judged::Allow, Judged::Ask(why)) => assert!(why.contains(told) && why.contains("the_tool"), "{why}"),
+                        (TableVerdict::Allow, TableVerdict::Ask(why)) => {
+                            assert!(why.contains(told) && why.contains("the_tool"), "{why}")
+                        }
                         _ => assert_eq!(with, without),
                     }
-                    assert_ne!(with, Judged::Allow);
+                    assert_ne!(with, TableVerdict::Allow);
                 }
             }
         }
     }
     let risky = Classification { risk: Grade::High, ..low };
-    assert_eq!(judged(Mode::Auto, &[Effect::Write], None, Some(risky)), Judged::Allow, "high risk alone is recorded, not asked");
+    assert_eq!(
+        judged(Mode::Auto, &[Effect::Write], None, Some(risky)),
+        TableVerdict::Allow,
+        "high risk alone is recorded, not asked"
+    );
 }
 
 #[test]
 fn reasons_name_mode_and_tool_and_say_what_to_do() {
     let reason = |mode, effect, rule| match judged(mode, &[effect], rule, None) {
-        Judged::Allow => panic!("allowed"),
-        Judged::Ask(reason) | Judged::Deny(reason) => reason,
+        TableVerdict::Allow => panic!("allowed"),
+        TableVerdict::Ask(reason) | TableVerdict::Deny(reason) => reason,
     };
     assert_eq!(
         reason(Mode::ReadOnly, Effect::Write, None),

@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use percent_encoding::percent_decode_str;
 
-use self::tokens::{Shown, Tokens, Wrong, token_in};
+use self::tokens::{Credential, Tokens, Wrong, token_in};
 use crate::clock::{Clock, Random};
 use crate::config::HostName;
 use crate::telemetry::Metrics;
@@ -49,15 +49,15 @@ pub(super) struct Guard {
 
 /// The reason for which a request is turned away.
 #[derive(Debug, PartialEq)]
-struct Refused {
+struct TurnedAway {
     status: StatusCode,
     why: &'static str,
     /// Seconds after which the client may try again.
     wait: Option<i64>,
 }
 
-fn refused(status: StatusCode, why: &'static str) -> Refused {
-    Refused { status, why, wait: None }
+fn refused(status: StatusCode, why: &'static str) -> TurnedAway {
+    TurnedAway { status, why, wait: None }
 }
 
 impl Access {
@@ -104,7 +104,7 @@ impl Access {
     }
 
     /// The reason to turn a request away before its token is looked at.
-    fn stranger(&self, request: &Parts) -> Option<Refused> {
+    fn stranger(&self, request: &Parts) -> Option<TurnedAway> {
         let Parts { method, uri, headers, .. } = request;
         if !readable(uri) {
             return Some(refused(StatusCode::BAD_REQUEST, "the address has characters that no address here has"));
@@ -138,7 +138,7 @@ impl Access {
 
 impl Guard {
     /// The reason to turn a request away, or `None`.
-    fn refusal(&self, request: &Parts) -> Option<Refused> {
+    fn refusal(&self, request: &Parts) -> Option<TurnedAway> {
         if let Some(refused) = self.access.stranger(request) {
             return Some(refused);
         }
@@ -148,13 +148,13 @@ impl Guard {
         }
         let now = self.clock.now();
         match tokens.shown(&request.headers, request.uri.query().unwrap_or_default(), now) {
-            Shown::Right => return None,
-            Shown::Nothing => {}
-            Shown::Wrong => {
+            Credential::Right => return None,
+            Credential::Nothing => {}
+            Credential::Wrong => {
                 let peer = request.extensions.get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |Peer(peer)| peer.ip());
                 if let Some(wait) = self.wrong(tokens, peer, now) {
                     let why = "too many wrong tokens came from this address; try again later, with the right one (LEVEL3_TOKEN)";
-                    return Some(Refused { wait: Some(wait), ..refused(StatusCode::TOO_MANY_REQUESTS, why) });
+                    return Some(TurnedAway { wait: Some(wait), ..refused(StatusCode::TOO_MANY_REQUESTS, why) });
                 }
             }
         }
@@ -277,8 +277,8 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
 }
 
 /// Each interface has errors of its own form, and its clients read no other.
-fn turned_away(path: &str, refused: &Refused) -> Response {
-    let Refused { status, why, wait } = *refused;
+fn turned_away(path: &str, refused: &TurnedAway) -> Response {
+    let TurnedAway { status, why, wait } = *refused;
     let mut response = if path.starts_with("/v1/") {
         super::v1::turned_away(status, why)
     } else if path.starts_with("/api/") {

@@ -22,7 +22,7 @@ const ADDRESSES: usize = 4096;
 
 /// The proof that a request shows.
 #[derive(Debug, PartialEq)]
-pub(super) enum Shown {
+pub(super) enum Credential {
     /// The token, or the session of a browser that showed it.
     Right,
     /// Neither.
@@ -67,13 +67,13 @@ impl Tokens {
     }
 
     /// Looks for the token in the header and the address, and for a session in the cookie.
-    pub(super) fn shown(&self, headers: &HeaderMap, query: &str, now: DateTime<Utc>) -> Shown {
+    pub(super) fn shown(&self, headers: &HeaderMap, query: &str, now: DateTime<Utc>) -> Credential {
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         let tokens: Vec<_> = [bearer, token_in(query)].into_iter().flatten().filter(|token| !token.is_empty()).collect();
         if tokens.iter().any(|token| self.is_right(token)) || sessions(headers).any(|session| self.is_session(session, now)) {
-            return Shown::Right;
+            return Credential::Right;
         }
-        if tokens.is_empty() { Shown::Nothing } else { Shown::Wrong }
+        if tokens.is_empty() { Credential::Nothing } else { Credential::Wrong }
     }
 
     /// The comparison takes as long for a token that is nearly right as for any other.

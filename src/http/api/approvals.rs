@@ -4,27 +4,29 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 
-use super::reply::{Asked, At, Body, Refusal, Reply};
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::{ApprovalId, ApprovalState, Channel, Decision};
 use crate::http::Doors;
-use crate::store;
 use crate::wire::api::{Approval, Approvals, Approve, Deny};
 
 /// The most approvals one answer lists.
 const LIMIT: i64 = 200;
 
 #[derive(Deserialize)]
-pub(super) struct Filter {
+pub(super) struct ApprovalFilter {
     state: Option<ApprovalState>,
 }
 
-pub(super) async fn list(State(doors): State<Doors>, Asked(Filter { state }): Asked<Filter>) -> Reply<Approvals> {
-    let approvals = doors.store.approvals(state, LIMIT).await?;
-    Ok(Json(Approvals { approvals: approvals.into_iter().map(told).collect() }))
+pub(super) async fn list(
+    State(doors): State<Doors>,
+    QueryString(ApprovalFilter { state }): QueryString<ApprovalFilter>,
+) -> Reply<Approvals> {
+    Ok(Json(Approvals { approvals: doors.store.approvals(state, LIMIT).await? }))
 }
 
 pub(super) async fn show(State(doors): State<Doors>, At(id): At<ApprovalId>) -> Reply<Approval> {
-    read(&doors, id).await
+    let approval = doors.store.approval(id).await?;
+    approval.map(Json).ok_or_else(|| ApiRefusal::unknown(format!("there is no approval {id}")))
 }
 
 pub(super) async fn approve(
@@ -33,7 +35,7 @@ pub(super) async fn approve(
     Body(Approve { always }): Body<Approve>,
 ) -> Reply<Approval> {
     doors.store.decide(id, Decision::Approve { always }, Channel::Api, doors.clock.now()).await?;
-    read(&doors, id).await
+    show(State(doors), At(id)).await
 }
 
 pub(super) async fn deny(
@@ -42,27 +44,5 @@ pub(super) async fn deny(
     Body(Deny { reason }): Body<Deny>,
 ) -> Reply<Approval> {
     doors.store.decide(id, Decision::Deny { reason }, Channel::Api, doors.clock.now()).await?;
-    read(&doors, id).await
-}
-
-async fn read(doors: &Doors, id: ApprovalId) -> Reply<Approval> {
-    let approval = doors.store.approval(id).await?;
-    approval.map(|approval| Json(told(approval))).ok_or_else(|| Refusal::unknown(format!("there is no approval {id}")))
-}
-
-fn told(approval: store::Approval) -> Approval {
-    Approval {
-        id: approval.id,
-        conversation: approval.conversation,
-        turn: approval.turn,
-        call: approval.call,
-        state: approval.state,
-        shown: approval.shown,
-        reason: approval.reason,
-        channel: approval.channel,
-        created_at: approval.created_at,
-        expires_at: approval.expires_at,
-        decided_at: approval.decided_at,
-        used_at: approval.used_at,
-    }
+    show(State(doors), At(id)).await
 }

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::reply::{At, Refusal};
+use super::reply::{ApiRefusal, At};
 use crate::http::{Doors, page};
 
 /// One image. A browser shows it as this type, whatever bytes it has, and runs nothing.
-pub(super) async fn show(State(doors): State<Doors>, At(sha256): At<String>, headers: HeaderMap) -> Result<Response, Refusal> {
+pub(super) async fn show(State(doors): State<Doors>, At(sha256): At<String>, headers: HeaderMap) -> Result<Response, ApiRefusal> {
     let found = doors.store.attachment(&sha256).await?;
-    let Some((kind, bytes)) = found else { return Err(Refusal::unknown("there is no such attachment")) };
+    let Some((kind, bytes)) = found else { return Err(ApiRefusal::unknown("there is no such attachment")) };
     // The name is the fingerprint of the bytes, so the bytes behind a name never change.
     let etag = format!("\"{sha256}\"");
     let known = [(header::CACHE_CONTROL, "private, max-age=31536000, immutable"), (header::ETAG, &*etag)];

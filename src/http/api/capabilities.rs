@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::folder;
-use super::reply::{Asked, At, Body, Refusal, Reply};
-use crate::domain::{CapabilityVersion, Language};
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use crate::domain::{CapabilityVersion, SourceLanguage};
 use crate::http::Doors;
-use crate::store;
-use crate::wire::api::{Capabilities, Capability, CapabilityEntry, Changed, Difference, Folder, RollBack, Tested};
+use crate::wire::api::{Capabilities, Capability, CapabilityDiff, CapabilityFolder, Changed, RollBack, Tested};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -25,23 +24,13 @@ pub(super) struct Between {
 }
 
 pub(super) async fn list(State(doors): State<Doors>) -> Reply<Capabilities> {
-    let entry = |entry: store::CapabilityEntry| CapabilityEntry {
-        state: state(entry.enabled),
-        grants: json!(entry.grants),
-        grants_in_words: entry.grants.in_words(),
-        name: entry.name,
-        version: entry.version,
-        description: entry.description,
-        versions: entry.versions,
-        updated_at: entry.updated_at,
-    };
-    Ok(Json(Capabilities { capabilities: doors.store.capability_entries().await?.into_iter().map(entry).collect() }))
+    Ok(Json(Capabilities { capabilities: doors.store.capability_entries().await? }))
 }
 
 pub(super) async fn show(
     State(doors): State<Doors>,
     At(name): At<String>,
-    Asked(Which { version }): Asked<Which>,
+    QueryString(Which { version }): QueryString<Which>,
 ) -> Reply<Capability> {
     let kept = doors.store.kept_version(&name, version).await?;
     let versions = doors.store.capability_versions(&name).await?;
@@ -67,22 +56,22 @@ pub(super) async fn show(
 pub(super) async fn diff(
     State(doors): State<Doors>,
     At(name): At<String>,
-    Asked(Between { from, to }): Asked<Between>,
-) -> Reply<Difference> {
+    QueryString(Between { from, to }): QueryString<Between>,
+) -> Reply<CapabilityDiff> {
     let new = doors.store.kept_version(&name, to).await?.capability;
     let from = match from {
         Some(from) => from,
         None => version_before(&doors, &name, new.version).await?,
     };
     let old = doors.store.kept_version(&name, Some(from)).await?.capability;
-    Ok(Json(Difference { name, from, to: new.version, diff: difference(&old, &new) }))
+    Ok(Json(CapabilityDiff { name, from, to: new.version, diff: difference(&old, &new) }))
 }
 
 pub(super) async fn export(
     State(doors): State<Doors>,
     At(name): At<String>,
-    Asked(Which { version }): Asked<Which>,
-) -> Reply<Folder> {
+    QueryString(Which { version }): QueryString<Which>,
+) -> Reply<CapabilityFolder> {
     Ok(Json(folder::write(&doors.store.kept_version(&name, version).await?.capability)))
 }
 
@@ -90,10 +79,10 @@ pub(super) async fn export(
 pub(super) async fn test(
     State(doors): State<Doors>,
     At(name): At<String>,
-    Asked(Which { version }): Asked<Which>,
+    QueryString(Which { version }): QueryString<Which>,
 ) -> Reply<Tested> {
     let capability = doors.store.kept_version(&name, version).await?.capability;
-    let unusable = |error| Refusal::conflict(format!("version {} cannot be used: {error}", capability.version));
+    let unusable = |error| ApiRefusal::conflict(format!("version {} cannot be used: {error}", capability.version));
     let results = doors.sandbox.run_tests(&capability).await.map_err(unusable)?;
     let passed = results.iter().filter(|result| result.ok).count();
     let (version, failed) = (capability.version, results.len() - passed);
@@ -114,7 +103,7 @@ pub(super) async fn roll_back(
         .sandbox
         .load(&kept.capability)
         .await
-        .map_err(|error| Refusal::conflict(format!("version {to} cannot be used: {error}")))?;
+        .map_err(|error| ApiRefusal::conflict(format!("version {to} cannot be used: {error}")))?;
     doors.store.roll_back(&name, to, confirm_grants, doors.clock.now()).await?;
     changed(&doors, name).await
 }
@@ -129,9 +118,9 @@ pub(super) async fn enable(State(doors): State<Doors>, At(name): At<String>) -> 
     changed(&doors, name).await
 }
 
-async fn version_before(doors: &Doors, name: &str, version: i32) -> Result<i32, Refusal> {
+async fn version_before(doors: &Doors, name: &str, version: i32) -> Result<i32, ApiRefusal> {
     let earlier = doors.store.capability_versions(name).await?.into_iter().rev().find(|old| old.version < version);
-    let nothing = || Refusal::conflict(format!("`{name}` has no version before {version}; name the one you mean"));
+    let nothing = || ApiRefusal::conflict(format!("`{name}` has no version before {version}; name the one you mean"));
     Ok(earlier.ok_or_else(nothing)?.version)
 }
 
@@ -147,9 +136,9 @@ fn state(enabled: bool) -> String {
 /// The differences between two versions, as one unified diff.
 fn difference(old: &CapabilityVersion, new: &CapabilityVersion) -> String {
     let source = |version: &CapabilityVersion| match version.language {
-        Language::JavaScript | Language::Wat => version.source.clone(),
+        SourceLanguage::JavaScript | SourceLanguage::Wat => version.source.clone(),
         // Base64 would differ in one endless line.
-        Language::Wasm => format!("a component with sha256 {}\n", version.sha256),
+        SourceLanguage::Wasm => format!("a component with sha256 {}\n", version.sha256),
     };
     let pretty = |value: Value| format!("{value:#}\n");
     let parts = [

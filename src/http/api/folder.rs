@@ -4,17 +4,17 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::domain::{CapabilityVersion, GrantError, Grants, Language, NAME_RULE, TestCase, valid_name};
-use crate::wire::api::Folder;
+use crate::domain::{CapabilityVersion, GrantError, Grants, NAME_RULE, SourceLanguage, TestCase, valid_name};
+use crate::wire::api::CapabilityFolder;
 
 const DESCRIPTION: &str = "capability.json";
 
 /// A capability read from a folder. Only its form is checked.
 #[derive(Debug, PartialEq)]
-pub(super) struct Read {
+pub(super) struct ReadFolder {
     pub(super) name: String,
     pub(super) description: String,
-    language: Language,
+    language: SourceLanguage,
     source: String,
     parameters: Map<String, Value>,
     grants: Option<Map<String, Value>>,
@@ -26,14 +26,14 @@ pub(super) struct Read {
 struct Description {
     name: String,
     description: String,
-    language: Option<Language>,
+    language: Option<SourceLanguage>,
     parameters: Map<String, Value>,
     grants: Option<Map<String, Value>>,
     #[serde(default)]
     tests: Vec<TestCase>,
 }
 
-impl Read {
+impl ReadFolder {
     /// The arguments with which the agent itself would write it.
     pub(super) fn arguments(&self) -> Value {
         let mut arguments = json!({
@@ -60,7 +60,7 @@ impl Read {
 ///
 /// # Errors
 /// A sentence on the fault of the folder.
-pub(super) fn read(folder: &Folder) -> Result<Read, String> {
+pub(super) fn read(folder: &CapabilityFolder) -> Result<ReadFolder, String> {
     let described = match folder.get(DESCRIPTION) {
         Some(Value::String(text)) => serde_json::from_str(text),
         Some(object) => Description::deserialize(object),
@@ -74,18 +74,18 @@ pub(super) fn read(folder: &Folder) -> Result<Read, String> {
     let (Some((file, source)), None) = (files.next(), files.next()) else {
         return Err(format!("beside `{DESCRIPTION}` there must be exactly one file, named {}", sources()));
     };
-    let language = Language::ALL.iter().copied().find(|language| file_of(*language) == file);
+    let language = SourceLanguage::ALL.iter().copied().find(|language| file_of(*language) == file);
     let language = language.ok_or_else(|| format!("`{file}` is no source; name it {}", sources()))?;
     if let Some(said) = described.language.filter(|said| *said != language) {
         return Err(format!("`{DESCRIPTION}` says the language is {said}, and `{file}` is {language}"));
     }
     let source = source.as_str().ok_or_else(|| format!("`{file}` must be text"))?.to_owned();
     let Description { name, description, parameters, grants, tests, .. } = described;
-    Ok(Read { name, description, language, source, parameters, grants, tests })
+    Ok(ReadFolder { name, description, language, source, parameters, grants, tests })
 }
 
 /// Writes a folder that reads back as the same.
-pub(super) fn write(capability: &CapabilityVersion) -> Folder {
+pub(super) fn write(capability: &CapabilityVersion) -> CapabilityFolder {
     let described = json!({
         "name": capability.name,
         "description": capability.description,
@@ -98,16 +98,16 @@ pub(super) fn write(capability: &CapabilityVersion) -> Folder {
     [(DESCRIPTION.to_owned(), described), (file_of(capability.language).to_owned(), source)].into_iter().collect()
 }
 
-fn file_of(language: Language) -> &'static str {
+fn file_of(language: SourceLanguage) -> &'static str {
     match language {
-        Language::JavaScript => "source.js",
-        Language::Wat => "source.wat",
-        Language::Wasm => "source.wasm.base64",
+        SourceLanguage::JavaScript => "source.js",
+        SourceLanguage::Wat => "source.wat",
+        SourceLanguage::Wasm => "source.wasm.base64",
     }
 }
 
 fn sources() -> String {
-    let files: Vec<_> = Language::ALL.iter().map(|language| format!("`{}`", file_of(*language))).collect();
+    let files: Vec<_> = SourceLanguage::ALL.iter().map(|language| format!("`{}`", file_of(*language))).collect();
     files.join(" or ")
 }
 

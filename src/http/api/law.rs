@@ -3,27 +3,27 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::reply::{At, Body, Refusal, Reply};
+use super::reply::{ApiRefusal, At, Body, Reply};
 use crate::domain::{NAME_RULE, Rate, Toolset, valid_name};
 use crate::http::Doors;
-use crate::store;
 use crate::tools;
-use crate::wire::api::{Policy, PolicyChange, Rates, RuleChange, Usage};
+use crate::wire::api::{NamedPolicy, PolicyChange, Rates, RuleChange, UsageReport};
 
 /// The most models a profile has.
 const MAX_MODELS: usize = 8;
 /// The longest name of a model, in bytes.
 const MAX_MODEL_BYTES: usize = 200;
 
-pub(super) async fn policy(State(doors): State<Doors>, At(profile): At<String>) -> Reply<Policy> {
-    read(&doors, profile).await
+pub(super) async fn policy(State(doors): State<Doors>, At(profile): At<String>) -> Reply<NamedPolicy> {
+    let policy = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
+    Ok(Json(NamedPolicy { profile, policy }))
 }
 
 pub(super) async fn set_policy(
     State(doors): State<Doors>,
     At(profile): At<String>,
     Body(change): Body<PolicyChange>,
-) -> Reply<Policy> {
+) -> Reply<NamedPolicy> {
     let now = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
     let mode = change.mode.unwrap_or(now.mode);
     let governor = change.governor.unwrap_or(now.governor);
@@ -34,24 +34,24 @@ pub(super) async fn set_policy(
     if let Some(models) = models {
         doors.store.set_profile_models(&profile, &models, doors.clock.now()).await?;
     }
-    read(&doors, profile).await
+    policy(State(doors), At(profile)).await
 }
 
 pub(super) async fn set_rule(
     State(doors): State<Doors>,
     At((profile, tool)): At<(String, String)>,
     Body(RuleChange { rule }): Body<RuleChange>,
-) -> Reply<Policy> {
+) -> Reply<NamedPolicy> {
     let toolset = doors.profiles.get(&profile)?.tools;
     if !valid_name(&tool) {
-        return Err(Refusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
+        return Err(ApiRefusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
     }
     // A person may take a rule away even if its tool is gone.
     if rule.is_some() {
         is_there(&doors, toolset, &tool).await?;
     }
     doors.store.set_tool_rule(&profile, &tool, rule, doors.clock.now()).await?;
-    read(&doors, profile).await
+    policy(State(doors), At(profile)).await
 }
 
 pub(super) async fn rates(State(doors): State<Doors>) -> Reply<Rates> {
@@ -60,33 +60,27 @@ pub(super) async fn rates(State(doors): State<Doors>) -> Reply<Rates> {
 
 pub(super) async fn set_rate(State(doors): State<Doors>, At(model): At<String>, Body(given): Body<Option<Rate>>) -> Reply<Rates> {
     if model.is_empty() || model.len() > MAX_MODEL_BYTES || model.contains(char::is_control) {
-        return Err(Refusal::bad(format!("a model's name has 1 to {MAX_MODEL_BYTES} bytes and no control characters")));
+        return Err(ApiRefusal::bad(format!("a model's name has 1 to {MAX_MODEL_BYTES} bytes and no control characters")));
     }
     doors.store.set_rate(&model, given, doors.clock.now()).await?;
     rates(State(doors)).await
 }
 
-pub(super) async fn usage(State(doors): State<Doors>) -> Reply<Usage> {
+pub(super) async fn usage(State(doors): State<Doors>) -> Reply<UsageReport> {
     Ok(Json(doors.store.usage_report(doors.clock.now()).await?))
 }
 
 /// The names of models in the form that is kept.
-fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, Refusal> {
+fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, ApiRefusal> {
     if models.len() > MAX_MODELS {
-        return Err(Refusal::bad(format!("a profile has at most {MAX_MODELS} models, these are {}", models.len())));
+        return Err(ApiRefusal::bad(format!("a profile has at most {MAX_MODELS} models, these are {}", models.len())));
     }
-    models.iter().map(|model| doors.models.check(model).map_err(|error| Refusal::bad(error.to_string()))).collect()
-}
-
-async fn read(doors: &Doors, profile: String) -> Reply<Policy> {
-    let policy = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
-    let store::ProfilePolicy { mode, governor, budgets, rules, models } = policy;
-    Ok(Json(Policy { profile, mode, governor, budgets, rules, models }))
+    models.iter().map(|model| doors.models.check(model).map_err(|error| ApiRefusal::bad(error.to_string()))).collect()
 }
 
 /// Refuses the name of a tool that does not exist for a profile with this set, and lists those that
 /// do. A disabled capability exists.
-async fn is_there(doors: &Doors, toolset: Toolset, tool: &str) -> Result<(), Refusal> {
+async fn is_there(doors: &Doors, toolset: Toolset, tool: &str) -> Result<(), ApiRefusal> {
     let tools: Vec<String> = match toolset {
         Toolset::Only(tools) => tools.iter().copied().map(str::to_owned).collect(),
         Toolset::Builder => {
@@ -99,5 +93,5 @@ async fn is_there(doors: &Doors, toolset: Toolset, tool: &str) -> Result<(), Ref
     if tools.iter().any(|there| there == tool) {
         return Ok(());
     }
-    Err(Refusal::bad(format!("there is no tool `{tool}`; there are: {}", tools.join(", "))))
+    Err(ApiRefusal::bad(format!("there is no tool `{tool}`; there are: {}", tools.join(", "))))
 }

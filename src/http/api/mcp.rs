@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use super::reply::{At, Body, Refusal, Reply};
+use super::reply::{ApiRefusal, At, Body, Reply};
 use crate::domain::{MCP_NAME_RULE, McpTransport, valid_mcp_name};
 use crate::http::Doors;
 use crate::mcp::McpError;
@@ -16,7 +16,7 @@ use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 /// The most servers.
 const MOST_SERVERS: usize = 16;
 
-impl From<McpError> for Refusal {
+impl From<McpError> for ApiRefusal {
     fn from(error: McpError) -> Self {
         Self::new(StatusCode::BAD_GATEWAY, error.to_string())
     }
@@ -38,20 +38,20 @@ pub(super) async fn add(
     State(doors): State<Doors>,
     At(name): At<String>,
     Body(transport): Body<McpTransport>,
-) -> Result<(StatusCode, Json<McpTools>), Refusal> {
+) -> Result<(StatusCode, Json<McpTools>), ApiRefusal> {
     if !valid_mcp_name(&name) {
-        return Err(Refusal::bad(MCP_NAME_RULE));
+        return Err(ApiRefusal::bad(MCP_NAME_RULE));
     }
-    transport.check().map_err(Refusal::bad)?;
+    transport.check().map_err(ApiRefusal::bad)?;
     if matches!(transport, McpTransport::Command { .. }) && !doors.mcp_commands {
-        return Err(Refusal::new(StatusCode::FORBIDDEN, NO_COMMANDS));
+        return Err(ApiRefusal::new(StatusCode::FORBIDDEN, NO_COMMANDS));
     }
     let servers = doors.store.mcp_servers().await?;
     if servers.iter().any(|server| server.name == name) {
         return Err(there_already(&name));
     }
     if servers.len() >= MOST_SERVERS {
-        return Err(Refusal::conflict(format!("there are {MOST_SERVERS} servers already; remove one first")));
+        return Err(ApiRefusal::conflict(format!("there are {MOST_SERVERS} servers already; remove one first")));
     }
     let listed = doors.mcp.list(&name, &transport).await?;
     if !doors.store.add_mcp_server(&name, &transport, &listed.tools, doors.clock.now()).await? {
@@ -84,7 +84,7 @@ pub(super) async fn remove(State(doors): State<Doors>, At(name): At<String>) -> 
     Ok(Json(serde_json::json!({ "removed": name })))
 }
 
-async fn known(doors: &Doors, name: &str) -> Result<McpServer, Refusal> {
+async fn known(doors: &Doors, name: &str) -> Result<McpServer, ApiRefusal> {
     doors.store.mcp_server(name).await?.ok_or_else(|| unknown(name))
 }
 
@@ -105,12 +105,12 @@ async fn kept(
     Ok(McpTools { tools: tools.collect(), name, changed, left_out })
 }
 
-fn unknown(name: &str) -> Refusal {
-    Refusal::unknown(format!("there is no MCP server `{name}`"))
+fn unknown(name: &str) -> ApiRefusal {
+    ApiRefusal::unknown(format!("there is no MCP server `{name}`"))
 }
 
-fn there_already(name: &str) -> Refusal {
-    Refusal::conflict(format!("there is an MCP server `{name}` already; remove it first, or choose another name"))
+fn there_already(name: &str) -> ApiRefusal {
+    ApiRefusal::conflict(format!("there is an MCP server `{name}` already; remove it first, or choose another name"))
 }
 
 const NO_COMMANDS: &str = "a program would run with all rights of the user level3 runs as, and without a token anybody on this machine could \

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use super::Doors;
 use crate::domain::DEFAULT_PROFILE;
 use crate::wire::api::NewConversation;
-use reply::{Body, Refusal};
+use reply::{ApiRefusal, Body};
 
 /// The largest body, in bytes. The largest thing to send is a capability in base64.
 const MAX_BODY_BYTES: usize = 4 << 20;
@@ -64,22 +64,22 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/usage", get(law::usage))
         .route("/replay/check", get(replay::check))
         .route("/replay/turns/{id}", get(replay::turn))
-        .fallback(async || Refusal::unknown("there is nothing here; docs/api.md lists what there is"))
-        .method_not_allowed_fallback(async || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
+        .fallback(async || ApiRefusal::unknown("there is nothing here; docs/api.md lists what there is"))
+        .method_not_allowed_fallback(async || ApiRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn(reply::json_only))
 }
 
 /// The refusal of the guard, in the form of this interface.
 pub(super) fn turned_away(status: StatusCode, why: &str) -> Response {
-    Refusal::new(status, why).into_response()
+    ApiRefusal::new(status, why).into_response()
 }
 
 /// A new conversation beside the main one.
 async fn create_conversation(
     State(doors): State<Doors>,
     Body(NewConversation { profile }): Body<NewConversation>,
-) -> Result<(StatusCode, Json<Value>), Refusal> {
+) -> Result<(StatusCode, Json<Value>), ApiRefusal> {
     let profile = doors.profiles.get(profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
     let conversation = doors.store.create_conversation_of(profile.name, doors.clock.now()).await?;
     Ok((StatusCode::CREATED, Json(json!({ "conversation": conversation }))))

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::reply::{At, Refusal, Reply};
+use super::reply::{ApiRefusal, At, Reply};
 use crate::domain::TurnId;
 use crate::facts::Event;
 use crate::http::Doors;
@@ -16,5 +16,5 @@ pub(super) async fn check(State(doors): State<Doors>) -> Reply<ReplayCheck> {
 
 pub(super) async fn turn(State(doors): State<Doors>, At(turn): At<TurnId>) -> Reply<ReplayedTurn<Event>> {
     let replayed = replay::turn(&doors.store, turn).await?;
-    replayed.map(Json).ok_or_else(|| Refusal::unknown(format!("there is no turn {turn}")))
+    replayed.map(Json).ok_or_else(|| ApiRefusal::unknown(format!("there is no turn {turn}")))
 }

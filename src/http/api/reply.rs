@@ -14,21 +14,21 @@ use crate::profiles::UnknownProfile;
 use crate::secrets::SecretError;
 use crate::store::{DecideError, LifeError, StoreError, UndoError};
 use crate::telemetry::chain;
-use crate::wire::api::Refused;
+use crate::wire::api::ApiError;
 
 /// A handler's answer, or its refusal.
-pub(super) type Reply<T> = Result<Json<T>, Refusal>;
+pub(super) type Reply<T> = Result<Json<T>, ApiRefusal>;
 
 /// A request that is not done.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct ApiRefusal {
     status: StatusCode,
-    refused: Refused,
+    refused: ApiError,
 }
 
-impl Refusal {
+impl ApiRefusal {
     pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
-        Self { status, refused: Refused { error: error.into(), grants_in_words: Vec::new() } }
+        Self { status, refused: ApiError { error: error.into(), grants_in_words: Vec::new() } }
     }
 
     pub(super) fn bad(error: impl Into<String>) -> Self {
@@ -44,29 +44,29 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ApiRefusal {
     fn into_response(self) -> Response {
         (self.status, Json(self.refused)).into_response()
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for ApiRefusal {
     fn from(error: StoreError) -> Self {
         if let StoreError::NoConversation(_) = error {
             return Self::unknown(error.to_string());
         }
         tracing::warn!(error = &error as &dyn std::error::Error, "the interface could not answer");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.told())
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.for_caller())
     }
 }
 
-impl From<UnknownProfile> for Refusal {
+impl From<UnknownProfile> for ApiRefusal {
     fn from(error: UnknownProfile) -> Self {
         Self::bad(error.to_string())
     }
 }
 
-impl From<DecideError> for Refusal {
+impl From<DecideError> for ApiRefusal {
     fn from(error: DecideError) -> Self {
         match error {
             DecideError::Unknown(_) => Self::unknown(error.to_string()),
@@ -76,7 +76,7 @@ impl From<DecideError> for Refusal {
     }
 }
 
-impl From<UndoError> for Refusal {
+impl From<UndoError> for ApiRefusal {
     fn from(error: UndoError) -> Self {
         match error {
             UndoError::Unknown(_) => Self::unknown(error.to_string()),
@@ -88,21 +88,21 @@ impl From<UndoError> for Refusal {
     }
 }
 
-impl From<LifeError> for Refusal {
+impl From<LifeError> for ApiRefusal {
     fn from(error: LifeError) -> Self {
         let told = error.to_string();
         match error {
             LifeError::Unknown(_) | LifeError::NoVersion(..) => Self::unknown(told),
             LifeError::Live(..) => Self::conflict(told),
             LifeError::Wider { grants_in_words, .. } => {
-                Self { status: StatusCode::CONFLICT, refused: Refused { error: told, grants_in_words } }
+                Self { status: StatusCode::CONFLICT, refused: ApiError { error: told, grants_in_words } }
             }
             LifeError::Store(error) => error.into(),
         }
     }
 }
 
-impl From<SecretError> for Refusal {
+impl From<SecretError> for ApiRefusal {
     fn from(error: SecretError) -> Self {
         match error {
             SecretError::Name(_) | SecretError::Short(_) | SecretError::Long(_) | SecretError::ZeroCharacter => {
@@ -123,19 +123,19 @@ impl From<SecretError> for Refusal {
 pub(super) struct Body<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
-    type Rejection = Refusal;
+    type Rejection = ApiRefusal;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiRefusal> {
         let bytes = bytes(request, state).await?;
         let text = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes[..] };
         // Serde would read a list as the fields in their order.
         if text.trim_ascii_start().starts_with(b"[") {
-            return Err(Refusal::bad("the body cannot be read: it must be a JSON object"));
+            return Err(ApiRefusal::bad("the body cannot be read: it must be a JSON object"));
         }
         if holds_zero(text) {
-            return Err(Refusal::bad("the body holds a zero character (\\u0000), which cannot be kept; leave it out"));
+            return Err(ApiRefusal::bad("the body holds a zero character (\\u0000), which cannot be kept; leave it out"));
         }
-        serde_json::from_slice(text).map(Self).map_err(|error| Refusal::bad(format!("the body cannot be read: {error}")))
+        serde_json::from_slice(text).map(Self).map_err(|error| ApiRefusal::bad(format!("the body cannot be read: {error}")))
     }
 }
 
@@ -153,10 +153,10 @@ fn holds_zero(json: &[u8]) -> bool {
 }
 
 /// The body as bytes, for a handler whose errors must not repeat it.
-pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Refusal> {
+pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiRefusal> {
     Bytes::from_request(request, state).await.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
-        _ => Refusal::bad("the body did not arrive whole"),
+        StatusCode::PAYLOAD_TOO_LARGE => ApiRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
+        _ => ApiRefusal::bad("the body did not arrive whole"),
     })
 }
 
@@ -164,24 +164,25 @@ pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result
 pub(super) struct At<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
-    type Rejection = Refusal;
+    type Rejection = ApiRefusal;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiRefusal> {
         let read = Path::from_request_parts(parts, state).await;
-        read.map(|Path(at)| Self(at)).map_err(|error| Refusal::bad(format!("the address cannot be read: {}", error.body_text())))
+        read.map(|Path(at)| Self(at))
+            .map_err(|error| ApiRefusal::bad(format!("the address cannot be read: {}", error.body_text())))
     }
 }
 
 /// The part of the address behind the question mark.
-pub(super) struct Asked<T>(pub T);
+pub(super) struct QueryString<T>(pub T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
-    type Rejection = Refusal;
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryString<T> {
+    type Rejection = ApiRefusal;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiRefusal> {
         let read = Query::from_request_parts(parts, state).await;
         read.map(|Query(asked)| Self(asked))
-            .map_err(|error| Refusal::bad(format!("the query cannot be read: {}", error.body_text())))
+            .map_err(|error| ApiRefusal::bad(format!("the query cannot be read: {}", error.body_text())))
     }
 }
 
@@ -199,7 +200,7 @@ pub(super) async fn json_only(request: Request, next: Next) -> Response {
         next.run(request).await
     } else {
         let told = "send the body as JSON, with the header Content-Type: application/json";
-        Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, told).into_response()
+        ApiRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, told).into_response()
     };
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response

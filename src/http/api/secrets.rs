@@ -6,43 +6,32 @@ use axum::Json;
 use axum::extract::{Request, State};
 use secrecy::SecretString;
 
-use super::reply::{At, Refusal, Reply, bytes};
+use super::reply::{ApiRefusal, At, Reply, bytes};
 use crate::http::Doors;
-use crate::secrets::SecretInfo;
 use crate::wire::api::{Secret, Secrets};
 
 pub(super) async fn list(State(doors): State<Doors>) -> Reply<Secrets> {
-    Ok(Json(Secrets { secrets: doors.vault.list().await?.into_iter().map(told).collect() }))
+    Ok(Json(Secrets { secrets: doors.vault.list().await? }))
 }
 
 pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, request: Request) -> Reply<Secret> {
     let body = bytes(request, &doors).await?;
     // A parser's words on a wrong body may hold a part of it.
-    let wrong = || Refusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#);
+    let wrong = || ApiRefusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#);
     let mut object: BTreeMap<String, String> = serde_json::from_slice(&body).map_err(|_| wrong())?;
     let value = object.remove("value").filter(|_| object.is_empty()).ok_or_else(wrong)?;
     doors.vault.set(&name, SecretString::from(value), doors.clock.now()).await?;
     let set = doors.vault.list().await?.into_iter().find(|secret| secret.name == name);
-    set.map(|secret| Json(told(secret))).ok_or_else(|| removed(&name))
+    set.map(Json).ok_or_else(|| removed(&name))
 }
 
 pub(super) async fn remove(State(doors): State<Doors>, At(name): At<String>) -> Reply<serde_json::Value> {
     if !doors.vault.remove(&name).await? {
-        return Err(Refusal::unknown(format!("there is no secret `{name}`")));
+        return Err(ApiRefusal::unknown(format!("there is no secret `{name}`")));
     }
     Ok(Json(serde_json::json!({ "removed": name })))
 }
 
-fn removed(name: &str) -> Refusal {
-    Refusal::conflict(format!("the secret {name} was set, and removed by somebody else in the same moment"))
-}
-
-fn told(secret: SecretInfo) -> Secret {
-    Secret {
-        name: secret.name,
-        created_at: secret.created_at,
-        updated_at: secret.updated_at,
-        used_by: secret.used_by,
-        readable: secret.readable,
-    }
+fn removed(name: &str) -> ApiRefusal {
+    ApiRefusal::conflict(format!("the secret {name} was set, and removed by somebody else in the same moment"))
 }

@@ -7,10 +7,10 @@ use axum::extract::State;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
-use super::reply::{Asked, At, Refusal, Reply};
-use crate::domain::TurnId;
+use super::reply::{ApiRefusal, At, QueryString, Reply};
+use crate::domain::{Machine, TurnId};
 use crate::http::Doors;
-use crate::wire::api::Turn;
+use crate::wire::api::TurnReport;
 
 /// How long one request waits, in real time: the client asks again.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -25,16 +25,16 @@ pub(super) struct Waiting {
 pub(super) async fn show(
     State(doors): State<Doors>,
     At(turn): At<TurnId>,
-    Asked(Waiting { wait }): Asked<Waiting>,
-) -> Reply<Turn> {
+    QueryString(Waiting { wait }): QueryString<Waiting>,
+) -> Reply<TurnReport> {
     // The handler subscribes before it first looks, so that it misses no event between.
     let mut events = doors.store.signals().events();
     let mut elsewhere = doors.store.signals().elsewhere();
     let until = Instant::now() + PATIENCE;
     loop {
         let report = doors.store.turn_report(turn).await?;
-        let report = report.ok_or_else(|| Refusal::unknown(format!("there is no turn {turn}")))?;
-        let settled = report.state.is_final() || report.approval.is_some();
+        let report = report.ok_or_else(|| ApiRefusal::unknown(format!("there is no turn {turn}")))?;
+        let settled = report.state.is_over() || report.approval.is_some();
         if settled || !wait || doors.shutdown.is_cancelled() || Instant::now() >= until {
             return Ok(Json(report));
         }

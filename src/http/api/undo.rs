@@ -3,19 +3,19 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::reply::{At, Refusal, Reply};
+use super::reply::{ApiRefusal, At, Reply};
 use crate::domain::ToolCallId;
 use crate::http::Doors;
-use crate::wire::api::{Kept, Undone};
+use crate::wire::api::{KeptCalls, Undone};
 
-pub(super) async fn list(State(doors): State<Doors>) -> Reply<Kept> {
-    Ok(Json(Kept { kept: doors.store.kept_calls().await? }))
+pub(super) async fn list(State(doors): State<Doors>) -> Reply<KeptCalls> {
+    Ok(Json(KeptCalls { kept: doors.store.kept_calls().await? }))
 }
 
 /// An undo runs to its end even if the client goes away.
 pub(super) async fn undo(State(doors): State<Doors>, At(call): At<ToolCallId>) -> Reply<Undone> {
     let (store, now) = (doors.store.clone(), doors.clock.now());
     let undoing = tokio::spawn(async move { store.undo_call(call, now).await });
-    let undone = undoing.await.map_err(|_panicked| Refusal::conflict("undoing this failed; nothing was changed"))?;
+    let undone = undoing.await.map_err(|_panicked| ApiRefusal::conflict("undoing this failed; nothing was changed"))?;
     Ok(Json(Undone { call, rows: undone? }))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Limits of the listener, all in real time: they guard against peers that hang or hold on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// How long the head of a request may take, and how long a connection may be idle before the
     /// next.
     pub head: Duration,
@@ -22,7 +22,7 @@ pub struct Limits {
     pub reserve_head: Duration,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// The limits of a process that may open so many files: connections get half of them.
     pub fn within(files: u64) -> Self {
         let half = usize::try_from(files / 2).unwrap_or(usize::MAX).clamp(16, 4096);

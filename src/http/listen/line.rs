@@ -16,7 +16,7 @@ use tokio::time::Sleep;
 const LINGER: Duration = Duration::from_secs(2);
 
 /// A connection, with its place among those that may be open.
-pub(super) struct Line {
+pub(super) struct ClientStream {
     /// `None` once it is dropped.
     open: Option<(TcpStream, OwnedSemaphorePermit)>,
     patience: Duration,
@@ -26,7 +26,7 @@ pub(super) struct Line {
     ended: bool,
 }
 
-impl Line {
+impl ClientStream {
     /// `patience` is how long the peer may go without reading.
     pub(super) fn new(stream: TcpStream, permit: OwnedSemaphorePermit, patience: Duration) -> Self {
         // Without this, small frames wait for the peer's delayed acknowledgement, 40 ms of it.
@@ -56,7 +56,7 @@ impl Line {
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for ClientStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = ready!(self.stream().poll_read(cx, buffer));
@@ -65,7 +65,7 @@ impl AsyncRead for Line {
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for ClientStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = self.stream().poll_write(cx, bytes);
         self.patiently(cx, written)
@@ -89,7 +89,7 @@ impl AsyncWrite for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for ClientStream {
     fn drop(&mut self) {
         let Some((stream, permit)) = self.open.take().filter(|_| !self.ended) else { return };
         if let Ok(runtime) = Handle::try_current() {

@@ -28,8 +28,8 @@ use tower::ServiceExt;
 use super::access::{HEALTH, Peer};
 
 pub(super) use body::in_time;
-pub use limits::Limits;
-use line::Line;
+pub use limits::ConnectionLimits;
+use line::ClientStream;
 
 /// How long to wait if no connection can be taken: the machine has no file left, or no memory.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// Serves until `shutdown`, then lets open requests end. Dropping it cuts them off.
-pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits, shutdown: CancellationToken) {
+pub(super) async fn serve(listener: TcpListener, router: Router, limits: ConnectionLimits, shutdown: CancellationToken) {
     let room = Arc::new(Semaphore::new(limits.connections));
     let reserve = Arc::new(Semaphore::new(limits.reserve));
     let mut connections = JoinSet::new();
@@ -62,7 +62,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits,
             );
         }
         full = !all;
-        let line = Line::new(stream, permit, limits.write);
+        let line = ClientStream::new(stream, permit, limits.write);
         connections.spawn(connection(line, peer, all, router.clone(), limits, shutdown.clone()));
     }
     drop(listener);
@@ -87,7 +87,14 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
 
 /// One connection, until its end; `all` is false if it is beyond the limit and may only ask for the
 /// health.
-async fn connection(line: Line, peer: SocketAddr, all: bool, router: Router, limits: Limits, shutdown: CancellationToken) {
+async fn connection(
+    line: ClientStream,
+    peer: SocketAddr,
+    all: bool,
+    router: Router,
+    limits: ConnectionLimits,
+    shutdown: CancellationToken,
+) {
     let service = service_fn(move |request| answer(router.clone(), request, peer, all));
     let mut http = http1::Builder::new();
     // The limit for the head holds between two requests as well.

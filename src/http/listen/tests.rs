@@ -11,12 +11,12 @@ const NEVER: Duration = Duration::from_secs(600);
 /// Guards against a test that hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn limits() -> Limits {
-    Limits { head: NEVER, body: NEVER, write: NEVER, reserve_head: NEVER, ..Limits::within(1024) }
+fn limits() -> ConnectionLimits {
+    ConnectionLimits { head: NEVER, body: NEVER, write: NEVER, reserve_head: NEVER, ..ConnectionLimits::within(1024) }
 }
 
 /// A server with these limits; `serving` ends when it has ended.
-async fn server(limits: Limits) -> (SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
+async fn server(limits: ConnectionLimits) -> (SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
     let router = Router::new()
         .route("/", get(async || "here"))
         .route("/healthz", get(async || "ok"))
@@ -48,7 +48,7 @@ async fn ask(address: SocketAddr, path: &str) -> String {
 
 #[tokio::test]
 async fn who_says_nothing_or_half_a_head_is_let_go() {
-    let (address, ..) = server(Limits { head: Duration::from_millis(200), ..limits() }).await;
+    let (address, ..) = server(ConnectionLimits { head: Duration::from_millis(200), ..limits() }).await;
     for said in ["", "GET / HTTP/1.1\r\nHost", "GET / HTTP/1.1\r\nHost: x\r\n"] {
         assert_eq!(rest(&mut begin(address, said).await).await, "", "{said}");
     }
@@ -59,7 +59,7 @@ async fn who_says_nothing_or_half_a_head_is_let_go() {
 
 #[tokio::test]
 async fn a_body_that_does_not_come_is_answered_with_408() {
-    let (address, ..) = server(Limits { body: Duration::from_millis(200), ..limits() }).await;
+    let (address, ..) = server(ConnectionLimits { body: Duration::from_millis(200), ..limits() }).await;
     let head = "POST /take HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n";
     for said in [head.to_owned(), format!("{head}half")] {
         let told = rest(&mut begin(address, &said).await).await;
@@ -71,7 +71,7 @@ async fn a_body_that_does_not_come_is_answered_with_408() {
 
 #[tokio::test]
 async fn who_does_not_read_is_let_go() {
-    let (address, shutdown, serving) = server(Limits { write: Duration::from_millis(200), ..limits() }).await;
+    let (address, shutdown, serving) = server(ConnectionLimits { write: Duration::from_millis(200), ..limits() }).await;
     let stream = begin(address, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n").await;
     stream.readable().await.unwrap();
     // The server ends although nobody read the answer: the connection is gone.
@@ -82,7 +82,8 @@ async fn who_does_not_read_is_let_go() {
 
 #[tokio::test]
 async fn beyond_the_room_the_health_is_still_told_and_afterwards_there_is_room_again() {
-    let (address, ..) = server(Limits { connections: 3, reserve: 2, reserve_head: Duration::from_millis(200), ..limits() }).await;
+    let (address, ..) =
+        server(ConnectionLimits { connections: 3, reserve: 2, reserve_head: Duration::from_millis(200), ..limits() }).await;
     let mut holding = Vec::new();
     for _ in 0..3 {
         let mut stream = begin(address, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;

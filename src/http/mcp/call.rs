@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep_until};
 
-use super::{Door, broken, told};
-use crate::domain::{ApprovalId, CallRequest, TurnId};
+use super::{Door, broken, words};
+use crate::domain::{ApprovalId, CallRequest, Machine, TurnId};
 use crate::profiles;
 use crate::store::{McpCall, McpTurn, StoreError};
 
@@ -44,23 +44,23 @@ impl Door {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         if self.doors.safe_mode {
-            return Ok(told::failed(told::SAFE_MODE));
+            return Ok(words::failed(words::SAFE_MODE));
         }
         let tool = request.name.as_ref();
         let offered = self.offered().await.map_err(|error| broken(&error))?;
         if !offered.iter().any(|spec| spec.name == tool) {
             let names: Vec<_> = offered.iter().map(|spec| spec.name.as_str()).collect();
-            return Err(ErrorData::invalid_params(told::unknown(tool, &names), None));
+            return Err(ErrorData::invalid_params(words::unknown(tool, &names), None));
         }
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let client = told::client(context.client_info().map(|info| info.name).as_deref());
+        let client = words::client(context.client_info().map(|info| info.name).as_deref());
         let key = fingerprint(tool, &arguments, context.meta.get(KEY)).map_err(|wrong| ErrorData::invalid_params(wrong, None))?;
         let mcp = self.queued(&client, tool, &arguments, key).await.map_err(|error| broken(&error))?;
-        let Some(McpTurn { turn, joined }) = mcp else { return Ok(told::failed(told::TOO_MANY_WAIT)) };
+        let Some(McpTurn { turn, joined }) = mcp else { return Ok(words::failed(words::TOO_MANY_WAIT)) };
         tracing::info!(%turn, tool, client, joined, "an MCP client calls");
         let keyed = context.meta.get(KEY).is_some_and(Value::is_string);
         match self.wait(turn, tool, keyed, &context).await.map_err(|error| broken(&error))? {
-            Waited::Answer(result) => Ok(told::about(result, turn, joined)),
+            Waited::Answer(result) => Ok(words::about(result, turn, joined)),
             Waited::Cancelled => Err(ErrorData::internal_error("cancelled by the client", None)),
         }
     }
@@ -93,13 +93,13 @@ impl Door {
         let mut decision = None;
         loop {
             let report = doors.store.turn_report(turn).await?;
-            let Some(report) = report else { return Ok(Waited::Answer(told::failed(told::GONE))) };
-            if report.state.is_final() {
+            let Some(report) = report else { return Ok(Waited::Answer(words::failed(words::GONE))) };
+            if report.state.is_over() {
                 let limit = doors.store.limit_told(turn).await?;
                 if !keyed {
                     doors.store.mcp_delivered(turn, doors.clock.now()).await?;
                 }
-                return Ok(Waited::Answer(told::outcome(report, limit)));
+                return Ok(Waited::Answer(words::outcome(report, limit)));
             }
             // After the decision the call waits as for any other turn.
             decision = decision.filter(|_| report.approval.is_some());
@@ -132,11 +132,11 @@ impl Door {
                 _ = elsewhere.next() => {}
                 () = patience => {
                     if decision.is_none() {
-                        return Ok(Waited::Answer(told::still_at_work(tool)));
+                        return Ok(Waited::Answer(words::still_at_work(tool)));
                     }
                 }
                 () = context.ct.cancelled() => return self.cancelled(turn).await,
-                () = doors.shutdown.cancelled() => return Ok(Waited::Answer(told::failed(told::RESTARTS))),
+                () = doors.shutdown.cancelled() => return Ok(Waited::Answer(words::failed(words::RESTARTS))),
             }
         }
     }
@@ -157,8 +157,8 @@ impl Door {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let host = parts.and_then(|parts| parts.headers.get("host")?.to_str().ok()).unwrap_or("level3");
         Ok(match self.doors.store.approval(approval).await? {
-            Some(approval) => told::waits(&approval, tool, host),
-            None => told::still_at_work(tool),
+            Some(approval) => words::waits(&approval, tool, host),
+            None => words::still_at_work(tool),
         })
     }
 
@@ -166,7 +166,7 @@ impl Door {
     async fn cancelled(&self, turn: TurnId) -> Result<Waited, StoreError> {
         let doors = &self.doors;
         if doors.shutdown.is_cancelled() {
-            return Ok(Waited::Answer(told::failed(told::RESTARTS)));
+            return Ok(Waited::Answer(words::failed(words::RESTARTS)));
         }
         doors.store.stop_turn(turn, doors.clock.now()).await?;
         doors.store.mcp_delivered(turn, doors.clock.now()).await?;

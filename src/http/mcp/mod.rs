@@ -3,7 +3,7 @@
 //! `docs/mcp.md` describes it; the crate `rmcp` has the protocol.
 
 mod call;
-mod told;
+mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -118,7 +118,7 @@ fn tool(spec: ToolSpec) -> Tool {
 /// Words for a client if the database does not answer; the log has the rest.
 fn broken(error: &StoreError) -> ErrorData {
     tracing::warn!(error = error as &dyn std::error::Error, "an MCP client could not be answered");
-    ErrorData::internal_error(error.told(), None)
+    ErrorData::internal_error(error.for_caller(), None)
 }
 
 /// Completes when the offered tools may have changed; `false` if the server ends.

@@ -8,18 +8,18 @@ use axum::response::{IntoResponse, Response};
 
 use super::answering::Answering;
 use super::follow::{Ears, Follow, Next};
-use super::read::{Asked, CONVERSATION};
-use super::refusal::Refusal;
+use super::read::{AnswerableRequest, CONVERSATION};
+use super::refusal::V1Refusal;
 use super::stream;
 use crate::http::Doors;
 use crate::memory;
 use crate::store::ShownAccepted;
-use crate::wire::v1::{Choice, Completion, MODEL, Progress, Said};
+use crate::wire::v1::{AssistantMessage, Choice, Completion, Level3Part, MODEL};
 
-pub(super) async fn complete(State(doors): State<Doors>, asked: Asked) -> Result<Response, Refusal> {
+pub(super) async fn complete(State(doors): State<Doors>, asked: AnswerableRequest) -> Result<Response, V1Refusal> {
     // The handler listens before it accepts anything, so that it misses no event between.
     let ears = Ears::open(&doors);
-    let Asked { shown, stream, include_usage, bytes } = asked;
+    let AnswerableRequest { shown, stream, include_usage, bytes } = asked;
     let fingerprint = shown.asked;
     let (store, now) = (doors.store.clone(), doors.clock.now());
     // A client that goes away now must not cut the commit off from its announcement.
@@ -51,20 +51,20 @@ fn with_headers(mut response: Response, accepted: &ShownAccepted) -> Response {
 /// A body of more bytes had images; the memory it leaves is worth giving back.
 const LARGE_BYTES: usize = 1 << 20;
 
-async fn whole(mut answering: Answering) -> Result<Json<Completion>, Refusal> {
+async fn whole(mut answering: Answering) -> Result<Json<Completion>, V1Refusal> {
     let ending = loop {
         match answering.follow.next().await? {
             // The pieces add up in the text of `Telling`.
             Next::Piece(_) => {}
             Next::End(ending) => break ending,
-            Next::Away => return Err(Refusal::away()),
+            Next::Away => return Err(V1Refusal::away()),
         }
     };
     let end = answering.end(ending).await?;
-    let level3 = Progress { approval: end.approval, ..answering.progress() };
+    let level3 = Level3Part { approval: end.approval, ..answering.progress() };
     let (id, created) = (answering.id(), answering.created());
     let telling = answering.follow.telling();
-    let message = Said { role: "assistant", content: telling.text().to_owned(), refusal: None };
+    let message = AssistantMessage { role: "assistant", content: telling.text().to_owned(), refusal: None };
     let choice = Choice { index: 0, message, logprobs: None, finish_reason: end.finish_reason };
     let usage = telling.usage();
     Ok(Json(Completion { id, object: "chat.completion", created, model: MODEL, choices: [choice], usage, level3 }))

@@ -4,12 +4,12 @@ use axum::http::StatusCode;
 
 use super::follow::Follow;
 use super::history::link;
-use super::refusal::Refusal;
+use super::refusal::V1Refusal;
 use super::telling::{Ending, Telling};
 use crate::domain::{ApprovalId, Failure, Shown};
 use crate::http::Doors;
 use crate::store::{Fingerprint, ShownAccepted};
-use crate::wire::v1::Progress;
+use crate::wire::v1::Level3Part;
 
 /// A request on its way to its answer.
 pub(super) struct Answering {
@@ -19,7 +19,7 @@ pub(super) struct Answering {
 }
 
 /// How an answer ends.
-pub(super) struct End {
+pub(super) struct AnswerEnd {
     /// Text that is still to be told.
     pub(super) text: String,
     pub(super) finish_reason: &'static str,
@@ -37,13 +37,13 @@ impl Answering {
         self.follow.shown().at.timestamp()
     }
 
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> Level3Part {
         let ShownAccepted { conversation, turn, .. } = *self.follow.shown();
-        Progress { conversation, turn, approval: None, tool_call: None, tool_result: None }
+        Level3Part { conversation, turn, approval: None, tool_call: None, tool_result: None }
     }
 
     /// Ends the answer, and keeps what the client will show if it goes on.
-    pub(super) async fn end(&mut self, ending: Ending) -> Result<End, Refusal> {
+    pub(super) async fn end(&mut self, ending: Ending) -> Result<AnswerEnd, V1Refusal> {
         let telling = self.follow.telling();
         let end = ended(telling, ending)?;
         let told = link(&self.asked, "assistant", telling.text());
@@ -53,19 +53,19 @@ impl Answering {
 }
 
 /// The last words, or why there are none.
-fn ended(telling: &mut Telling, ending: Ending) -> Result<End, Refusal> {
-    let end = |text, approval| End { text, finish_reason: "stop", approval };
+fn ended(telling: &mut Telling, ending: Ending) -> Result<AnswerEnd, V1Refusal> {
+    let end = |text, approval| AnswerEnd { text, finish_reason: "stop", approval };
     Ok(match ending {
-        Ending::Answered(cut) => End { finish_reason: if cut { "length" } else { "stop" }, ..end(String::new(), None) },
+        Ending::Answered(cut) => AnswerEnd { finish_reason: if cut { "length" } else { "stop" }, ..end(String::new(), None) },
         Ending::Stopped => end(telling.add("*(stopped)*"), None),
         Ending::Waiting(approval, shown) => end(telling.add(&waiting(approval, &shown)), Some(approval)),
         Ending::Behind(approval) => end(telling.add(&behind(approval)), Some(approval)),
-        Ending::Busy(reason, wait) => return Err(Refusal::busy(reason, wait)),
+        Ending::Busy(reason, wait) => return Err(V1Refusal::busy(reason, wait)),
         Ending::Failed(Some(Failure::Model), reason) => {
-            return Err(Refusal::failed(StatusCode::BAD_GATEWAY, reason, "model_failed"));
+            return Err(V1Refusal::failed(StatusCode::BAD_GATEWAY, reason, "model_failed"));
         }
         Ending::Failed(Some(Failure::Server) | None, reason) => {
-            return Err(Refusal::failed(StatusCode::SERVICE_UNAVAILABLE, reason, "turn_failed"));
+            return Err(V1Refusal::failed(StatusCode::SERVICE_UNAVAILABLE, reason, "turn_failed"));
         }
     })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::telling::{Ending, Piece, Telling};
+use super::telling::{Ending, StreamPiece, Telling};
 use crate::facts::EventRecord;
 use crate::http::Doors;
 use crate::store::{Elsewhere, ShownAccepted, StoreError};
@@ -20,7 +20,7 @@ const PAGE: i64 = 200;
 #[derive(Debug)]
 pub(super) enum Next {
     /// More to say.
-    Piece(Piece),
+    Piece(StreamPiece),
     /// Nothing more comes.
     End(Ending),
     /// The server ends or restarts; the turn is kept.
@@ -49,7 +49,7 @@ pub(super) struct Follow {
     /// The newest event that was read.
     position: i64,
     telling: Telling,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<StreamPiece>,
 }
 
 impl Follow {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::refusal::Refusal;
+use super::refusal::V1Refusal;
 use crate::http::images;
 use crate::store::{Fingerprint, NewImage};
 use crate::wire::MAX_IMAGES;
@@ -15,7 +15,7 @@ const MAX_MESSAGES: usize = 2000;
 
 /// A history, taken apart.
 #[derive(Debug)]
-pub(super) struct History {
+pub(super) struct ClientHistory {
     /// Fingerprint of the messages before the input; `None` if there are none.
     pub(super) before: Option<Fingerprint>,
     /// Fingerprint of all messages.
@@ -51,11 +51,11 @@ struct Picture {
     taken: Result<NewImage, String>,
 }
 
-impl History {
-    pub(super) fn read(messages: Vec<GivenMessage>) -> Result<Self, Refusal> {
+impl ClientHistory {
+    pub(super) fn read(messages: Vec<GivenMessage>) -> Result<Self, V1Refusal> {
         if messages.len() > MAX_MESSAGES {
             let told = format!("the history has {} messages; {MAX_MESSAGES} is the most", messages.len());
-            return Err(Refusal::bad(told).at("messages").code("context_length_exceeded"));
+            return Err(V1Refusal::bad(told).at("messages").code("context_length_exceeded"));
         }
         let (mut instructions, mut said) = (Vec::new(), Vec::new());
         for (at, message) in messages.into_iter().enumerate() {
@@ -65,7 +65,7 @@ impl History {
                 "user" | "assistant" | "tool" | "function" => said.push(given),
                 other => {
                     let told = format!("`{other}` is no role; there are system, developer, user, assistant and tool");
-                    return Err(Refusal::bad(told).at(format!("messages[{at}].role")));
+                    return Err(V1Refusal::bad(told).at(format!("messages[{at}].role")));
                 }
             }
         }
@@ -73,11 +73,11 @@ impl History {
         let input = said.split_off(begins);
         if let Some(Given { at, .. }) = input.iter().find(|given| given.role != "user") {
             let told = "level3 runs its own tools: a result of a tool cannot be the input";
-            return Err(Refusal::bad(told).at(format!("messages[{at}].role")));
+            return Err(V1Refusal::bad(told).at(format!("messages[{at}].role")));
         }
         if input.iter().all(|given| given.text.trim().is_empty() && given.pictures.is_empty()) {
             let told = "there is nothing to react to: the last message must be the user's, with text or an image";
-            return Err(Refusal::bad(told).at("messages"));
+            return Err(V1Refusal::bad(told).at("messages"));
         }
         let before = (!said.is_empty()).then(|| chain(Fingerprint::default(), &said));
         let asked = chain(before.unwrap_or_default(), &input);
@@ -88,12 +88,12 @@ impl History {
 }
 
 /// Text and images of a message.
-fn given(GivenMessage { role, content }: GivenMessage, at: usize) -> Result<Given, Refusal> {
+fn given(GivenMessage { role, content }: GivenMessage, at: usize) -> Result<Given, V1Refusal> {
     let parts = match content {
         Value::Null => Vec::new(),
         Value::String(text) => return Ok(Given { at, role, text, pictures: Vec::new() }),
         Value::Array(parts) => parts,
-        _ => return Err(Refusal::bad("`content` must be text or a list of parts").at(format!("messages[{at}].content"))),
+        _ => return Err(V1Refusal::bad("`content` must be text or a list of parts").at(format!("messages[{at}].content"))),
     };
     let (mut texts, mut pictures) = (Vec::new(), Vec::new());
     for (part, content) in parts.into_iter().enumerate() {
@@ -115,8 +115,8 @@ fn given(GivenMessage { role, content }: GivenMessage, at: usize) -> Result<Give
     Ok(Given { at, role, text: texts.join("\n"), pictures })
 }
 
-fn unsupported(told: String, at: usize, part: usize) -> Refusal {
-    Refusal::bad(told).at(format!("messages[{at}].content[{part}]")).code("unsupported_content")
+fn unsupported(told: String, at: usize, part: usize) -> V1Refusal {
+    V1Refusal::bad(told).at(format!("messages[{at}].content[{part}]")).code("unsupported_content")
 }
 
 fn picture(part: usize, url: &str) -> Picture {
@@ -129,9 +129,9 @@ fn picture(part: usize, url: &str) -> Picture {
 }
 
 /// Text and images of the input. An image that is not taken refuses the request.
-fn taken(input: Vec<Given>) -> Result<(String, Vec<NewImage>), Refusal> {
+fn taken(input: Vec<Given>) -> Result<(String, Vec<NewImage>), V1Refusal> {
     let count = input.iter().map(|given| given.pictures.len()).sum();
-    images::few(count).map_err(|why| Refusal::bad(why).at("messages").code("unsupported_content"))?;
+    images::few(count).map_err(|why| V1Refusal::bad(why).at("messages").code("unsupported_content"))?;
     let (mut texts, mut images) = (Vec::new(), Vec::new());
     for Given { at, text, pictures, .. } in input {
         texts.push(text);

@@ -19,7 +19,7 @@ use axum::{Json, Router};
 use super::Doors;
 use crate::wire::v1::{MODEL, ModelEntry, Models};
 use crate::wire::{MAX_IMAGE_BYTES, MAX_IMAGES};
-use refusal::Refusal;
+use refusal::V1Refusal;
 
 pub(super) use refusal::turned_away;
 
@@ -33,8 +33,8 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/chat/completions", post(answer::complete))
         .route("/models", get(models))
         .route("/models/{id}", get(model))
-        .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; docs/openai.md lists what there is"))
-        .method_not_allowed_fallback(async || Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
+        .fallback(async || V1Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; docs/openai.md lists what there is"))
+        .method_not_allowed_fallback(async || V1Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
 }
 
@@ -44,6 +44,6 @@ async fn models() -> Json<Models> {
     Json(Models { object: "list", data: [AGENT] })
 }
 
-async fn model(Path(id): Path<String>) -> Result<Json<ModelEntry>, Refusal> {
-    if id == MODEL { Ok(Json(AGENT)) } else { Err(Refusal::no_model(&id)) }
+async fn model(Path(id): Path<String>) -> Result<Json<ModelEntry>, V1Refusal> {
+    if id == MODEL { Ok(Json(AGENT)) } else { Err(V1Refusal::no_model(&id)) }
 }

@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::history::{History, link};
-use super::refusal::Refusal;
+use super::history::{ClientHistory, link};
+use super::refusal::V1Refusal;
 use crate::domain::ConversationId;
 use crate::store::{Fingerprint, ShownRequest};
 use crate::wire::v1::{CompletionRequest, MODEL};
@@ -22,7 +22,7 @@ const MAX_KEY_BYTES: usize = 255;
 
 /// A request that can be answered.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct AnswerableRequest {
     /// The message to accept.
     pub(super) shown: ShownRequest,
     pub(super) stream: bool,
@@ -31,23 +31,23 @@ pub(super) struct Asked {
     pub(super) bytes: usize,
 }
 
-impl<S: Send + Sync> FromRequest<S> for Asked {
-    type Rejection = Refusal;
+impl<S: Send + Sync> FromRequest<S> for AnswerableRequest {
+    type Rejection = V1Refusal;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, V1Refusal> {
         let headers = request.headers().clone();
         // A browser may send another page's form unasked, but a form has another type.
         let kind = text(&headers, header::CONTENT_TYPE.as_str()).and_then(|kind| kind.split(';').next());
         if !kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
             let told = "send the body as JSON, with the header Content-Type: application/json";
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, told));
+            return Err(V1Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, told));
         }
         let body = Bytes::from_request(request, state).await.map_err(|error| match error.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, too_large()),
-            _ => Refusal::bad("the body did not arrive whole"),
+            StatusCode::PAYLOAD_TOO_LARGE => V1Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, too_large()),
+            _ => V1Refusal::bad("the body did not arrive whole"),
         })?;
         let request = serde_json::from_slice(&body)
-            .map_err(|error| Refusal::bad(format!("the body cannot be read as a chat completion request: {error}")))?;
+            .map_err(|error| V1Refusal::bad(format!("the body cannot be read as a chat completion request: {error}")))?;
         let bytes = body.len();
         drop(body);
         Ok(Self { bytes, ..read(request, &headers)? })
@@ -65,9 +65,9 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<Asked, Refusal> {
+fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<AnswerableRequest, V1Refusal> {
     if request.model != MODEL {
-        return Err(Refusal::no_model(&request.model));
+        return Err(V1Refusal::no_model(&request.model));
     }
     refuse_unsupported(&request)?;
     let key = text(headers, "idempotency-key").map(key).transpose()?;
@@ -75,7 +75,7 @@ fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<Asked, Refusa
     let conversation = conversation(&request, headers)?;
     let include_usage = request.stream_options.is_some_and(|options| options.include_usage == Some(true));
     let answer_tokens = answer_tokens(&request)?;
-    let history = History::read(request.messages)?;
+    let history = ClientHistory::read(request.messages)?;
     let shown = ShownRequest {
         conversation,
         key,
@@ -91,33 +91,33 @@ fn read(request: CompletionRequest, headers: &HeaderMap) -> Result<Asked, Refusa
         images: history.images,
         answer_tokens,
     };
-    Ok(Asked { shown, stream: request.stream == Some(true), include_usage, bytes: 0 })
+    Ok(AnswerableRequest { shown, stream: request.stream == Some(true), include_usage, bytes: 0 })
 }
 
 /// How much the model may write in a step. Some clients send -1 if they set no bound.
-fn answer_tokens(request: &CompletionRequest) -> Result<Option<u32>, Refusal> {
+fn answer_tokens(request: &CompletionRequest) -> Result<Option<u32>, V1Refusal> {
     let names = ["max_completion_tokens", "max_tokens"];
     let said = names.iter().filter_map(|name| Some((*name, request.rest.get(*name)?))).find(|(_, value)| !value.is_null());
     match said.map(|(name, value)| (name, value.as_i64())) {
         None | Some((_, Some(-1))) => Ok(None),
         Some((_, Some(tokens))) if tokens > 0 => Ok(Some(u32::try_from(tokens).unwrap_or(u32::MAX))),
-        Some((name, _)) => Err(Refusal::bad(format!("`{name}` must be a whole number above 0")).at(name)),
+        Some((name, _)) => Err(V1Refusal::bad(format!("`{name}` must be a whole number above 0")).at(name)),
     }
 }
 
-fn key(key: &str) -> Result<Fingerprint, Refusal> {
+fn key(key: &str) -> Result<Fingerprint, V1Refusal> {
     if key.is_empty() || key.len() > MAX_KEY_BYTES {
-        return Err(Refusal::bad(format!("Idempotency-Key must have 1 to {MAX_KEY_BYTES} bytes")));
+        return Err(V1Refusal::bad(format!("Idempotency-Key must have 1 to {MAX_KEY_BYTES} bytes")));
     }
     Ok(Sha256::digest(key).into())
 }
 
 /// The conversation a request names, in the header or in `metadata`.
-fn conversation(request: &CompletionRequest, headers: &HeaderMap) -> Result<Option<ConversationId>, Refusal> {
+fn conversation(request: &CompletionRequest, headers: &HeaderMap) -> Result<Option<ConversationId>, V1Refusal> {
     const NUMBER: &str = "a conversation is named by its number, as this server gave it";
     let number = |text: &str, place| {
-        let number = text.trim().parse().map_err(|_| Refusal::bad(NUMBER).at(place))?;
-        Ok::<_, Refusal>(ConversationId(number))
+        let number = text.trim().parse().map_err(|_| V1Refusal::bad(NUMBER).at(place))?;
+        Ok::<_, V1Refusal>(ConversationId(number))
     };
     let header = match headers.get(CONVERSATION) {
         Some(value) => Some(number(value.to_str().unwrap_or_default(), CONVERSATION)?),
@@ -131,7 +131,7 @@ fn conversation(request: &CompletionRequest, headers: &HeaderMap) -> Result<Opti
     };
     match (header, named) {
         (Some(header), Some(named)) if header != named => {
-            Err(Refusal::bad(format!("{CONVERSATION} and metadata name different conversations")).at(place))
+            Err(V1Refusal::bad(format!("{CONVERSATION} and metadata name different conversations")).at(place))
         }
         (header, named) => Ok(header.or(named)),
     }
@@ -139,7 +139,7 @@ fn conversation(request: &CompletionRequest, headers: &HeaderMap) -> Result<Opti
 
 /// Refuses a field that would make the answer another than the client expects. A field that only
 /// tunes a model is ignored.
-fn refuse_unsupported(request: &CompletionRequest) -> Result<(), Refusal> {
+fn refuse_unsupported(request: &CompletionRequest) -> Result<(), V1Refusal> {
     const TOOLS: &str = "level3 runs its own tools and gives none back to the client; leave this out";
     const TEXT: &str = "level3 answers in text, without a schema and without sound; leave this out";
     let empty = |value: &Value| match value {
@@ -161,7 +161,7 @@ fn refuse_unsupported(request: &CompletionRequest) -> Result<(), Refusal> {
             "web_search_options" => "level3 searches with capabilities of its own; leave this out",
             _ => continue,
         };
-        return Err(Refusal::bad(format!("`{name}` is not supported: {told}")).at(name.as_str()).code("unsupported_parameter"));
+        return Err(V1Refusal::bad(format!("`{name}` is not supported: {told}")).at(name.as_str()).code("unsupported_parameter"));
     }
     Ok(())
 }

@@ -5,11 +5,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::store::{ShownError, StoreError};
-use crate::wire::v1::{Failed, Fault, MODEL};
+use crate::wire::v1::{ErrorBody, Fault, MODEL};
 
 /// A request without an answer.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct V1Refusal {
     status: StatusCode,
     fault: Fault,
     /// True if a client that repeats requests by itself should; `None` leaves it to the client.
@@ -18,7 +18,7 @@ pub(super) struct Refusal {
     wait: Option<u32>,
 }
 
-impl Refusal {
+impl V1Refusal {
     pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         let kind = match status {
             StatusCode::UNAUTHORIZED => "authentication_error",
@@ -75,14 +75,14 @@ impl Refusal {
     }
 
     /// The error in the form of a stream that has begun.
-    pub(super) fn into_event(self) -> Failed {
-        Failed { error: self.fault }
+    pub(super) fn into_event(self) -> ErrorBody {
+        ErrorBody { error: self.fault }
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for V1Refusal {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(Failed { error: self.fault })).into_response();
+        let mut response = (self.status, Json(ErrorBody { error: self.fault })).into_response();
         let headers = response.headers_mut();
         if let Some(again) = self.again {
             headers.insert("x-should-retry", HeaderValue::from_static(if again { "true" } else { "false" }));
@@ -95,18 +95,18 @@ impl IntoResponse for Refusal {
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for V1Refusal {
     fn from(error: StoreError) -> Self {
         if let StoreError::NoConversation(_) = error {
             let told = format!("{error}; leave it out for a new one");
             return Self::new(StatusCode::NOT_FOUND, told).at("metadata.conversation").code("conversation_not_found");
         }
         tracing::warn!(error = &error as &dyn std::error::Error, "/v1 could not answer");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.told())
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.for_caller())
     }
 }
 
-impl From<ShownError> for Refusal {
+impl From<ShownError> for V1Refusal {
     fn from(error: ShownError) -> Self {
         match error {
             ShownError::KeyReused => Self::bad(error.to_string()).code("idempotency_key_reused"),
@@ -118,6 +118,6 @@ impl From<ShownError> for Refusal {
 
 /// The refusal of the guard, in the form of this interface.
 pub(in crate::http) fn turned_away(status: StatusCode, why: &str) -> Response {
-    let refusal = Refusal::new(status, why);
+    let refusal = V1Refusal::new(status, why);
     if status == StatusCode::UNAUTHORIZED { refusal.code("invalid_api_key") } else { refusal }.into_response()
 }

@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::answering::Answering;
 use super::follow::Next;
-use super::refusal::Refusal;
-use super::telling::{Ending, Piece};
-use crate::wire::v1::{Chunk, ChunkChoice, Delta, MODEL, Progress};
+use super::refusal::V1Refusal;
+use super::telling::{Ending, StreamPiece};
+use crate::wire::v1::{Chunk, ChunkChoice, Delta, Level3Part, MODEL};
 
 /// After so much silence the server sends a line without meaning, so that no proxy takes the
 /// connection for dead.
@@ -23,13 +23,13 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// its status. Real time: the client waits.
 const HOLD: Duration = Duration::from_secs(1);
 
-pub(super) async fn response(mut answering: Answering, include_usage: bool) -> Result<Response, Refusal> {
+pub(super) async fn response(mut answering: Answering, include_usage: bool) -> Result<Response, V1Refusal> {
     let first = answering.follow.next_within(HOLD).await?;
     let first = match first {
         Some(Next::End(ending @ (Ending::Failed(..) | Ending::Busy(..)))) if answering.follow.telling().text().is_empty() => {
-            return Err(answering.end(ending).await.err().unwrap_or_else(Refusal::away));
+            return Err(answering.end(ending).await.err().unwrap_or_else(V1Refusal::away));
         }
-        Some(Next::Away) => return Err(Refusal::away()),
+        Some(Next::Away) => return Err(V1Refusal::away()),
         first => first,
     };
     let mut stream = Stream { answering, include_usage, first, ready: VecDeque::new(), over: false };
@@ -71,18 +71,20 @@ impl Stream {
             match next {
                 Ok(Next::Piece(piece)) => self.piece(piece),
                 Ok(Next::End(ending)) => self.end(ending).await,
-                Ok(Next::Away) => self.fail(Refusal::away()),
+                Ok(Next::Away) => self.fail(V1Refusal::away()),
                 Err(error) => self.fail(error.into()),
             }
         }
     }
 
-    fn piece(&mut self, piece: Piece) {
+    fn piece(&mut self, piece: StreamPiece) {
         let progress = self.answering.progress();
         match piece {
-            Piece::Text(text) => self.chunk(Delta { role: None, content: Some(text) }, None, progress),
-            Piece::Calls(called) => self.chunk(Delta::default(), None, Progress { tool_call: Some(called), ..progress }),
-            Piece::Called(called) => self.chunk(Delta::default(), None, Progress { tool_result: Some(called), ..progress }),
+            StreamPiece::Text(text) => self.chunk(Delta { role: None, content: Some(text) }, None, progress),
+            StreamPiece::Calls(called) => self.chunk(Delta::default(), None, Level3Part { tool_call: Some(called), ..progress }),
+            StreamPiece::Called(called) => {
+                self.chunk(Delta::default(), None, Level3Part { tool_result: Some(called), ..progress })
+            }
         }
     }
 
@@ -91,7 +93,7 @@ impl Stream {
             Ok(end) => end,
             Err(refusal) => return self.fail(refusal),
         };
-        let progress = Progress { approval: end.approval, ..self.answering.progress() };
+        let progress = Level3Part { approval: end.approval, ..self.answering.progress() };
         if !end.text.is_empty() {
             self.chunk(Delta { role: None, content: Some(end.text) }, None, progress.clone());
         }
@@ -106,18 +108,18 @@ impl Stream {
     }
 
     /// The words sent so far stay; the error comes behind them, and no end.
-    fn fail(&mut self, refusal: Refusal) {
+    fn fail(&mut self, refusal: V1Refusal) {
         self.put(&refusal.into_event());
         self.over = true;
     }
 
-    fn chunk(&mut self, delta: Delta, finish_reason: Option<&'static str>, level3: Progress) {
+    fn chunk(&mut self, delta: Delta, finish_reason: Option<&'static str>, level3: Level3Part) {
         let choices = vec![ChunkChoice { index: 0, delta, logprobs: None, finish_reason }];
         let chunk = Chunk { choices, ..self.empty(level3) };
         self.put(&chunk);
     }
 
-    fn empty(&self, level3: Progress) -> Chunk {
+    fn empty(&self, level3: Level3Part) -> Chunk {
         Chunk {
             id: self.answering.id(),
             object: "chat.completion.chunk",

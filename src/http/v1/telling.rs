@@ -5,11 +5,11 @@
 use crate::domain::{ApprovalId, Failure, Shown, ToolCallId, TurnId, TurnState};
 use crate::facts::{Event, EventRecord, StepAnswered, TurnEnded};
 use crate::model::REPETITION;
-use crate::wire::v1::{Called, Usage};
+use crate::wire::v1::{Called, CompletionUsage};
 
 /// Something to tell the client.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Piece {
+pub(super) enum StreamPiece {
     /// More text.
     Text(String),
     /// A tool is about to be called.
@@ -61,7 +61,7 @@ pub(super) struct Telling {
     /// All text that the client heard.
     text: String,
     cut: bool,
-    usage: Option<Usage>,
+    usage: Option<CompletionUsage>,
     waiting: Option<(ApprovalId, Box<Shown>)>,
     behind: Option<ApprovalId>,
     over: Option<Ending>,
@@ -96,7 +96,7 @@ impl Telling {
     }
 
     /// The tokens of the steps, as far as providers count them.
-    pub(super) fn usage(&self) -> Option<Usage> {
+    pub(super) fn usage(&self) -> Option<CompletionUsage> {
         self.usage
     }
 
@@ -125,7 +125,7 @@ impl Telling {
     }
 
     /// A piece of text that a model has just written.
-    pub(super) fn delta(&mut self, step: i32, attempt: i64, content: &str) -> Option<Piece> {
+    pub(super) fn delta(&mut self, step: i32, attempt: i64, content: &str) -> Option<StreamPiece> {
         if step <= self.recorded || self.whole_from.is_none_or(|from| step < from) {
             return None;
         }
@@ -142,7 +142,7 @@ impl Telling {
     }
 
     /// The next event of the turn's conversation.
-    pub(super) fn record(&mut self, record: &EventRecord) -> Vec<Piece> {
+    pub(super) fn record(&mut self, record: &EventRecord) -> Vec<StreamPiece> {
         if record.event.about().turn != Some(self.turn) {
             match &record.event {
                 Event::ApprovalRequested(asked) if asked.turn < self.turn => self.behind = Some(asked.approval),
@@ -154,8 +154,12 @@ impl Telling {
         match &record.event {
             Event::TurnStarted(_) => self.started = true,
             Event::StepAnswered(step) => return self.answered(step),
-            Event::ToolCallProposed(proposed) => return vec![Piece::Calls(called(proposed.call, &proposed.request.name, None))],
-            Event::ToolCallEnded(ended) => return vec![Piece::Called(called(ended.call, &ended.name, Some(ended.outcome.ok)))],
+            Event::ToolCallProposed(proposed) => {
+                return vec![StreamPiece::Calls(called(proposed.call, &proposed.request.name, None))];
+            }
+            Event::ToolCallEnded(ended) => {
+                return vec![StreamPiece::Called(called(ended.call, &ended.name, Some(ended.outcome.ok)))];
+            }
             Event::ApprovalRequested(asked) => self.waiting = Some((asked.approval, asked.shown.clone())),
             Event::ApprovalDecided(_) => self.waiting = None,
             Event::TurnEnded(TurnEnded { state, reason, failure, retry_after, .. }) => {
@@ -173,7 +177,7 @@ impl Telling {
         Vec::new()
     }
 
-    fn answered(&mut self, step: &StepAnswered) -> Vec<Piece> {
+    fn answered(&mut self, step: &StepAnswered) -> Vec<StreamPiece> {
         self.begin(step.number);
         self.recorded = step.number;
         // A client that began to listen in the middle of this step hears the next but one whole, at the latest.
@@ -188,7 +192,7 @@ impl Telling {
         self.step.written.clone_from(&step.content);
         let mut pieces: Vec<_> = self.grow(true).into_iter().collect();
         if step.unproven {
-            pieces.push(Piece::Text(self.add(if step.last { UNPROVEN } else { TAKEN_BACK })));
+            pieces.push(StreamPiece::Text(self.add(if step.last { UNPROVEN } else { TAKEN_BACK })));
         }
         pieces
     }
@@ -206,7 +210,7 @@ impl Telling {
 
     /// Tells the new part of the step. Told text cannot be taken back: if a new attempt, or the
     /// record, has other words, they are told whole, below the first.
-    fn grow(&mut self, whole: bool) -> Option<Piece> {
+    fn grow(&mut self, whole: bool) -> Option<StreamPiece> {
         let gap = self.gap();
         let Step { written, told, .. } = &mut self.step;
         if written.trim().is_empty() {
@@ -223,7 +227,7 @@ impl Telling {
         };
         told.clone_from(written);
         self.text.push_str(&piece);
-        Some(Piece::Text(piece))
+        Some(StreamPiece::Text(piece))
     }
 }
 

@@ -48,7 +48,7 @@ fn tools_that_cannot_be_offered_are_left_out_with_the_reason() {
 #[test]
 fn answers_become_bounded_text() {
     let of = |value: Value| answer(serde_json::from_value(value).unwrap());
-    let text = |ok, text: &str| Answer { ok, text: text.into() };
+    let text = |ok, text: &str| McpAnswer { ok, text: text.into() };
     assert_eq!(of(json!({"content": [{"type": "text", "text": "a\u{200B}b"}]})), text(true, "ab"));
     assert_eq!(of(json!({"content": [{"type": "text", "text": "no"}], "isError": true})), text(false, "no"));
     assert_eq!(of(json!({"content": [], "structuredContent": {"n": 1}})), text(true, "{\"n\":1}"));

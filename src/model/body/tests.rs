@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::ToolSpec;
 
-const STREAMED: Manner = Manner { streamed: true, counted: true, demanding: true };
+const STREAMED: RequestManner = RequestManner { streamed: true, counted: true, demanding: true };
 
 fn asked(id: &str, name: &str, arguments: &str) -> Entry {
     let calls = vec![CallRequest { id: id.into(), name: name.into(), arguments: arguments.into() }];
@@ -19,7 +19,7 @@ fn body(entries: Vec<Entry>, tools: usize) -> Value {
     chat(
         &Request { entries, tools: vec![tool; tools], ..Request::default() },
         "m",
-        Peer { quirks: quirks("openai", "m"), local: false, tagged_calls: false },
+        RequestTarget { quirks: quirks("openai", "m"), local: false, tagged_calls: false },
         STREAMED,
     )
 }
@@ -88,8 +88,8 @@ fn a_model_of_this_machine_can_be_made_to_call() {
     let choice = |must_call, local, demanding| {
         let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
         let request = Request { entries: vec![Entry::User("u".into())], tools: vec![tool], must_call, ..Request::default() };
-        let peer = Peer { quirks: quirks("custom", "m"), local, tagged_calls: false };
-        chat(&request, "m", peer, Manner { demanding, ..STREAMED })["tool_choice"].clone()
+        let peer = RequestTarget { quirks: quirks("custom", "m"), local, tagged_calls: false };
+        chat(&request, "m", peer, RequestManner { demanding, ..STREAMED })["tool_choice"].clone()
     };
     assert_eq!(choice(true, true, true), "required");
     assert_eq!(choice(false, true, true), Value::Null);
@@ -98,9 +98,9 @@ fn a_model_of_this_machine_can_be_made_to_call() {
     let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
     let entries = vec![Entry::User("u".into())];
     let request = Request { entries, tools: vec![tool], must_call: true, demanded_of_all: true, ..Request::default() };
-    let peer = Peer { quirks: quirks("custom", "m"), local: false, tagged_calls: false };
+    let peer = RequestTarget { quirks: quirks("custom", "m"), local: false, tagged_calls: false };
     assert_eq!(chat(&request, "m", peer, STREAMED)["tool_choice"], "required", "the profile says so");
-    assert_eq!(chat(&request, "m", peer, Manner { demanding: false, ..STREAMED })["tool_choice"], Value::Null);
+    assert_eq!(chat(&request, "m", peer, RequestManner { demanding: false, ..STREAMED })["tool_choice"], Value::Null);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn where_a_server_escapes_calls_they_stand_in_the_text() {
     let entries = vec![Entry::User("u".into()), asked("c", "execute_sql", r#"{"query":"SELECT 'a'"}"#), came("c", "[]")];
     let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
     let request = Request { entries, tools: vec![tool], ..Request::default() };
-    let peer = Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: true };
+    let peer = RequestTarget { quirks: quirks("custom", "m"), local: true, tagged_calls: true };
     let messages = chat(&request, "m", peer, STREAMED)["messages"].clone();
     let call = "<tool_call>\n{\"name\": \"execute_sql\", \"arguments\": {\"query\":\"SELECT 'a'\"}}\n</tool_call>";
     assert_eq!(messages[1], json!({ "role": "assistant", "content": call }));
@@ -118,8 +118,8 @@ fn where_a_server_escapes_calls_they_stand_in_the_text() {
 #[test]
 fn a_whole_reply_is_asked_for_without_what_belongs_to_a_stream() {
     let request = Request::default();
-    let peer = Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: false };
-    let body = chat(&request, "m", peer, Manner { streamed: false, ..STREAMED });
+    let peer = RequestTarget { quirks: quirks("custom", "m"), local: true, tagged_calls: false };
+    let body = chat(&request, "m", peer, RequestManner { streamed: false, ..STREAMED });
     assert_eq!((&body["stream"], body.get("stream_options")), (&json!(false), None));
 }
 
@@ -146,16 +146,18 @@ fn images_are_parts_of_their_message_with_tools_and_without() {
 fn every_request_bounds_the_answer_in_the_providers_own_word() {
     let request = Request::default();
     for (provider, word) in [("openai", "max_completion_tokens"), ("anthropic", "max_tokens"), ("ollama", "max_tokens")] {
-        let body = chat(&request, "m", Peer { quirks: quirks(provider, "m"), local: false, tagged_calls: false }, STREAMED);
+        let body =
+            chat(&request, "m", RequestTarget { quirks: quirks(provider, "m"), local: false, tagged_calls: false }, STREAMED);
         assert!(body[word].as_u64().is_some_and(|tokens| tokens >= 4096), "{provider}: {body}");
     }
-    let openai = chat(&request, "m", Peer { quirks: quirks("openai", "m"), local: false, tagged_calls: false }, STREAMED);
+    let openai =
+        chat(&request, "m", RequestTarget { quirks: quirks("openai", "m"), local: false, tagged_calls: false }, STREAMED);
     assert!(openai.get("max_tokens").is_none() && openai.get("temperature").is_none(), "{openai}");
-    let local = chat(&request, "m", Peer { quirks: quirks("custom", "m"), local: true, tagged_calls: false }, STREAMED);
+    let local = chat(&request, "m", RequestTarget { quirks: quirks("custom", "m"), local: true, tagged_calls: false }, STREAMED);
     assert_eq!(local["temperature"], LOCAL_TEMPERATURE);
     let said = Request { temperature: Some(0.7), ..Request::default() };
     for local in [true, false] {
-        let peer = Peer { quirks: quirks("openai", "gpt-5"), local, tagged_calls: false };
+        let peer = RequestTarget { quirks: quirks("openai", "gpt-5"), local, tagged_calls: false };
         assert_eq!(chat(&said, "m", peer, STREAMED)["temperature"], 0.7, "the profile says so");
     }
 }

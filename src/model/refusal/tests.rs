@@ -3,10 +3,15 @@
 use super::*;
 use serde_json::json;
 
-const PEER: Peer<'static> =
-    Peer { address: "http://x/v1", model: "m", has_key: true, key_variable: "LLM_API_KEY", address_variable: "LLM_BASE_URL" };
+const PEER: RefusingServer<'static> = RefusingServer {
+    address: "http://x/v1",
+    model: "m",
+    has_key: true,
+    key_variable: "LLM_API_KEY",
+    address_variable: "LLM_BASE_URL",
+};
 
-fn refused(status: u16, body: &str) -> Failure {
+fn refused(status: u16, body: &str) -> FailedAttempt {
     PEER.refused(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes(), DateTime::UNIX_EPOCH)
 }
 
@@ -22,7 +27,7 @@ fn the_message_is_found_in_every_shape() {
         (json!({ "other": 1 }), ""),
         (json!(null), ""),
     ] {
-        assert_eq!(said(&body).message, message, "{body}");
+        assert_eq!(refusal_body(&body).message, message, "{body}");
     }
 }
 

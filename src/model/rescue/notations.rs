@@ -60,7 +60,7 @@ fn without_end(text: &str) -> &str {
     ENDS.into_iter().find_map(|end| text.strip_suffix(end)).map_or(text, |rest| without_end(rest.trim_end()))
 }
 
-/// Whether what stands there is an example in code.
+/// True if the text at `place` is an example in code.
 fn in_code(text: &str, place: usize) -> bool {
     let before = &text[..place];
     before.matches("```").count() % 2 == 1 || before.ends_with('`')

@@ -3,12 +3,12 @@
 use super::*;
 use crate::clock::SeededRandom;
 
-const POLICY: Policy = Policy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30) };
+const POLICY: RetryPolicy = RetryPolicy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30) };
 
 fn pause(again: Again, failures: u32) -> Result<Duration, String> {
     let error = ModelError::new(ModelErrorKind::Server, "It failed.");
     POLICY
-        .pause(Failure { error, again, wrote: None, within_stream: false }, failures, &SeededRandom::new(1))
+        .pause(FailedAttempt { error, again, wrote: None, within_stream: false }, failures, &SeededRandom::new(1))
         .map_err(|error| error.message)
 }
 

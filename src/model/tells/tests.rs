@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn told(context_tokens: u32, images: Option<bool>) -> Told {
-    Told { context_tokens: Some(context_tokens), images, escapes_calls: false }
+fn told(context_tokens: u32, images: Option<bool>) -> ModelProperties {
+    ModelProperties { context_tokens: Some(context_tokens), images, escapes_calls: false }
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn each_server_says_it_in_its_own_words() {
     assert_eq!(props(&new), told(16384, Some(true)));
     let list = json!({ "data": [{ "id": "a", "type": "llm" }, { "id": "b", "type": "vlm", "loaded_context_length": 9000, "max_context_length": 32768 }] });
     assert_eq!(loaded(&list, "b"), told(9000, Some(true)));
-    assert_eq!(loaded(&list, "c"), Told::default());
+    assert_eq!(loaded(&list, "c"), ModelProperties::default());
     let running = json!({ "models": [{ "name": "llama3:latest", "model": "llama3:latest", "context_length": 4096 }] });
     let shown =
         json!({ "parameters": "stop \"x\"\nnum_ctx                        16384", "capabilities": ["completion", "tools"] });
@@ -36,11 +36,11 @@ fn each_server_says_it_in_its_own_words() {
 #[test]
 fn a_list_says_what_the_model_was_given_and_not_what_it_could_take() {
     let list = json!({ "data": [{ "id": "q.gguf", "meta": { "n_ctx": 8192, "n_ctx_train": 32768 } }, { "id": "v", "max_model_len": 16000 }] });
-    assert_eq!(Told::listed(&list, "q.gguf"), Some(told(8192, None)));
-    assert_eq!(Told::listed(&list, "v"), Some(told(16000, None)));
+    assert_eq!(ModelProperties::listed(&list, "q.gguf"), Some(told(8192, None)));
+    assert_eq!(ModelProperties::listed(&list, "v"), Some(told(16000, None)));
     let old = json!({ "data": [{ "id": "q.gguf", "meta": { "n_ctx_train": 32768 } }] });
-    assert_eq!(Told::listed(&old, "q.gguf"), None);
+    assert_eq!(ModelProperties::listed(&old, "q.gguf"), None);
     for nonsense in [json!(null), json!({ "default_generation_settings": { "n_ctx": -1 } }), json!({ "n_ctx": 0 }), json!([1])] {
-        assert_eq!(props(&nonsense), Told::default(), "{nonsense}");
+        assert_eq!(props(&nonsense), ModelProperties::default(), "{nonsense}");
     }
 }

@@ -8,7 +8,7 @@ use crate::domain::CallRequest;
 use crate::model::{Entry, Request};
 
 /// A tool call of this turn with its result.
-pub(super) struct Done<'a> {
+pub(super) struct PastCall<'a> {
     pub(super) call: &'a CallRequest,
     /// `None` when no result is recorded.
     pub(super) result: Option<&'a str>,
@@ -20,7 +20,7 @@ pub(super) struct Scene<'a> {
     /// The words this turn reacts to.
     pub(super) input: &'a str,
     /// The calls of this turn, oldest first.
-    pub(super) done: Vec<Done<'a>>,
+    pub(super) done: Vec<PastCall<'a>>,
     /// The time the newest message tells.
     pub(super) now: Option<DateTime<Utc>>,
     /// How many calls the whole conversation shows.
@@ -36,10 +36,10 @@ impl<'a> Scene<'a> {
             Some(Entry::User(text)) => timed(text).map_or(text.as_str(), |(_, said)| said).trim(),
             _ => "",
         };
-        let mut done: Vec<Done> = Vec::new();
+        let mut done: Vec<PastCall> = Vec::new();
         for entry in entries.iter().skip(last.map_or(0, |last| last + 1)) {
             match entry {
-                Entry::Assistant { calls, .. } => done.extend(calls.iter().map(|call| Done { call, result: None })),
+                Entry::Assistant { calls, .. } => done.extend(calls.iter().map(|call| PastCall { call, result: None })),
                 Entry::Tool { call_id, content } => {
                     let open = done.iter_mut().rev().find(|done| done.call.id == *call_id && done.result.is_none());
                     if let Some(open) = open {

@@ -8,12 +8,12 @@ use super::stage::{CAPABILITY, Stage, task_of};
 use crate::domain::{CallRequest, MANAGE_TASKS};
 
 /// One answer of the tour.
-pub(super) struct Said {
+pub(super) struct TourAnswer {
     pub(super) text: String,
     pub(super) calls: Vec<CallRequest>,
 }
 
-impl Said {
+impl TourAnswer {
     fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), calls: Vec::new() }
     }
@@ -40,14 +40,14 @@ const BRIEF: &str =
     "I am the tour and know only these words: **build**, **remind me to …**, **sql**, **restart**, **everything**. ";
 
 /// The next thing to say.
-pub(super) fn say(scene: &Scene) -> Said {
+pub(super) fn say(scene: &Scene) -> TourAnswer {
     if scene.woken() {
         return heartbeat(scene);
     }
     let plan = plan(scene);
     if plan.is_empty() {
         let opening = if scene.says(&["hello", "hi", "help"]) || !scene.has_spoken() { WELCOME } else { BRIEF };
-        return Said::text(format!("{opening}{REAL_MODEL}"));
+        return TourAnswer::text(format!("{opening}{REAL_MODEL}"));
     }
     follow(scene, &plan)
 }
@@ -73,7 +73,7 @@ fn plan(scene: &Scene) -> Vec<Stage> {
 }
 
 /// Asks for the first call that is still missing; when none is, or one went wrong, tells what came of them.
-fn follow(scene: &Scene, plan: &[Stage]) -> Said {
+fn follow(scene: &Scene, plan: &[Stage]) -> TourAnswer {
     let mut reports = Vec::new();
     for stage in plan {
         let done = scene.done.iter().rfind(|done| done.call.name == stage.tool());
@@ -82,7 +82,7 @@ fn follow(scene: &Scene, plan: &[Stage]) -> Said {
                 reports.push(format!("I would call `{}` now, but it is not offered to me in this step.", stage.tool()));
                 break;
             }
-            return Said { text: stage.announcement(scene), calls: vec![stage.call(scene)] };
+            return TourAnswer { text: stage.announcement(scene), calls: vec![stage.call(scene)] };
         };
         let (report, goes_on) = stage.report(done, scene);
         reports.push(report);
@@ -90,11 +90,11 @@ fn follow(scene: &Scene, plan: &[Stage]) -> Said {
             break;
         }
     }
-    Said::text(reports.join("\n\n"))
+    TourAnswer::text(reports.join("\n\n"))
 }
 
 /// A due task has woken the tour: it completes what the heartbeat names.
-fn heartbeat(scene: &Scene) -> Said {
+fn heartbeat(scene: &Scene) -> TourAnswer {
     const TOOL: &str = MANAGE_TASKS;
     /// More are left to the next heartbeat.
     const MOST: usize = 20;
@@ -106,10 +106,10 @@ fn heartbeat(scene: &Scene) -> Said {
     };
     let reports: Vec<_> = with_action("complete").map(|done| completed(&done.call.arguments, done.result)).collect();
     if !reports.is_empty() {
-        return Said::text(format!("The heartbeat woke me. {}", reports.join(" ")));
+        return TourAnswer::text(format!("The heartbeat woke me. {}", reports.join(" ")));
     }
     if !scene.offers(TOOL) {
-        return Said::text(format!(
+        return TourAnswer::text(format!(
             "The heartbeat woke me, but `{TOOL}` is not offered to me, so I leave the tasks as they are."
         ));
     }
@@ -117,17 +117,17 @@ fn heartbeat(scene: &Scene) -> Said {
     if due.is_empty() {
         let Some(listed) = with_action("list").next_back() else {
             let call = scene.call(0, TOOL, &json!({ "action": "list" }));
-            return Said { text: "The heartbeat woke me. I look at the tasks.".into(), calls: vec![call] };
+            return TourAnswer { text: "The heartbeat woke me. I look at the tasks.".into(), calls: vec![call] };
         };
         due = due_in(listed.result.unwrap_or_default(), scene);
     }
     if due.is_empty() {
-        return Said::text("The heartbeat woke me, and I found no task that is due.");
+        return TourAnswer::text("The heartbeat woke me, and I found no task that is due.");
     }
     due.truncate(MOST);
     let complete = |(nth, id): (usize, &i64)| scene.call(nth, TOOL, &json!({ "action": "complete", "id": id }));
     let calls = due.iter().enumerate().map(complete).collect();
-    Said { text: "The heartbeat woke me: something is due. I take care of it.".into(), calls }
+    TourAnswer { text: "The heartbeat woke me: something is due. I take care of it.".into(), calls }
 }
 
 fn completed(arguments: &str, result: Option<&str>) -> String {

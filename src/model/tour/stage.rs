@@ -3,7 +3,7 @@
 use chrono::{SecondsFormat, TimeDelta};
 use serde_json::{Value, json};
 
-use super::look::{Done, Scene, failed, quoted};
+use super::look::{PastCall, Scene, failed, quoted};
 use crate::domain::{CallRequest, EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 
 /// The capability the tour builds.
@@ -90,7 +90,7 @@ impl Stage {
     }
 
     /// The tour's words about the outcome, and whether the next thing can follow.
-    pub(super) fn report(self, done: &Done, scene: &Scene) -> (String, bool) {
+    pub(super) fn report(self, done: &PastCall, scene: &Scene) -> (String, bool) {
         let tool = self.tool();
         let Some(result) = done.result else {
             return (format!("No result of `{tool}` is recorded, so I cannot say what came of it."), false);

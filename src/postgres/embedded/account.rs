@@ -148,7 +148,7 @@ fn put(path: &std::ffi::CStr, text: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Whether an account may pass through `folder` and everything above it.
+/// True if an account may pass through `folder` and everything above it.
 fn can_enter(folder: &Path, uid: u32, gid: u32) -> bool {
     folder.ancestors().all(|folder| {
         std::fs::metadata(folder).is_ok_and(|folder| {

@@ -96,7 +96,7 @@ fn resolve(candidate: &Path) -> Option<PathBuf> {
     (folder.join("postgres").is_file() && folder.join("initdb").is_file()).then(|| folder.to_owned())
 }
 
-/// Whether the path says that it holds version `major`, as in `/usr/lib/postgresql/15/bin`.
+/// True if the path says that it holds version `major`, as in `/usr/lib/postgresql/15/bin`.
 fn names(folder: &Path, major: &str) -> bool {
     let is_version = |part: std::path::Component| {
         let part = part.as_os_str().to_string_lossy();

@@ -26,7 +26,7 @@ pub use error::EmbeddedError;
 use account::Account;
 use binaries::Binaries;
 use error::During;
-use server::{End, Server};
+use server::{Server, ServerEnd};
 
 /// How long a start may take. Long, since it includes the recovery after a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);
@@ -239,7 +239,7 @@ impl Running<'_> {
             let attempt = tokio::time::timeout(Duration::from_secs(5), options.connect());
             tokio::select! {
                 biased;
-                End { how: status, killed } = self.server.ended() => {
+                ServerEnd { how: status, killed } = self.server.ended() => {
                     return Err(EmbeddedError::Ended { status, killed, log: self.prepared.log_path(), tail: self.log_tail() });
                 }
                 answer = attempt => match answer {
@@ -272,7 +272,7 @@ impl Running<'_> {
     }
 }
 
-/// Whether waiting longer is of no use: the server answered, and not with "starting up".
+/// True if waiting longer is of no use: the server answered, and not with "starting up".
 fn is_final(error: &sqlx::Error) -> bool {
     const CANNOT_CONNECT_NOW: &str = "57P03";
     error.as_database_error().is_some_and(|error| error.code().as_deref() != Some(CANNOT_CONNECT_NOW))

@@ -72,13 +72,13 @@ pub(super) fn signal(pid: i32, signal: libc::c_int) {
     unsafe { libc::kill(pid, signal) };
 }
 
-/// Whether the number belongs to any process, a zombie included.
+/// True if the number belongs to any process, a zombie included.
 fn exists(pid: i32) -> bool {
     // SAFETY: kill takes no pointers; signal 0 only asks.
     pid > 0 && (unsafe { libc::kill(pid, 0) } == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH))
 }
 
-/// Whether the process is the head of a live server on `cluster`.
+/// True if the process is the head of a live server on `cluster`.
 #[cfg(target_os = "linux")]
 fn is_postmaster(pid: i32, cluster: &Path) -> bool {
     if !is_alive_postgres(pid) {
@@ -114,7 +114,7 @@ pub(super) fn end_backends(cluster: &Path) -> Result<(), EmbeddedError> {
     }
 }
 
-/// Whether a process that is not a zombie has that number and the program's name.
+/// True if a process that is not a zombie has that number and the program's name.
 #[cfg(target_os = "linux")]
 fn is_alive_postgres(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -122,7 +122,7 @@ fn is_alive_postgres(pid: i32) -> bool {
     name == "postgres" && !rest.starts_with(['Z', 'X'])
 }
 
-/// Whether a process has `folder` as its working folder, under whatever path.
+/// True if a process has `folder` as its working folder, under whatever path.
 #[cfg(target_os = "linux")]
 fn works_in(pid: i32, folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -130,7 +130,7 @@ fn works_in(pid: i32, folder: &Path) -> bool {
     (its.dev(), its.ino()) == (ours.dev(), ours.ino())
 }
 
-/// Whether the process is the head of a live server on `cluster`.
+/// True if the process is the head of a live server on `cluster`.
 #[cfg(not(target_os = "linux"))]
 fn is_postmaster(pid: i32, cluster: &Path) -> bool {
     let Ok(output) = std::process::Command::new("/bin/ps").args(["-o", "stat=,command=", "-p", &pid.to_string()]).output() else {

@@ -11,7 +11,7 @@ use super::orphan;
 
 /// How a server ended.
 #[derive(Clone, Debug, Default)]
-pub(super) struct End {
+pub(super) struct ServerEnd {
     /// In words.
     pub(super) how: String,
     /// True when a signal ended it.
@@ -22,7 +22,7 @@ pub(super) struct End {
 #[derive(Debug)]
 pub(super) struct Server {
     pid: i32,
-    ended: watch::Receiver<Option<End>>,
+    ended: watch::Receiver<Option<ServerEnd>>,
 }
 
 impl Server {
@@ -38,8 +38,8 @@ impl Server {
             Ok(mut child) => {
                 drop(started.send(Ok(child.id().cast_signed())));
                 let end = match child.wait() {
-                    Ok(status) => End { how: status.to_string(), killed: status.signal().is_some() },
-                    Err(error) => End { how: error.to_string(), killed: false },
+                    Ok(status) => ServerEnd { how: status.to_string(), killed: status.signal().is_some() },
+                    Err(error) => ServerEnd { how: error.to_string(), killed: false },
                 };
                 ending.send_replace(Some(end));
             }
@@ -62,15 +62,15 @@ impl Server {
     }
 
     /// Tells when the process has ended, and how.
-    pub(super) fn watch(&self) -> watch::Receiver<Option<End>> {
+    pub(super) fn watch(&self) -> watch::Receiver<Option<ServerEnd>> {
         self.ended.clone()
     }
 
     /// Completes when the process has ended, with how.
-    pub(super) async fn ended(&mut self) -> End {
+    pub(super) async fn ended(&mut self) -> ServerEnd {
         match self.ended.wait_for(Option::is_some).await {
             Ok(status) => status.clone().unwrap_or_default(),
-            Err(_) => End { how: "nobody waited for it".into(), killed: false },
+            Err(_) => ServerEnd { how: "nobody waited for it".into(), killed: false },
         }
     }
 }

@@ -100,7 +100,7 @@ impl Setup<'_> {
         move |source| LoginError::Refused { doing, user: user.clone(), source }
     }
 
-    /// Whether the administrator is a superuser. An error when it is too little for what follows.
+    /// True if the administrator is a superuser. An error if its rights are too few for what follows.
     async fn check_admin(&self, connection: &mut PgConnection) -> Result<bool, LoginError> {
         let (superuser, create_role, owner, number, version): (bool, bool, bool, i32, String) = sqlx::query_as(
             "SELECT rolsuper, rolcreaterole, pg_has_role(datdba, 'USAGE'), current_setting('server_version_num')::int,

@@ -15,7 +15,7 @@ const FIELDS: usize = 64 << 10;
 
 /// Something that is not let through.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum FilterError {
     /// One row, or another single message, of this many bytes.
     Message(usize),
     /// More than [`ANSWER`] in all.
@@ -26,14 +26,14 @@ pub(super) enum Refused {
 
 /// Reads the server's messages piece by piece.
 #[derive(Debug, Default)]
-pub(super) struct Filter {
-    state: State,
+pub(super) struct MessageFilter {
+    state: FilterState,
     /// The bytes that passed since the server last said that it waits for a statement.
     spent: usize,
 }
 
 #[derive(Debug)]
-enum State {
+enum FilterState {
     /// In the first five bytes of a message; these came already.
     Head(Vec<u8>),
     /// In a body that passes; so much of it is to come.
@@ -42,7 +42,7 @@ enum State {
     Cutting(Cut),
 }
 
-impl Default for State {
+impl Default for FilterState {
     fn default() -> Self {
         Self::Head(Vec::with_capacity(HEAD))
     }
@@ -51,34 +51,34 @@ impl Default for State {
 /// A letter and a length.
 const HEAD: usize = 5;
 
-impl Filter {
+impl MessageFilter {
     /// Takes what the server sent, and puts what passes into `out`.
     ///
     /// # Errors
     /// The message that does not pass; what came before it is in `out`, and nothing after it may be
     /// taken.
-    pub(super) fn take(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+    pub(super) fn take(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<(), FilterError> {
         while !input.is_empty() {
             self.state = match mem::take(&mut self.state) {
-                State::Head(mut head) => {
+                FilterState::Head(mut head) => {
                     let piece = next(&mut input, HEAD - head.len());
                     head.extend_from_slice(piece);
-                    if head.len() < HEAD { State::Head(head) } else { self.begin(&head, out)? }
+                    if head.len() < HEAD { FilterState::Head(head) } else { self.begin(&head, out)? }
                 }
-                State::Passing(left) => {
+                FilterState::Passing(left) => {
                     let piece = next(&mut input, left);
                     out.extend_from_slice(piece);
                     passing(left - piece.len())
                 }
-                State::Cutting(mut cut) => {
+                FilterState::Cutting(mut cut) => {
                     let piece = next(&mut input, cut.left);
                     cut.left -= piece.len();
                     piece.iter().for_each(|byte| cut.add(*byte));
                     if cut.left > 0 {
-                        State::Cutting(cut)
+                        FilterState::Cutting(cut)
                     } else {
                         cut.finish(out);
-                        State::default()
+                        FilterState::default()
                     }
                 }
             };
@@ -86,26 +86,26 @@ impl Filter {
         Ok(())
     }
 
-    fn begin(&mut self, head: &[u8], out: &mut Vec<u8>) -> Result<State, Refused> {
+    fn begin(&mut self, head: &[u8], out: &mut Vec<u8>) -> Result<FilterState, FilterError> {
         let (kind, length) = (head[0], u32::from_be_bytes([head[1], head[2], head[3], head[4]]));
-        let body = (length as usize).checked_sub(4).ok_or(Refused::Broken)?;
+        let body = (length as usize).checked_sub(4).ok_or(FilterError::Broken)?;
         if matches!(kind, b'E' | b'N') && body > FIELD {
-            return Ok(State::Cutting(Cut { kind, left: body, fields: Vec::new(), at: At::Code }));
+            return Ok(FilterState::Cutting(Cut { kind, left: body, fields: Vec::new(), at: At::Code }));
         }
         if body > MESSAGE {
-            return Err(Refused::Message(body));
+            return Err(FilterError::Message(body));
         }
         self.spent = if kind == b'Z' { 0 } else { self.spent + HEAD + body };
         if self.spent > ANSWER {
-            return Err(Refused::Answer);
+            return Err(FilterError::Answer);
         }
         out.extend_from_slice(head);
         Ok(passing(body))
     }
 }
 
-fn passing(left: usize) -> State {
-    if left == 0 { State::default() } else { State::Passing(left) }
+fn passing(left: usize) -> FilterState {
+    if left == 0 { FilterState::default() } else { FilterState::Passing(left) }
 }
 
 /// As much of the input as is wanted.

@@ -23,7 +23,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
-use filter::{Filter, Refused};
+use filter::{FilterError, MessageFilter};
 use upstream::Upstream;
 
 /// The error code that a client reads in place of a message that is too long.
@@ -164,7 +164,7 @@ async fn relay(mut client: UnixStream, server: &Upstream) -> io::Result<()> {
     let (mut from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = tokio::io::split(server);
     let answers = async {
-        let (mut filter, mut piece, mut out) = (Filter::default(), vec![0; PIECE], Vec::with_capacity(PIECE));
+        let (mut filter, mut piece, mut out) = (MessageFilter::default(), vec![0; PIECE], Vec::with_capacity(PIECE));
         loop {
             let read = from_server.read(&mut piece).await?;
             if read == 0 {
@@ -172,7 +172,7 @@ async fn relay(mut client: UnixStream, server: &Upstream) -> io::Result<()> {
             }
             let taken = filter.take(&piece[..read], &mut out);
             if let Err(refused) = &taken {
-                filter::error(TOO_LONG, &told(refused), &mut out);
+                filter::error(TOO_LONG, &error_text(refused), &mut out);
             }
             to_client.write_all(&out).await?;
             if taken.is_err() {
@@ -187,20 +187,21 @@ async fn relay(mut client: UnixStream, server: &Upstream) -> io::Result<()> {
     }
 }
 
-fn told(refused: &Refused) -> String {
+/// The words of the error that a client gets in place of what was not let through.
+fn error_text(refused: &FilterError) -> String {
     const MEBIBYTE: usize = 1 << 20;
     match refused {
-        Refused::Message(bytes) => format!(
+        FilterError::Message(bytes) => format!(
             "a row of the result has {} MiB, and {} MiB is the most that can be read; nothing was kept. Ask for length(VALUE::text) \
              first, read a long value in parts with substr(VALUE::text, 1, 6000), or name fewer columns",
             bytes.div_ceil(MEBIBYTE),
             filter::MESSAGE / MEBIBYTE
         ),
-        Refused::Answer => format!(
+        FilterError::Answer => format!(
             "the result has more than {} MiB; nothing was kept. Use LIMIT, name fewer columns, or aggregate",
             filter::ANSWER / MEBIBYTE
         ),
-        Refused::Broken => "the server sent what is no message of its protocol".to_owned(),
+        FilterError::Broken => "the server sent what is no message of its protocol".to_owned(),
     }
 }
 

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::kept::Kept;
-use super::lines::Line;
+use super::kept::FolderState;
+use super::lines::TurnLogLine;
 use crate::domain::{ConversationId, TurnId};
 
 /// At a start with so many lines for each conversation, the positions are written afresh.
@@ -21,13 +21,13 @@ const STALE: usize = 4;
 const PIECE: u64 = 64 << 10;
 
 /// The folder of the logs.
-pub(super) struct Folder {
+pub(super) struct LogFolder {
     path: PathBuf,
     positions: HashMap<ConversationId, i64>,
     journal: File,
     /// Number and part of the last line, for turns that were written to and are not over.
     newest: HashMap<TurnId, (i64, usize)>,
-    kept: Kept,
+    kept: FolderState,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -43,7 +43,7 @@ struct Mark {
     part: usize,
 }
 
-impl Folder {
+impl LogFolder {
     /// Opens the folder, and makes it if it is missing. Blocks.
     pub(super) fn open(path: &Path, now: DateTime<Utc>) -> io::Result<Self> {
         match DirBuilder::new().mode(0o700).create(path) {
@@ -68,7 +68,7 @@ impl Folder {
             fs::rename(&fresh, &file)?;
         }
         let journal = appending(&file)?;
-        let kept = Kept::look(path, now);
+        let kept = FolderState::look(path, now);
         Ok(Self { path: path.to_owned(), positions, journal, newest: HashMap::new(), kept })
     }
 
@@ -86,7 +86,7 @@ impl Folder {
 
     /// Appends the lines of one event that its turn's file does not have yet, and returns those.
     /// Blocks.
-    pub(super) fn append(&mut self, lines: Vec<Line>, over: bool, now: DateTime<Utc>) -> io::Result<Vec<Line>> {
+    pub(super) fn append(&mut self, lines: Vec<TurnLogLine>, over: bool, now: DateTime<Utc>) -> io::Result<Vec<TurnLogLine>> {
         let Some(turn) = lines.first().map(|line| line.turn) else { return Ok(lines) };
         let path = self.path.join(format!("turn-{turn}.jsonl"));
         let newest = match self.newest.get(&turn) {

@@ -18,7 +18,7 @@ const LEFT_BYTES: u64 = MOST_BYTES / 16 * 15;
 const LOOK_EVERY: TimeDelta = TimeDelta::days(1);
 
 /// The state of the folder since the last look.
-pub(super) struct Kept {
+pub(super) struct FolderState {
     looked: DateTime<Utc>,
     bytes: u64,
 }
@@ -32,7 +32,7 @@ struct Log {
     path: PathBuf,
 }
 
-impl Kept {
+impl FolderState {
     /// Looks at the folder, and removes the logs that are not kept.
     pub(super) fn look(folder: &Path, now: DateTime<Utc>) -> Self {
         // If an old log cannot be removed, new ones are written all the same.

@@ -10,7 +10,7 @@ use crate::facts::{About, EventRecord, LogLine};
 
 /// One line. An event makes up to three, which share its number.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Line {
+pub(super) struct TurnLogLine {
     pub(super) event: &'static str,
     pub(super) at: String,
     pub(super) conversation: i64,
@@ -30,9 +30,9 @@ pub(super) struct Line {
 }
 
 /// The lines of an event; none for one that is not about a turn, or says nothing new about it. `inputs` are what turns react to.
-pub(super) fn lines(record: &EventRecord, inputs: &HashMap<TurnId, String>) -> Vec<Line> {
+pub(super) fn lines(record: &EventRecord, inputs: &HashMap<TurnId, String>) -> Vec<TurnLogLine> {
     let About { turn: Some(turn), step, call } = record.event.about() else { return Vec::new() };
-    let line = |(part, LogLine { event, body, words })| Line {
+    let line = |(part, LogLine { event, body, words })| TurnLogLine {
         event,
         at: record.at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true),
         conversation: record.conversation.0,

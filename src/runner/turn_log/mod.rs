@@ -20,8 +20,8 @@ use crate::domain::{ConversationId, TurnId};
 use crate::facts::{Event, EventRecord, TurnStarted};
 use crate::store::{Store, StoreError};
 
-use files::Folder;
-use lines::Line;
+use files::LogFolder;
+use lines::TurnLogLine;
 
 /// Events read at a time.
 const PAGE: i64 = 200;
@@ -48,7 +48,7 @@ enum LogError {
 
 /// The place of the logs, and how far they are written.
 struct Book {
-    folder: Option<Folder>,
+    folder: Option<LogFolder>,
     /// How far each conversation was shown, if there is no folder.
     shown: HashMap<ConversationId, i64>,
 }
@@ -125,7 +125,7 @@ impl TurnLog {
             return Ok(Book { folder: None, shown });
         };
         let now = self.clock.now();
-        let folder = tokio::task::spawn_blocking(move || Folder::open(&path, now)).await.expect("opening does not panic")?;
+        let folder = tokio::task::spawn_blocking(move || LogFolder::open(&path, now)).await.expect("opening does not panic")?;
         Ok(Book { folder: Some(folder), shown: HashMap::new() })
     }
 
@@ -177,7 +177,7 @@ impl TurnLog {
         let mut written = Vec::new();
         if let Some(mut folder) = book.folder.take() {
             let now = self.clock.now();
-            let work = move || -> io::Result<(Folder, Vec<Line>)> {
+            let work = move || -> io::Result<(LogFolder, Vec<TurnLogLine>)> {
                 let mut passed: HashMap<ConversationId, i64> = HashMap::new();
                 for record in &records {
                     let over = matches!(record.event, Event::TurnEnded(_));
@@ -225,7 +225,7 @@ impl Book {
 }
 
 /// Writes a line into the log of the server.
-fn tell(line: &Line) {
+fn tell(line: &TurnLogLine) {
     let mut words: String =
         line.words.chars().take(LETTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     if words.len() < line.words.len() {

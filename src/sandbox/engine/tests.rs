@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 #[test]
 fn every_way_to_reserve_memory_runs_the_engine() {
-    let limits = Limits { concurrent: 2, ..Limits::default() };
+    let limits = SandboxLimits { concurrent: 2, ..SandboxLimits::default() };
     for way in ways(&limits) {
         let engine = Engine::new(&config(&limits, way)).unwrap();
         let wat = r#"(module (memory (export "m") 1) (func (export "f") (drop (memory.grow (i32.const 500)))))"#;

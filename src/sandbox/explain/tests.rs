@@ -20,20 +20,20 @@ fn other_languages_are_recognised() {
 #[test]
 fn a_place_is_shown_by_what_stands_around_it() {
     let source = "const a = 1;\nreturn params.name.split(' ').map((word => word[0]).join('');";
-    assert_eq!(near(source, Place { line: 1, offset: 11 }).as_deref(), Some("const a = 1;"));
-    let shown = near(source, Place { line: 2, offset: 64 }).unwrap();
+    assert_eq!(near(source, SourcePlace { line: 1, offset: 11 }).as_deref(), Some("const a = 1;"));
+    let shown = near(source, SourcePlace { line: 2, offset: 64 }).unwrap();
     assert!(shown.starts_with("t(' ').map(") && shown.ends_with(".join('');"), "{shown}");
     for (line, offset) in [(0, 1), (9, 1)] {
-        assert_eq!(near(source, Place { line, offset }), None);
+        assert_eq!(near(source, SourcePlace { line, offset }), None);
     }
-    assert_eq!(near(source, Place { line: 1, offset: 4000 }), None);
+    assert_eq!(near(source, SourcePlace { line: 1, offset: 4000 }), None);
 }
 
 #[test]
 fn a_bracket_that_is_still_open_is_named() {
     let at = |source: &str| {
         let (line, last) = source.lines().enumerate().last().unwrap();
-        open_bracket(source, Place { line: line as u32 + 1, offset: last.chars().count() as u32 })
+        open_bracket(source, SourcePlace { line: line as u32 + 1, offset: last.chars().count() as u32 })
     };
     let told = at("const n = 1;\nreturn params.name.split(' ').map((word => word[0]).join('');").unwrap();
     assert_eq!(told, " The `(` in `.name.split(' ').map((word => word[0]).j` is still open there.");
@@ -44,8 +44,11 @@ fn a_bracket_that_is_still_open_is_named() {
     }
     assert!(at("const ä = ['ü', ;").is_some());
     let windows = "\r\nä = 1;".repeat(30) + "\r\n\r\nf(ü;";
-    assert_eq!(open_bracket(&windows, Place { line: 33, offset: 4 }).as_deref(), Some(" The `(` in `f(ü;` is still open there."));
-    assert_eq!(open_bracket("f(", Place { line: 7, offset: 9 }), None);
+    assert_eq!(
+        open_bracket(&windows, SourcePlace { line: 33, offset: 4 }).as_deref(),
+        Some(" The `(` in `f(ü;` is still open there.")
+    );
+    assert_eq!(open_bracket("f(", SourcePlace { line: 7, offset: 9 }), None);
 }
 
 #[test]

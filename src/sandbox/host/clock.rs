@@ -5,10 +5,10 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use wasmtime::Result;
 
-use super::State;
+use super::HostState;
 use super::bindings::level3::capability::clock;
 
-impl clock::Host for State {
+impl clock::Host for HostState {
     fn now(&mut self) -> Result<u64> {
         Ok(self.clock.now().timestamp_nanos_opt().and_then(|now| now.try_into().ok()).unwrap_or(0))
     }
@@ -19,7 +19,7 @@ impl clock::Host for State {
     }
 }
 
-impl State {
+impl HostState {
     pub(super) async fn wait_on_the_clock(&self, milliseconds: u64) {
         // A wait longer than this ends at the call's deadline anyway.
         const LONGEST: TimeDelta = TimeDelta::hours(24);

@@ -6,14 +6,14 @@ use serde::Deserialize;
 use url::Url;
 use wasmtime::Result;
 
-use crate::domain::{Grants, HttpGrant, Power, Scheme};
+use crate::domain::{Grants, HttpGrant, HttpRequest, Power, Scheme};
 
-use super::super::reach::{HttpRequest, Missing, Refused, Request};
-use super::State;
+use super::super::reach::{Missing, OperationRefused, OperationRequest};
+use super::HostState;
 use super::bindings::level3::capability::http;
 use super::operations::{json, lacking, lacking_power};
 
-impl http::Host for State {
+impl http::Host for HostState {
     fn start(&mut self, request: String) -> Result<u32> {
         Self::start(self, &request, read)
     }
@@ -21,7 +21,7 @@ impl http::Host for State {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct FetchRequest {
     #[serde(default)]
     method: Option<String>,
     url: String,
@@ -33,36 +33,38 @@ struct Written {
     body_base64: Option<String>,
 }
 
-fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
-    let written: Written = json(request)?;
+fn read(grants: &Grants, request: &str) -> Result<OperationRequest, OperationRefused> {
+    let written: FetchRequest = json(request)?;
     let method = written.method.map_or_else(|| "GET".to_owned(), |method| method.to_ascii_uppercase());
     let url = Url::parse(&written.url);
     if grants.http.is_empty() {
         return Err(nothing_granted(grants, url.ok().as_ref()).into());
     }
     let mut url = url.map_err(|_| {
-        Refused::new(format!("`{}` is no address; write it whole, like https://api.example.com/path", written.url))
+        OperationRefused::new(format!("`{}` is no address; write it whole, like https://api.example.com/path", written.url))
     })?;
     url.set_fragment(None);
     if !grants.http.iter().any(|grant| grant.allows(&method, &url)) {
         return Err(not_granted(grants, &method, &url));
     }
     let body = match (written.body, written.body_base64) {
-        (Some(_), Some(_)) => return Err(Refused::new("a request has `body` or `body_base64`, not both")),
+        (Some(_), Some(_)) => return Err(OperationRefused::new("a request has `body` or `body_base64`, not both")),
         (text, None) => text.map(String::into_bytes),
         (None, Some(text)) => {
-            Some(STANDARD.decode(text).map_err(|error| Refused::new(format!("`body_base64` is no base64: {error}")))?)
+            Some(STANDARD.decode(text).map_err(|error| OperationRefused::new(format!("`body_base64` is no base64: {error}")))?)
         }
     };
     let headers = written.headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
-    Ok(Request::Http(HttpRequest { method, url: url.into(), headers, body }))
+    Ok(OperationRequest::Http(HttpRequest { method, url: url.into(), headers, body, idempotency_key: None }))
 }
 
-fn not_granted(grants: &Grants, method: &str, url: &Url) -> Refused {
+fn not_granted(grants: &Grants, method: &str, url: &Url) -> OperationRefused {
     let may: Vec<_> = grants.http.iter().map(HttpGrant::in_words).collect();
     let may = may.join(" ");
     let (Some(host), Ok(scheme)) = (url.host_str(), url.scheme().parse()) else {
-        return Refused::new(format!("`{url}` cannot be reached: only https and http addresses can be granted. It may: {may}"));
+        return OperationRefused::new(format!(
+            "`{url}` cannot be reached: only https and http addresses can be granted. It may: {may}"
+        ));
     };
     // Neither name nor password belong into an error.
     let shown = format!("{scheme}://{host}{}{}", url.port().map(|port| format!(":{port}")).unwrap_or_default(), url.path());

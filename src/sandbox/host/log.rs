@@ -2,10 +2,10 @@
 
 use wasmtime::Result;
 
-use super::State;
+use super::HostState;
 use super::bindings::level3::capability::log;
 
-impl log::Host for State {
+impl log::Host for HostState {
     fn log(&mut self, level: log::Level, message: String) -> Result<()> {
         self.logs.add(
             match level {

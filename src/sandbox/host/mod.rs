@@ -21,7 +21,7 @@ use crate::domain::{Grants, Power};
 
 use super::engine::{MODULES, TABLE_ELEMENTS, TABLES};
 use super::powers;
-use super::reach::{Missing, Reach, Refused};
+use super::reach::{Missing, OperationRefused, Reach};
 
 pub(super) use log::Logs;
 pub(super) use operations::{Operations, TooManyOperations};
@@ -44,7 +44,7 @@ pub(super) use bindings::CapabilityPre;
 use bindings::level3::capability as wit;
 
 /// The host's side of one call: its instance's data.
-pub(super) struct State {
+pub(super) struct HostState {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) random: Arc<dyn Random>,
     pub(super) logs: Logs,
@@ -59,9 +59,9 @@ pub(super) struct State {
     pub(super) missing: Option<Missing>,
 }
 
-impl State {
+impl HostState {
     /// Remembers the grant that the capability lacked.
-    fn noted<T>(&mut self, answer: std::result::Result<T, Refused>) -> std::result::Result<T, Refused> {
+    fn noted<T>(&mut self, answer: std::result::Result<T, OperationRefused>) -> std::result::Result<T, OperationRefused> {
         answer.inspect_err(|refused| {
             if let Some(missing) = &refused.missing {
                 self.missing.get_or_insert_with(|| (**missing).clone());
@@ -71,23 +71,23 @@ impl State {
 }
 
 /// A linker that knows the granted powers and nothing else.
-pub(super) fn linker(engine: &wasmtime::Engine, grants: &Grants) -> Result<Linker<State>> {
-    type Own = HasSelf<State>;
+pub(super) fn linker(engine: &wasmtime::Engine, grants: &Grants) -> Result<Linker<HostState>> {
+    type Own = HasSelf<HostState>;
     let mut linker = Linker::new(engine);
     for power in grants.powers() {
         match power {
-            Power::Log => wit::log::add_to_linker::<State, Own>(&mut linker, |state| state)?,
-            Power::Clock => wit::clock::add_to_linker::<State, Own>(&mut linker, |state| state)?,
-            Power::Random => wit::random::add_to_linker::<State, Own>(&mut linker, |state| state)?,
-            Power::Http => wit::http::add_to_linker::<State, Own>(&mut linker, |state| state)?,
-            Power::Sql => wit::sql::add_to_linker::<State, Own>(&mut linker, |state| state)?,
-            Power::Kv => wit::kv::add_to_linker::<State, Own>(&mut linker, |state| state)?,
-            Power::Secrets => wit::secrets::add_to_linker::<State, Own>(&mut linker, |state| state)?,
-            Power::Tools => wit::tools::add_to_linker::<State, Own>(&mut linker, |state| state)?,
+            Power::Log => wit::log::add_to_linker::<HostState, Own>(&mut linker, |state| state)?,
+            Power::Clock => wit::clock::add_to_linker::<HostState, Own>(&mut linker, |state| state)?,
+            Power::Random => wit::random::add_to_linker::<HostState, Own>(&mut linker, |state| state)?,
+            Power::Http => wit::http::add_to_linker::<HostState, Own>(&mut linker, |state| state)?,
+            Power::Sql => wit::sql::add_to_linker::<HostState, Own>(&mut linker, |state| state)?,
+            Power::Kv => wit::kv::add_to_linker::<HostState, Own>(&mut linker, |state| state)?,
+            Power::Secrets => wit::secrets::add_to_linker::<HostState, Own>(&mut linker, |state| state)?,
+            Power::Tools => wit::tools::add_to_linker::<HostState, Own>(&mut linker, |state| state)?,
         }
     }
     if powers::take_time(grants) {
-        wit::operations::add_to_linker::<State, Own>(&mut linker, |state| state)?;
+        wit::operations::add_to_linker::<HostState, Own>(&mut linker, |state| state)?;
     }
     Ok(linker)
 }

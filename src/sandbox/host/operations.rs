@@ -11,14 +11,14 @@ use wasmtime::Result;
 
 use crate::domain::{Grants, Power};
 
-use super::super::Limits;
-use super::super::reach::{Missing, Operation, Reach, Refused, Request};
-use super::State;
+use super::super::SandboxLimits;
+use super::super::reach::{Missing, Operation, OperationRefused, OperationRequest, Reach};
+use super::HostState;
 use super::bindings::level3::capability::operations::{self, Completion};
 
 /// The operations of one call, as its instance sees them.
 pub(in crate::sandbox) struct Operations {
-    limits: Limits,
+    limits: SandboxLimits,
     started: u32,
     /// How many were started and have no end yet that the guest was told.
     open: u32,
@@ -36,7 +36,7 @@ pub(in crate::sandbox) struct TooManyOperations(u32);
 impl Operations {
     /// The guest's side, and the future that does the operations it starts. The future ends once
     /// the guest's side is closed and everything is done.
-    pub(in crate::sandbox) fn new(reach: Arc<dyn Reach>, limits: &Limits) -> (Self, BoxFuture<'static, ()>) {
+    pub(in crate::sandbox) fn new(reach: Arc<dyn Reach>, limits: &SandboxLimits) -> (Self, BoxFuture<'static, ()>) {
         let ((queue, queued), (ended, told)) = (unbounded(), unbounded());
         let (answers, at_once, most) = (ended.clone(), limits.operations_at_once, limits.answer_bytes);
         let doing = queued
@@ -70,7 +70,7 @@ impl Operations {
         ends.filter(|end| !end.ok).map(|end| end.value).collect()
     }
 
-    fn start(&mut self, request: Result<Request, Refused>) -> Result<u32> {
+    fn start(&mut self, request: Result<OperationRequest, OperationRefused>) -> Result<u32> {
         let most = self.limits.operations;
         self.started += 1;
         self.open += 1;
@@ -81,7 +81,9 @@ impl Operations {
         let ordinal = self.started;
         let request = request.and_then(|request| match ordinal {
             _ if ordinal <= most => Ok(request),
-            _ => Err(Refused::new(format!("a call may start {most} operations, and this is one more; do less per call"))),
+            _ => {
+                Err(OperationRefused::new(format!("a call may start {most} operations, and this is one more; do less per call")))
+            }
         });
         match request {
             Ok(request) => self.queue.unbounded_send(Operation { ordinal, request }).map_err(wasmtime::Error::new)?,
@@ -91,40 +93,42 @@ impl Operations {
     }
 }
 
-fn completion(id: u32, answer: Result<String, Refused>) -> Completion {
+fn completion(id: u32, answer: Result<String, OperationRefused>) -> Completion {
     match answer {
         Ok(value) => Completion { id, ok: true, value },
-        Err(Refused { message, .. }) => Completion { id, ok: false, value: message },
+        Err(OperationRefused { message, .. }) => Completion { id, ok: false, value: message },
     }
 }
 
-fn within(answer: String, most: usize) -> Result<String, Refused> {
+fn within(answer: String, most: usize) -> Result<String, OperationRefused> {
     if answer.len() <= most {
         return Ok(answer);
     }
     let size = answer.len();
-    Err(Refused::new(format!("the answer has {size} bytes and may have {most}; ask for less at once, for example one page")))
+    Err(OperationRefused::new(format!(
+        "the answer has {size} bytes and may have {most}; ask for less at once, for example one page"
+    )))
 }
 
 /// Reads an operation's JSON and compares it with the grants.
-pub(super) type Read = fn(&Grants, &str) -> Result<Request, Refused>;
+pub(super) type ReadRequest = fn(&Grants, &str) -> Result<OperationRequest, OperationRefused>;
 
-impl State {
+impl HostState {
     /// Starts an operation. The guest hears of a fault in the request as the operation's end, like
     /// any other failure.
-    pub(super) fn start(&mut self, request: &str, read: Read) -> Result<u32> {
+    pub(super) fn start(&mut self, request: &str, read: ReadRequest) -> Result<u32> {
         let grants = Arc::clone(&self.grants);
         let none = || wasmtime::Error::msg("no power that has operations was granted");
         let (size, most) = (request.len(), self.operations.as_ref().ok_or_else(none)?.limits.request_bytes);
         let request = self.noted(match size <= most {
             true => read(&grants, request),
-            false => Err(Refused::new(format!("the request has {size} bytes and may have {most}; send less at once"))),
+            false => Err(OperationRefused::new(format!("the request has {size} bytes and may have {most}; send less at once"))),
         });
         self.operations.as_mut().ok_or_else(none)?.start(request)
     }
 }
 
-impl operations::Host for State {
+impl operations::Host for HostState {
     async fn wait(&mut self, milliseconds: u64) -> Result<Option<Completion>> {
         let Some(mut operations) = self.operations.take() else { return Ok(None) };
         let ended = match operations.open {
@@ -158,6 +162,6 @@ pub(super) fn lacking_power(grants: &Grants, power: Power, purpose: &str, add: i
 }
 
 /// Reads a request's JSON.
-pub(super) fn json<'a, T: serde::Deserialize<'a>>(request: &'a str) -> Result<T, Refused> {
-    serde_json::from_str(request).map_err(|error| Refused::new(format!("this is no request: {error}")))
+pub(super) fn json<'a, T: serde::Deserialize<'a>>(request: &'a str) -> Result<T, OperationRefused> {
+    serde_json::from_str(request).map_err(|error| OperationRefused::new(format!("this is no request: {error}")))
 }

@@ -2,10 +2,10 @@
 
 use wasmtime::Result;
 
-use super::State;
+use super::HostState;
 use super::bindings::level3::capability::random;
 
-impl random::Host for State {
+impl random::Host for HostState {
     fn random(&mut self) -> Result<u64> {
         let mut bytes = [0; 8];
         self.random.fill(&mut bytes);

@@ -6,24 +6,24 @@ use wasmtime::Result;
 
 use crate::domain::{Grants, HttpGrant, Power, SECRET_NAME_RULE, valid_secret_name};
 
-use super::super::reach::{Missing, Refused};
-use super::State;
+use super::super::reach::{Missing, OperationRefused};
+use super::HostState;
 use super::bindings::level3::capability::secrets;
 use super::operations::{lacking, lacking_power};
 
-impl secrets::Host for State {
+impl secrets::Host for HostState {
     fn reference(&mut self, name: String) -> Result<Result<String, String>> {
         let reference = granted(&self.grants, &name).and_then(|()| self.reach.secret(&name));
         Ok(self.noted(reference).map_err(|refused| refused.message))
     }
 }
 
-fn granted(grants: &Grants, name: &str) -> Result<(), Refused> {
+fn granted(grants: &Grants, name: &str) -> Result<(), OperationRefused> {
     if grants.secrets.contains_key(name) {
         return Ok(());
     }
     if !valid_secret_name(name) {
-        return Err(Refused::new(format!("no secret has such a name: {SECRET_NAME_RULE}")));
+        return Err(OperationRefused::new(format!("no secret has such a name: {SECRET_NAME_RULE}")));
     }
     let mut hosts: BTreeSet<_> = grants.http.iter().map(HttpGrant::binding).collect();
     if hosts.is_empty() {

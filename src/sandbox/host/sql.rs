@@ -7,12 +7,12 @@ use wasmtime::Result;
 
 use crate::domain::{Grants, Power, SqlAccess};
 
-use super::super::reach::{Refused, Request};
-use super::State;
+use super::super::reach::{OperationRefused, OperationRequest};
+use super::HostState;
 use super::bindings::level3::capability::sql;
 use super::operations::{json, lacking_power};
 
-impl sql::Host for State {
+impl sql::Host for HostState {
     fn start(&mut self, request: String) -> Result<u32> {
         Self::start(self, &request, read)
     }
@@ -20,16 +20,16 @@ impl sql::Host for State {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct SqlRequest {
     text: String,
     #[serde(default)]
     params: Vec<Value>,
 }
 
-fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
+fn read(grants: &Grants, request: &str) -> Result<OperationRequest, OperationRefused> {
     if grants.sql.is_none() {
         return Err(lacking_power(grants, Power::Sql, "run SQL", |grants| grants.sql = Some(SqlAccess::Read)).into());
     }
-    let Written { text, params } = json(request)?;
-    Ok(Request::Sql { text, params })
+    let SqlRequest { text, params } = json(request)?;
+    Ok(OperationRequest::Sql { text, params })
 }

@@ -7,12 +7,12 @@ use wasmtime::Result;
 use crate::domain::{Grants, Power};
 
 use super::super::explain;
-use super::super::reach::{Refused, Request};
-use super::State;
+use super::super::reach::{OperationRefused, OperationRequest};
+use super::HostState;
 use super::bindings::level3::capability::tools;
 use super::operations::{json, lacking, lacking_power};
 
-impl tools::Host for State {
+impl tools::Host for HostState {
     fn start(&mut self, request: String) -> Result<u32> {
         Self::start(self, &request, read)
     }
@@ -20,14 +20,14 @@ impl tools::Host for State {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct ToolRequest {
     name: String,
     #[serde(default)]
     params: Option<Value>,
 }
 
-fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
-    let Written { name, params } = json(request)?;
+fn read(grants: &Grants, request: &str) -> Result<OperationRequest, OperationRefused> {
+    let ToolRequest { name, params } = json(request)?;
     if !grants.tools.contains(&name) {
         let may: Vec<_> = grants.tools.iter().map(String::as_str).collect();
         let (may, name) = (may.join(", "), explain::clip(&name));
@@ -40,5 +40,5 @@ fn read(grants: &Grants, request: &str) -> Result<Request, Refused> {
         let lacks = format!("this capability was not granted the tool `{name}`; it may call: {may}. To call {name}");
         return Err(lacking(grants, lacks, add).into());
     }
-    Ok(Request::Tool { name, params: params.unwrap_or_else(|| value!({})) })
+    Ok(OperationRequest::Tool { name, params: params.unwrap_or_else(|| value!({})) })
 }

@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn the_place_is_the_first_one_in_the_capability() {
     let stack = "    at parse (native)\n    at inner (capability.js:12:3)\n    at capability.js:1:1\n";
-    assert_eq!(place(stack), Some(Place { line: 12, offset: 3 }));
-    assert_eq!(place("    at capability.js:2:13\n"), Some(Place { line: 2, offset: 13 }));
+    assert_eq!(place(stack), Some(SourcePlace { line: 12, offset: 3 }));
+    assert_eq!(place("    at capability.js:2:13\n"), Some(SourcePlace { line: 2, offset: 13 }));
     assert_eq!(place("    at <prelude>:2:13\n"), None);
     assert_eq!(place("capability.js:x"), None);
 }

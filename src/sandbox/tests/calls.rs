@@ -84,7 +84,8 @@ async fn no_state_is_left_for_the_next_call() {
 #[tokio::test]
 async fn timers_fire_in_the_order_of_their_moments_and_wait_on_the_clock() {
     let clock = clock();
-    let sandbox = Sandbox::open(&cache(), Arc::new(clock.clone()), Arc::new(SeededRandom::new(1)), Limits::default()).unwrap();
+    let sandbox =
+        Sandbox::open(&cache(), Arc::new(clock.clone()), Arc::new(SeededRandom::new(1)), SandboxLimits::default()).unwrap();
     let source = "export default () => new Promise((resolve) => {
         const seen = [], start = Date.now();
         const see = (what) => seen.push(`${what}@${Date.now() - start}`);

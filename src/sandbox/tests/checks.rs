@@ -1,10 +1,10 @@
 //! Each check a draft has to pass, and the words of each failure.
 
 use super::*;
-use crate::domain::{Place, RefusalCode};
+use crate::domain::{RefusalCode, SourcePlace};
 use crate::sandbox::component::Bytes;
 
-async fn accepted(source: &str) -> Checked {
+async fn accepted(source: &str) -> CheckedDraft {
     let draft = Draft { tests: vec![test(json!({"n": 2}), json!(4))], ..draft(source) };
     sandbox().check(&draft).await.unwrap_or_else(|error| panic!("{source}: {error}"))
 }
@@ -90,7 +90,7 @@ async fn commonjs_is_explained() {
 #[tokio::test]
 async fn code_that_throws_or_hangs_while_loading_is_an_import_error() {
     let error = refused(&draft("const a = 1;\nthrow new Error('at load')")).await;
-    assert_eq!((error.kind, error.place), (RefusalCode::ImportError, Some(Place { line: 2, offset: 11 })));
+    assert_eq!((error.kind, error.place), (RefusalCode::ImportError, Some(SourcePlace { line: 2, offset: 11 })));
     assert!(error.message.contains("fails while loading: Error: at load"), "{error}");
     let error = impatient().check(&draft("for (;;) {}")).await.map(|_| ()).unwrap_err();
     assert_eq!(error.kind, RefusalCode::ImportError);

@@ -11,7 +11,7 @@ use super::*;
 struct Example {
     name: String,
     description: String,
-    language: Language,
+    language: SourceLanguage,
     parameters: Value,
     grants: Grants,
     tests: Vec<TestCase>,
@@ -23,9 +23,9 @@ fn drafts(within: &str) -> Vec<Draft> {
         let text = std::fs::read_to_string(folder.join("capability.json")).unwrap();
         let example: Example = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         let extension = match example.language {
-            Language::JavaScript => "js",
-            Language::Wat => "wat",
-            Language::Wasm => "wasm.base64",
+            SourceLanguage::JavaScript => "js",
+            SourceLanguage::Wat => "wat",
+            SourceLanguage::Wasm => "wasm.base64",
         };
         Draft {
             name: example.name,

@@ -21,10 +21,10 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::{CheckError, Checked, Limits, Nothing, Reach, Sandbox};
+use super::{CheckError, CheckedDraft, Nothing, Reach, Sandbox, SandboxLimits};
 use crate::clock::{ManualClock, SeededRandom};
-use crate::domain::{CapabilityVersion, Draft, Effect, Grants, Language, Mode, Outcome, TestCase, ToolCallId, Toolset};
-use crate::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
+use crate::domain::{CapabilityVersion, Draft, Effect, Grants, Mode, Outcome, SourceLanguage, TestCase, ToolCallId, Toolset};
+use crate::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 
 /// The moment the tests' clock shows.
 const NOW: &str = "2030-01-02T03:04:05.678Z";
@@ -38,27 +38,27 @@ fn clock() -> ManualClock {
     ManualClock::at(NOW.parse::<DateTime<Utc>>().unwrap())
 }
 
-fn open(limits: Limits) -> Sandbox {
+fn open(limits: SandboxLimits) -> Sandbox {
     Sandbox::open(&cache(), Arc::new(clock()), Arc::new(SeededRandom::new(1)), limits).unwrap()
 }
 
 /// The sandbox that most tests share.
 fn sandbox() -> &'static Sandbox {
     static SHARED: OnceLock<Sandbox> = OnceLock::new();
-    SHARED.get_or_init(|| open(Limits::default()))
+    SHARED.get_or_init(|| open(SandboxLimits::default()))
 }
 
 /// A sandbox whose calls end soon, for code that never would.
 fn impatient() -> &'static Sandbox {
     static SHARED: OnceLock<Sandbox> = OnceLock::new();
-    SHARED.get_or_init(|| open(Limits { deadline: Duration::from_millis(300), ..Limits::default() }))
+    SHARED.get_or_init(|| open(SandboxLimits { deadline: Duration::from_millis(300), ..SandboxLimits::default() }))
 }
 
 fn permit() -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
     let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1) };
-    match authorize(&policy, &proposal, Known::default()) {
+    match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),
     }
@@ -73,7 +73,7 @@ fn draft(source: &str) -> Draft {
     Draft {
         name: "probe".into(),
         description: "A test".into(),
-        language: Language::JavaScript,
+        language: SourceLanguage::JavaScript,
         source: source.into(),
         parameters: json!({"type": "object"}),
         grants: Grants::harmless(),
@@ -86,7 +86,7 @@ fn test(params: Value, expect: Value) -> TestCase {
 }
 
 /// The version that a draft becomes.
-fn version(draft: &Draft, checked: Checked) -> CapabilityVersion {
+fn version(draft: &Draft, checked: CheckedDraft) -> CapabilityVersion {
     CapabilityVersion {
         name: draft.name.clone(),
         version: 1,

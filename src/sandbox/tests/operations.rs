@@ -3,11 +3,11 @@
 use super::scripted::{Scripted, Shared, Silent, json_of, message_of, reaching, reaching_from};
 use super::*;
 use crate::clock::Clock;
-use crate::sandbox::{Operation, Refused, Request};
+use crate::sandbox::{Operation, OperationRefused, OperationRequest};
 use chrono::TimeDelta;
 
-fn short(reaching_deadline: u64) -> Limits {
-    Limits { reaching_deadline: Duration::from_millis(reaching_deadline), ..Limits::default() }
+fn short(reaching_deadline: u64) -> SandboxLimits {
+    SandboxLimits { reaching_deadline: Duration::from_millis(reaching_deadline), ..SandboxLimits::default() }
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn the_sixty_fifth_operation_is_refused() {
 #[tokio::test]
 async fn requests_and_answers_have_a_size() {
     let reach = Scripted::new(|request| match request {
-        Request::Sql { text, .. } => Ok(format!("[\"{}\"]", "x".repeat(text.parse().unwrap()))),
+        OperationRequest::Sql { text, .. } => Ok(format!("[\"{}\"]", "x".repeat(text.parse().unwrap()))),
         _ => Ok("1".into()),
     });
     let source = |code: &str| format!("export default async () => (await {code})");
@@ -84,7 +84,7 @@ async fn what_was_started_is_done_although_the_code_has_ended() {
 
 #[tokio::test]
 async fn a_failure_that_nobody_awaited_is_logged() {
-    let reach = Scripted::new(|_| Err(Refused::new("the table is full")));
+    let reach = Scripted::new(|_| Err(OperationRefused::new("the table is full")));
     let outcome = reaching("export default () => { host.kv.set('k', 1); return 'ended' }", &reach).await;
     assert_eq!(json_of(&outcome), "ended");
     assert_eq!(outcome.logs, ["warning: an operation that was not awaited failed: the table is full"]);
@@ -93,7 +93,7 @@ async fn a_failure_that_nobody_awaited_is_logged() {
 #[tokio::test]
 async fn a_promise_that_was_rejected_and_that_nobody_handled_is_logged() {
     let reach = Scripted::new(|request| match request {
-        Request::Sql { .. } => Err(Refused::new("no table")),
+        OperationRequest::Sql { .. } => Err(OperationRefused::new("no table")),
         _ => Ok("1".into()),
     });
     let source = "export default async () => {
@@ -187,16 +187,16 @@ async fn calls_within_calls_have_room_of_their_own_and_a_depth() {
     /// Calls the sandbox again for every call of a tool, one deeper.
     struct Deeper(Sandbox, CapabilityVersion, usize);
     impl Reach for Deeper {
-        fn perform(&self, _: Operation) -> futures::future::BoxFuture<'static, Result<String, Refused>> {
+        fn perform(&self, _: Operation) -> futures::future::BoxFuture<'static, Result<String, OperationRefused>> {
             let Self(sandbox, capability, depth) = self;
             let (sandbox, capability, depth) = (sandbox.clone(), capability.clone(), depth + 1);
             Box::pin(async move {
                 let deeper = Arc::new(Self(sandbox.clone(), capability.clone(), depth));
                 let outcome = sandbox.call(&permit(), &capability, &json!({}), deeper).await;
-                if outcome.ok { Ok(outcome.result) } else { Err(Refused::new(outcome.result)) }
+                if outcome.ok { Ok(outcome.result) } else { Err(OperationRefused::new(outcome.result)) }
             })
         }
-        fn secret(&self, name: &str) -> Result<String, Refused> {
+        fn secret(&self, name: &str) -> Result<String, OperationRefused> {
             Ok(name.to_owned())
         }
         fn depth(&self) -> usize {
@@ -204,7 +204,7 @@ async fn calls_within_calls_have_room_of_their_own_and_a_depth() {
         }
     }
     // One slot for each depth: were they shared, the second call would wait for the first.
-    let sandbox = open(Limits { concurrent: 1, ..short(10_000) });
+    let sandbox = open(SandboxLimits { concurrent: 1, ..short(10_000) });
     let source =
         "export default async () => { try { return 1 + await host.call('other') } catch (error) { return error.message } }";
     let capability = built(&sandbox, &Draft { grants: scripted::all_grants(), ..draft(source) }).await;

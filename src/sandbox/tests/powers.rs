@@ -2,11 +2,12 @@
 
 use super::scripted::{Scripted, json_of, message_of, reaching};
 use super::*;
-use crate::sandbox::{HttpAnswer, HttpRequest, KvRequest, Refused, Request};
+use crate::domain::{HttpRequest, HttpResponse};
+use crate::sandbox::{KvRequest, OperationRefused, OperationRequest};
 
-fn http(request: &Request) -> &HttpRequest {
+fn http(request: &OperationRequest) -> &HttpRequest {
     match request {
-        Request::Http(request) => request,
+        OperationRequest::Http(request) => request,
         other => panic!("{other:?}"),
     }
 }
@@ -15,7 +16,7 @@ fn answer(body: &[u8]) -> String {
     let headers = [("content-type", "text/plain"), ("x-a", "1"), ("x-a", "2"), ("set-cookie", "a=1"), ("set-cookie", "b=2")];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let (status_text, url) = ("OK".to_owned(), "https://a.example/there".to_owned());
-    HttpAnswer { status: 200, status_text, url, headers, body: body.to_vec() }.to_json()
+    HttpResponse { status: 200, status_text, url, headers, body: body.to_vec() }.to_json()
 }
 
 #[tokio::test]
@@ -42,14 +43,14 @@ async fn fetch_gives_a_response_as_elsewhere() {
             "response": true,
         })
     );
-    let request = HttpRequest { method: "GET".into(), url: "https://a.example/x?y=1".into(), headers: vec![], body: None };
-    assert_eq!(reach.requests(), [Request::Http(request)]);
+    let request = HttpRequest { method: "GET".into(), url: "https://a.example/x?y=1".into(), ..HttpRequest::default() };
+    assert_eq!(reach.requests(), [OperationRequest::Http(request)]);
     assert_eq!(reach.operations()[0].ordinal, 1);
 }
 
 #[tokio::test]
 async fn a_status_is_no_error_and_a_body_may_be_any_bytes() {
-    let reach = Scripted::new(|_| Ok(HttpAnswer { status: 404, body: vec![0, 255, 7], ..HttpAnswer::default() }.to_json()));
+    let reach = Scripted::new(|_| Ok(HttpResponse { status: 404, body: vec![0, 255, 7], ..HttpResponse::default() }.to_json()));
     let source = "export default async () => {
         const r = await fetch(new URL('/x', 'https://a.example'));
         return [r.ok, r.status, [...await r.bytes()], [...new Uint8Array(await r.arrayBuffer())], await r.text()];
@@ -108,8 +109,10 @@ async fn requests_that_cannot_be_meant_are_refused_before_they_leave() {
 #[tokio::test]
 async fn sql_has_its_parameters_apart_from_its_text() {
     let reach = Scripted::new(|request| match request {
-        Request::Sql { text, .. } if text.starts_with("SELECT") => Ok(r#"[{"n":1,"name":"é"},{"n":2,"name":null}]"#.into()),
-        Request::Sql { .. } => Ok(r#"{"row_count":3}"#.into()),
+        OperationRequest::Sql { text, .. } if text.starts_with("SELECT") => {
+            Ok(r#"[{"n":1,"name":"é"},{"n":2,"name":null}]"#.into())
+        }
+        OperationRequest::Sql { .. } => Ok(r#"{"row_count":3}"#.into()),
         other => panic!("{other:?}"),
     });
     let source = "export default async () => {
@@ -118,7 +121,7 @@ async fn sql_has_its_parameters_apart_from_its_text() {
         return [rows[1].n, rows[0].name, done.row_count];
     }";
     assert_eq!(json_of(&reaching(source, &reach).await), json!([2, "é", 3]));
-    let sql = |text: &str, params| Request::Sql { text: text.into(), params };
+    let sql = |text: &str, params| OperationRequest::Sql { text: text.into(), params };
     assert_eq!(
         reach.requests(),
         [
@@ -131,10 +134,10 @@ async fn sql_has_its_parameters_apart_from_its_text() {
 #[tokio::test]
 async fn values_are_kept_by_key() {
     let reach = Scripted::new(|request| match request {
-        Request::Kv(KvRequest::Get { key }) if key == "there" => Ok(r#"{"a":[1]}"#.into()),
-        Request::Kv(KvRequest::Get { .. } | KvRequest::Set { .. }) => Ok("null".into()),
-        Request::Kv(KvRequest::Delete { .. }) => Ok("true".into()),
-        Request::Kv(KvRequest::List { .. }) => Ok(r#"["a1","a2"]"#.into()),
+        OperationRequest::Kv(KvRequest::Get { key }) if key == "there" => Ok(r#"{"a":[1]}"#.into()),
+        OperationRequest::Kv(KvRequest::Get { .. } | KvRequest::Set { .. }) => Ok("null".into()),
+        OperationRequest::Kv(KvRequest::Delete { .. }) => Ok("true".into()),
+        OperationRequest::Kv(KvRequest::List { .. }) => Ok(r#"["a1","a2"]"#.into()),
         other => panic!("{other:?}"),
     });
     let source = "export default async () => [
@@ -142,7 +145,7 @@ async fn values_are_kept_by_key() {
         await host.kv.delete('k'), await host.kv.list('a'), await host.kv.list(),
     ]";
     assert_eq!(json_of(&reaching(source, &reach).await), json!([{"a": [1]}, null, null, null, true, ["a1", "a2"], ["a1", "a2"]]));
-    let kv = Request::Kv;
+    let kv = OperationRequest::Kv;
     assert_eq!(
         reach.requests(),
         [
@@ -160,12 +163,12 @@ async fn values_are_kept_by_key() {
 #[tokio::test]
 async fn a_tools_result_is_read_when_it_is_json_and_its_failure_is_thrown() {
     let reach = Scripted::new(|request| match request {
-        Request::Tool { name, params } if name == "roman" && params["n"] == 14 => Ok("XIV".into()),
-        Request::Tool { params, .. } if *params == json!({}) => Ok(r#"{"tasks":[1,2]}"#.into()),
-        Request::Tool { params, .. } if params["fail"] == "json" => {
-            Err(Refused::new(r#"{"error":"capability_failed","message":"it broke"}"#))
+        OperationRequest::Tool { name, params } if name == "roman" && params["n"] == 14 => Ok("XIV".into()),
+        OperationRequest::Tool { params, .. } if *params == json!({}) => Ok(r#"{"tasks":[1,2]}"#.into()),
+        OperationRequest::Tool { params, .. } if params["fail"] == "json" => {
+            Err(OperationRefused::new(r#"{"error":"capability_failed","message":"it broke"}"#))
         }
-        _ => Err(Refused::new("plainly refused")),
+        _ => Err(OperationRefused::new("plainly refused")),
     });
     let source = "const caught = async (promise) => { try { return await promise } catch (error) { return `${error.name}: ${error.message}` } };
         export default async () => [
@@ -189,7 +192,7 @@ async fn a_secret_is_a_placeholder() {
 
 #[tokio::test]
 async fn what_was_not_done_is_an_error_with_its_place() {
-    let reach = Scripted::new(|_| Err(Refused::new("a.example did not answer")));
+    let reach = Scripted::new(|_| Err(OperationRefused::new("a.example did not answer")));
     let outcome = reaching("export default async () => {\n  await 1;\n  await fetch('https://a.example/');\n}", &reach).await;
     let error: Value = serde_json::from_str(&outcome.result).unwrap();
     assert_eq!((&error["name"], &error["message"]), (&json!("Error"), &json!("a.example did not answer")));
@@ -201,7 +204,7 @@ async fn what_was_not_done_is_an_error_with_its_place() {
 #[tokio::test]
 async fn overwritten_globals_break_only_what_the_code_itself_does_with_them() {
     let reach = Scripted::new(|request| match request {
-        Request::Http(_) => Ok(answer(b"body")),
+        OperationRequest::Http(_) => Ok(answer(b"body")),
         _ => Ok(r#"["kept"]"#.into()),
     });
     let source = r#"

@@ -4,7 +4,7 @@
 use super::scripted::{Scripted, Shared, all_grants, grants, message_of, reaching};
 use super::*;
 use crate::domain::RefusalCode;
-use crate::sandbox::{Request, template};
+use crate::sandbox::{OperationRequest, template};
 
 #[tokio::test]
 async fn a_power_that_was_not_granted_is_named_with_the_grant_to_ask_for() {
@@ -98,7 +98,7 @@ const START: &str = r#"(instance (export "start" (func (param "request" string) 
 async fn a_component_that_imports_a_power_it_was_not_granted_cannot_even_be_loaded() {
     for power in ["http", "sql", "kv", "tools"] {
         let import = format!(r#"(component (import "level3:capability/{power}@0.1.0" {START}"#);
-        let draft = Draft { language: Language::Wat, ..draft(&ECHO.replacen("(component", &import, 1)) };
+        let draft = Draft { language: SourceLanguage::Wat, ..draft(&ECHO.replacen("(component", &import, 1)) };
         let error = refused(&draft).await;
         assert_eq!(error.kind, RefusalCode::ImportError);
         assert!(error.message.contains(&format!("imports level3:capability/{power}@0.1.0, which it was not granted")), "{error}");
@@ -106,7 +106,7 @@ async fn a_component_that_imports_a_power_it_was_not_granted_cannot_even_be_load
     }
     let wait = r#"(component (import "level3:capability/operations@0.1.0" (instance))"#;
     let draft = Draft {
-        language: Language::Wat,
+        language: SourceLanguage::Wat,
         grants: grants(json!({"secrets": {"K": ["a.example"]}})),
         ..draft(&ECHO.replacen("(component", wait, 1))
     };
@@ -117,14 +117,14 @@ async fn a_component_that_imports_a_power_it_was_not_granted_cannot_even_be_load
 /// answers with the result of `wait`.
 fn hand_made(power: &str) -> Draft {
     let source = include_str!("hand_made.wat").replace("POWER", power);
-    Draft { language: Language::Wat, grants: all_grants(), ..draft(&source) }
+    Draft { language: SourceLanguage::Wat, grants: all_grants(), ..draft(&source) }
 }
 
 #[tokio::test]
 async fn components_of_other_languages_reach_what_they_were_granted_and_no_more() {
     let reach = Scripted::new(|request| match request {
-        Request::Kv(_) => Ok("\"kept\"".into()),
-        Request::Tool { .. } => Ok("\"told\"".into()),
+        OperationRequest::Kv(_) => Ok("\"kept\"".into()),
+        OperationRequest::Tool { .. } => Ok("\"told\"".into()),
         _ => Ok("{}".into()),
     });
     for (power, params, said) in [

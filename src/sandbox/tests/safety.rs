@@ -152,7 +152,7 @@ async fn a_call_beside_a_spinner_goes_on() {
 
 #[tokio::test]
 async fn more_calls_than_slots_wait_their_turn() {
-    let sandbox = open(Limits { concurrent: 2, ..Limits::default() });
+    let sandbox = open(SandboxLimits { concurrent: 2, ..SandboxLimits::default() });
     let capability =
         built(&sandbox, &draft("export default (p) => { let s = 0; for (let i = 0; i < 100000; i++) s += i; return p.n }")).await;
     let calls = (0..20).map(|n| {
@@ -165,7 +165,7 @@ async fn more_calls_than_slots_wait_their_turn() {
 
 #[tokio::test]
 async fn a_call_that_is_dropped_frees_its_slot() {
-    let sandbox = open(Limits { concurrent: 1, ..Limits::default() });
+    let sandbox = open(SandboxLimits { concurrent: 1, ..SandboxLimits::default() });
     let waiting = built(&sandbox, &draft("export default () => new Promise((resolve) => setTimeout(resolve, 1e6))")).await;
     let quick = built(&sandbox, &draft("export default () => 1")).await;
     for _ in 0..50 {

@@ -8,9 +8,9 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use super::*;
-use crate::sandbox::{Operation, Refused, Request};
+use crate::sandbox::{Operation, OperationRefused, OperationRequest};
 
-type Answer = Box<dyn Fn(&Request) -> Result<String, Refused> + Send + Sync>;
+type Answer = Box<dyn Fn(&OperationRequest) -> Result<String, OperationRefused> + Send + Sync>;
 
 /// Records operations. None is answered before as many as `together` were asked for, so operations
 /// that run one after the other wait forever.
@@ -23,13 +23,15 @@ pub(super) struct Scripted {
 }
 
 impl Scripted {
-    pub(super) fn new(answer: impl Fn(&Request) -> Result<String, Refused> + Send + Sync + 'static) -> Arc<Self> {
+    pub(super) fn new(
+        answer: impl Fn(&OperationRequest) -> Result<String, OperationRefused> + Send + Sync + 'static,
+    ) -> Arc<Self> {
         Self::together(0, answer)
     }
 
     pub(super) fn together(
         together: usize,
-        answer: impl Fn(&Request) -> Result<String, Refused> + Send + Sync + 'static,
+        answer: impl Fn(&OperationRequest) -> Result<String, OperationRefused> + Send + Sync + 'static,
     ) -> Arc<Self> {
         let (operations, answer) = (Mutex::default(), Box::new(answer) as Answer);
         Arc::new(Self { operations, answer, together, asked: watch::Sender::new(0), most_at_once: Mutex::default() })
@@ -44,7 +46,7 @@ impl Scripted {
         self.operations.lock().unwrap()
     }
 
-    pub(super) fn requests(&self) -> Vec<Request> {
+    pub(super) fn requests(&self) -> Vec<OperationRequest> {
         self.operations().iter().map(|operation| operation.request.clone()).collect()
     }
 
@@ -77,7 +79,7 @@ impl Drop for UnderWay {
 pub(super) struct Shared(pub(super) Arc<Scripted>);
 
 impl Reach for Shared {
-    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
         let under_way = UnderWay::new(&self.0);
         let answer = (self.0.answer)(&operation.request);
         self.0.operations().push(operation);
@@ -91,9 +93,9 @@ impl Reach for Shared {
         .boxed()
     }
 
-    fn secret(&self, name: &str) -> Result<String, Refused> {
+    fn secret(&self, name: &str) -> Result<String, OperationRefused> {
         match name {
-            "GONE" => Err(Refused::new("there is no secret GONE; set it with `level3 secret set GONE`")),
+            "GONE" => Err(OperationRefused::new("there is no secret GONE; set it with `level3 secret set GONE`")),
             name => Ok(format!("<<{name}>>")),
         }
     }
@@ -103,12 +105,12 @@ impl Reach for Shared {
 pub(super) struct Silent;
 
 impl Reach for Silent {
-    fn perform(&self, _: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+    fn perform(&self, _: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
         pending().boxed()
     }
 
-    fn secret(&self, _: &str) -> Result<String, Refused> {
-        Err(Refused::new("no"))
+    fn secret(&self, _: &str) -> Result<String, OperationRefused> {
+        Err(OperationRefused::new("no"))
     }
 }
 

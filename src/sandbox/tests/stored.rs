@@ -7,7 +7,7 @@ use crate::domain::RefusalCode;
 const ECHO: &str = include_str!("../../../capabilities/examples/echo/source.wat");
 
 fn wat(source: &str) -> Draft {
-    Draft { language: Language::Wat, ..draft(source) }
+    Draft { language: SourceLanguage::Wat, ..draft(source) }
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn wat_may_import_what_was_granted_and_nothing_else() {
 fn wasm(bytes: &[u8]) -> Draft {
     use base64::Engine as _;
     let source = base64::engine::general_purpose::STANDARD.encode(bytes);
-    Draft { language: Language::Wasm, ..draft(&source) }
+    Draft { language: SourceLanguage::Wasm, ..draft(&source) }
 }
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn a_component_in_bytes_runs() {
 #[tokio::test]
 async fn faults_in_bytes_are_named() {
     let bytes = |text: &str| ::wat::parse_str(text).unwrap();
-    let not_base64 = Draft { language: Language::Wasm, ..draft("(component)") };
+    let not_base64 = Draft { language: SourceLanguage::Wasm, ..draft("(component)") };
     for (draft, kind, words) in [
         (not_base64, RefusalCode::SyntaxError, "the component's bytes in base64"),
         (wasm(b""), RefusalCode::SyntaxError, "no WebAssembly component"),
@@ -134,7 +134,7 @@ async fn a_component_that_imports_more_than_its_row_grants_is_refused() {
 #[tokio::test]
 async fn damaged_bytes_are_refused() {
     let mut capability = built(sandbox(), &draft("export default () => 'damaged'")).await;
-    let fresh = open(Limits::default());
+    let fresh = open(SandboxLimits::default());
     *capability.component.last_mut().unwrap() ^= 1;
     let outcome = fresh.call(&permit(), &capability, &json!({}), nothing()).await;
     assert!(!outcome.ok);
@@ -178,7 +178,7 @@ async fn what_cannot_be_made_again_is_refused_with_the_way_out() {
         (CapabilityVersion { source: "export default ()".into(), ..old.clone() }, "not the one its component"),
         (broken, "unexpected"),
         (CapabilityVersion { sha256: "0".repeat(64), ..old.clone() }, "damaged"),
-        (CapabilityVersion { language: Language::Wat, ..old.clone() }, "not JavaScript"),
+        (CapabilityVersion { language: SourceLanguage::Wat, ..old.clone() }, "not JavaScript"),
     ] {
         let outcome = sandbox().call(&permit(), &changed, &json!({}), nothing()).await;
         assert!(!outcome.ok, "{}", outcome.result);
@@ -190,7 +190,7 @@ async fn what_cannot_be_made_again_is_refused_with_the_way_out() {
 
 #[tokio::test]
 async fn compiled_components_are_kept_up_to_a_number() {
-    let sandbox = open(Limits::default());
+    let sandbox = open(SandboxLimits::default());
     let first = built(&sandbox, &draft("export default () => 0")).await;
     for n in 1..80 {
         built(&sandbox, &draft(&format!("export default () => {n}"))).await;
@@ -214,7 +214,7 @@ async fn a_component_with_eight_bits_for_powers_runs_and_still_says_what_it_was_
     let sha256 = crate::sandbox::component::sha256(&component);
     let old = CapabilityVersion { component, sha256, engine: "level3-js-engine-v2".into(), ..new.clone() };
     // A sandbox that has not seen the new one.
-    let fresh = open(Limits::default());
+    let fresh = open(SandboxLimits::default());
     for version in [old, new] {
         let outcome = fresh.call(&permit(), &version, &json!({"n": 7}), nothing()).await;
         assert!(outcome.ok && outcome.result.starts_with("7: this capability was not granted `http`; to "), "{}", outcome.result);

@@ -3,9 +3,10 @@
 
 use super::scripted::{Scripted, Shared, grants, message_of};
 use super::*;
+use crate::domain::HttpResponse;
 use crate::domain::Power;
+use crate::sandbox::OperationRequest;
 use crate::sandbox::teaching::{self, lines};
-use crate::sandbox::{HttpAnswer, Request};
 
 /// Values for the names that the taught expressions use.
 const NAMES: &str = "const url = 'https://api.example.com/', method = 'POST', headers = {}, body = 'text', text = 'SELECT 1 AS a', params = [], \
@@ -24,12 +25,12 @@ fn only(power: Power) -> Grants {
     grants(written)
 }
 
-fn power_of(request: &Request) -> Power {
+fn power_of(request: &OperationRequest) -> Power {
     match request {
-        Request::Http(_) => Power::Http,
-        Request::Sql { .. } => Power::Sql,
-        Request::Kv(_) => Power::Kv,
-        Request::Tool { .. } => Power::Tools,
+        OperationRequest::Http(_) => Power::Http,
+        OperationRequest::Sql { .. } => Power::Sql,
+        OperationRequest::Kv(_) => Power::Kv,
+        OperationRequest::Tool { .. } => Power::Tools,
     }
 }
 
@@ -49,7 +50,7 @@ async fn every_line_that_is_taught_works_with_its_grant_and_is_refused_without()
         assert!(!expressions.is_empty(), "{power}: say in its .wit how it is used: `/// js: …`");
         for expression in expressions {
             let reach = Scripted::new(|request| match request {
-                Request::Http(_) => Ok(HttpAnswer { status: 200, ..HttpAnswer::default() }.to_json()),
+                OperationRequest::Http(_) => Ok(HttpResponse { status: 200, ..HttpResponse::default() }.to_json()),
                 _ => Ok("[]".into()),
             });
             let outcome = run(expression, power, only(power), &reach).await;

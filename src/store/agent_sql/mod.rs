@@ -19,12 +19,12 @@ pub use self::gate::Gate;
 pub(super) use self::pools::AgentPools;
 pub use self::rows::RowLimits;
 pub use self::seam::{AgentLogin, SqlEnd};
-use self::statement::{Room, Statement};
+use self::statement::{ResultRoom, Statement};
 pub(super) use self::told::is_code;
 use self::told::{busy, cannot_ask, code_of, cut, timed_out, told_of};
-use self::transaction::{Seal, Terms};
+use self::transaction::{Seal, StatementTerms};
 use super::unit::{Doubt, kept_of, used_approval};
-use super::{CallEnd, Earlier, Judged, Lease, NewOperation, Store, StoreError, word};
+use super::{CallEnd, Earlier, Judgement, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
     CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
 };
@@ -82,7 +82,7 @@ struct Committed {
 }
 
 /// The end of several statements.
-enum Ran {
+enum StatementsEnd {
     /// They ran; their result, and the event that recorded it.
     Done(String, Option<Committed>),
     /// Nothing was kept; the refusal is for their author.
@@ -108,14 +108,14 @@ impl Store {
         sql: AgentSql<'_>,
         now: DateTime<Utc>,
     ) -> Result<SqlEnd, StoreError> {
-        let end = CallEnd { judged: Judged::Permitted(permit), tool, outcome: Outcome::ok("") };
+        let end = CallEnd { judged: Judgement::Permitted(permit), tool, outcome: Outcome::ok("") };
         let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
             Ok(statements) => {
-                let terms = Terms { seal: Seal::Call(&end), login: sql.login, promised: sql.promised };
+                let terms = StatementTerms { seal: Seal::Call(&end), login: sql.login, promised: sql.promised };
                 match self.run_sealed(lease, &statements, terms, now).await? {
-                    Ran::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
-                    Ran::Done(result, committed) => {
+                    StatementsEnd::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
+                    StatementsEnd::Done(result, committed) => {
                         let outcome = Outcome::ok(result);
                         let approval = match permit.verdict() {
                             // It is committed: an announcement that cannot name the approval is
@@ -131,7 +131,7 @@ impl Store {
                         }
                         return Ok(SqlEnd::Outcome(outcome));
                     }
-                    Ran::Failed(error) => error,
+                    StatementsEnd::Failed(error) => error,
                 }
             }
         };
@@ -243,21 +243,23 @@ impl Store {
     ) -> Result<Result<String, String>, StoreError> {
         let reads = login == AgentLogin::Reader;
         let seal = if reads { Seal::Nothing } else { Seal::Operation(&operation) };
-        let failed = match Statement::new(text, params, Room::Whole(WHOLE)) {
+        let failed = match Statement::new(text, params, ResultRoom::Whole(WHOLE)) {
             Err(refusal) => refusal,
-            Ok(statement) => match self.run_sealed(lease, &[statement], Terms { seal, login, promised: false }, now).await? {
-                Ran::Done(answer, committed) => {
-                    if let Some(Committed { sequence, doubt }) = committed {
-                        self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
-                        doubt.dispelled();
+            Ok(statement) => {
+                match self.run_sealed(lease, &[statement], StatementTerms { seal, login, promised: false }, now).await? {
+                    StatementsEnd::Done(answer, committed) => {
+                        if let Some(Committed { sequence, doubt }) = committed {
+                            self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
+                            doubt.dispelled();
+                        }
+                        return Ok(Ok(answer));
                     }
-                    return Ok(Ok(answer));
+                    StatementsEnd::Asks(finding) => cannot_ask(&finding),
+                    StatementsEnd::Failed(error) => error,
                 }
-                Ran::Asks(finding) => cannot_ask(&finding),
-                Ran::Failed(error) => error,
-            },
+            }
         };
-        let failed = failed.told();
+        let failed = failed.for_model();
         if !reads {
             let recorded = self.end_operation(lease, &operation, OperationState::Failed, Some(&failed), now).await;
             if let Err(StoreError::LostLease) = recorded {
@@ -278,15 +280,15 @@ impl Store {
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        terms: Terms<'_>,
+        terms: StatementTerms<'_>,
         now: DateTime<Utc>,
-    ) -> Result<Ran, StoreError> {
-        let Some(_entered) = self.gate.enter() else { return Ok(Ran::Failed(busy())) };
+    ) -> Result<StatementsEnd, StoreError> {
+        let Some(_entered) = self.gate.enter() else { return Ok(StatementsEnd::Failed(busy())) };
         let left = match terms {
-            Terms { seal: Seal::Nothing, .. } | Terms { login: AgentLogin::Reader, .. } => None,
+            StatementTerms { seal: Seal::Nothing, .. } | StatementTerms { login: AgentLogin::Reader, .. } => None,
             _ => match self.room_for(statements.iter().map(Statement::first_word)).await? {
                 Ok(left) => Some(left),
-                Err(told) => return Ok(Ran::Failed(told)),
+                Err(told) => return Ok(StatementsEnd::Failed(told)),
             },
         };
         let outgrown = async {
@@ -299,18 +301,18 @@ impl Store {
         let ran = tokio::select! {
             biased;
             ran = running => ran,
-            told = outgrown => return Ok(Ran::Failed(told)),
+            told = outgrown => return Ok(StatementsEnd::Failed(told)),
         };
         match ran {
-            Ok(Ok((result, committed))) => Ok(Ran::Done(result, committed)),
+            Ok(Ok((result, committed))) => Ok(StatementsEnd::Done(result, committed)),
             Ok(Err(Failure::Statement(error))) => {
                 let text = statements.iter().map(|statement| statement.text).collect::<Vec<_>>().join("\n");
-                Ok(Ran::Failed(self.with_tables(error, &text).await?))
+                Ok(StatementsEnd::Failed(self.with_tables(error, &text).await?))
             }
-            Ok(Err(Failure::Asks(finding))) => Ok(Ran::Asks(finding)),
-            Ok(Err(Failure::Cut)) => Ok(Ran::Failed(cut())),
+            Ok(Err(Failure::Asks(finding))) => Ok(StatementsEnd::Asks(finding)),
+            Ok(Err(Failure::Cut)) => Ok(StatementsEnd::Failed(cut())),
             Ok(Err(Failure::Store(error))) => Err(error),
-            Err(_) => Ok(Ran::Failed(timed_out(self.sql_deadline.as_secs()))),
+            Err(_) => Ok(StatementsEnd::Failed(timed_out(self.sql_deadline.as_secs()))),
         }
     }
 

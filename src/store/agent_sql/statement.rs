@@ -27,12 +27,12 @@ pub(super) struct Statement<'a> {
     params: &'a [Value],
     /// True if values were given for which it has no place.
     pub(super) unused: bool,
-    room: Room,
+    room: ResultRoom,
 }
 
 /// The room for a result.
 #[derive(Clone, Copy)]
-pub(super) enum Room {
+pub(super) enum ResultRoom {
     /// Rows that do not fit are left out, and the result says so.
     Shown(RowLimits),
     /// Rows that do not fit are an error: the reader is a program, and takes its rows for the
@@ -58,7 +58,7 @@ pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: R
     }
     let shared = RowLimits { rows: (limits.rows / many.max(1)).max(1), bytes: limits.bytes / many.max(1), ..limits };
     let one = |(at, text): (usize, &&'a str)| {
-        let read = Statement::new(text, params, Room::Shown(shared)).map_err(|told| told_of(told, at + 1, many, text));
+        let read = Statement::new(text, params, ResultRoom::Shown(shared)).map_err(|told| told_of(told, at + 1, many, text));
         read.map(|statement| Statement { unused, ..statement })
     };
     statements.iter().enumerate().map(one).collect()
@@ -66,7 +66,7 @@ pub(super) fn read<'a>(statements: &'a [&'a str], params: &'a [Value], limits: R
 
 impl<'a> Statement<'a> {
     /// Reads a statement without running it; the error is for its author.
-    pub(super) fn new(text: &'a str, params: &'a [Value], room: Room) -> Result<Self, Refusal> {
+    pub(super) fn new(text: &'a str, params: &'a [Value], room: ResultRoom) -> Result<Self, Refusal> {
         if text.contains('\0') || params.iter().any(holds_zero) {
             return Err(refusal("SQL and its parameters cannot hold zero characters; leave them out"));
         }
@@ -131,8 +131,8 @@ impl<'a> Statement<'a> {
 
     /// `before`: the number of characters in `sql` before the statement, for positions in errors.
     async fn collect(&self, connection: &mut PgConnection, sql: String, before: usize) -> Result<String, Failure> {
-        let (Room::Shown(limits) | Room::Whole(limits)) = self.room;
-        let whole = matches!(self.room, Room::Whole(_));
+        let (ResultRoom::Shown(limits) | ResultRoom::Whole(limits)) = self.room;
+        let whole = matches!(self.room, ResultRoom::Whole(_));
         let described = |error| describe(error, self.text, before);
         let mut collector = None;
         let mut changed = 0;
@@ -148,7 +148,7 @@ impl<'a> Statement<'a> {
         drop(results);
         Ok(match (collector, &*self.first) {
             (Some(rows), _) => match (self.room, rows.too_much()) {
-                (Room::Whole(_), Some(told)) => return Err(Failure::Statement(told)),
+                (ResultRoom::Whole(_), Some(told)) => return Err(Failure::Statement(told)),
                 _ => rows.finish(),
             },
             (None, "INSERT" | "UPDATE" | "DELETE" | "MERGE") => json!({ "row_count": changed }).to_string(),

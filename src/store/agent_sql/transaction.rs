@@ -29,7 +29,7 @@ pub(super) enum Seal<'a> {
 }
 
 /// The terms on which statements run.
-pub(super) struct Terms<'a> {
+pub(super) struct StatementTerms<'a> {
     pub(super) seal: Seal<'a>,
     pub(super) login: AgentLogin,
     /// A person was told that all that is lost can be put back.
@@ -47,7 +47,7 @@ impl Store {
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        Terms { seal, login, promised }: Terms<'_>,
+        StatementTerms { seal, login, promised }: StatementTerms<'_>,
         now: DateTime<Utc>,
     ) -> Result<Sealed, Failure> {
         let Begun { mut running, transaction, before, rows } = self.begin_as(login, &seal).await?;

@@ -143,7 +143,7 @@ impl Neighbours {
             }
             Ok(Word::Text(piece)) => {
                 if self.read.read(&piece) {
-                    let outbox::Piece { conversation, turn, step, attempt, content, .. } = piece;
+                    let outbox::AnswerPiece { conversation, turn, step, attempt, content, .. } = piece;
                     self.signals.pass(ServerFrame::Delta { conversation, turn, step, attempt, content });
                 }
             }

@@ -32,7 +32,7 @@ pub(super) enum Word {
     /// An event was committed.
     Event(Hint),
     /// A model has written.
-    Text(Piece),
+    Text(AnswerPiece),
 }
 
 /// An event that another server committed. It is a hint: only the database has the event itself.
@@ -50,7 +50,7 @@ pub struct Hint {
 
 /// A piece of an answer, and the place in the answer at which it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Piece {
+pub(super) struct AnswerPiece {
     pub(super) conversation: ConversationId,
     pub(super) turn: TurnId,
     pub(super) step: i32,
@@ -59,9 +59,9 @@ pub(super) struct Piece {
     pub(super) content: String,
 }
 
-impl Piece {
+impl AnswerPiece {
     /// True if the other piece follows, and a letter of it, of four bytes at most, still fits in.
-    fn takes(&self, next: &Piece) -> bool {
+    fn takes(&self, next: &AnswerPiece) -> bool {
         (self.turn, self.step, self.attempt, self.at + self.content.len()) == (next.turn, next.step, next.attempt, next.at)
             && self.content.len() + 4 <= MOST_TEXT
     }
@@ -81,7 +81,7 @@ impl Answers {
     }
 
     /// True if the piece begins at the end of the last one.
-    pub(super) fn read(&mut self, piece: &Piece) -> bool {
+    pub(super) fn read(&mut self, piece: &AnswerPiece) -> bool {
         let whole = self.begun(piece.turn, piece.step, piece.attempt) == piece.at;
         if whole {
             self.write(piece.turn, piece.step, piece.attempt, piece.content.len());
@@ -104,12 +104,12 @@ impl Answers {
 /// See the module.
 #[derive(Debug, Default)]
 pub(in crate::store) struct Outbox {
-    kept: Mutex<Kept>,
+    kept: Mutex<OutboxState>,
     ready: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct OutboxState {
     company: bool,
     words: VecDeque<Word>,
     written: Answers,
@@ -168,7 +168,7 @@ impl Outbox {
         let mut rest = content.as_str();
         while !rest.is_empty() {
             let (conversation, turn, step, attempt) = (*conversation, *turn, *step, *attempt);
-            let piece = Piece { conversation, turn, step, attempt, at, content: String::new() };
+            let piece = AnswerPiece { conversation, turn, step, attempt, at, content: String::new() };
             if !matches!(kept.words.back(), Some(Word::Text(last)) if last.takes(&piece)) {
                 if kept.words.len() >= MOST_BEFORE_TEXT {
                     return;
@@ -195,7 +195,7 @@ impl Outbox {
         words.iter().map(|word| serde_json::to_string(word).expect("words are plain data")).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, OutboxState> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

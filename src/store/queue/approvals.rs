@@ -11,8 +11,9 @@ use crate::domain::{
 };
 use crate::facts::{ApprovalDecided, ApprovalRequested, TurnResumed};
 use crate::failpoint::{self, Point};
-use crate::store::lease::Held;
+use crate::store::lease::LockedTurn;
 use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
+use crate::wire::api::Approval;
 
 /// A proposal that a person has to decide about.
 #[derive(Clone, Debug)]
@@ -25,37 +26,6 @@ pub struct NewApproval<'a> {
     pub shown: Shown,
     /// The time at which it becomes a refusal by itself.
     pub expires_at: DateTime<Utc>,
-}
-
-/// An approval in its present state.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Approval {
-    /// Its number.
-    pub id: ApprovalId,
-    /// The conversation of the question.
-    pub conversation: ConversationId,
-    /// The turn that waits.
-    pub turn: TurnId,
-    /// The call.
-    pub call: ToolCallId,
-    /// Its state.
-    pub state: ApprovalState,
-    /// The card that the person saw.
-    pub shown: Shown,
-    /// Fingerprint of the proposal.
-    pub proposal_sha256: Vec<u8>,
-    /// The person's reason.
-    pub reason: Option<String>,
-    /// The way the decision came in.
-    pub channel: Option<Channel>,
-    /// The time of the question.
-    pub created_at: DateTime<Utc>,
-    /// The time at which it becomes, or became, a refusal by itself.
-    pub expires_at: DateTime<Utc>,
-    /// The time of the decision.
-    pub decided_at: Option<DateTime<Utc>>,
-    /// The time at which the allowed effect was recorded.
-    pub used_at: Option<DateTime<Utc>>,
 }
 
 /// The reason why a decision was not taken.
@@ -105,7 +75,7 @@ impl<'a> Decided<'a> {
 }
 
 /// An approval whose row the transaction has locked, and its state.
-struct Asking {
+struct LockedApproval {
     conversation: ConversationId,
     turn: TurnId,
     call: ToolCallId,
@@ -321,7 +291,7 @@ impl Store {
         let decided = if late { Decided::by_nobody(ApprovalInput::Expire) } else { decided };
         let shown: Shown = value(asked.shown)?;
         let call = ToolCallId(asked.tool_call_id);
-        let asking = Asking { conversation, turn: turn_id, call, approval: id, state };
+        let asking = LockedApproval { conversation, turn: turn_id, call, approval: id, state };
         let actions = unit.end_approval(asking, &decided).await?;
         if decided.always && shown.can_always && decided.input == ApprovalInput::Approve {
             // “Always” does not hold for an external tool whose definition changed after the
@@ -342,7 +312,7 @@ impl Store {
         for action in actions {
             match action {
                 ApprovalAction::ResumeTurn => {
-                    unit.advance(Held { conversation, turn: turn_id, state: waits }, TurnInput::Resume, None).await?;
+                    unit.advance(LockedTurn { conversation, turn: turn_id, state: waits }, TurnInput::Resume, None).await?;
                     let word = decided.word();
                     let client_id = word.and_then(|word| word.client_id).map(str::to_owned);
                     let content = word.map(|word| unit.clean(word.content).into_owned());
@@ -379,8 +349,8 @@ impl Store {
 
 impl Unit {
     /// Ends an approval whose row the caller has locked, and carries out the transition's actions.
-    async fn end_approval(&mut self, asking: Asking, decided: &Decided<'_>) -> Result<Vec<ApprovalAction>, StoreError> {
-        let Asking { conversation, turn, call, approval, state: from } = asking;
+    async fn end_approval(&mut self, asking: LockedApproval, decided: &Decided<'_>) -> Result<Vec<ApprovalAction>, StoreError> {
+        let LockedApproval { conversation, turn, call, approval, state: from } = asking;
         let (state, actions) = from.next(decided.input)?;
         let reason = decided.reason.map(|reason| self.clean(reason).into_owned());
         let client_id = decided.word().and_then(|word| word.client_id);
@@ -414,7 +384,7 @@ impl Unit {
         );
         for row in waiting.fetch_all(&mut *self.tx).await? {
             let (call, approval) = (ToolCallId(row.tool_call_id), ApprovalId(row.approval_id));
-            let asking = Asking { conversation, turn, call, approval, state: word(&row.state)? };
+            let asking = LockedApproval { conversation, turn, call, approval, state: word(&row.state)? };
             // The turn goes elsewhere by this same transition, so nothing else goes with it.
             self.end_approval(asking, &Decided::by_nobody(ApprovalInput::Void)).await?;
         }

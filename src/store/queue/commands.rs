@@ -6,7 +6,7 @@ use sqlx::query;
 
 use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId};
 use crate::store::{NewStep, Store, StoreError, Unit, word};
-use crate::wire::api::{CallResult, Turn};
+use crate::wire::api::{CallResult, TurnReport};
 
 impl Store {
     /// Queues a turn with one call: message, turn, step, call and their events in one transaction.
@@ -32,7 +32,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn turn_report(&self, turn: TurnId) -> Result<Option<Turn>, StoreError> {
+    pub async fn turn_report(&self, turn: TurnId) -> Result<Option<TurnReport>, StoreError> {
         // One statement, so that state, approval and outcomes are of the same moment.
         let rows = query!(
             r#"SELECT t.conversation_id, t.state, t.reason, c.tool_call_id AS "tool_call_id?", c.name AS "name?",
@@ -46,7 +46,7 @@ impl Store {
         .fetch_all(&self.pool)
         .await?;
         let Some(first) = rows.first() else { return Ok(None) };
-        let mut report = Turn {
+        let mut report = TurnReport {
             turn,
             conversation: ConversationId(first.conversation_id),
             state: word(&first.state)?,

@@ -4,10 +4,10 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::End;
+use super::turns::TurnEnd;
 use crate::domain::{Machine, Origin, ToolCallId, TurnState};
 use crate::facts::CapabilityChanged;
-use crate::store::lease::Held;
+use crate::store::lease::LockedTurn;
 use crate::store::{NewStep, Store, StoreError};
 
 /// A call in whose middle the process ended.
@@ -85,8 +85,8 @@ impl Store {
                 ..NewStep::default()
             };
             unit.insert_step(main, turn, &step, None).await?;
-            let held = Held { conversation: main, turn, state: TurnState::FIRST };
-            unit.end_turn(held, End::Announced).await?;
+            let held = LockedTurn { conversation: main, turn, state: TurnState::FIRST };
+            unit.end_turn(held, TurnEnd::Announced).await?;
         }
         unit.commit().await?;
         Ok(disabled)

@@ -5,9 +5,9 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::End;
+use super::turns::TurnEnd;
 use crate::domain::{CallRequest, ConversationId, Machine, TurnId, TurnInput, TurnState};
-use crate::store::lease::Held;
+use crate::store::lease::LockedTurn;
 use crate::store::{Store, StoreError, word};
 
 /// How many calls of one client may wait for a person at the same time.
@@ -125,8 +125,8 @@ impl Store {
             &TurnState::before(TurnInput::Stop)
         );
         if let Some(open) = open.fetch_optional(&mut *unit.tx).await? {
-            let held = Held { conversation: ConversationId(open.conversation_id), turn, state: word(&open.state)? };
-            unit.end_turn(held, End::Stopped).await?;
+            let held = LockedTurn { conversation: ConversationId(open.conversation_id), turn, state: word(&open.state)? };
+            unit.end_turn(held, TurnEnd::Stopped).await?;
             unit.commit().await?;
         }
         Ok(())

@@ -5,7 +5,7 @@
 use serde_json::json;
 use sqlx::query;
 
-use super::turns::{Known, NewMessage};
+use super::turns::{MessageExtras, NewMessage};
 use crate::domain::{ConversationId, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
 use crate::facts::{SteeringShown, TurnSteered};
 use crate::failpoint::{self, Point};
@@ -128,7 +128,7 @@ impl Unit {
         unseen.sort_by_key(|row| row.message_id);
         for row in unseen {
             let message = NewMessage { content: &row.content, client_id: row.client_id.as_deref(), ..NewMessage::default() };
-            let known = Known { images: value(row.images)?, moved: Some(MessageId(row.message_id)) };
+            let known = MessageExtras { images: value(row.images)?, moved: Some(MessageId(row.message_id)) };
             self.queue_message(conversation, Origin::Message, &message, known).await?;
         }
         Ok(())

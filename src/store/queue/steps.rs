@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::End;
+use super::turns::TurnEnd;
 use super::writing::Unfinished;
 use crate::domain::{
     CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId, Usage,
@@ -55,7 +55,7 @@ pub struct StoredStep {
 
 /// The progress of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct TurnProgress {
     /// Steps stored so far.
     pub steps: i32,
     /// Tool calls of the last step without an outcome, in order.
@@ -67,7 +67,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn progress(&self, turn: TurnId) -> Result<Progress, StoreError> {
+    pub async fn progress(&self, turn: TurnId) -> Result<TurnProgress, StoreError> {
         let steps = query_scalar!(r#"SELECT coalesce(max(number), 0) AS "steps!" FROM steps WHERE turn_id = $1"#, turn.0)
             .fetch_one(&self.pool);
         let open = query!(
@@ -84,7 +84,7 @@ impl Store {
                 request: CallRequest { id: row.request_id, name: row.name, arguments: row.arguments },
             })
             .collect();
-        Ok(Progress { steps, open })
+        Ok(TurnProgress { steps, open })
     }
 
     /// The calls that did something: those that succeeded, and those that failed after an
@@ -133,7 +133,7 @@ impl Store {
         let over = step.last && !unit.steering_waits(lease.turn).await?;
         let calls = unit.insert_step(lease.conversation, lease.turn, &NewStep { last: over, ..step }, rate).await?;
         if over {
-            unit.end_turn(held, End::Answered).await?;
+            unit.end_turn(held, TurnEnd::Answered).await?;
         }
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
@@ -150,7 +150,7 @@ impl Store {
         let held = unit.hold(lease).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
         unit.insert_step(lease.conversation, lease.turn, &NewStep { last: true, ..step }, None).await?;
-        unit.end_turn(held, End::Answered).await?;
+        unit.end_turn(held, TurnEnd::Answered).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
         Ok(())
@@ -179,7 +179,7 @@ impl Store {
         let number = unit.next_step(lease.turn).await?;
         unit.cut_calls(lease.conversation, lease.turn, Some(cut)).await?;
         unit.insert_step(lease.conversation, lease.turn, &NewStep { number, last: true, ..step }, None).await?;
-        unit.end_turn(held, End::Answered).await?;
+        unit.end_turn(held, TurnEnd::Answered).await?;
         unit.commit().await
     }
 }

@@ -8,7 +8,7 @@ use sqlx::{query, query_scalar};
 use crate::domain::{ConversationId, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState};
 use crate::facts::{TurnEnded, TurnQueued, TurnStarted};
 use crate::failpoint::{self, Point};
-use crate::store::lease::Held;
+use crate::store::lease::LockedTurn;
 use crate::store::{Lease, NewImage, Store, StoreError, Unit, word};
 
 /// A message on its way in.
@@ -26,14 +26,14 @@ pub struct NewMessage<'a> {
 
 /// The facts about a message besides its words.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct MessageExtras {
     /// Its images, which are kept already.
     pub(super) images: Vec<Image>,
     /// Its former number, in a turn that ended without having seen it.
     pub(super) moved: Option<MessageId>,
 }
 
-impl Known {
+impl MessageExtras {
     /// A message that brings these images.
     pub(super) fn of<'a>(images: impl IntoIterator<Item = &'a NewImage>) -> Self {
         Self { images: images.into_iter().map(|new| new.image.clone()).collect(), moved: None }
@@ -53,7 +53,7 @@ pub struct Accepted {
 
 /// The ways a turn ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End<'a> {
+pub(super) enum TurnEnd<'a> {
     /// With an answer.
     Answered,
     /// With words of the controller's own; no runner took it up.
@@ -105,7 +105,7 @@ impl Store {
             return Ok(known);
         }
         unit.keep_images(message.images).await?;
-        let turn = unit.queue_message(conversation, Origin::Message, &message, Known::of(message.images)).await?;
+        let turn = unit.queue_message(conversation, Origin::Message, &message, MessageExtras::of(message.images)).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
         Ok(Accepted { turn, conversation, again: false })
@@ -227,7 +227,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn fail_turn(&self, lease: &Lease, failure: Failure, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
-        self.end_without_answer(lease, End::Failed(failure, reason), now).await
+        self.end_without_answer(lease, TurnEnd::Failed(failure, reason), now).await
     }
 
     /// The same because the model has too many requests; it may take one after `wait` seconds.
@@ -235,10 +235,10 @@ impl Store {
     /// # Errors
     /// As [`Store::fail_turn`].
     pub async fn fail_busy_turn(&self, lease: &Lease, wait: u32, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
-        self.end_without_answer(lease, End::Busy(wait, reason), now).await
+        self.end_without_answer(lease, TurnEnd::Busy(wait, reason), now).await
     }
 
-    async fn end_without_answer(&self, lease: &Lease, end: End<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn end_without_answer(&self, lease: &Lease, end: TurnEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
         unit.end_turn(held, end).await?;
@@ -269,7 +269,7 @@ impl Store {
                 unit.keep_unfinished(conversation, turn, &said).await?;
             }
             unit.count_broken(conversation, turn, &self.meters.take(turn, row.fence)).await?;
-            unit.end_turn(Held { conversation, turn, state }, End::Stopped).await?;
+            unit.end_turn(LockedTurn { conversation, turn, state }, TurnEnd::Stopped).await?;
             turns.push(turn);
         }
         unit.commit().await?;
@@ -332,7 +332,7 @@ impl Unit {
         content: &str,
     ) -> Result<TurnId, StoreError> {
         let message = NewMessage { content, client_id, ..NewMessage::default() };
-        self.queue_message(conversation, origin, &message, Known::default()).await
+        self.queue_message(conversation, origin, &message, MessageExtras::default()).await
     }
 
     /// The same for any message, whose images are kept already.
@@ -341,7 +341,7 @@ impl Unit {
         conversation: ConversationId,
         origin: Origin,
         message: &NewMessage<'_>,
-        Known { images, moved }: Known,
+        MessageExtras { images, moved }: MessageExtras,
     ) -> Result<TurnId, StoreError> {
         let (content, client_id) = (self.clean(message.content).into_owned(), message.client_id);
         let turn = query_scalar!(
@@ -373,13 +373,13 @@ impl Unit {
     }
 
     /// Ends a turn whose row the caller has locked. Open tool calls are recorded as not done.
-    pub(super) async fn end_turn(&mut self, held: Held, end: End<'_>) -> Result<(), StoreError> {
+    pub(super) async fn end_turn(&mut self, held: LockedTurn, end: TurnEnd<'_>) -> Result<(), StoreError> {
         let (input, reason, failure, retry_after) = match end {
-            End::Answered => (TurnInput::Answer, None, None, None),
-            End::Announced => (TurnInput::Announce, None, None, None),
-            End::Stopped => (TurnInput::Stop, Some("Stopped."), None, None),
-            End::Failed(failure, reason) => (TurnInput::Fail, Some(reason), Some(failure), None),
-            End::Busy(wait, reason) => (TurnInput::Fail, Some(reason), Some(Failure::Model), Some(wait)),
+            TurnEnd::Answered => (TurnInput::Answer, None, None, None),
+            TurnEnd::Announced => (TurnInput::Announce, None, None, None),
+            TurnEnd::Stopped => (TurnInput::Stop, Some("Stopped."), None, None),
+            TurnEnd::Failed(failure, reason) => (TurnInput::Fail, Some(reason), Some(failure), None),
+            TurnEnd::Busy(wait, reason) => (TurnInput::Fail, Some(reason), Some(Failure::Model), Some(wait)),
         };
         let reason = reason.map(|reason| self.clean(reason).into_owned());
         let state = self.advance(held, input, reason.as_deref()).await?;
@@ -390,8 +390,13 @@ impl Unit {
 
     /// Gives an input that ends the lease to a turn whose row the caller has locked: first the
     /// transition's actions, then the new state.
-    pub(super) async fn advance(&mut self, held: Held, input: TurnInput, reason: Option<&str>) -> Result<TurnState, StoreError> {
-        let Held { conversation, turn, state: from } = held;
+    pub(super) async fn advance(
+        &mut self,
+        held: LockedTurn,
+        input: TurnInput,
+        reason: Option<&str>,
+    ) -> Result<TurnState, StoreError> {
+        let LockedTurn { conversation, turn, state: from } = held;
         let (state, actions) = from.next(input)?;
         for action in actions {
             match action {

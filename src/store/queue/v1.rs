@@ -4,7 +4,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::Known;
+use super::turns::MessageExtras;
 use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
 use crate::failpoint::{self, Point};
 use crate::store::{Lease, NewImage, NewMessage, Store, StoreError, Unit};
@@ -135,7 +135,7 @@ impl Store {
         }
         unit.keep_images(history_images).await?;
         unit.keep_images(&request.images).await?;
-        let known = Known::of(history_images.iter().chain(&request.images));
+        let known = MessageExtras::of(history_images.iter().chain(&request.images));
         let message = NewMessage { content: &content, client_id: client_id.as_deref(), ..NewMessage::default() };
         let turn = unit.queue_message(conversation, Origin::Message, &message, known).await?;
         let accepted = query_scalar!("SELECT last_sequence FROM conversations WHERE conversation_id = $1", conversation.0);

@@ -71,7 +71,7 @@ impl TryFrom<VersionRow> for CapabilityVersion {
 
 /// The product of a draft's check.
 #[derive(Clone, Debug)]
-pub struct Built<'a> {
+pub struct CheckedComponent<'a> {
     /// The component's bytes.
     pub component: &'a [u8],
     /// sha256 of them, in hexadecimal.
@@ -92,7 +92,7 @@ impl Unit {
         _: &Permit,
         conversation: ConversationId,
         draft: &Draft,
-        built: Built<'_>,
+        built: CheckedComponent<'_>,
         replaces: Option<&CapabilityVersion>,
     ) -> Result<i32, StoreError> {
         // Two turns may write the same name at once: the second waits here for the first. The lock

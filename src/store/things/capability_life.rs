@@ -2,32 +2,14 @@
 //! enabling.
 
 use chrono::{DateTime, Utc};
+use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use super::capabilities::VersionRow;
 use crate::domain::{CapabilityVersion, ConversationId, Grants};
 use crate::facts::CapabilityChanged;
 use crate::store::{Store, StoreError, Unit, value};
-use crate::wire::api::Version;
-
-/// A capability's name, with its live version.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CapabilityEntry {
-    /// Its name.
-    pub name: String,
-    /// The live version.
-    pub version: i32,
-    /// False if a person disabled it.
-    pub enabled: bool,
-    /// Its description.
-    pub description: String,
-    /// The powers of the live version.
-    pub grants: Grants,
-    /// How many versions are kept.
-    pub versions: i64,
-    /// The time at which the live version last changed.
-    pub updated_at: DateTime<Utc>,
-}
+use crate::wire::api::{CapabilityEntry, Version};
 
 /// A kept version, whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,12 +80,14 @@ impl Store {
         .await?;
         rows.into_iter()
             .map(|row| {
+                let grants: Grants = value(row.grants)?;
                 Ok(CapabilityEntry {
                     name: row.name,
                     version: row.version,
-                    enabled: row.state == "installed",
+                    state: row.state,
                     description: row.description,
-                    grants: value(row.grants)?,
+                    grants_in_words: grants.in_words(),
+                    grants: json!(grants),
                     versions: row.versions,
                     updated_at: row.updated_at,
                 })

@@ -6,7 +6,7 @@ use sqlx::{PgPool, query};
 use super::usage;
 use crate::domain::{Budget, Spent};
 use crate::store::{Store, StoreError};
-use crate::telemetry::{Metrics, Stored};
+use crate::telemetry::{Metrics, StoredFigures};
 
 impl Store {
     /// The same database, whose ended turns `metrics` counts from now on.
@@ -30,7 +30,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn measures(&self, profile: &str, now: DateTime<Utc>) -> Result<Stored, StoreError> {
+    pub async fn measures(&self, profile: &str, now: DateTime<Utc>) -> Result<StoredFigures, StoreError> {
         // A turn that waited for a person waits in the queue since the decision. A turn behind
         // another of its conversation waits for that one, however long a person thinks about it.
         let turns = query!(
@@ -48,7 +48,7 @@ impl Store {
         .fetch_one(&self.pool);
         let (turns, day, policy) = tokio::try_join!(async { Ok(turns.await?) }, self.used_today(now), self.policy(profile))?;
         let word = |count: i64| u64::try_from(count).unwrap_or(0);
-        Ok(Stored {
+        Ok(StoredFigures {
             turns: vec![
                 ("queued", word(turns.queued)),
                 ("running", word(turns.running)),

@@ -1,35 +1,11 @@
 //! The policy of each profile: mode, governor, budgets, and rules for single tools.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use crate::domain::{Budgets, ConversationId, Mode, Rule};
+use crate::domain::{Budgets, ConversationId, Mode, ProfilePolicy, Rule};
 use crate::store::{Store, StoreError, value, word};
-
-/// A profile's policy. The default is for a profile without any settings.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ProfilePolicy {
-    /// How much a call may do without a person.
-    pub mode: Mode,
-    /// Whether a second model classifies proposals.
-    pub governor: bool,
-    /// The budgets.
-    pub budgets: Budgets,
-    /// The rules for single tools.
-    pub rules: BTreeMap<String, Rule>,
-    /// The models that work for it, as `provider/model`, of which the first that is up answers. If
-    /// there are none, the server's setting holds.
-    pub models: Vec<String>,
-}
-
-impl Default for ProfilePolicy {
-    fn default() -> Self {
-        Self { mode: Mode::Smart, governor: false, budgets: Budgets::default(), rules: BTreeMap::new(), models: Vec::new() }
-    }
-}
 
 impl Store {
     /// The policy of a profile.

@@ -10,7 +10,7 @@ use crate::store::{Lease, Store, StoreError, storable, value};
 
 /// One request to the governor's model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct RequestCost {
     /// The model that answered.
     pub model: String,
     /// Its tokens, if the provider counted.
@@ -27,7 +27,7 @@ pub struct NewReview<'a> {
     /// True if the model gave an answer that could be read.
     pub answered: bool,
     /// The requests for it; none if no model answered.
-    pub asked: &'a [Asked],
+    pub asked: &'a [RequestCost],
 }
 
 impl Store {

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use crate::domain::{ConversationId, TurnId};
-use crate::store::{Asked, Lease, Store, StoreError, storable};
+use crate::store::{Lease, RequestCost, Store, StoreError, storable};
 
 /// After a useless answer, no summary is asked for in so many turns of the conversation.
 const TURNS_BETWEEN_TRIES: i64 = 8;
@@ -36,7 +36,7 @@ pub struct NewSummary<'a> {
     /// Its text; `None` if the answer was of no use.
     pub content: Option<&'a str>,
     /// The model that was asked, and the cost.
-    pub asked: &'a Asked,
+    pub asked: &'a RequestCost,
 }
 
 impl Store {

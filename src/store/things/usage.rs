@@ -8,7 +8,7 @@ use sqlx::query;
 
 use crate::domain::{Budget, Budgets, Origin, Rate, Spent, Used};
 use crate::store::{Lease, Store, StoreError};
-use crate::wire::api::{CallCounts, Day, ModelUsage, Requests, Span, Usage};
+use crate::wire::api::{CallCounts, Day, ModelUsage, Requests, Span, UsageReport};
 
 /// Days that a report shows one by one, today among them.
 const REPORT_DAYS: i64 = 30;
@@ -141,7 +141,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn usage_report(&self, now: DateTime<Utc>) -> Result<Usage, StoreError> {
+    pub async fn usage_report(&self, now: DateTime<Utc>) -> Result<UsageReport, StoreError> {
         let today = midnight(now);
         let since = today - TimeDelta::days(REPORT_DAYS - 1);
         let (asked, called, models) =
@@ -155,7 +155,7 @@ impl Store {
         }
         let total = days.values().fold(unused(), plus);
         let shown = days.iter().rev().filter(|(day, _)| **day >= since.date_naive());
-        Ok(Usage {
+        Ok(UsageReport {
             today: days.get(&today.date_naive()).copied().unwrap_or_else(unused),
             days: shown.map(|(day, usage)| Day { day: *day, usage: *usage }).collect(),
             models,

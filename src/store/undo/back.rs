@@ -55,7 +55,7 @@ struct Lost {
 }
 
 /// The way in which a statement failed.
-enum Failed {
+enum PutBackError {
     /// Other rows may have to be put back first; the obstacle, in words.
     NotYet(String),
     /// One of the rows can never be put back; the reason.
@@ -63,7 +63,7 @@ enum Failed {
     Error(UndoError),
 }
 
-impl<E: Into<UndoError>> From<E> for Failed {
+impl<E: Into<UndoError>> From<E> for PutBackError {
     fn from(error: E) -> Self {
         Self::Error(error.into())
     }
@@ -117,11 +117,11 @@ impl Store {
             let halves = chunk.ordinals.chunks(chunk.ordinals.len().div_ceil(2));
             let halves = halves.map(|ordinals| Chunk { ordinals: ordinals.to_vec(), ..chunk });
             match failed {
-                Failed::Error(error) => return Err(error),
-                Failed::Never(why) if chunk.ordinals.len() == 1 => return Err(UndoError::Conflicts(vec![why])),
+                PutBackError::Error(error) => return Err(error),
+                PutBackError::Never(why) if chunk.ordinals.len() == 1 => return Err(UndoError::Conflicts(vec![why])),
                 // The person has to hear which of them it is.
-                Failed::Never(_) => halves.for_each(|half| chunks.push_front(half)),
-                Failed::NotYet(why) => {
+                PutBackError::Never(_) => halves.for_each(|half| chunks.push_front(half)),
+                PutBackError::NotYet(why) => {
                     if chunk.ordinals.len() == 1 {
                         stuck.push(why);
                     } else {
@@ -214,11 +214,11 @@ impl Store {
 }
 
 impl Table {
-    async fn put_back(&self, connection: &mut PgConnection, lost: &[Lost]) -> Result<(), Failed> {
+    async fn put_back(&self, connection: &mut PgConnection, lost: &[Lost]) -> Result<(), PutBackError> {
         // A column may have been added between two rows of one call.
         let width = lost.first().map_or(0, |row| row.old.len());
         if lost.iter().any(|row| row.old.len() != width) {
-            return Err(Failed::Never(String::new()));
+            return Err(PutBackError::Never(String::new()));
         }
         let columns = self.columns.get(..width).ok_or_else(|| {
             UndoError::Store(StoreError::Unreadable(format!("kept rows of `{}` have more columns than it had", self.name)))
@@ -228,10 +228,10 @@ impl Table {
             if deleted { self.insert(connection, columns, lost).await } else { self.update(connection, columns, lost).await };
         match done {
             Ok(rows) if usize::try_from(rows) == Ok(lost.len()) => Ok(()),
-            Ok(_) => Err(Failed::Never(self.changed(deleted, lost))),
+            Ok(_) => Err(PutBackError::Never(self.changed(deleted, lost))),
             Err(error) => match refused(&error) {
-                Some(why) if is_constraint(&error) => Err(Failed::NotYet(why)),
-                Some(why) => Err(Failed::Never(why)),
+                Some(why) if is_constraint(&error) => Err(PutBackError::NotYet(why)),
+                Some(why) => Err(PutBackError::Never(why)),
                 None => Err(error.into()),
             },
         }

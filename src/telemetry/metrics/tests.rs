@@ -34,7 +34,7 @@ fn what_was_counted_is_rendered_with_its_help_and_unit() {
 #[test]
 fn what_the_database_does_not_say_any_more_is_not_shown_as_it_was() {
     let metrics = Metrics::default();
-    let stored = Stored { turns: vec![("queued", 3)], queue_age_seconds: 12.5, ..Stored::default() };
+    let stored = StoredFigures { turns: vec![("queued", 3)], queue_age_seconds: 12.5, ..StoredFigures::default() };
     let text = metrics.render(&Seen { stored: Some(stored), ..Seen::default() });
     assert!(text.contains("level3_turns{state=\"queued\"} 3") && text.contains("level3_database_up 1"), "{text}");
     let text = metrics.render(&Seen::default());

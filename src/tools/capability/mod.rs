@@ -9,15 +9,15 @@ use futures::future::BoxFuture;
 
 use super::arguments;
 use super::kit::Kit;
-use super::tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Source, Told, Tool, at_once};
+use super::tool::{Act, CallCard, Doing, Executed, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
 use crate::domain::{CapabilityVersion, Effect, ToolSpec};
 use crate::store::{CapabilitySummary, Crash, StoreError};
 
 /// All live capabilities.
-pub(super) struct Capabilities;
+pub(super) struct CapabilitySource;
 
 /// One of them.
-struct Capability(CapabilityVersion);
+struct CapabilityTool(CapabilityVersion);
 
 /// A capability as a model is offered it.
 pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
@@ -26,23 +26,23 @@ pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
     ToolSpec { name: summary.name.clone(), description: summary.description.clone(), parameters }
 }
 
-impl Source for Capabilities {
+impl Source for CapabilitySource {
     fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>> {
         async move { Ok(kit.capabilities().await?.iter().map(spec).collect()) }.boxed()
     }
 
     fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>> {
-        async move { Ok(kit.store.capability(name).await?.map(|live| Arc::new(Capability(live)) as Arc<dyn Tool>)) }.boxed()
+        async move { Ok(kit.store.capability(name).await?.map(|live| Arc::new(CapabilityTool(live)) as Arc<dyn Tool>)) }.boxed()
     }
 }
 
-impl Tool for Capability {
+impl Tool for CapabilityTool {
     fn spec(&self) -> ToolSpec {
         let CapabilityVersion { name, description, parameters, version, .. } = self.0.clone();
         spec(&CapabilitySummary { name, version, description, parameters })
     }
 
-    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         let live = &self.0;
         at_once(match asked.kit().hands.sandbox.validate_params(live, &asked.arguments) {
             Ok(()) => Ok(Prepared { version: Some(live.version), ..Prepared::new(Self(live.clone()), Effect::Call) }),
@@ -59,8 +59,8 @@ impl Tool for Capability {
     }
 }
 
-impl Act for Capability {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+impl Act for CapabilityTool {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         let CapabilityVersion { name, version, grants, .. } = &self.0;
         let powers = grants.in_words();
         let what = if powers.is_empty() {
@@ -69,10 +69,10 @@ impl Act for Capability {
             let first = format!("Calls the capability `{name}`, version {version}, with the arguments below. It may:");
             [first].into_iter().chain(powers).collect()
         };
-        at_once(Ok(Told { can_always: true, ..Told::of(what) }))
+        at_once(Ok(CallCard { can_always: true, ..CallCard::of(what) }))
     }
 
-    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let (kit, live) = (doing.kit(), self.0);
             let under_way =
@@ -80,7 +80,7 @@ impl Act for Capability {
             let _mark = kit.hands.marks.set(&under_way);
             let outcome = reach::call(doing, live).await?;
             kit.metrics.capability_call(outcome.ok);
-            Ok(Done::Outcome(outcome))
+            Ok(Executed::Outcome(outcome))
         }
         .boxed()
     }

@@ -17,7 +17,7 @@ use super::super::tool::{Doing, Registry};
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, Outcome, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};
-use crate::sandbox::{KvRequest, Operation, Reach, Refused, Request};
+use crate::sandbox::{KvRequest, Operation, OperationRefused, OperationRequest, Reach};
 use crate::store::{AgentLogin, Earlier, KvOp, Lease, NewOperation, StoreError};
 
 /// One capability's call at work. Clones share everything.
@@ -49,7 +49,7 @@ struct Secrets {
 }
 
 /// An operation with its place in the ledger.
-struct Entry {
+struct LedgerEntry {
     ordinal: i32,
     kind: OperationKind,
     class: EffectClass,
@@ -58,7 +58,7 @@ struct Entry {
     sha256: [u8; 32],
 }
 
-impl Entry {
+impl LedgerEntry {
     fn new(ordinal: i32, kind: OperationKind, class: EffectClass, request: Value) -> Self {
         let sha256 = Sha256::digest(request.to_string()).into();
         Self { ordinal, kind, class, request, sha256 }
@@ -72,12 +72,12 @@ impl Entry {
 
 /// The reason why an operation has no answer: words for the capability, or an error of the store,
 /// which decides about the whole call.
-enum Failed {
+enum OperationError {
     Refused(String),
     Store(StoreError),
 }
 
-impl From<StoreError> for Failed {
+impl From<StoreError> for OperationError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -142,24 +142,25 @@ impl Reaching {
         self.0.parent.saturating_mul(BASE).saturating_add(own)
     }
 
-    async fn done(&self, ordinal: i32, request: Request) -> Result<String, Failed> {
+    async fn done(&self, ordinal: i32, request: OperationRequest) -> Result<String, OperationError> {
         match request {
-            Request::Http(request) => self.http(ordinal, request).await,
-            Request::Sql { text, params } => {
+            OperationRequest::Http(request) => self.http(ordinal, request).await,
+            OperationRequest::Sql { text, params } => {
                 let most = match self.0.capability.grants.sql {
                     Some(SqlAccess::Write) => AgentLogin::Tables,
                     Some(SqlAccess::Read) | None => AgentLogin::Reader,
                 };
                 self.sql(ordinal, &text, &params, most).await
             }
-            Request::Kv(request) => self.kv(ordinal, request).await,
-            Request::Tool { name, params } => self.nested(ordinal, name, params).await,
+            OperationRequest::Kv(request) => self.kv(ordinal, request).await,
+            OperationRequest::Tool { name, params } => self.nested(ordinal, name, params).await,
         }
     }
 
     /// Runs a statement on the login that it needs, and on none that may do more than `most`.
-    async fn sql(&self, ordinal: i32, text: &str, params: &[Value], most: AgentLogin) -> Result<String, Failed> {
-        let entry = Entry::new(ordinal, OperationKind::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
+    async fn sql(&self, ordinal: i32, text: &str, params: &[Value], most: AgentLogin) -> Result<String, OperationError> {
+        let entry =
+            LedgerEntry::new(ordinal, OperationKind::Sql, EffectClass::Transactional, json!({ "sql": text, "params": params }));
         // A statement that only reads needs no place in the ledger.
         let login = AgentLogin::of(&sql::classify(text).effects).min(most);
         if login != AgentLogin::Reader
@@ -169,10 +170,10 @@ impl Reaching {
         }
         let Inner { tools, lease, permit, .. } = &*self.0;
         let (operation, now) = (entry.of(permit), tools.kit.clock.now());
-        tools.kit.store.run_operation_sql(lease, operation, text, params, login, now).await?.map_err(Failed::Refused)
+        tools.kit.store.run_operation_sql(lease, operation, text, params, login, now).await?.map_err(OperationError::Refused)
     }
 
-    async fn kv(&self, ordinal: i32, request: KvRequest) -> Result<String, Failed> {
+    async fn kv(&self, ordinal: i32, request: KvRequest) -> Result<String, OperationError> {
         let shown = match &request {
             // A value may be long; its fingerprint is enough to recognise it.
             KvRequest::Set { key, value } => {
@@ -180,7 +181,7 @@ impl Reaching {
             }
             other => json!(other),
         };
-        let entry = Entry::new(ordinal, OperationKind::Kv, EffectClass::Transactional, shown);
+        let entry = LedgerEntry::new(ordinal, OperationKind::Kv, EffectClass::Transactional, shown);
         let request = match request {
             KvRequest::Get { key } => KvOp::Get(key),
             KvRequest::Set { key, value } => KvOp::Set(key, value),
@@ -194,42 +195,42 @@ impl Reaching {
         }
         let Inner { tools, lease, permit, capability, .. } = &*self.0;
         let (operation, now) = (entry.of(permit), tools.kit.clock.now());
-        tools.kit.store.run_kv(lease, operation, &capability.name, request, now).await?.map_err(Failed::Refused)
+        tools.kit.store.run_kv(lease, operation, &capability.name, request, now).await?.map_err(OperationError::Refused)
     }
 
     /// The answer that this operation got when the call was run before; `None` if it was not done
     /// then. Only for operations of class T, which are done or not, and nothing between.
-    async fn earlier(&self, entry: &Entry) -> Result<Option<Result<String, Failed>>, Failed> {
+    async fn earlier(&self, entry: &LedgerEntry) -> Result<Option<Result<String, OperationError>>, OperationError> {
         let operation = entry.of(&self.0.permit);
         Ok(match self.0.tools.kit.store.earlier_operation(&operation).await? {
             Earlier::New | Earlier::Intended => None,
-            Earlier::Done(answer) => Some(answer.map_err(Failed::Refused)),
-            Earlier::Different => Some(Err(Failed::Refused(ANOTHER_WAY.to_owned()))),
+            Earlier::Done(answer) => Some(answer.map_err(OperationError::Refused)),
+            Earlier::Different => Some(Err(OperationError::Refused(ANOTHER_WAY.to_owned()))),
         })
     }
 }
 
 impl Reach for Reaching {
-    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, Refused>> {
+    fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
         let (reaching, ordinal) = (self.clone(), self.ordinal(&operation));
         async move {
             match reaching.done(ordinal, operation.request).await {
                 Ok(answer) => Ok(answer),
-                Err(Failed::Refused(why)) => Err(Refused::new(why)),
-                Err(Failed::Store(error)) => {
+                Err(OperationError::Refused(why)) => Err(OperationRefused::new(why)),
+                Err(OperationError::Store(error)) => {
                     let mut broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner);
                     broken.get_or_insert(error);
-                    Err(Refused::new("the server could not do this just now"))
+                    Err(OperationRefused::new("the server could not do this just now"))
                 }
             }
         }
         .boxed()
     }
 
-    fn secret(&self, name: &str) -> Result<String, Refused> {
+    fn secret(&self, name: &str) -> Result<String, OperationRefused> {
         let found = self.0.secrets.names.iter().find(|(known, _)| known == name);
         found.map(|(_, placeholder)| placeholder.clone()).ok_or_else(|| {
-            Refused::new(format!(
+            OperationRefused::new(format!(
                 "the secret {name} is not set; the user can set it in the page, or with: level3 secret set {name}"
             ))
         })

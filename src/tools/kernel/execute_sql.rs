@@ -10,7 +10,9 @@ use crate::domain::{EXECUTE_SQL, Effect, ToolSpec};
 use crate::governor::sql;
 use crate::store::{AgentLogin, AgentSql, RowLimits, SqlEnd, StoreError};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Inside, Prepared, Told, Tool, at_once, more_than_reading, read, spec};
+use crate::tools::tool::{
+    Act, CallCard, Doing, Executed, Inside, Prepared, Preparing, Tool, ToolError, at_once, more_than_reading, read, spec,
+};
 
 const DESCRIPTION: &str = "Execute SQL (PostgreSQL) and return rows as JSON, or the row count for changes; several statements succeed together or not at \
      all. Your tables live in the schema `agent`, where you may create, change and drop anything. Readable besides: the views tasks, conversations, \
@@ -33,7 +35,7 @@ impl Tool for ExecuteSql {
         spec::<Statements>(EXECUTE_SQL, DESCRIPTION)
     }
 
-    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let request: Statements = read(asked.arguments.clone())?;
             let effects = sql::classify(&request.query).effects;
@@ -59,11 +61,11 @@ impl Tool for ExecuteSql {
 }
 
 impl Act for Statements {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
-        at_once(Ok(Told::of(sql::in_words(&self.query))))
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        at_once(Ok(CallCard::of(sql::in_words(&self.query))))
     }
 
-    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let Doing { lease, permit, proposal, promised, now, .. } = doing;
             // Postgres allows the effects that the law judged, and nothing else.
@@ -71,8 +73,8 @@ impl Act for Statements {
             let statements = sql::statements(&self.query);
             let sql = AgentSql { statements: &statements, params: &self.params, limits: RowLimits::default(), login, promised };
             Ok(match doing.kit().store.run_agent_sql(lease, permit, &proposal.tool, sql, now).await? {
-                SqlEnd::Outcome(_) => Done::Recorded,
-                SqlEnd::Asks(finding) => Done::Found(finding),
+                SqlEnd::Outcome(_) => Executed::Recorded,
+                SqlEnd::Asks(finding) => Executed::Found(finding),
             })
         }
         .boxed()

@@ -14,7 +14,7 @@ use crate::domain::{Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode,
 use crate::model::reference::Reference;
 use crate::store::{Lease, NewTask, StoreError, TaskChange, Unit};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Prepared, Told, Tool, read, spec};
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, read, spec};
 
 const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
 
@@ -26,7 +26,7 @@ impl Tool for ManageTasks {
         spec::<Request>(MANAGE_TASKS, DESCRIPTION)
     }
 
-    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let request: Request = read(asked.arguments.clone())?;
             let mut effect = request.effect();
@@ -51,14 +51,14 @@ impl Tool for ManageTasks {
 }
 
 impl Act for Request {
-    fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+    fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         async move {
             let action = &self.action;
             let Some(id) = self.id else {
-                return Ok(Told::of(vec![format!("Does `{action}` with tasks, as the arguments say.")]));
+                return Ok(CallCard::of(vec![format!("Does `{action}` with tasks, as the arguments say.")]));
             };
             let task = kit.store.begin(kit.clock.now()).await?.task(TaskId(id)).await?;
-            Ok(Told::of(vec![match task {
+            Ok(CallCard::of(vec![match task {
                 Some(task) if action == "delete" => format!("Deletes the task {id}, “{}”.", task.title),
                 Some(task) => format!("Changes the task {id}, “{}”: {action}.", task.title),
                 None => format!("There is no task {id} any more; nothing will happen."),
@@ -67,15 +67,15 @@ impl Act for Request {
         .boxed()
     }
 
-    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let mut unit = doing.kit().store.begin(doing.now).await?;
             let outcome = match apply(&mut unit, doing, *self).await {
                 Ok(result) => Outcome::ok(result),
-                Err(Failed::Refused(refusal)) => Outcome::refused(&refusal),
-                Err(Failed::Store(error)) => return Err(error),
+                Err(ToolError::Refused(refusal)) => Outcome::refused(&refusal),
+                Err(ToolError::Store(error)) => return Err(error),
             };
-            Ok(Done::Within(unit, outcome))
+            Ok(Executed::Within(unit, outcome))
         }
         .boxed()
     }
@@ -124,8 +124,8 @@ impl Request {
         }
         match not_the_title_of_another(unit, id, self.title.as_deref().map(str::trim), &self.action, None).await {
             Ok(()) => Ok(true),
-            Err(Failed::Refused(_)) => Ok(false),
-            Err(Failed::Store(error)) => Err(error),
+            Err(ToolError::Refused(_)) => Ok(false),
+            Err(ToolError::Store(error)) => Err(error),
         }
     }
 }
@@ -153,7 +153,7 @@ fn number_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i
 const LONGEST_TITLE: usize = 1024;
 const LONGEST_DETAILS: usize = 32 << 10;
 
-async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<String, Failed> {
+async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<String, ToolError> {
     let Doing { lease, permit, now, .. } = doing;
     let conversation = lease.conversation;
     let title = request.title.map(|title| title.trim().to_owned());
@@ -228,15 +228,15 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
     }
 }
 
-fn shown(task: &Task) -> Result<String, Failed> {
+fn shown(task: &Task) -> Result<String, ToolError> {
     Ok(json!(task).to_string())
 }
 
-fn missing(argument: &str, action: &str) -> Failed {
+fn missing(argument: &str, action: &str) -> ToolError {
     Refusal::arguments(format!("`{argument}` is missing; the action `{action}` needs it")).into()
 }
 
-async fn id(unit: &mut Unit, id: Option<i64>, action: &str) -> Result<TaskId, Failed> {
+async fn id(unit: &mut Unit, id: Option<i64>, action: &str) -> Result<TaskId, ToolError> {
     match id {
         Some(id) => Ok(TaskId(id)),
         None => {
@@ -246,7 +246,7 @@ async fn id(unit: &mut Unit, id: Option<i64>, action: &str) -> Result<TaskId, Fa
     }
 }
 
-async fn unknown(unit: &mut Unit, id: TaskId) -> Failed {
+async fn unknown(unit: &mut Unit, id: TaskId) -> ToolError {
     let message = format!("there is no task {id}; the action `list` shows all");
     with_open_tasks(unit, Refusal::new(RefusalCode::NotFound, message)).await
 }
@@ -255,7 +255,7 @@ async fn unknown(unit: &mut Unit, id: TaskId) -> Failed {
 const NAMED: usize = 20;
 
 /// A refusal that names the tasks that the model may have meant.
-async fn with_open_tasks(unit: &mut Unit, refusal: Refusal) -> Failed {
+async fn with_open_tasks(unit: &mut Unit, refusal: Refusal) -> ToolError {
     let tasks = match unit.list_tasks().await {
         Ok(tasks) => tasks,
         Err(error) => return error.into(),
@@ -273,7 +273,7 @@ fn names_a_time(text: &str) -> bool {
 }
 
 /// A time in the title wakes nobody. A model that means no date has to say so.
-fn undated(title: &str, details: &str) -> Failed {
+fn undated(title: &str, details: &str) -> ToolError {
     let message = "the title names a time, and `due_at` is missing, so this would wake nobody: call again with `due_at`, or with \"\" if it \
                    is not to fall due";
     let call = json!({ "action": "create", "title": title, "details": details, "due_at": "YYYY-MM-DDTHH:MM:SSZ" });
@@ -282,7 +282,7 @@ fn undated(title: &str, details: &str) -> Failed {
 
 /// If a due task began this turn, refuses a task that would wake the model again as soon as the
 /// turn ends: a model that makes such a task each time would never stop.
-fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<(), Failed> {
+fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<(), ToolError> {
     if lease.origin != Origin::Task || due_at.is_none_or(|due_at| due_at > now) {
         return Ok(());
     }
@@ -301,7 +301,7 @@ async fn not_the_title_of_another(
     title: Option<&str>,
     action: &str,
     status: Option<&str>,
-) -> Result<(), Failed> {
+) -> Result<(), ToolError> {
     let Some(title) = title.map(str::to_lowercase) else { return Ok(()) };
     let tasks = unit.list_tasks().await?;
     let named: Vec<_> = tasks.iter().filter(|task| task.title.to_lowercase() == title).collect();
@@ -325,12 +325,12 @@ fn open(task: &Task) -> bool {
     matches!(task.status, TaskStatus::Pending | TaskStatus::InProgress)
 }
 
-fn status(text: &str) -> Result<TaskStatus, Failed> {
+fn status(text: &str) -> Result<TaskStatus, ToolError> {
     text.parse().map_err(|error: String| Refusal::arguments(format!("`status`: {error}")).into())
 }
 
 /// Reads the name of a model; an empty text leaves the choice to the profile.
-fn model(text: &str) -> Result<Option<String>, Failed> {
+fn model(text: &str) -> Result<Option<String>, ToolError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
@@ -342,7 +342,7 @@ fn model(text: &str) -> Result<Option<String>, Failed> {
 
 /// Reads an ISO 8601 date. Without an offset it is UTC; without a time it is midnight. An empty
 /// text means no date.
-fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, Failed> {
+fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, ToolError> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);

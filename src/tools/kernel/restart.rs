@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::domain::{Effect, Outcome, RESTART, ToolSpec, WRITE_CAPABILITY};
 use crate::store::StoreError;
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Prepared, Told, Tool, at_once, read, spec};
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
 
 const DESCRIPTION: &str =
     "Reload capabilities (mode='reload') or restart the entire process (mode='full'). Turns survive a restart.";
@@ -37,24 +37,24 @@ impl Tool for Restart {
         spec::<Order>(RESTART, DESCRIPTION)
     }
 
-    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         at_once(read::<Order>(asked.arguments).map(|order| Prepared::new(order, Effect::Restart)))
     }
 }
 
 impl Act for Order {
-    fn told<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         let what = match self.mode {
             Mode::Reload => "Loads every capability afresh.",
             Mode::Full => "Restarts the server. Turns that run go on afterwards.",
         };
-        at_once(Ok(Told::of(vec![what.to_owned()])))
+        at_once(Ok(CallCard::of(vec![what.to_owned()])))
     }
 
-    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         match self.mode {
-            Mode::Reload => reload(doing.kit()).map(|outcome| outcome.map(Done::Outcome)).boxed(),
-            Mode::Full => at_once(Ok(Done::Restart(Outcome::ok("The restart was begun. This turn goes on after it.")))),
+            Mode::Reload => reload(doing.kit()).map(|outcome| outcome.map(Executed::Outcome)).boxed(),
+            Mode::Full => at_once(Ok(Executed::Restart(Outcome::ok("The restart was begun. This turn goes on after it.")))),
         }
     }
 }

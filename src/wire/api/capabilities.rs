@@ -80,7 +80,7 @@ pub struct Version {
 
 /// `GET /api/capabilities/{name}/diff`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Difference {
+pub struct CapabilityDiff {
     /// Its name.
     pub name: String,
     /// The version compared with.
@@ -131,7 +131,7 @@ pub struct Tested {
 }
 
 /// A capability as a folder: file name → its text; `capability.json` as the object it holds.
-pub type Folder = Map<String, Value>;
+pub type CapabilityFolder = Map<String, Value>;
 
 /// `GET /api/shipped`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,24 +5,16 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Budgets, Mode, Rate, Rule};
+use crate::domain::{Budgets, Mode, ProfilePolicy, Rate, Rule};
 
 /// `GET /api/policy/{profile}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Policy {
+pub struct NamedPolicy {
     /// The profile.
     pub profile: String,
-    /// How much happens without a person.
-    pub mode: Mode,
-    /// Whether a second model classifies proposals.
-    pub governor: bool,
-    /// How much may be used up.
-    pub budgets: Budgets,
-    /// The rules for single tools.
-    pub rules: BTreeMap<String, Rule>,
-    /// The models that work for it, as `provider/model`, in the order they are asked; none means those set for all.
-    #[serde(default)]
-    pub models: Vec<String>,
+    /// Its policy.
+    #[serde(flatten)]
+    pub policy: ProfilePolicy,
 }
 
 /// Body of `PUT /api/policy/{profile}`; what is absent stays.
@@ -32,7 +24,7 @@ pub struct PolicyChange {
     /// The mode from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Whether a second model classifies proposals from now on.
+    /// True if a second model classifies proposals from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<bool>,
     /// All budgets from now on; a limit not mentioned gets its default.
@@ -61,7 +53,7 @@ pub struct Rates {
 
 /// `GET /api/usage`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct UsageReport {
     /// Since midnight, UTC.
     pub today: Span,
     /// The last 30 days on which anything was used, the newest first.

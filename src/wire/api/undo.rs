@@ -7,7 +7,7 @@ use crate::domain::{ConversationId, ToolCallId};
 
 /// `GET /api/kept`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptCalls {
     /// The newest first.
     pub kept: Vec<KeptCall>,
 }

@@ -47,7 +47,7 @@ impl House {
             scrubber: Scrubber::default(),
             profiles: Default::default(),
             resolver: Arc::new(SystemResolver),
-            connections: level3::http::Limits::within(1024),
+            connections: level3::http::ConnectionLimits::within(1024),
         };
         let taken = DataFolder::take(&config.data_dir, &SystemRandom).unwrap();
         let listener = listen(config.listen).await.unwrap();

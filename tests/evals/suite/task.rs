@@ -13,7 +13,7 @@ pub struct Task {
     pub before: Vec<(&'static str, Value)>,
     /// Secrets that the person set before.
     pub secrets: Vec<(&'static str, &'static str)>,
-    /// Whether the profile may only read.
+    /// True if the profile may only read.
     pub read_only: bool,
     /// The person's messages, one turn each.
     pub says: Vec<String>,

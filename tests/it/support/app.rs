@@ -12,7 +12,7 @@ use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
 use level3::domain::Profile;
 use level3::egress::{Resolve, SystemResolver};
-use level3::http::Limits;
+use level3::http::ConnectionLimits;
 use level3::model::choice::ModelSource;
 use level3::model::client;
 use level3::postgres::{Database, logins};
@@ -50,7 +50,7 @@ pub struct TestApp {
     settings: HashMap<String, String>,
     tour: bool,
     resolver: Arc<dyn Resolve>,
-    connections: Limits,
+    connections: ConnectionLimits,
     profiles: Profiles,
     /// The seed of the random numbers; the server's name is one of them.
     seed: u64,
@@ -66,7 +66,7 @@ impl TestApp {
 
     /// Starts without a configured model; none can be found either.
     pub async fn tour() -> Self {
-        Self::build(&[], true, Arc::new(SystemResolver), Limits::within(1024), None).await
+        Self::build(&[], true, Arc::new(SystemResolver), ConnectionLimits::within(1024), None).await
     }
 
     /// Starts with these settings.
@@ -76,24 +76,24 @@ impl TestApp {
 
     /// Starts with these settings and this resolver of names.
     pub async fn with_names(settings: &[(&str, &str)], resolver: Arc<dyn Resolve>) -> Self {
-        Self::build(settings, false, resolver, Limits::within(1024), None).await
+        Self::build(settings, false, resolver, ConnectionLimits::within(1024), None).await
     }
 
     /// Starts with these limits of the listener.
-    pub async fn with_limits(connections: Limits) -> Self {
+    pub async fn with_limits(connections: ConnectionLimits) -> Self {
         Self::build(&[], false, Arc::new(SystemResolver), connections, None).await
     }
 
     /// Starts with one more profile.
     pub async fn with_profile(profile: Profile) -> Self {
-        Self::build(&[], false, Arc::new(SystemResolver), Limits::within(1024), Some(profile)).await
+        Self::build(&[], false, Arc::new(SystemResolver), ConnectionLimits::within(1024), Some(profile)).await
     }
 
     async fn build(
         settings: &[(&str, &str)],
         tour: bool,
         resolver: Arc<dyn Resolve>,
-        connections: Limits,
+        connections: ConnectionLimits,
         profile: Option<Profile>,
     ) -> Self {
         // The log of a failing test is printed with it.
@@ -170,12 +170,12 @@ impl TestApp {
         share_engine(&config.data_dir);
         let folder = DataFolder::take(&config.data_dir, &*random).unwrap();
         let models = Arc::new(if self.tour {
-            ModelSource::searching(Vec::new(), client::Limits::default(), Arc::new(self.clock.clone()), random.clone())
+            ModelSource::searching(Vec::new(), client::ModelLimits::default(), Arc::new(self.clock.clone()), random.clone())
         } else {
-            let limits = client::Limits {
+            let limits = client::ModelLimits {
                 retry_base: Duration::from_millis(1),
                 context_tokens: config.model.context_tokens,
-                ..client::Limits::default()
+                ..client::ModelLimits::default()
             };
             let clock = Arc::new(self.clock.clone());
             ModelSource::with_default(self.script.clone(), &config.model, limits, clock, random.clone())

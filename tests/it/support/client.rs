@@ -150,7 +150,7 @@ pub fn of_type<'a>(frames: &'a [Value], kind: &str) -> &'a Value {
     frames.iter().find(|frame| frame["type"] == kind).unwrap_or_else(|| panic!("no `{kind}` among {frames:#?}"))
 }
 
-/// Whether each tool call succeeded, and its result for the model.
+/// The success of each tool call, and its result for the model.
 pub fn results(frames: &[Value]) -> Vec<(bool, String)> {
     let results = frames.iter().filter(|frame| frame["type"] == "tool_result");
     results.map(|frame| (frame["ok"].as_bool().unwrap(), frame["result"].as_str().unwrap().to_owned())).collect()

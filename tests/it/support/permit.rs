@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use level3::domain::{Effect, Mode, ToolCallId, Toolset};
-use level3::governor::{Known, Permit, Policy, Proposal, Verdict, authorize};
+use level3::governor::{Evidence, Permit, Policy, Proposal, Verdict, authorize};
 use serde_json::json;
 
 /// The law's permit for a call that only reads.
 pub fn permit(call: ToolCallId) -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let proposal = Proposal { call, tool: "mine".into(), arguments: json!({}), effects: [Effect::Read].into(), version: None };
-    match authorize(&policy, &proposal, Known::default()) {
+    match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),
     }

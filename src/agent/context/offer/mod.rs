@@ -8,12 +8,12 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use super::budget::{size, size_of_tools};
-use super::extent::Room;
+use super::extent::ToolRoom;
 use super::{Extent, system_prompt};
 use crate::agent::Agent;
 use crate::coach::Toolbox;
 use crate::domain::{CallRequest, Exchange, HistoryEntry, ToolSpec};
-use crate::executor::Turn;
+use crate::executor::RunningTurn;
 use crate::model::{Entry, Model};
 use crate::store::StoreError;
 use crate::tools::{self, Offered};
@@ -50,7 +50,7 @@ impl Extent {
     /// but the four first tools was offered.
     pub(in crate::agent) fn offers_less(&mut self) -> bool {
         let offered = self.room.offered;
-        *self = Self { room: Room { most: Some(offered / 2), offered }, ..Self::default() };
+        *self = Self { room: ToolRoom { most: Some(offered / 2), offered }, ..Self::default() };
         offered > 0
     }
 }
@@ -63,7 +63,7 @@ impl Agent {
     /// If the database does not answer.
     pub(in crate::agent) async fn offer(
         &self,
-        turn: &Turn<'_>,
+        turn: &RunningTurn<'_>,
         model: &dyn Model,
         history: &[Exchange],
         offered: Offered,
@@ -82,7 +82,7 @@ impl Agent {
             let lately = self.store.tools_used_lately(lease.turn).await?;
             stock.within(most, history, &lately)
         };
-        extent.room = Room { most: Some(most), offered: size_of_tools(&offer.tools[first..]) };
+        extent.room = ToolRoom { most: Some(most), offered: size_of_tools(&offer.tools[first..]) };
         Ok(offer)
     }
 }

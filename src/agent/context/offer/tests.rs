@@ -143,7 +143,7 @@ fn tools_of_external_servers_are_told_like_the_agents_own() {
 
 #[test]
 fn after_a_refusal_half_is_offered_until_there_is_nothing_left_to_leave_out() {
-    let mut extent = Extent { room: Room { most: Some(9000), offered: 5000 }, ..Extent::default() };
+    let mut extent = Extent { room: ToolRoom { most: Some(9000), offered: 5000 }, ..Extent::default() };
     assert!(extent.offers_less());
     assert_eq!(extent.room.most, Some(2500));
     extent.room.offered = 0;

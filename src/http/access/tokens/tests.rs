@@ -7,20 +7,20 @@ fn tokens(token: &str) -> Tokens {
     Tokens::new(token, &[7; 32], Arc::new(SeededRandom::new(1)))
 }
 
-fn showing(tokens: &Tokens, name: &'static str, value: &str, now: DateTime<Utc>) -> Shown {
+fn showing(tokens: &Tokens, name: &'static str, value: &str, now: DateTime<Utc>) -> Credential {
     tokens.shown(&HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]), "", now)
 }
 
 #[test]
 fn a_token_is_taken_from_header_or_address() {
     let (tokens, now) = (tokens("s3cret"), DateTime::UNIX_EPOCH);
-    assert_eq!(showing(&tokens, "authorization", "Bearer s3cret", now), Shown::Right);
-    assert_eq!(showing(&tokens, "authorization", "Bearer s3cre", now), Shown::Wrong);
-    assert_eq!(showing(&tokens, "authorization", "Basic s3cret", now), Shown::Nothing);
-    assert_eq!(showing(&tokens, "authorization", "Bearer ", now), Shown::Nothing);
-    assert_eq!(tokens.shown(&HeaderMap::new(), "a=b&token=s3cret", now), Shown::Right);
-    assert_eq!(tokens.shown(&HeaderMap::new(), "token=", now), Shown::Nothing);
-    assert_eq!(tokens.shown(&HeaderMap::new(), "", now), Shown::Nothing);
+    assert_eq!(showing(&tokens, "authorization", "Bearer s3cret", now), Credential::Right);
+    assert_eq!(showing(&tokens, "authorization", "Bearer s3cre", now), Credential::Wrong);
+    assert_eq!(showing(&tokens, "authorization", "Basic s3cret", now), Credential::Nothing);
+    assert_eq!(showing(&tokens, "authorization", "Bearer ", now), Credential::Nothing);
+    assert_eq!(tokens.shown(&HeaderMap::new(), "a=b&token=s3cret", now), Credential::Right);
+    assert_eq!(tokens.shown(&HeaderMap::new(), "token=", now), Credential::Nothing);
+    assert_eq!(tokens.shown(&HeaderMap::new(), "", now), Credential::Nothing);
 }
 
 #[test]
@@ -29,16 +29,16 @@ fn a_session_is_random_ends_by_itself_and_with_the_token() {
     let cookie = |tokens: &Tokens| tokens.cookie(false, now).split(';').next().unwrap().to_owned();
     let (one, two) = (cookie(&tokens), cookie(&tokens));
     assert!(one != two && !one.contains("s3cret"), "{one} {two}");
-    assert_eq!(showing(&tokens, "cookie", &format!("a=b; {one}"), now), Shown::Right);
+    assert_eq!(showing(&tokens, "cookie", &format!("a=b; {one}"), now), Credential::Right);
     let again = Tokens::new("s3cret", &[7; 32], Arc::new(SeededRandom::new(9)));
-    assert_eq!(showing(&again, "cookie", &one, now + SESSION - TimeDelta::seconds(1)), Shown::Right);
-    assert_eq!(showing(&tokens, "cookie", &one, now + SESSION), Shown::Nothing);
+    assert_eq!(showing(&again, "cookie", &one, now + SESSION - TimeDelta::seconds(1)), Credential::Right);
+    assert_eq!(showing(&tokens, "cookie", &one, now + SESSION), Credential::Nothing);
     let other = Tokens::new("another", &[7; 32], Arc::new(SeededRandom::new(1)));
-    assert_eq!(showing(&other, "cookie", &one, now), Shown::Nothing);
+    assert_eq!(showing(&other, "cookie", &one, now), Credential::Nothing);
     let longer = one.replacen(&format!("={}", SESSION.num_seconds()), "=99999999999", 1);
     assert_ne!(longer, one);
     for forged in [&longer, "level3_session=s3cret", "level3_session=", "level3_token=s3cret", &one[..one.len() - 2]] {
-        assert_eq!(showing(&tokens, "cookie", forged, now), Shown::Nothing, "{forged}");
+        assert_eq!(showing(&tokens, "cookie", forged, now), Credential::Nothing, "{forged}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn folder(change: impl FnOnce(&mut Value)) -> Folder {
+fn folder(change: impl FnOnce(&mut Value)) -> CapabilityFolder {
     let mut folder = json!({
         "capability.json": {"name": "add", "description": "Adds.", "language": "javascript", "parameters": {"type": "object"},
             "grants": {"kv": {}}, "tests": [{"params": {}, "expect": 1}]},
@@ -36,7 +36,7 @@ fn a_written_folder_reads_back_as_the_same() {
         name: "add".into(),
         version: 3,
         description: "Adds.".into(),
-        language: Language::Wasm,
+        language: SourceLanguage::Wasm,
         source: "AGFzbQ==".into(),
         parameters: json!({"type": "object"}),
         grants: serde_json::from_value(json!({"http": {"hosts": ["a.example"]}})).unwrap(),
@@ -46,7 +46,7 @@ fn a_written_folder_reads_back_as_the_same() {
         engine: String::new(),
     };
     let read = read(&write(&version)).unwrap();
-    assert_eq!((read.language, read.source.as_str()), (Language::Wasm, "AGFzbQ=="));
+    assert_eq!((read.language, read.source.as_str()), (SourceLanguage::Wasm, "AGFzbQ=="));
     assert_eq!(read.grants().unwrap(), version.grants);
 }
 

@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn connections_leave_files_for_the_rest() {
     for files in [64, 256, 1024, 65_536, u64::MAX] {
-        let Limits { connections, reserve, .. } = Limits::within(files);
+        let ConnectionLimits { connections, reserve, .. } = ConnectionLimits::within(files);
         assert!(connections + reserve <= usize::try_from(files / 2).unwrap() && reserve > 0, "{files}");
     }
-    assert_eq!(Limits::within(1 << 20).connections, 3584);
+    assert_eq!(ConnectionLimits::within(1 << 20).connections, 3584);
 }

@@ -6,12 +6,12 @@ use serde_json::json;
 
 use super::*;
 
-fn read(messages: Value) -> Result<History, Value> {
+fn read(messages: Value) -> Result<ClientHistory, Value> {
     let messages = serde_json::from_value(messages).unwrap();
-    History::read(messages).map_err(|refusal| json!(refusal.into_event())["error"].take())
+    ClientHistory::read(messages).map_err(|refusal| json!(refusal.into_event())["error"].take())
 }
 
-fn say(messages: Value) -> History {
+fn say(messages: Value) -> ClientHistory {
     read(messages).unwrap()
 }
 

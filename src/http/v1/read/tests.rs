@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn ask(body: Value, headers: &[(&'static str, &str)]) -> Result<Asked, Value> {
+fn ask(body: Value, headers: &[(&'static str, &str)]) -> Result<AnswerableRequest, Value> {
     let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
     read(serde_json::from_value(body).unwrap(), &headers).map_err(|refusal| json!(refusal.into_event())["error"].take())
 }

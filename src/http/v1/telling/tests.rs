@@ -23,8 +23,8 @@ fn told(listening: bool, said: &[(i32, i64, &str)]) -> String {
             _ => pieces.extend(telling.delta(*step, *attempt, text)),
         }
     }
-    let text = |piece: &Piece| match piece {
-        Piece::Text(text) => text.clone(),
+    let text = |piece: &StreamPiece| match piece {
+        StreamPiece::Text(text) => text.clone(),
         other => panic!("{other:?}"),
     };
     let joined: String = pieces.iter().map(text).collect();

@@ -10,8 +10,8 @@ fn one(kind: u8, body: &[u8]) -> Vec<u8> {
     out
 }
 
-fn through(input: &[u8], piece: usize) -> (Vec<u8>, Result<(), Refused>) {
-    let (mut filter, mut out) = (Filter::default(), Vec::new());
+fn through(input: &[u8], piece: usize) -> (Vec<u8>, Result<(), FilterError>) {
+    let (mut filter, mut out) = (MessageFilter::default(), Vec::new());
     let taken = input.chunks(piece.max(1)).try_for_each(|piece| filter.take(piece, &mut out));
     (out, taken)
 }
@@ -29,14 +29,14 @@ fn a_message_that_is_too_long_does_not_pass_and_what_came_before_it_does() {
     let before = one(b'D', b"row");
     let mut sent = before.clone();
     sent.extend_from_slice(&[b'D', 0x3F, 0xFF, 0xFF, 0xFF, 1, 2, 3]);
-    assert_eq!(through(&sent, 4), (before, Err(Refused::Message(0x3FFF_FFFB))));
+    assert_eq!(through(&sent, 4), (before, Err(FilterError::Message(0x3FFF_FFFB))));
 }
 
 #[test]
 fn a_result_without_end_does_not_pass_and_the_next_statement_begins_anew() {
     let (row, ready) = (one(b'D', &vec![0; MESSAGE]), one(b'Z', b"I"));
     let fit = ANSWER / (MESSAGE + HEAD);
-    let (mut filter, mut out) = (Filter::default(), Vec::new());
+    let (mut filter, mut out) = (MessageFilter::default(), Vec::new());
     for _ in 0..3 {
         for _ in 0..fit {
             filter.take(&row, &mut out).unwrap();
@@ -48,7 +48,7 @@ fn a_result_without_end_does_not_pass_and_the_next_statement_begins_anew() {
         out.clear();
         filter.take(&row, &mut out).err()
     });
-    assert_eq!(refused, Some(Refused::Answer));
+    assert_eq!(refused, Some(FilterError::Answer));
 }
 
 #[test]

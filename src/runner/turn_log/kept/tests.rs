@@ -24,7 +24,7 @@ fn logs_are_kept_for_thirty_days_and_what_is_no_log_for_ever() {
     {
         log(place.path(), name, 10, now - TimeDelta::days(days));
     }
-    let mut kept = Kept::look(place.path(), now);
+    let mut kept = FolderState::look(place.path(), now);
     assert_eq!(names(place.path()), ["notes", "positions.jsonl", "turn-2.jsonl", "turn-x.jsonl"]);
     assert_eq!(kept.bytes, 10);
     // It does not look for every file that begins.
@@ -43,7 +43,7 @@ fn beyond_a_gibibyte_the_oldest_go_first() {
     for (turn, days) in [(4, 4), (3, 1), (2, 3), (1, 2)] {
         log(place.path(), &format!("turn-{turn}.jsonl"), MOST_BYTES / 4, now - TimeDelta::days(days));
     }
-    let mut kept = Kept::look(place.path(), now);
+    let mut kept = FolderState::look(place.path(), now);
     assert_eq!((names(place.path()).len(), kept.bytes), (4, MOST_BYTES));
     kept.begins(place.path(), now);
     assert_eq!(names(place.path()).len(), 4);

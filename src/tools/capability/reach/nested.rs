@@ -5,45 +5,45 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::super::tool::{self, Act, Asked, Doing, Done, Inside, Prepared, more_than_reading};
-use super::{Entry, Failed, Inner, Reaching, secrets_of};
+use super::super::super::tool::{self, Act, Doing, Executed, Inside, Prepared, Preparing, more_than_reading};
+use super::{Inner, LedgerEntry, OperationError, Reaching, secrets_of};
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, OperationState, Outcome};
-use crate::governor::{self, Known, Permit, Proposal, Verdict};
+use crate::governor::{self, Evidence, Permit, Proposal, Verdict};
 use crate::sandbox::DEPTHS;
 use crate::store::AgentLogin;
 
 impl Reaching {
-    pub(super) async fn nested(&self, ordinal: i32, name: String, params: serde_json::Value) -> Result<String, Failed> {
+    pub(super) async fn nested(&self, ordinal: i32, name: String, params: serde_json::Value) -> Result<String, OperationError> {
         let Inner { tools, policy, permit, depth, .. } = &*self.0;
         let Some(tool) = tools.find(policy.tools, &name).await? else {
-            return Err(Failed::Refused(format!("there is no tool `{name}`")));
+            return Err(OperationError::Refused(format!("there is no tool `{name}`")));
         };
         if !tool.for_capabilities() {
-            return Err(Failed::Refused(format!("`{name}` is for the agent itself, not for capabilities")));
+            return Err(OperationError::Refused(format!("`{name}` is for the agent itself, not for capabilities")));
         }
-        let asked = Asked { tools, toolset: policy.tools, arguments: params.clone() };
+        let asked = Preparing { tools, toolset: policy.tools, arguments: params.clone() };
         let Prepared { act, effects, version, .. } = match tool.prepare(asked).await {
             Ok(prepared) => prepared,
-            Err(tool::Failed::Refused(refusal)) => return Err(Failed::Refused(refusal.told())),
-            Err(tool::Failed::Store(error)) => return Err(error.into()),
+            Err(tool::ToolError::Refused(refusal)) => return Err(OperationError::Refused(refusal.for_model())),
+            Err(tool::ToolError::Store(error)) => return Err(error.into()),
         };
         let proposal = Proposal { call: permit.call(), tool: name, arguments: params, effects, version };
-        let permit = match governor::authorize(policy, &proposal, Known::default()) {
+        let permit = match governor::authorize(policy, &proposal, Evidence::default()) {
             Verdict::Allow(permit) => Arc::new(permit),
-            Verdict::Deny(why) => return Err(Failed::Refused(why.told())),
+            Verdict::Deny(why) => return Err(OperationError::Refused(why.for_model())),
             Verdict::Ask(why) => {
                 let why = format!(
                     "{why} A person has to decide about this, and a capability cannot wait for that: let the agent call `{}` itself.",
                     proposal.tool
                 );
-                return Err(Failed::Refused(why));
+                return Err(OperationError::Refused(why));
             }
         };
         match act.inside() {
             // The capability may do as much as the agent itself; `sql` finds out whether it only
             // reads.
             Inside::Sql(query, params) => self.sql(ordinal, query, params, AgentLogin::Full).await,
-            Inside::Capability(_) if depth + 1 >= DEPTHS => Err(Failed::Refused(format!(
+            Inside::Capability(_) if depth + 1 >= DEPTHS => Err(OperationError::Refused(format!(
                 "capabilities call each other {DEPTHS} deep and no deeper; let the agent call `{}` itself",
                 proposal.tool
             ))),
@@ -54,10 +54,16 @@ impl Reaching {
 
     /// Carries the call out as for the agent. If it does more than read, the ledger has its
     /// outcome, in the transaction of its effect.
-    async fn same(&self, ordinal: i32, act: Box<dyn Act>, proposal: &Proposal, permit: Arc<Permit>) -> Result<String, Failed> {
+    async fn same(
+        &self,
+        ordinal: i32,
+        act: Box<dyn Act>,
+        proposal: &Proposal,
+        permit: Arc<Permit>,
+    ) -> Result<String, OperationError> {
         let Inner { tools, lease, policy, .. } = &*self.0;
         let shown = json!({ "tool": proposal.tool, "arguments": proposal.arguments });
-        let entry = Entry::new(ordinal, OperationKind::Tools, EffectClass::Transactional, shown);
+        let entry = LedgerEntry::new(ordinal, OperationKind::Tools, EffectClass::Transactional, shown);
         let changes = more_than_reading(&proposal.effects);
         if changes && let Some(answer) = self.earlier(&entry).await? {
             return answer;
@@ -66,22 +72,22 @@ impl Reaching {
         let ended = |outcome: &Outcome| if outcome.ok { OperationState::Done } else { OperationState::Failed };
         let now = tools.kit.clock.now();
         let outcome = match act.execute(Doing { tools, policy, lease, permit: &permit, proposal, promised: false, now }).await? {
-            Done::Within(mut unit, outcome) => {
+            Executed::Within(mut unit, outcome) => {
                 if let Some(operation) = &operation {
                     unit.end_operation(lease, operation, ended(&outcome), Some(&outcome.result)).await?;
                 }
                 unit.commit().await?;
                 outcome
             }
-            Done::Outcome(outcome) => {
+            Executed::Outcome(outcome) => {
                 if let Some(operation) = &operation {
                     tools.kit.store.end_operation(lease, operation, ended(&outcome), Some(&outcome.result), now).await?;
                 }
                 outcome
             }
-            Done::Recorded | Done::Found(_) | Done::Restart(_) => Outcome::failed("this is for the agent itself"),
+            Executed::Recorded | Executed::Found(_) | Executed::Restart(_) => Outcome::failed("this is for the agent itself"),
         };
-        if outcome.ok { Ok(outcome.result) } else { Err(Failed::Refused(outcome.result)) }
+        if outcome.ok { Ok(outcome.result) } else { Err(OperationError::Refused(outcome.result)) }
     }
 
     /// Its operations are numbered with ours, so they are in the ledger of the one call that the
@@ -92,7 +98,7 @@ impl Reaching {
         capability: CapabilityVersion,
         proposal: &Proposal,
         permit: Arc<Permit>,
-    ) -> Result<String, Failed> {
+    ) -> Result<String, OperationError> {
         let Inner { tools, lease, policy, broken, depth, .. } = &*self.0;
         let nested = Reaching(Arc::new(Inner {
             tools: tools.clone(),
@@ -106,6 +112,6 @@ impl Reaching {
             depth: depth + 1,
         }));
         let outcome = Box::pin(nested.call(&proposal.arguments)).await;
-        if outcome.ok { Ok(outcome.result) } else { Err(Failed::Refused(outcome.result)) }
+        if outcome.ok { Ok(outcome.result) } else { Err(OperationError::Refused(outcome.result)) }
     }
 }

@@ -5,8 +5,8 @@ use super::*;
 fn read(text: &str) -> Result<Option<String>, String> {
     match due_date(text) {
         Ok(date) => Ok(date.map(|date| date.to_rfc3339())),
-        Err(Failed::Refused(refusal)) => Err(refusal.message),
-        Err(Failed::Store(error)) => panic!("{error}"),
+        Err(ToolError::Refused(refusal)) => Err(refusal.message),
+        Err(ToolError::Store(error)) => panic!("{error}"),
     }
 }
 
@@ -44,8 +44,8 @@ fn a_time_in_a_title_is_noticed() {
 fn a_model_that_is_none_is_answered_with_the_choices() {
     let read = |text: &str| match model(text) {
         Ok(model) => Ok(model),
-        Err(Failed::Refused(refusal)) => Err(refusal.message),
-        Err(Failed::Store(error)) => panic!("{error}"),
+        Err(ToolError::Refused(refusal)) => Err(refusal.message),
+        Err(ToolError::Store(error)) => panic!("{error}"),
     };
     assert_eq!(read(" "), Ok(None));
     assert_eq!(read("llama.cpp/qwen3"), Ok(Some("llamacpp/qwen3".into())));

@@ -5,13 +5,13 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::plain_schema::plain_schema;
-use crate::domain::{Draft, Grants, Language, Power, Refusal, RefusalCode, TestCase};
+use crate::domain::{Draft, Grants, Power, Refusal, RefusalCode, SourceLanguage, TestCase};
 
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Request {
+pub(super) struct DraftArguments {
     /// Snake_case name for the capability, becomes the function name
     name: String,
-    /// What this capability does, shown to the LLM as tool description
+    #[schemars(description = "What this capability does, shown to the LLM as tool description")]
     description: String,
     /// Full JavaScript source: `export default async function NAME(params) { ... }`
     code: String,
@@ -77,14 +77,14 @@ fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D
     }
 }
 
-impl Request {
+impl DraftArguments {
     /// The draft that the arguments mean.
     ///
     /// # Errors
     /// If the language does not exist, or the grants cannot be read.
     pub(super) fn into_draft(self) -> Result<Draft, Refusal> {
         let language = match self.language.as_deref() {
-            None | Some("" | "js") => Language::JavaScript,
+            None | Some("" | "js") => SourceLanguage::JavaScript,
             Some(language) => language.parse().map_err(|error: String| Refusal::arguments(format!("`language`: {error}")))?,
         };
         let grants = match &self.grants {
@@ -94,7 +94,7 @@ impl Request {
                     Grants::from_json(written).map_err(|error| Refusal::new(RefusalCode::UnknownGrant, error.to_string()))?;
                 // An author who asks for a host takes the time and a log for granted. Components in
                 // other languages import exactly the powers they name.
-                if language == Language::JavaScript {
+                if language == SourceLanguage::JavaScript {
                     grants.harmless = Grants::harmless().harmless;
                 }
                 grants

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::domain::{CapabilityVersion, Draft, Effect, Outcome, Refusal, RefusalCode, ToolSpec, WRITE_CAPABILITY};
 use crate::failpoint::{self, Point};
-use crate::sandbox::{Checked, teaching};
-use crate::store::{Built, StoreError};
+use crate::sandbox::{CheckedDraft, teaching};
+use crate::store::{CheckedComponent, StoreError};
 use crate::tools::kit::Kit;
-use crate::tools::tool::{Act, Asked, Doing, Done, Failed, Prepared, Registry, Told, Tool, read, spec};
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Registry, Tool, ToolError, read, spec};
 
-use draft::Request;
+use draft::DraftArguments;
 use trial::Unfit;
 
 const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
@@ -27,9 +27,9 @@ const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of on
 pub(super) struct WriteCapability;
 
 /// A checked capability that is not yet live.
-struct Written {
+struct CheckedCapability {
     draft: Draft,
-    checked: Checked,
+    checked: CheckedDraft,
     /// The live version that it would replace.
     live: Option<CapabilityVersion>,
     /// The words on a trial call, if the author gave no tests.
@@ -39,7 +39,7 @@ struct Written {
 impl Tool for WriteCapability {
     /// The WIT says how grants are written.
     fn spec(&self) -> ToolSpec {
-        let mut spec = spec::<Request>(WRITE_CAPABILITY, DESCRIPTION);
+        let mut spec = spec::<DraftArguments>(WRITE_CAPABILITY, DESCRIPTION);
         if let Some(Value::String(description)) = spec.parameters.pointer_mut("/properties/grants/description") {
             description.push(' ');
             description.push_str(teaching::grants());
@@ -49,7 +49,7 @@ impl Tool for WriteCapability {
 
     /// If the author names no grants, the proposal is completed with those that the trial call
     /// needs. A person decides about them as about any grant.
-    fn prepare<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Result<Prepared, Failed>> {
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let mut given = asked.arguments.clone();
             let silent = given.get("grants").is_none_or(|grants| grants.is_null() || *grants == json!({}));
@@ -75,7 +75,7 @@ impl Tool for WriteCapability {
 }
 
 /// The inner error: the draft cannot do its work as it is.
-async fn prepare_once(tools: &Registry, request: Request) -> Result<Result<Prepared, Unfit>, Failed> {
+async fn prepare_once(tools: &Registry, request: DraftArguments) -> Result<Result<Prepared, Unfit>, ToolError> {
     let kit = &tools.kit;
     let mut draft = request.into_draft()?;
     if tools.brought(&draft.name).is_some() {
@@ -98,7 +98,7 @@ async fn prepare_once(tools: &Registry, request: Request) -> Result<Result<Prepa
     let within = live.as_ref().is_some_and(|live| live.grants.cover(&draft.grants));
     let effect = if draft.grants.need_approval() && !within { Effect::Grant } else { Effect::Install };
     let version = live.as_ref().map(|live| live.version);
-    let mut written = Written { draft, checked, live, trial: None };
+    let mut written = CheckedCapability { draft, checked, live, trial: None };
     // If the author gave no tests, one call with made-up arguments still shows whether the code
     // does what its author meant. It reaches nothing.
     if written.draft.tests.is_empty() {
@@ -123,18 +123,18 @@ fn may_call(tools: &Registry, draft: &Draft) -> Result<(), Refusal> {
     }
 }
 
-impl Act for Written {
-    fn told<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Told, StoreError>> {
-        async move { Ok(Told { capability: Some(self.shown(kit).await?), ..Told::of(self.in_words()) }) }.boxed()
+impl Act for CheckedCapability {
+    fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        async move { Ok(CallCard { capability: Some(self.shown(kit).await?), ..CallCard::of(self.in_words()) }) }.boxed()
     }
 
     /// Installs the version that was checked and allowed.
-    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Done, StoreError>> {
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let differences = self.differences(doing.kit()).await?;
             let Self { draft, checked, live, trial } = *self;
             let mut unit = doing.kit().store.begin(doing.now).await?;
-            let built = Built { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
+            let built = CheckedComponent { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
             let version = unit.install_capability(doing.permit, doing.lease.conversation, &draft, built, live.as_ref()).await?;
             let mut told = json!({
                 "installed": draft.name,
@@ -149,7 +149,7 @@ impl Act for Written {
                 told["earlier_calls_that_now_give_something_else"] = json!(differences);
             }
             failpoint::hit(Point::MidCapability).map_err(StoreError::broken)?;
-            Ok(Done::Within(unit, Outcome::ok(told.to_string())))
+            Ok(Executed::Within(unit, Outcome::ok(told.to_string())))
         }
         .boxed()
     }

@@ -10,6 +10,6 @@ fn every_power_that_is_taught_can_be_asked_for() {
     let request = json!({
         "name": "add", "description": "Adds.", "code": "export default (p) => p.a + p.b", "parameters_schema": {}, "grants": grants,
     });
-    let asked = read::<Request>(request).unwrap().into_draft().unwrap().grants;
+    let asked = read::<DraftArguments>(request).unwrap().into_draft().unwrap().grants;
     assert_eq!(asked.powers().collect::<Vec<_>>(), crate::domain::Power::ALL);
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::domain::{CapabilityVersion, Place, Refusal, RefusalCode};
+use crate::domain::{CapabilityVersion, Refusal, RefusalCode, SourcePlace};
 use crate::sandbox::{CallError, Rehearsed, Sandbox};
 
 /// The most bytes of a result in the author's words.
@@ -65,7 +65,7 @@ fn undefined(error: &CallError) -> Option<&str> {
 }
 
 /// Small models call another tool like a function.
-fn not_defined(name: &str, tools: &[String], place: Option<Place>) -> Refusal {
+fn not_defined(name: &str, tools: &[String], place: Option<SourcePlace>) -> Refusal {
     let of = |message| Refusal::new(RefusalCode::NotDefined, message).at(place);
     if tools.iter().any(|tool| tool == name) {
         let message =

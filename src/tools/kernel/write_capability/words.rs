@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use super::Written;
+use super::CheckedCapability;
 use crate::domain::{CapabilityVersion, ShownCapability};
 use crate::store::StoreError;
 use crate::tools::kit::Kit;
@@ -12,7 +12,7 @@ use crate::tools::kit::Kit;
 /// How many recorded calls are tried on a new version.
 const REPLAYED: i64 = 5;
 
-impl Written {
+impl CheckedCapability {
     /// The version that would be installed.
     pub(super) fn version(&self) -> CapabilityVersion {
         let Self { draft, checked, live, .. } = self;

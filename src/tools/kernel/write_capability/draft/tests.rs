@@ -12,7 +12,7 @@ fn request(change: impl FnOnce(&mut Value)) -> Value {
 }
 
 fn draft(request: Value) -> Result<Draft, Refusal> {
-    serde_json::from_value::<Request>(request).unwrap().into_draft()
+    serde_json::from_value::<DraftArguments>(request).unwrap().into_draft()
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn made_up_arguments_fit_the_schema() {
 fn a_tool_that_is_called_like_a_function_is_told_from_other_names() {
     let thrown = |name: &str, message: &str| CallError::Threw { name: name.into(), message: message.into(), place: None };
     let missing = thrown("ReferenceError", "double_it is not defined");
-    let place = Some(Place { line: 2, offset: 1 });
+    let place = Some(SourcePlace { line: 2, offset: 1 });
     let tool = not_defined(undefined(&missing).unwrap(), &["double_it".into()], place);
     assert!(tool.message.contains("await host.call('double_it', { … })"), "{tool:?}");
     assert_eq!((&tool.grants, tool.place), (&Some(json!({"tools": ["double_it"]})), place));

@@ -1,13 +1,13 @@
-//! Tests of `http::mcp::told`.
+//! Tests of `http::mcp::words`.
 
 use super::*;
 use crate::domain::{ConversationId, ToolCallId, TurnState};
 use crate::wire::api::CallResult;
 
-fn report(ok: bool, result: &str) -> Turn {
+fn report(ok: bool, result: &str) -> TurnReport {
     let call = CallResult { call: ToolCallId(1), tool: "t".into(), ok, result: result.into() };
     let (turn, conversation) = (TurnId(1), ConversationId(1));
-    Turn { turn, conversation, state: TurnState::Completed, reason: None, approval: None, results: vec![call] }
+    TurnReport { turn, conversation, state: TurnState::Completed, reason: None, approval: None, results: vec![call] }
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn what_a_limit_said_is_told_instead_of_the_call_it_cut_off() {
 
 #[test]
 fn a_result_beyond_every_measure_is_cut_in_the_middle() {
-    let text = cut(format!("a{}z", "é".repeat(MAX_RESULT_BYTES)));
+    let text = without_middle(format!("a{}z", "é".repeat(MAX_RESULT_BYTES)), MAX_RESULT_BYTES);
     assert!(text.len() < MAX_RESULT_BYTES + 100 && text.starts_with("aé") && text.ends_with("éz"), "{}", text.len());
     assert!(text.contains("bytes left out here"));
 }

@@ -3,9 +3,8 @@
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
-use crate::domain::TurnId;
-use crate::store::Approval;
-use crate::wire::api::Turn;
+use crate::domain::{TurnId, without_middle};
+use crate::wire::api::{Approval, TurnReport};
 
 /// The longest result, in bytes; a longer one is cut in the middle.
 const MAX_RESULT_BYTES: usize = 256 << 10;
@@ -35,17 +34,17 @@ pub(super) fn still_at_work(tool: &str) -> CallToolResult {
 }
 
 /// The outcome of a turn that is over; `limit` holds the turn's last words if a limit ended it.
-pub(super) fn outcome(report: Turn, limit: Option<String>) -> CallToolResult {
+pub(super) fn outcome(report: TurnReport, limit: Option<String>) -> CallToolResult {
     let last = report.results.into_iter().next_back();
     match (last, limit) {
         (Some(call), _) if call.ok => {
-            let text = cut(call.result);
+            let text = without_middle(call.result, MAX_RESULT_BYTES);
             let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
             result.structured_content = serde_json::from_str(&text).ok().filter(Value::is_object);
             result
         }
-        (_, Some(limit)) => failed(cut(limit)),
-        (Some(call), None) => failed(cut(call.result)),
+        (_, Some(limit)) => failed(without_middle(limit, MAX_RESULT_BYTES)),
+        (Some(call), None) => failed(without_middle(call.result, MAX_RESULT_BYTES)),
         (None, None) => failed(report.reason.unwrap_or_else(|| "The call ended without an outcome.".to_owned())),
     }
 }
@@ -62,7 +61,7 @@ pub(super) fn waits(approval: &Approval, tool: &str, host: &str) -> CallToolResu
         why = shown.why,
         what = shown.what.join(" "),
     );
-    let mut result = failed(cut(text));
+    let mut result = failed(without_middle(text, MAX_RESULT_BYTES));
     result.meta.get_or_insert_with(MetaObject::new).0.insert("level3/approval".into(), json!(approval.id));
     result
 }
@@ -80,15 +79,6 @@ pub(super) fn client(name: Option<&str>) -> String {
     let name = name.unwrap_or_default().trim();
     let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_CLIENT).collect();
     if name.trim().is_empty() { "unnamed".to_owned() } else { name }
-}
-
-fn cut(text: String) -> String {
-    if text.len() <= MAX_RESULT_BYTES {
-        return text;
-    }
-    let head = text.floor_char_boundary(MAX_RESULT_BYTES * 2 / 3);
-    let tail = text.ceil_char_boundary(text.len() - MAX_RESULT_BYTES / 3);
-    format!("{}\n[… {} bytes left out here …]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
 #[cfg(test)]
