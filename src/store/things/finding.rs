@@ -14,7 +14,7 @@ use crate::wire::api::{Conversation, ConversationChange, Finding, Piece};
 const LONGEST_PAGE: usize = 4000;
 /// The most characters of a title that is taken from a message.
 const TITLE: usize = 80;
-/// What marks a hit in a snippet. Text that is kept has neither: see [`crate::store::clean`].
+/// The marks of a hit in a snippet. A text that has these itself gets its hits in wrong places, and nothing worse.
 const HIT: [char; 2] = ['\u{2}', '\u{3}'];
 
 /// A place in the list of conversations.
@@ -87,11 +87,11 @@ fn title_of(message: &str) -> Option<String> {
     Some(title)
 }
 
-/// The words of a search as Postgres reads them: each must begin a word of the text. `None` if
-/// there are none.
+/// The words of a search as Postgres reads them: each must begin a word of the text. Postgres takes
+/// a quoted word apart as it does the text. `None` if there are none.
 fn words_of(asked: &str) -> Option<String> {
-    let words = asked.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<_> = words.map(|word| format!("'{word}':*")).collect();
+    let words = asked.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    let words: Vec<_> = words.map(|word| format!("'{}':*", word.replace('\\', r"\\").replace('\'', "''"))).collect();
     (!words.is_empty()).then(|| words.join(" & "))
 }
 
