@@ -36,6 +36,8 @@ fn doors(id: &str) -> Vec<(Method, String, &'static str)> {
         (Method::PUT, "/api/secrets/API_KEY".into(), r#"{"value": "from elsewhere"}"#),
         (Method::DELETE, "/api/secrets/API_KEY".into(), ""),
         (Method::POST, "/api/conversations".into(), ""),
+        (Method::PATCH, "/api/conversations/1".into(), r#"{"title": "from elsewhere"}"#),
+        (Method::DELETE, "/api/conversations/1?confirmed=true".into(), ""),
     ]
 }
 
