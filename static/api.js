@@ -6,6 +6,7 @@ const LISTS = {
   secrets: { path: "/api/secrets", read: (answer) => arrayIn(answer, "secrets") },
   approvals: { path: "/api/approvals?state=pending", read: (answer) => arrayIn(answer, "approvals") },
   usage: { path: "/api/usage", read: (answer) => answer },
+  tasks: { path: "/api/tasks", read: (answer) => arrayIn(answer, "tasks") },
 };
 
 const arrayIn = (answer, field) =>
@@ -33,8 +34,11 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
   }
   const capability = (name) => `/api/capabilities/${encodeURIComponent(name)}`;
   return {
-    /** One of the lists: `capabilities`, `secrets`, `approvals` (those that wait) or `usage`. */
+    /** One of the lists: `capabilities`, `secrets`, `approvals` (those that wait), `usage` or `tasks`. */
     list: async (kind) => LISTS[kind].read(await ask("GET", LISTS[kind].path)),
+    /** The page of frames before `before`, and where the one before it ends. */
+    frames: (conversation, before) =>
+      ask("GET", `/api/conversations/${encodeURIComponent(conversation)}/frames?before=${before}`),
     /** One capability whole, with its source. */
     capability: (name) => ask("GET", capability(name)),
     /** Makes a capability callable, or not callable any more. */

@@ -80,12 +80,6 @@ export class Connection {
     return sent;
   }
 
-  /** Asks for older frames. The server sends again what is known as well; the reducer passes over it. */
-  loadEarlier() {
-    const { historyAfter } = this.getState();
-    if (historyAfter > 0 && this.greeted) this.resume(Math.max(0, historyAfter - HISTORY_FRAMES));
-  }
-
   send(frame) {
     if (!this.greeted) return false;
     this.socket.send(JSON.stringify(frame));

@@ -34,9 +34,10 @@ export function createLists({ api, dispatch, opened }) {
       approvals: state.elsewhere.ids,
       secrets: true,
       usage: endedTurns(state),
+      tasks: true,
     };
     // Approvals are asked for only where some wait elsewhere: as a rule none do.
-    const wanted = { capabilities: true, approvals: state.elsewhere.ids.length > 0 };
+    const wanted = { capabilities: true, tasks: true, approvals: state.elsewhere.ids.length > 0 };
     for (const kind of Object.keys(news)) {
       if (seen[kind] === news[kind] || !(wanted[kind] ?? opened(kind))) continue;
       seen[kind] = news[kind];

@@ -4,6 +4,7 @@ import { announcer } from "./announcer.js";
 import { createApi } from "./api.js";
 import { Connection } from "./connection.js";
 import { createDrafts } from "./draft.js";
+import { createEarlier } from "./earlier.js";
 import { decidingWords } from "./format.js";
 import { blindness } from "./images.js";
 import { createLists } from "./lists.js";
@@ -157,7 +158,7 @@ addEventListener("drop", (event) => {
 });
 addEventListener("dismiss-message", ({ detail: id }) => takeFromOutbox(id));
 addEventListener("dismiss-notice", ({ detail: key }) => store.dispatch({ type: "@dismiss", key }));
-addEventListener("load-earlier", () => connection.loadEarlier());
+addEventListener("load-earlier", createEarlier({ api, getState: store.getState, dispatch: store.dispatch }));
 addEventListener("retry", () => connection.retryNow());
 addEventListener("online", () => connection.retryNow());
 addEventListener("visibilitychange", () => !document.hidden && connection.retryNow());

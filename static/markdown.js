@@ -10,7 +10,16 @@ const marked = new Marked({
   gfm: true,
   breaks: true,
   renderer: { checkbox: ({ checked }) => (checked ? "☑ " : "☐ ") },
+  tokenizer: { del: struckOut },
 });
+
+/** Text between two tildes on each side. With one on each side, as marked takes it too, `H~2~O` loses its two. */
+function struckOut(source) {
+  const match = /^~~(?=[^\s~])([\s\S]*?[^\s~])~~(?=[^~]|$)/.exec(source);
+  if (!match) return undefined;
+  const [raw, text] = match;
+  return { type: "del", raw, text, tokens: this.lexer.inlineTokens(text) };
+}
 
 const RULES = {
   ALLOWED_TAGS: [
@@ -111,7 +120,7 @@ function checked(fragment) {
 function purify(html) {
   const fragment = checked(purifier.sanitize(html, RULES));
   for (const image of fragment.querySelectorAll("img:not([src])")) image.replaceWith(linkFor(image));
-  for (const table of fragment.querySelectorAll("table")) wrap(table, "table-scroll");
+  for (const table of fragment.querySelectorAll("table")) wrap(table, "table-scroll", { tabindex: 0, role: "region", "aria-label": "Table" });
   for (const code of fragment.querySelectorAll("pre > code")) {
     const language = code.className.replace("language-", "");
     code.parentElement.replaceWith(codeBlock(code.textContent.replace(/\n$/, ""), language));
@@ -133,9 +142,10 @@ function linkFor(image) {
   return node;
 }
 
-function wrap(node, className) {
+function wrap(node, className, attributes) {
   const box = document.createElement("div");
   box.className = className;
+  for (const [name, value] of Object.entries(attributes)) box.setAttribute(name, value);
   node.replaceWith(box);
   box.append(node);
 }

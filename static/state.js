@@ -87,7 +87,11 @@ const HANDLERS = {
   "@stopping": (state) => stopping(state),
   "@deciding": (state, { approval, decision }) => deciding(state, approval, decision),
   "@list": (state, { kind, entries, error }) =>
-    kind === "approvals" ? waitingListed(state, entries ?? []) : listed(state, kind, entries, error),
+    kind === "approvals"
+      ? waitingListed(state, entries ?? [])
+      : kind === "tasks"
+        ? tasksListed(state, entries ?? [])
+        : listed(state, kind, entries, error),
   hello: (state, frame) => greeted(state, frame),
   turn: (state, frame) => turnChanged(state, frame),
   shown: (state, frame) => steeringShown(state, frame),
@@ -259,6 +263,17 @@ function taskChanged(state, frame) {
   if (known?.seq >= frame.seq) return state;
   const task = { ...frame.task, seq: frame.seq, deleted: frame.deleted === true };
   return { ...state, tasks: new Map(state.tasks).set(task.id, task) };
+}
+
+/** Tasks as the server has them. A frame that came meanwhile and is newer stays. */
+function tasksListed(state, entries) {
+  const tasks = new Map(state.tasks);
+  for (const entry of entries) {
+    const known = tasks.get(entry.id);
+    if (known && Date.parse(known.updated_at) >= Date.parse(entry.updated_at)) continue;
+    tasks.set(entry.id, { ...entry, seq: known?.seq ?? 0, deleted: false });
+  }
+  return { ...state, tasks };
 }
 
 /** The server's answer to what the panel asked for; with an `error` the entries known before stay. */

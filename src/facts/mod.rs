@@ -169,7 +169,7 @@ impl EventRecord {
     pub fn frame(&self) -> Option<Sequenced> {
         let mut frame = None;
         self.event.fact().read(&mut Reading::Frame(self.stamp(), &mut frame));
-        frame.map(|frame| Sequenced { frame, conversation: self.conversation, seq: self.sequence })
+        frame.map(|frame| Sequenced { frame, conversation: self.conversation, seq: self.sequence, at: time(self.at) })
     }
 
     fn stamp(&self) -> Stamp {

@@ -7,7 +7,7 @@ use crate::domain::ConversationId;
 
 /// How far each stream goes.
 pub(super) static CONVERSATIONS: Table = Table {
-    unsaid: &["profile", "is_main", "created_at"],
+    unsaid: &["profile", "is_main", "created_at", "title", "pinned_at", "archived_at", "deleted_at"],
     rows: "last_sequence > 0",
     ..Table::all("conversations", "conversation_id::text")
 };

@@ -44,6 +44,7 @@ pub use signals::{Elsewhere, Signals};
 pub use things::attachments::NewImage;
 pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
 pub use things::capability_life::{KeptVersion, LifeError};
+pub use things::finding::{DeleteError, ListPlace};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
 pub use things::operations::{Earlier, NewOperation};

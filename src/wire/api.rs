@@ -2,6 +2,7 @@
 //! describes it.
 
 mod capabilities;
+mod conversations;
 mod law;
 mod mcp;
 mod replay;
@@ -16,19 +17,13 @@ pub use capabilities::{
     Capabilities, Capability, CapabilityDiff, CapabilityEntry, CapabilityFolder, Changed, RollBack, Shipped, ShippedEntry,
     Tested, Version,
 };
+pub use conversations::{
+    Conversation, ConversationChange, Conversations, Deleted, Finding, Found, Frames, NewConversation, Piece, Tasks,
+};
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 pub use undo::{KeptCall, KeptCalls, Undone};
-
-/// Body of `POST /api/conversations`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NewConversation {
-    /// The profile it keeps for life; the default one when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<String>,
-}
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

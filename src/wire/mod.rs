@@ -329,6 +329,8 @@ pub struct Sequenced {
     pub conversation: ConversationId,
     /// The event's sequence number.
     pub seq: i64,
+    /// When it happened.
+    pub at: chrono::DateTime<chrono::Utc>,
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ export class CapabilityEntry extends HTMLElement {
     const toggle = actionButton(enabled ? "Disable" : "Enable", "quiet", say, () => this.api.enable(name, !enabled));
     toggle.dataset.action = "toggle";
     toggle.setAttribute("aria-label", `${enabled ? "Disable" : "Enable"} ${name}`);
-    source.setAttribute("aria-label", `View the source of ${name}`);
+    source.setAttribute("aria-label", `View source of ${name}`);
     this.replaceChildren(
       h(
         "details",

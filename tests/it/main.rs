@@ -20,6 +20,7 @@ mod chat;
 mod cli;
 mod closing;
 mod context;
+mod conversations;
 mod doors;
 mod evals;
 mod fence;

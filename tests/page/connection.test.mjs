@@ -211,18 +211,6 @@ test("a_message_the_server_closes_the_socket_over_is_not_sent_for_ever", () => {
   );
 });
 
-test("earlier_frames_are_asked_for_in_steps_down_to_the_first", () => {
-  const { connection, socket, store } = setUp();
-  socket().says(hello(700));
-  connection.loadEarlier();
-  connection.loadEarlier();
-  assert.deepEqual(
-    socket().sent.map((frame) => frame.after),
-    [300, 0],
-  );
-  assert.equal(store.getState().historyAfter, 0);
-});
-
 test("what_is_not_json_is_passed_over", () => {
   const { socket, store } = setUp();
   socket().says(hello());

@@ -40,6 +40,27 @@ const PLAIN = [
     (host) => ["strong", "em", "del", "code"].every((tag) => host.querySelector(tag)),
   ],
   [
+    "one_tilde_strikes_nothing_out",
+    "H~2~O and ~~gone~~",
+    (host) => host.textContent.trim() === "H~2~O and gone" && host.querySelectorAll("del").length === 1,
+  ],
+  [
+    "columns_stand_as_the_text_says",
+    "| a | b |\n|:-:|---:|\n| 1 | 2 |",
+    (host) => {
+      const [middle, end] = host.querySelectorAll("td");
+      return getComputedStyle(middle).textAlign === "center" && getComputedStyle(end).textAlign === "end";
+    },
+  ],
+  [
+    "a_table_can_be_reached_and_has_a_name",
+    "| a |\n|---|\n| 1 |",
+    (host) => {
+      const box = host.querySelector(".table-scroll");
+      return box.tabIndex === 0 && box.getAttribute("aria-label") === "Table";
+    },
+  ],
+  [
     "a_link_opens_elsewhere",
     "[x](https://example.com/)",
     (host) =>

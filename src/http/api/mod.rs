@@ -4,6 +4,7 @@
 mod approvals;
 mod attachments;
 mod capabilities;
+mod conversations;
 mod folder;
 mod install;
 mod law;
@@ -11,20 +12,18 @@ mod mcp;
 mod replay;
 mod reply;
 mod secrets;
+mod tasks;
 mod turns;
 mod undo;
 
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post, put};
-use axum::{Json, Router, middleware};
-use serde_json::{Value, json};
+use axum::routing::{get, patch, post, put};
+use axum::{Router, middleware};
 
 use super::Doors;
-use crate::domain::DEFAULT_PROFILE;
-use crate::wire::api::NewConversation;
-use reply::{ApiRefusal, Body};
+use reply::ApiRefusal;
 
 /// The largest body, in bytes. The largest thing to send is a capability in base64.
 const MAX_BODY_BYTES: usize = 4 << 20;
@@ -32,7 +31,11 @@ const MAX_BODY_BYTES: usize = 4 << 20;
 /// Every route of the interface.
 pub(super) fn routes() -> Router<Doors> {
     Router::new()
-        .route("/conversations", post(create_conversation))
+        .route("/conversations", get(conversations::list).post(conversations::create))
+        .route("/conversations/{id}", patch(conversations::change).delete(conversations::delete))
+        .route("/conversations/{id}/frames", get(conversations::frames))
+        .route("/search", get(conversations::search))
+        .route("/tasks", get(tasks::list))
         .route("/turns/{id}", get(turns::show))
         .route("/kept", get(undo::list))
         .route("/calls/{call}/undo", post(undo::undo))
@@ -73,14 +76,4 @@ pub(super) fn routes() -> Router<Doors> {
 /// The refusal of the guard, in the form of this interface.
 pub(super) fn turned_away(status: StatusCode, why: &str) -> Response {
     ApiRefusal::new(status, why).into_response()
-}
-
-/// A new conversation beside the main one.
-async fn create_conversation(
-    State(doors): State<Doors>,
-    Body(NewConversation { profile }): Body<NewConversation>,
-) -> Result<(StatusCode, Json<Value>), ApiRefusal> {
-    let profile = doors.profiles.get(profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
-    let conversation = doors.store.create_conversation_of(profile.name, doors.clock.now()).await?;
-    Ok((StatusCode::CREATED, Json(json!({ "conversation": conversation }))))
 }

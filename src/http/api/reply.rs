@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::profiles::UnknownProfile;
 use crate::secrets::SecretError;
-use crate::store::{DecideError, LifeError, StoreError, UndoError};
+use crate::store::{DecideError, DeleteError, LifeError, StoreError, UndoError};
 use crate::telemetry::chain;
 use crate::wire::api::ApiError;
 
@@ -72,6 +72,15 @@ impl From<DecideError> for ApiRefusal {
             DecideError::Unknown(_) => Self::unknown(error.to_string()),
             DecideError::Decided(..) => Self::conflict(error.to_string()),
             DecideError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<DeleteError> for ApiRefusal {
+    fn from(error: DeleteError) -> Self {
+        match error {
+            DeleteError::Main(_) | DeleteError::Busy(_) => Self::conflict(error.to_string()),
+            DeleteError::Store(error) => error.into(),
         }
     }
 }

@@ -5,6 +5,7 @@ pub(super) mod attachments;
 pub(super) mod capabilities;
 pub(super) mod capability_life;
 mod conversations;
+pub(super) mod finding;
 pub(super) mod history;
 pub(super) mod kv;
 pub(super) mod mcp_servers;

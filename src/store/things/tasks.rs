@@ -197,6 +197,22 @@ impl Store {
         Ok(model.fetch_optional(&self.pool).await?.flatten())
     }
 
+    /// Every task: open ones first, the soonest due first; at most `limit`.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn tasks(&self, limit: i64) -> Result<Vec<Task>, StoreError> {
+        let rows = query_as!(
+            Row,
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
+             ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id LIMIT $1",
+            limit
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter().map(Task::try_from).collect()
+    }
+
     /// Open tasks that are due before `before`, the soonest first.
     ///
     /// # Errors

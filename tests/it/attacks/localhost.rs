@@ -36,6 +36,8 @@ fn doors(id: &str) -> Vec<(Method, String, &'static str)> {
         (Method::PUT, "/api/secrets/API_KEY".into(), r#"{"value": "from elsewhere"}"#),
         (Method::DELETE, "/api/secrets/API_KEY".into(), ""),
         (Method::POST, "/api/conversations".into(), ""),
+        (Method::PATCH, "/api/conversations/1".into(), r#"{"title": "from elsewhere"}"#),
+        (Method::DELETE, "/api/conversations/1?confirmed=true".into(), ""),
     ]
 }
 
@@ -101,9 +103,7 @@ async fn what_a_form_or_an_image_of_any_page_can_send_changes_nothing() {
             assert_eq!(status, 415, "{kind} {path}: {said}");
         }
     }
-    for path in
-        [format!("/api/approvals/{id}/approve"), format!("/api/approvals/{id}/approve?always=true"), "/api/conversations".into()]
-    {
+    for path in [format!("/api/approvals/{id}/approve"), format!("/api/approvals/{id}/approve?always=true")] {
         assert_eq!(ask(&app, Method::GET, &path, &[], "").await.0, 405, "{path}");
     }
     still_waits(&app, &mut client, &id).await;
@@ -246,7 +246,7 @@ async fn another_site_in_the_same_browser_gets_the_page_by_a_link_and_nothing_el
         let link = [("sec-fetch-site", site), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
         let image = [("sec-fetch-site", site), ("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")];
         assert_eq!(ask(&app, Method::GET, "/", &link, "").await.0, 200);
-        for path in ["/api/approvals", "/api/attachments/ab", "/metrics", "/v1/models", "/state.js"] {
+        for path in ["/api/approvals", "/api/attachments/ab", "/metrics", "/v1/models", "/s/0/state.js"] {
             for headers in [link, image] {
                 assert_eq!(ask(&app, Method::GET, path, &headers, "").await.0, 403, "{path} {headers:?}");
             }

@@ -1,0 +1,134 @@
+//! Conversations: new ones, the list, its changes, older frames, and the search.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use crate::domain::{ConversationId, DEFAULT_PROFILE};
+use crate::facts::EventRecord;
+use crate::http::Doors;
+use crate::store::ListPlace;
+use crate::wire::api::{ConversationChange, Conversations, Deleted, Found, Frames, NewConversation};
+
+/// Conversations on a page of the list.
+const LIST: i64 = 50;
+/// Frames on a page, unless another number is asked for.
+const FRAMES: i64 = 200;
+/// The most frames that may be asked for.
+const MOST_FRAMES: i64 = 1000;
+/// The most findings of a search.
+const FOUND: i64 = 50;
+/// The longest title, in bytes.
+const MAX_TITLE_BYTES: usize = 400;
+
+const DELETED: &str = "It is out of the list and the search, and comes back if something happens in it, such as a task that falls due. \
+    What was recorded of it stays, since it is the record of what the agent did.";
+
+/// A new conversation beside the main one.
+pub(super) async fn create(
+    State(doors): State<Doors>,
+    Body(NewConversation { profile }): Body<NewConversation>,
+) -> Result<(StatusCode, Json<Value>), ApiRefusal> {
+    let profile = doors.profiles.get(profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
+    let conversation = doors.store.create_conversation_of(profile.name, doors.clock.now()).await?;
+    Ok((StatusCode::CREATED, Json(json!({ "conversation": conversation }))))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Page {
+    #[serde(default)]
+    archived: bool,
+    after: Option<String>,
+}
+
+pub(super) async fn list(
+    State(doors): State<Doors>,
+    QueryString(Page { archived, after }): QueryString<Page>,
+) -> Reply<Conversations> {
+    let after = after.as_deref().map(place).transpose()?;
+    let mut conversations = doors.store.conversations(archived, after, LIST + 1).await?;
+    let more = conversations.len() > LIST as usize;
+    conversations.truncate(LIST as usize);
+    let next = conversations.last().filter(|_| more).map(|last| written(&last.into()));
+    Ok(Json(Conversations { conversations, next }))
+}
+
+/// A place in the list as an address has it.
+fn written(place: &ListPlace) -> String {
+    let at = place.active_at.to_rfc3339_opts(SecondsFormat::Micros, true);
+    format!("{}_{at}_{}", u8::from(place.pinned), place.id)
+}
+
+fn place(written: &str) -> Result<ListPlace, ApiRefusal> {
+    let read = || {
+        let mut parts = written.splitn(3, '_');
+        let pinned = parts.next()?.parse::<u8>().ok()? == 1;
+        let active_at = DateTime::parse_from_rfc3339(parts.next()?).ok()?.with_timezone(&Utc);
+        Some(ListPlace { pinned, active_at, id: ConversationId(parts.next()?.parse().ok()?) })
+    };
+    read().ok_or_else(|| ApiRefusal::bad("`after` is no place in the list; give the `next` of the page before"))
+}
+
+pub(super) async fn change(
+    State(doors): State<Doors>,
+    At(id): At<ConversationId>,
+    Body(change): Body<ConversationChange>,
+) -> Reply<Value> {
+    if change.title.as_ref().is_some_and(|title| title.len() > MAX_TITLE_BYTES) {
+        return Err(ApiRefusal::bad(format!("the title is longer than {MAX_TITLE_BYTES} bytes")));
+    }
+    doors.store.change_conversation(id, &change, doors.clock.now()).await?;
+    Ok(Json(json!({ "id": id })))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Confirmed {
+    #[serde(default)]
+    confirmed: bool,
+}
+
+pub(super) async fn delete(
+    State(doors): State<Doors>,
+    At(id): At<ConversationId>,
+    QueryString(Confirmed { confirmed }): QueryString<Confirmed>,
+) -> Reply<Deleted> {
+    doors.store.last_sequence(id).await?;
+    if !confirmed {
+        return Err(ApiRefusal::conflict(format!("Delete conversation {id}? {DELETED} Ask again with `?confirmed=true`.")));
+    }
+    doors.store.delete_conversation(id, doors.clock.now()).await?;
+    Ok(Json(Deleted { id, said: DELETED.to_owned() }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Before {
+    before: Option<i64>,
+    limit: Option<i64>,
+}
+
+pub(super) async fn frames(
+    State(doors): State<Doors>,
+    At(id): At<ConversationId>,
+    QueryString(Before { before, limit }): QueryString<Before>,
+) -> Reply<Frames> {
+    let limit = limit.unwrap_or(FRAMES);
+    if !(1..=MOST_FRAMES).contains(&limit) {
+        return Err(ApiRefusal::bad(format!("`limit` is a number from 1 to {MOST_FRAMES}")));
+    }
+    let events = doors.store.events_before(id, before, limit).await?;
+    let before = events.first().map(|first| first.sequence).filter(|first| *first > 1);
+    Ok(Json(Frames { frames: events.iter().filter_map(EventRecord::frame).collect(), before }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Words {
+    q: String,
+}
+
+pub(super) async fn search(State(doors): State<Doors>, QueryString(Words { q }): QueryString<Words>) -> Reply<Found> {
+    Ok(Json(Found { found: doors.store.search(&q, FOUND).await? }))
+}

@@ -1,0 +1,291 @@
+//! Conversations as a person finds them again: the list, its changes, the search, and older events.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_as};
+
+use crate::domain::{ConversationId, Role, TurnId};
+use crate::facts::{Event, EventRecord};
+use crate::store::{Store, StoreError, value, word};
+use crate::wire::api::{Conversation, ConversationChange, Finding, Piece};
+
+/// The most events of a page that was made longer so that it cuts no turn.
+const LONGEST_PAGE: usize = 4000;
+/// The most characters of a title that is taken from a message.
+const TITLE: usize = 80;
+/// The marks of a hit in a snippet. A text that has these itself gets its hits in wrong places, and nothing worse.
+const HIT: [char; 2] = ['\u{2}', '\u{3}'];
+
+/// A place in the list of conversations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ListPlace {
+    /// True among the pinned ones, which come first.
+    pub pinned: bool,
+    /// The time of the conversation's newest event.
+    pub active_at: DateTime<Utc>,
+    /// The conversation.
+    pub id: ConversationId,
+}
+
+impl From<&Conversation> for ListPlace {
+    fn from(conversation: &Conversation) -> Self {
+        Self { pinned: conversation.pinned, active_at: conversation.active_at, id: conversation.id }
+    }
+}
+
+/// The reason for which a conversation is not taken from the list.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteError {
+    /// Messages without a conversation go there.
+    #[error("conversation {0} is the main one of its profile, and stays; archive it instead")]
+    Main(ConversationId),
+    /// A turn works in it.
+    #[error("a turn runs or waits in conversation {0}; stop it first")]
+    Busy(ConversationId),
+    /// The database did not do it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+struct Row {
+    conversation_id: i64,
+    profile: String,
+    is_main: bool,
+    title: Option<String>,
+    first: Option<String>,
+    active_at: DateTime<Utc>,
+    running: bool,
+    waiting: i64,
+    pinned: bool,
+    archived: bool,
+}
+
+impl From<Row> for Conversation {
+    fn from(row: Row) -> Self {
+        Self {
+            id: ConversationId(row.conversation_id),
+            title: row.title.or_else(|| row.first.as_deref().and_then(title_of)),
+            profile: row.profile,
+            main: row.is_main,
+            active_at: row.active_at,
+            running: row.running,
+            waiting: row.waiting,
+            pinned: row.pinned,
+            archived: row.archived,
+        }
+    }
+}
+
+/// A title made of a message: its first line that says something.
+fn title_of(message: &str) -> Option<String> {
+    let line = message.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut title: String = line.chars().take(TITLE).collect();
+    if title.len() < line.len() {
+        title.push('…');
+    }
+    Some(title)
+}
+
+/// The words of a search as Postgres reads them: each must begin a word of the text. Postgres takes
+/// a quoted word apart as it does the text. `None` if there are none.
+fn words_of(asked: &str) -> Option<String> {
+    let words = asked.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    let words: Vec<_> = words.map(|word| format!("'{}':*", word.replace('\\', r"\\").replace('\'', "''"))).collect();
+    (!words.is_empty()).then(|| words.join(" & "))
+}
+
+/// A snippet in pieces.
+fn pieces(marked: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (place, text) in marked.split(HIT).enumerate() {
+        if !text.is_empty() {
+            pieces.push(Piece { text: text.to_owned(), hit: place % 2 == 1 });
+        }
+    }
+    pieces
+}
+
+impl Store {
+    /// Conversations in the order of the list, after `after`, at most `limit`. One that was deleted
+    /// comes back if something happened in it since.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn conversations(
+        &self,
+        archived: bool,
+        after: Option<ListPlace>,
+        limit: i64,
+    ) -> Result<Vec<Conversation>, StoreError> {
+        let rows = query_as!(
+            Row,
+            r#"SELECT c.conversation_id, profile, is_main, title, archived_at IS NOT NULL AS "archived!",
+                   (SELECT left(m.content, 1000) FROM messages m WHERE m.conversation_id = c.conversation_id AND role = 'user'
+                    ORDER BY message_id LIMIT 1) AS first,
+                   active_at AS "active_at!", pinned AS "pinned!",
+                   EXISTS (SELECT FROM turns t WHERE t.conversation_id = c.conversation_id AND t.ended_at IS NULL) AS "running!",
+                   (SELECT count(*) FROM approvals a WHERE a.conversation_id = c.conversation_id AND a.state = 'pending') AS "waiting!"
+               FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence,
+                   LATERAL (SELECT coalesce(e.created_at, c.created_at) AS active_at, pinned_at IS NOT NULL AS pinned) AS at
+               WHERE (archived_at IS NOT NULL) = $1 AND (deleted_at IS NULL OR deleted_at < active_at)
+                 AND (is_main OR last_sequence > 0 OR title IS NOT NULL)
+                 AND ($2::boolean IS NULL OR (pinned, active_at, c.conversation_id) < ($2, $3, $4))
+               ORDER BY pinned DESC, active_at DESC, c.conversation_id DESC LIMIT $5"#,
+            archived,
+            after.map(|place| place.pinned),
+            after.map(|place| place.active_at),
+            after.map(|place| place.id.0),
+            limit
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        Ok(rows.into_iter().map(Conversation::from).collect())
+    }
+
+    /// Changes a conversation's place in the list.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or if the database does not answer.
+    pub async fn change_conversation(
+        &self,
+        id: ConversationId,
+        change: &ConversationChange,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let changed = query!(
+            "UPDATE conversations SET
+                title = CASE WHEN $2::text IS NULL THEN title ELSE nullif(trim($2), '') END,
+                pinned_at = CASE WHEN $3::boolean IS NULL THEN pinned_at WHEN $3 THEN coalesce(pinned_at, $5) END,
+                archived_at = CASE WHEN $4::boolean IS NULL THEN archived_at WHEN $4 THEN coalesce(archived_at, $5) END
+             WHERE conversation_id = $1",
+            id.0,
+            change.title,
+            change.pinned,
+            change.archived,
+            now
+        );
+        match changed.execute(&self.pool).await?.rows_affected() {
+            0 => Err(StoreError::NoConversation(id)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a conversation from the list and the search. What was recorded stays.
+    ///
+    /// # Errors
+    /// [`DeleteError`] says why not.
+    pub async fn delete_conversation(&self, id: ConversationId, now: DateTime<Utc>) -> Result<(), DeleteError> {
+        let deleted = query!(
+            r#"UPDATE conversations c SET
+                   deleted_at = CASE WHEN is_main OR busy THEN deleted_at ELSE $2 END
+               FROM (SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL) AS busy) AS turn
+               WHERE conversation_id = $1 RETURNING is_main, busy AS "busy!""#,
+            id.0,
+            now
+        );
+        match deleted.fetch_optional(&self.pool).await.map_err(StoreError::from)? {
+            None => Err(StoreError::NoConversation(id).into()),
+            Some(row) if row.is_main => Err(DeleteError::Main(id)),
+            Some(row) if row.busy => Err(DeleteError::Busy(id)),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Messages of people and answers that hold every one of these words, and titles that do; the
+    /// newest first, at most `limit` of each.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn search(&self, asked: &str, limit: i64) -> Result<Vec<Finding>, StoreError> {
+        let Some(words) = words_of(asked) else { return Ok(Vec::new()) };
+        let messages = query!(
+            r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
+                   (SELECT left(f.content, 1000) FROM messages f WHERE f.conversation_id = m.conversation_id AND f.role = 'user'
+                    ORDER BY f.message_id LIMIT 1) AS first,
+                   ts_headline('simple', left(content, 100000), to_tsquery('simple', $1),
+                       'MaxFragments=1, MaxWords=24, MinWords=8, StartSel=' || chr(2) || ', StopSel=' || chr(3)) AS "snippet!"
+               FROM (SELECT * FROM messages
+                     WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
+                     ORDER BY message_id DESC LIMIT $2) AS m
+               JOIN conversations c ON c.conversation_id = m.conversation_id
+               WHERE deleted_at IS NULL OR deleted_at < m.created_at
+               ORDER BY message_id DESC"#,
+            words,
+            limit
+        );
+        let titles = query!(
+            r#"SELECT conversation_id, title AS "title!", created_at FROM conversations
+               WHERE title IS NOT NULL AND deleted_at IS NULL AND to_tsvector('simple', title) @@ to_tsquery('simple', $1)
+               ORDER BY conversation_id DESC LIMIT $2"#,
+            words,
+            limit
+        );
+        let (titles, messages) = tokio::try_join!(titles.fetch_all(&self.pool), messages.fetch_all(&self.pool))?;
+        let titles = titles.into_iter().map(|row| {
+            let snippet = vec![Piece { text: row.title.clone(), hit: false }];
+            let conversation = ConversationId(row.conversation_id);
+            Ok(Finding { conversation, title: Some(row.title), turn: None, role: None, at: row.created_at, snippet })
+        });
+        let messages = messages.into_iter().map(|row| {
+            Ok(Finding {
+                conversation: ConversationId(row.conversation_id),
+                title: row.title.or_else(|| row.first.as_deref().and_then(title_of)),
+                turn: Some(TurnId(row.turn_id)),
+                role: Some(word::<Role>(&row.role)?),
+                at: row.created_at,
+                snippet: pieces(&row.snippet),
+            })
+        });
+        titles.chain(messages).collect()
+    }
+
+    /// The newest events before `before`, oldest first: `limit` of them, and so many more that no
+    /// turn is cut, as long as these are no more than a few thousand.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or if the database does not answer.
+    pub async fn events_before(
+        &self,
+        conversation: ConversationId,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<EventRecord>, StoreError> {
+        let last = self.last_sequence(conversation).await?;
+        let mut from = before.unwrap_or(i64::MAX).min(last + 1);
+        let mut newest_first: Vec<EventRecord> = Vec::new();
+        // The turns with an event in the page whose beginning is not in it.
+        let mut cut = HashSet::new();
+        while from > 1 && (newest_first.is_empty() || !cut.is_empty()) && newest_first.len() < LONGEST_PAGE {
+            let rows = query!(
+                "SELECT sequence, payload, created_at FROM events WHERE conversation_id = $1 AND sequence < $2
+                 ORDER BY sequence DESC LIMIT $3",
+                conversation.0,
+                from,
+                limit
+            );
+            for row in rows.fetch_all(&self.pool).await? {
+                if !newest_first.is_empty() && newest_first.len() >= usize::try_from(limit).unwrap_or(0) && cut.is_empty() {
+                    break;
+                }
+                let event: Event = value(row.payload)?;
+                match (event.about().turn, &event) {
+                    (Some(turn), Event::TurnQueued(_)) => {
+                        cut.remove(&turn);
+                    }
+                    (Some(turn), _) => {
+                        cut.insert(turn);
+                    }
+                    (None, _) => {}
+                }
+                from = row.sequence;
+                newest_first.push(EventRecord { conversation, sequence: row.sequence, at: row.created_at, event });
+            }
+        }
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Tests of `store::things::finding`.
+
+use super::*;
+
+#[test]
+fn a_title_is_the_first_line_that_says_something() {
+    assert_eq!(title_of("\n  \n  Buy milk.\nAnd bread."), Some("Buy milk.".to_owned()));
+    assert_eq!(title_of(" \n\t"), None);
+    let long = title_of(&"é".repeat(200)).unwrap();
+    assert_eq!((long.chars().count(), long.ends_with('…')), (TITLE + 1, true));
+}
+
+#[test]
+fn whatever_is_typed_is_read_as_words() {
+    assert_eq!(words_of("tea 'cake'); DROP").as_deref(), Some(r"'tea':* & '''cake'');':* & 'DROP':*"));
+    assert_eq!(words_of(r"a\b Größe").as_deref(), Some(r"'a\\b':* & 'Größe':*"));
+    assert_eq!(words_of("!? :* \\"), None);
+}
+
+#[test]
+fn a_snippet_tells_hits_from_the_rest() {
+    let piece = |text: &str, hit| Piece { text: text.to_owned(), hit };
+    assert_eq!(pieces("a \u{2}tea\u{3} party"), [piece("a ", false), piece("tea", true), piece(" party", false)]);
+    assert_eq!(pieces("\u{2}tea\u{3}"), [piece("tea", true)]);
+    assert_eq!(pieces(""), []);
+}

@@ -1,0 +1,123 @@
+//! The JSON of `/api/conversations`, `/api/search` and `/api/tasks`.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{ConversationId, Role, Task, TurnId};
+use crate::wire::Sequenced;
+
+/// Body of `POST /api/conversations`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewConversation {
+    /// The profile it keeps for life; the default one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+}
+
+/// `GET /api/conversations`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversations {
+    /// The pinned ones, then the others; among each the one with the newest event first.
+    pub conversations: Vec<Conversation>,
+    /// The `after` of the next page; `None` at the end of the list.
+    pub next: Option<String>,
+}
+
+/// A conversation in the list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// Its number.
+    pub id: ConversationId,
+    /// A person's own title, or the beginning of the first message; `None` if nothing was said.
+    pub title: Option<String>,
+    /// Its profile.
+    pub profile: String,
+    /// True for the one that a message without `conversation` goes to.
+    pub main: bool,
+    /// The time of its newest event.
+    pub active_at: DateTime<Utc>,
+    /// True if a turn is under way or waits.
+    pub running: bool,
+    /// How many approvals wait for a person.
+    pub waiting: i64,
+    /// True if a person pinned it.
+    pub pinned: bool,
+    /// True if a person put it away.
+    pub archived: bool,
+}
+
+/// Body of `PATCH /api/conversations/{id}`; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConversationChange {
+    /// A title; an empty one gives the first message back its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Keep it at the top of the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<bool>,
+    /// Put it away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+}
+
+/// `DELETE /api/conversations/{id}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Deleted {
+    /// The conversation.
+    pub id: ConversationId,
+    /// What this did and what it did not, in a sentence.
+    pub said: String,
+}
+
+/// `GET /api/conversations/{id}/frames`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frames {
+    /// The oldest first, as `/chat` sends them.
+    pub frames: Vec<Sequenced>,
+    /// The `before` of the next page, which is older; `None` if this one reaches the beginning.
+    pub before: Option<i64>,
+}
+
+/// `GET /api/search`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The newest first.
+    pub found: Vec<Finding>,
+}
+
+/// A message that holds the words, or a conversation whose title does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Its title, as in the list.
+    pub title: Option<String>,
+    /// The turn of the message; `None` if the title was found.
+    pub turn: Option<TurnId>,
+    /// Who said it; `None` if the title was found.
+    pub role: Option<Role>,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// The place in the text, in pieces.
+    pub snippet: Vec<Piece>,
+}
+
+/// A piece of text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// The text.
+    pub text: String,
+    /// True if it is one of the words that were looked for.
+    pub hit: bool,
+}
+
+/// `GET /api/tasks`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tasks {
+    /// Open ones first, the soonest due first.
+    pub tasks: Vec<Task>,
+    /// True if there are more than one answer holds.
+    pub more: bool,
+}
