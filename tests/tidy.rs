@@ -125,6 +125,11 @@ fn only_main_ends_the_process() {
 }
 
 #[test]
+fn tests_wait_for_as_long_as_a_slow_machine_needs() {
+    check(&project(), |file| file.path.starts_with("tests/") && file.is_rust(), rules::impatience);
+}
+
+#[test]
 fn nothing_is_put_off_in_a_comment() {
     check(&project(), |_| true, rules::put_off);
 }

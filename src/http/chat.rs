@@ -37,9 +37,6 @@ const SEND_PATIENCE: Duration = Duration::from_secs(30);
 /// After so many pings without any answer the client counts as gone. One would be too few: a client
 /// in the middle of a large message on a slow line cannot answer.
 const UNANSWERED: u32 = 4;
-/// How long a greeting waits for a model server's description of its model, in real time, for the
-/// same reason.
-const SAYS_WITHIN: Duration = Duration::from_millis(300);
 /// Events read at a time for a client that has fallen behind.
 const PAGE: i64 = 200;
 
@@ -230,7 +227,7 @@ impl Socket {
     async fn model_of(&self, conversation: ConversationId) -> Result<Arc<dyn Model>, SocketEnd> {
         let profile = self.doors.store.policy_of(conversation).await?;
         let chosen = self.doors.models.chosen(None, &profile.models);
-        match tokio::time::timeout(SAYS_WITHIN, chosen).await {
+        match tokio::time::timeout(self.doors.limits.description, chosen).await {
             Ok(model) => Ok(model),
             Err(_) => Ok(self.doors.models.current().await),
         }

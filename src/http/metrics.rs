@@ -1,7 +1,5 @@
 //! `/metrics`: the server's numbers for Prometheus. It passes the same guard as everything else.
 
-use std::time::Duration;
-
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -10,16 +8,13 @@ use super::Doors;
 use crate::domain::DEFAULT_PROFILE;
 use crate::telemetry::Seen;
 
-/// How long the database may take to answer, in real time: Prometheus must learn that it hangs, and
-/// not hang as well.
-const PATIENCE: Duration = Duration::from_secs(3);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 pub(super) async fn metrics(State(doors): State<Doors>) -> impl IntoResponse {
     // One of the numbers says that the database does not answer; the parts that need it log the
     // reason.
     let measures = doors.store.measures(DEFAULT_PROFILE, doors.clock.now());
-    let stored = tokio::time::timeout(PATIENCE, measures).await.ok().and_then(Result::ok);
+    let stored = tokio::time::timeout(doors.limits.measures, measures).await.ok().and_then(Result::ok);
     let seen = Seen { stored, sockets: doors.sockets.len(), pools: doors.store.pools() };
     ([(header::CONTENT_TYPE, OPEN_METRICS)], doors.metrics.render(&seen))
 }

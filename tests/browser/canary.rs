@@ -93,7 +93,7 @@ async fn a_secret_set_on_the_page_reaches_its_peer_and_is_found_nowhere_else() {
     let server = Server::start(&data, &settings).await;
     let Some(page) = Page::open_at(server.address).await else { return };
     let mut beside = Client::connect(server.address).await;
-    beside.send(json!({"type": "resume", "after": 0})).await;
+    beside.resume(0).await;
 
     page.click("[data-testid=secrets] > summary").await;
     page.find("[data-testid=secret-name]").await.send_keys("CANARY_KEY").await.unwrap();
@@ -148,7 +148,7 @@ fn was_used_and_sent(told: &[(bool, String)], peer: &Peer) {
 /// Everything the running server says to those who ask, and has said to the model.
 async fn collect(seen: &mut Seen, server: &Server, model: &ModelServer, page: &Page) {
     let mut later = Client::connect(server.address).await;
-    later.send(json!({"type": "resume", "after": 0})).await;
+    later.resume(0).await;
     let frames = later.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
     seen.add("frames after a resume", Value::from(frames).to_string());
     seen.add("model requests", Value::from(model.requests.lock().unwrap().clone()).to_string());

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::net::SocketAddr;
 use std::process::Stdio;
-use std::time::Duration;
 
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -12,10 +11,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::support::TestApp;
-
-/// How long the page may take to show what it must. It guards against a hanging test; nothing is measured by it.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::support::{PATIENCE, TestApp};
 
 /// The approval that waits for the person.
 pub const PENDING: &str = "[data-testid=approval][data-state=pending]";

@@ -4,7 +4,7 @@ use level3::model::Entry;
 use serde_json::json;
 
 use crate::driver::Page;
-use crate::support::{TestApp, text};
+use crate::support::{TestApp, in_time, text};
 
 /// Draws a picture in the page itself and hands it over as an event of this kind would.
 const HAND_OVER: &str = "const canvas = Object.assign(document.createElement('canvas'), {width: 60, height: 40}); \
@@ -47,7 +47,7 @@ async fn images_are_pasted_dropped_removed_sent_and_seen_again_after_a_reload() 
     page.reload().await;
     page.find("[data-testid=message-user] a[href^='/api/attachments/'] img").await;
     let waiting = async { while page.run(LOADED).await != json!([60]) {} };
-    tokio::time::timeout(std::time::Duration::from_secs(30), waiting).await.expect("the picture comes from the server");
+    in_time("the picture from the server", waiting).await;
     page.picture("images-sent").await;
     page.close().await;
 }

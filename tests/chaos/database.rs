@@ -116,7 +116,7 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
     crate::tell(&format!("a tormented database; first answer after its restarts: {restarts:?} ms\n{table}"));
     table.check();
     let longest = table.recoveries.last().copied().unwrap_or(0);
-    assert!(longest < 50_000, "a turn was left to its lease of a minute: {longest} ms");
+    assert!(!long || longest < 50_000, "a turn was left lying: {longest} ms");
     rig.stop().await;
 }
 

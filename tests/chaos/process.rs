@@ -4,15 +4,13 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
-/// How long a start, or an end, may take before the run is given up.
-const PATIENCE: Duration = Duration::from_secs(90);
+use crate::support::PATIENCE;
 
 /// One process of `level3 serve`.
 pub struct Process {

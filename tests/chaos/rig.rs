@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use level3::clock::SystemRandom;
@@ -22,11 +21,8 @@ use crate::peer::Peer;
 use crate::process::Process;
 use crate::script;
 use crate::support::api::ask_at;
-use crate::support::{ModelServer, administrator, share_engine};
+use crate::support::{ModelServer, administrator, in_time, share_engine};
 use crate::watcher::{Told, Watcher};
-
-/// How long nothing at all may happen while something is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A database that is not the server's child: its address, as the server gets it and as we do.
 #[derive(Clone)]
@@ -174,7 +170,7 @@ impl Rig {
             if !waiting.is_empty() {
                 return waiting;
             }
-            tokio::time::timeout(PATIENCE, next).await.expect("something is asked");
+            in_time("a question", next).await;
         }
     }
 
@@ -312,7 +308,7 @@ impl Rig {
             if self.answered() >= wanted {
                 return;
             }
-            tokio::time::timeout(PATIENCE, next).await.expect("messages are answered");
+            in_time("answers to messages", next).await;
         }
     }
 
@@ -320,7 +316,7 @@ impl Rig {
     pub async fn logs(&mut self, words: &str) {
         let process = self.process.as_mut().expect("a server runs");
         let logged = process.logs(words);
-        tokio::time::timeout(PATIENCE, logged).await.expect("it is logged");
+        in_time(words, logged).await;
     }
 
     /// As [`Rig::answers`]; `None` when the server ended first.
@@ -365,7 +361,7 @@ impl Rig {
                 }
             }
         };
-        let (status, found) = tokio::time::timeout(PATIENCE, checked).await.expect("the database answers");
+        let (status, found) = in_time("an answer of the database", checked).await;
         assert!(status == 200 && found["clean"] == json!(true), "what was recorded is not what there is: {status} {found:#}");
     }
 

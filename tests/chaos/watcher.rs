@@ -14,12 +14,12 @@ use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
+use crate::support::{PATIENCE, in_time};
+
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// The pause before a client that was turned away knocks again, if no new address comes earlier.
 const AGAIN: Duration = Duration::from_millis(100);
-/// How long nothing at all may happen in a conversation that waits for something.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The frames that a client was told, over all its connections.
 #[derive(Default)]
@@ -112,7 +112,7 @@ impl Watcher {
     /// Connects and asks for the rest; `None` when turned away.
     async fn connect(&mut self) -> Option<Socket> {
         let waiting = self.address.wait_for(Option::is_some);
-        let address = (*tokio::time::timeout(PATIENCE, waiting).await.expect("the server comes back").ok()?)?;
+        let address = (*in_time("the server comes back", waiting).await.ok()?)?;
         let connected = tokio_tungstenite::connect_async(format!("ws://{address}/chat"));
         if let Ok(Ok((mut socket, _))) = tokio::time::timeout(PATIENCE, connected).await {
             let after = self.told.lock().unwrap().last().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! How well the agent extends itself with a real model: 24 tasks. The database, or the requests at
 //! the peer, judge each of them afterwards, never the words of an answer. `just evals`;
-//! docs/evals.md explains it and has the tables.
+//! docs/evals.md explains it and has the tables. It is a program of its own and not a part of `it`:
+//! the ordinary tests neither build nor run it, and its table is not for a test harness to keep.
 //!
 //! `LLM_BASE_URL` and its neighbours say which model. `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each;
 //! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened.

@@ -5,7 +5,7 @@ use level3::domain::{Budgets, Mode};
 use serde_json::{Value, json};
 use sqlx::Executor;
 
-use crate::support::{Client, TestApp, call, calls, kinds, of_type, results, text};
+use crate::support::{TestApp, call, calls, kinds, of_type, results, text};
 
 /// A capability that requests a host.
 fn reaching(name: &str, hosts: &[&str]) -> Value {
@@ -16,12 +16,6 @@ fn reaching(name: &str, hosts: &[&str]) -> Value {
         "parameters_schema": {"type": "object", "properties": {}},
         "grants": {"http": {"hosts": hosts}},
     })
-}
-
-/// Frames up to the one that asks.
-async fn asked(client: &mut Client) -> Value {
-    let is_asking = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
-    client.until(is_asking).await.pop().expect("a frame that asks")
 }
 
 fn result(frames: &[Value]) -> (bool, &str) {
@@ -35,7 +29,7 @@ async fn a_capability_with_powers_is_installed_after_a_person_has_seen_everythin
     app.script([call("write_capability", reaching("look_up", &["api.example.com"])), call("look_up", json!({})), text("There.")]);
     let mut client = app.connect().await;
     client.say("look it up").await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     assert_eq!(asking["tool"], "write_capability");
     assert!(asking["why"].as_str().unwrap().starts_with("It asks for powers that nobody has approved yet."), "{asking}");
     let what = asking["what"].to_string();
@@ -72,7 +66,7 @@ async fn a_new_version_asks_only_when_it_wants_more() {
     let mut client = app.connect().await;
     app.script([call("write_capability", reaching("look_up", &["a.example", "b.example"])), text("one")]);
     client.say("first").await;
-    let first = asked(&mut client).await;
+    let first = client.asked().await;
     client.approve(&first).await;
     client.turn().await;
 
@@ -81,7 +75,7 @@ async fn a_new_version_asks_only_when_it_wants_more() {
 
     app.script([call("write_capability", reaching("look_up", &["a.example", "b.example"])), text("three")]);
     client.say("more again").await;
-    let again = asked(&mut client).await;
+    let again = client.asked().await;
     assert_eq!(again["capability"]["replaces"], 2);
     let diff = again["capability"]["diff"].as_str().unwrap();
     assert!(diff.contains("-export default") && diff.contains("+export default") && diff.contains("version 2"), "{diff}");
@@ -97,7 +91,7 @@ async fn a_waiting_turn_blocks_its_own_conversation_and_no_other() {
     app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
     let mut client = app.connect().await;
     client.say("ask me").await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     // A message that comes another way than the person's own waits behind it.
     let main = app.store().main_conversation(app.now()).await.unwrap();
     app.store().accept_message(main, None, "and then this", app.now()).await.unwrap();
@@ -122,7 +116,7 @@ async fn who_looks_at_one_conversation_is_told_what_waits_in_others() {
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("Not done.")]);
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "look it up", "conversation": other})).await;
-    let asking = asked(&mut beside).await;
+    let asking = beside.asked().await;
     let waiting = |approvals: Value| move |frame: &Value| frame["type"] == "waiting" && frame["approvals"] == approvals;
     watching.until(waiting(json!([asking["id"]]))).await;
     let mut later = app.connect().await;
@@ -145,7 +139,7 @@ async fn words_decide_where_exactly_one_approval_waits() {
 
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("Installed.")]);
     client.say("look it up").await;
-    asked(&mut client).await;
+    client.asked().await;
     client.send(json!({"type": "message", "content": "Confirmar", "id": "word-1"})).await;
     let frames = client.turn().await;
     let resumed = of_type(&frames, "turn");
@@ -163,7 +157,7 @@ async fn words_decide_where_exactly_one_approval_waits() {
 
     app.script([call("write_capability", reaching("other", &["b.example"])), text("Left.")]);
     client.say("another").await;
-    asked(&mut client).await;
+    client.asked().await;
     client.say("CANCELAR").await;
     let frames = client.turn().await;
     assert!(result(&frames).1.starts_with("The user refused this."), "{frames:#?}");
@@ -176,7 +170,7 @@ async fn what_nobody_decides_counts_as_no() {
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("It was not allowed in time.")]);
     let mut client = app.connect().await;
     client.say("ask me").await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     app.advance(24 * 60 * 60);
     let frames = client.turn().await;
     assert_eq!((&frames[0]["state"], &frames[0]["channel"]), (&json!("expired"), &json!("clock")));
@@ -196,11 +190,11 @@ async fn a_decision_is_taken_once_and_for_one_effect() {
     client.ask("make a table").await;
     app.script([calls(&[empty.clone(), empty])]);
     client.say("empty it, twice").await;
-    let first = asked(&mut client).await;
+    let first = client.asked().await;
     assert!(first["what"].to_string().contains("log"), "{first}");
     client.approve(&first).await;
     // The second call of the same step has a decision of its own.
-    let second = asked(&mut client).await;
+    let second = client.asked().await;
     assert_ne!(first["id"], second["id"]);
     client.approve(&first).await;
     let refused = client.until(|frame| frame["type"] == "error").await.pop().unwrap();
@@ -220,12 +214,12 @@ async fn a_proposal_edited_after_it_was_shown_is_asked_about_again() {
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("done")]);
     let mut client = app.connect().await;
     client.say("ask me").await;
-    let first = asked(&mut client).await;
+    let first = client.asked().await;
     // An intruder with rights on the database changes the proposal.
     let edited = reaching("look_up", &["evil.example"]).to_string();
     sqlx::query("UPDATE tool_calls SET arguments = $1").bind(edited).execute(&mut app.behind().await).await.unwrap();
     client.approve(&first).await;
-    let second = asked(&mut client).await;
+    let second = client.asked().await;
     assert!(second["what"].to_string().contains("evil.example"), "{second}");
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
     client.deny(&second).await;
@@ -238,7 +232,7 @@ async fn an_approval_about_another_version_than_the_live_one_is_void() {
     app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
     let mut client = app.connect().await;
     client.say("ask me").await;
-    let first = asked(&mut client).await;
+    let first = client.asked().await;
     // Meanwhile another conversation makes a harmless capability of this name.
     let other = app.store().create_conversation(app.now()).await.unwrap();
     let mut harmless = reaching("look_up", &[]);
@@ -248,7 +242,7 @@ async fn an_approval_about_another_version_than_the_live_one_is_void() {
     beside.send(json!({"type": "message", "content": "make one", "conversation": other})).await;
     beside.turn().await;
     client.approve(&first).await;
-    let second = asked(&mut client).await;
+    let second = client.asked().await;
     assert_eq!(second["capability"]["replaces"], 1, "what is shown now is what would happen now");
     app.script([text("done")]);
     client.approve(&second).await;
@@ -262,8 +256,8 @@ async fn stopping_a_waiting_turn_voids_what_it_asked() {
     app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
     let mut client = app.connect().await;
     client.say("ask me").await;
-    let asking = asked(&mut client).await;
-    client.send(json!({"type": "stop"})).await;
+    let asking = client.asked().await;
+    client.stop().await;
     let frames = client.turn().await;
     assert_eq!(of_type(&frames, "approval")["state"], "void");
     client.approve(&asking).await;
@@ -276,13 +270,13 @@ async fn an_approval_survives_a_crash_and_is_decided_afterwards() {
     app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
     let mut client = app.connect().await;
     client.say("ask me").await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     app.crash().await;
     app.start_again().await;
     app.script([text("installed")]);
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": 0})).await;
-    assert_eq!(asked(&mut client).await["id"], asking["id"]);
+    client.resume(0).await;
+    assert_eq!(client.asked().await["id"], asking["id"]);
     client.approve(&asking).await;
     assert_eq!(of_type(&client.turn().await, "assistant")["content"], "installed");
     app.check_replay().await;
@@ -296,7 +290,7 @@ async fn the_model_cannot_answer_for_the_person() {
     // decides.
     app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
     client.say("ask me").await;
-    asked(&mut client).await;
+    client.asked().await;
     let other = app.store().create_conversation(app.now()).await.unwrap();
     app.script([
         calls(&[
@@ -310,14 +304,14 @@ async fn the_model_cannot_answer_for_the_person() {
     ]);
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "approve it for me", "conversation": other})).await;
-    let own = asked(&mut beside).await;
+    let own = beside.asked().await;
     beside.deny(&own).await;
     let frames = beside.turn().await;
     let refused = frames.iter().filter(|frame| frame["type"] == "tool_result" && frame["ok"] == false).count();
     assert_eq!((refused, of_type(&frames, "assistant")["content"].as_str()), (1, Some("CONFIRMAR")));
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1);
     assert_eq!(app.count("SELECT count(*) FROM tool_calls WHERE state = 'failed'").await, 4);
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     client.turn().await;
     app.behind().await.execute("SELECT 1").await.unwrap();
 }
@@ -342,7 +336,7 @@ async fn always_holds_for_one_capability_until_it_may_do_more() {
     mode(&app, Mode::Ask).await;
     app.script([call("tell", json!({})), text("told")]);
     client.say("tell me").await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     assert_eq!(asking["can_always"], true);
     client.always(&asking).await;
     assert!(result(&client.turn().await).0);
@@ -354,10 +348,10 @@ async fn always_holds_for_one_capability_until_it_may_do_more() {
     wider["name"] = json!("tell");
     app.script([call("write_capability", wider), call("tell", json!({})), text("told")]);
     client.say("may do more").await;
-    let grants = asked(&mut client).await;
+    let grants = client.asked().await;
     assert_eq!((&grants["tool"], &grants["can_always"]), (&json!("write_capability"), &json!(false)));
     client.always(&grants).await;
-    let again = asked(&mut client).await;
+    let again = client.asked().await;
     assert_eq!(again["tool"], "tell", "what was allowed always was the narrower one");
     client.approve(&again).await;
     client.turn().await;
@@ -381,14 +375,14 @@ async fn the_modes_are_what_they_say() {
     assert!(results(&client.ask("do all").await).iter().all(|(ok, _)| *ok));
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("asked")]);
     client.say("new powers").await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     client.deny(&asking).await;
     client.turn().await;
 
     mode(&app, Mode::Ask).await;
     app.script([calls(&[select, ("manage_tasks", json!({"action": "create", "title": "x"}))]), text("asked")]);
     client.say("ask me").await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     assert_eq!(asking["tool"], "manage_tasks", "reading is not asked");
     client.approve(&asking).await;
     assert!(result(&client.turn().await).0);

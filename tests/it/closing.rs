@@ -7,7 +7,7 @@ use level3::http::ConnectionLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::raw::{begin, closed, frame, rest, say, socket};
-use crate::support::{TestApp, text};
+use crate::support::{TestApp, in_time, patient, text};
 
 const NEVER: Duration = Duration::from_secs(600);
 
@@ -57,19 +57,19 @@ async fn who_breaks_the_protocol_of_sockets_is_told_how() {
 
 #[tokio::test]
 async fn a_socket_lives_longer_than_an_idle_connection_and_ends_when_its_client_is_not_there() {
-    let limits =
-        ConnectionLimits { head: Duration::from_millis(300), ping: Duration::from_secs(1), ..ConnectionLimits::within(1024) };
+    let limits = ConnectionLimits { head: Duration::from_secs(2), ping: Duration::from_secs(1), ..patient() };
     let app = TestApp::with_limits(limits).await;
     let mut client = app.connect().await;
     // A client that says nothing, and answers no ping.
     let mut dead = socket(app.address()).await;
-    assert_eq!(rest(&mut begin(app.address(), "GET / HTTP/1.1\r\nHost").await).await, "");
+    let mut idle = begin(app.address(), "GET / HTTP/1.1\r\nHost").await;
     let ended = async {
+        assert_eq!(rest(&mut idle).await, "");
         let mut all = Vec::new();
-        dead.read_to_end(&mut all).await.unwrap();
+        in_time("the end of the dead one", dead.read_to_end(&mut all)).await.unwrap();
     };
     tokio::select! {
-        ended = tokio::time::timeout(Duration::from_secs(30), ended) => ended.expect("the dead one is let go"),
+        () = ended => {}
         frame = client.frame() => panic!("nothing was said: {frame}"),
     }
     app.script([text("still here")]);
@@ -78,13 +78,7 @@ async fn a_socket_lives_longer_than_an_idle_connection_and_ends_when_its_client_
 
 #[tokio::test]
 async fn at_the_most_connections_the_health_is_told_and_nothing_else() {
-    let limits = ConnectionLimits {
-        connections: 2,
-        reserve: 2,
-        head: NEVER,
-        reserve_head: Duration::from_millis(200),
-        ..ConnectionLimits::within(1024)
-    };
+    let limits = ConnectionLimits { connections: 2, reserve: 2, head: NEVER, reserve_head: Duration::from_secs(2), ..patient() };
     let app = TestApp::with_limits(limits).await;
     let host = format!("Host: {}", app.address());
     // A socket counts like any other connection.

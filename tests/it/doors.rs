@@ -7,7 +7,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::support::api::client;
 use crate::support::raw::{begin, say};
-use crate::support::{Server, TestApp};
+use crate::support::{Server, TestApp, in_time};
 
 async fn get(address: SocketAddr, path: &str, headers: &[(reqwest::header::HeaderName, &str)]) -> reqwest::Response {
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -168,7 +168,7 @@ async fn the_program_takes_the_files_it_may_have_and_a_crowd_locks_nobody_out() 
             get(server.address, "/?token=a-wrong-guess", &[]).await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), told).await.expect("it is logged");
+    in_time("the wrong token in the log", told).await;
     let logged = server.log.lock().unwrap().clone();
     assert!(!logged.contains("a-wrong-guess") && !logged.contains("s3cret"), "{logged}");
     assert_eq!(server.terminate().await, Some(0));

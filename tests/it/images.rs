@@ -201,7 +201,7 @@ async fn no_image_is_kept_that_no_message_has() {
         "grants": {"http": {"hosts": ["a.example"]}}});
     app.script([call("write_capability", written)]);
     client.say("build").await;
-    client.until(|frame| frame["type"] == "approval").await;
+    client.asked().await;
     client.send(message("m2", "CANCELAR", 3, false)).await;
     client.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
     assert_eq!(unsent().await, 0);
@@ -217,7 +217,7 @@ async fn no_image_is_kept_that_no_message_has() {
         client.send(message(id, "see", n, true)).await;
         client.until(|frame| frame["id"] == id).await;
         if stop {
-            client.send(json!({"type": "stop"})).await;
+            client.stop().await;
             client.turn().await;
         } else {
             app.script([text("seen")]);

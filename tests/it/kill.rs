@@ -23,7 +23,7 @@ async fn kill_9_in_the_middle_of_three_tool_calls_loses_nothing_and_repeats_noth
             0 => json!({"role": "assistant", "tool_calls": [sql("a", "CREATE TABLE log (n int)")]}),
             1 => json!({"role": "assistant", "tool_calls": [
                 sql("b", "INSERT INTO log VALUES (1)"),
-                sql("c", "INSERT INTO log SELECT 2 WHERE (SELECT count(*) FROM generate_series(1, 3000) a, generate_series(1, 3000) b) > 0"),
+                sql("c", "INSERT INTO log SELECT 2 WHERE (SELECT count(*) FROM generate_series(1, 2000) a, generate_series(1, 2000) b) > 0"),
                 sql("d", "INSERT INTO log VALUES (3)"),
             ]}),
             4 => json!({"role": "assistant", "tool_calls": [sql("e", "SELECT n FROM log ORDER BY n")]}),
@@ -44,7 +44,7 @@ async fn kill_9_in_the_middle_of_three_tool_calls_loses_nothing_and_repeats_noth
 
     let server = Server::start(&data, &settings).await;
     let mut client = Client::connect(server.address).await;
-    client.send(json!({"type": "resume", "after": before.last().unwrap()["seq"]})).await;
+    client.resume(&before.last().unwrap()["seq"]).await;
     let after = client.turn().await;
     assert_eq!(kinds(&after).last().unwrap(), "turn completed");
     let all: Vec<_> = before.iter().chain(&after).filter(|frame| frame.get("seq").is_some()).collect();
@@ -78,7 +78,7 @@ async fn a_full_restart_exits_with_42_and_the_next_process_ends_the_turn() {
     assert_eq!(server.exit_code().await, Some(42));
     let server = Server::start(&data, &settings).await;
     let mut client = Client::connect(server.address).await;
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
     let frames = client.turn().await;
     assert!(frames.iter().any(|frame| frame["content"] == "I am back."), "{frames:#?}");
     assert_eq!(server.terminate().await, Some(0));
@@ -124,11 +124,10 @@ async fn waiting(server: &Server) -> Value {
 
 /// Frames from the beginning up to the one that asks for the `number`th time, from 1.
 async fn asked_again(client: &mut Client, number: usize) -> Value {
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
     let mut asking = Value::Null;
     for _ in 0..number {
-        let frames = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await;
-        asking = frames.last().unwrap().clone();
+        asking = client.asked().await;
     }
     asking
 }
@@ -136,7 +135,7 @@ async fn asked_again(client: &mut Client, number: usize) -> Value {
 /// All frames of the conversation, up to the end of its one turn.
 async fn whole(server: &Server) -> Vec<Value> {
     let mut client = Client::connect(server.address).await;
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
     client.turn().await
 }
 
@@ -183,7 +182,7 @@ async fn what_waits_for_a_person_survives_kill_9_and_is_decided_afterwards_by_a_
     let (status, decided) = api(&server, Method::POST, &format!("approvals/{}/approve", before["id"])).await;
     assert_eq!((status, &decided["state"], &decided["channel"]), (200, &json!("approved"), &json!("api")));
     // The turn goes on up to its next question.
-    let shown = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
+    let shown = client.asked().await;
     assert_eq!(peer.arrived().len(), 1);
     server.kill().await;
 

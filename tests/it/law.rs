@@ -161,7 +161,7 @@ async fn the_governor_is_asked_once_about_what_does_more_than_read() {
     app.script([call("write_capability", reaching), costs(200, 20, text("Well.")), costs(300, 30, text(LOW))]);
     let mut client = app.connect().await;
     client.say("look it up").await;
-    let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
+    let asking = client.asked().await;
     let requests = app.script.requests();
     assert_eq!(requests.len(), 3, "the planner, the governor, and the governor again about its answer");
     let (Entry::System(prompt), Entry::User(shown)) = (&requests[1].entries[0], &requests[1].entries[1]) else { panic!() };
@@ -198,7 +198,7 @@ async fn the_governor_sees_the_grants_that_were_asked_for_in_the_authors_place()
     app.script([call("write_capability", forgetful), text(LOW)]);
     let mut client = app.connect().await;
     client.say("look it up").await;
-    client.until(|frame| frame["type"] == "approval").await;
+    client.asked().await;
     let Entry::User(shown) = &app.script.requests()[1].entries[1] else { panic!() };
     assert!(shown.contains("grants") && shown.contains("hosts"), "{shown}");
 }
@@ -212,7 +212,7 @@ async fn what_the_governor_calls_systemic_is_asked_even_where_the_mode_allows_it
     app.script([make(), text(&systemic)]);
     let mut client = app.connect().await;
     client.say("keep notes").await;
-    let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
+    let asking = client.asked().await;
     assert_eq!(asking["why"], "The governor says of this call of `execute_sql` that it reaches further than what it names.");
     assert_eq!(asking["what"], json!(["Makes the table `notes`."]));
     app.script([text("done")]);
@@ -223,7 +223,7 @@ async fn what_the_governor_calls_systemic_is_asked_even_where_the_mode_allows_it
     // A model whose answer cannot be read is no way around the governor.
     app.script([call("execute_sql", json!({"query": "INSERT INTO notes VALUES ('a')"})), text("fine"), text("{\"risk\": 1}")]);
     client.say("note a").await;
-    let asking = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
+    let asking = client.asked().await;
     assert!(asking["why"].as_str().unwrap().starts_with("The governor says"), "{asking}");
     app.script([count_to(1), text("well")]);
     client.deny(&asking).await;
@@ -323,7 +323,7 @@ async fn what_was_taken_for_a_read_and_would_write_is_judged_as_what_it_is() {
     app.store().set_profile_policy("builder", Mode::Ask, false, &Budgets::default(), app.now()).await.unwrap();
     app.script([next(), text("two")]);
     client.say("count on").await;
-    let asking = crate::attacks::asked(&mut client).await;
+    let asking = client.asked().await;
     let told = "It would change something: permission denied for sequence numbers.";
     assert!(asking["what"].as_array().unwrap().contains(&json!(told)), "{asking}");
     client.approve(&asking).await;
@@ -348,7 +348,7 @@ async fn what_nobody_reviewed_is_asked_about_where_a_governor_reviews() {
     govern(&app).await;
     app.script([call("execute_sql", json!({"query": "SELECT nextval('numbers')"}))]);
     client.say("count").await;
-    let asking = crate::attacks::asked(&mut client).await;
+    let asking = client.asked().await;
     assert!(asking["why"].as_str().unwrap().contains("governor"), "{asking}");
     app.script([text("no")]);
     client.deny(&asking).await;

@@ -6,7 +6,7 @@ use level3::domain::{Budget, Budgets, ConversationId, Mode, TaskBudget, ToolCall
 use level3::store::NewTask;
 use serde_json::{Value, json};
 
-use crate::support::{Client, Peer, Reply, TestApp, call, kinds, of_type, permit, text};
+use crate::support::{Client, Peer, Reply, TestApp, call, in_time, kinds, of_type, permit, text};
 
 async fn limit(app: &TestApp, budgets: Budgets) {
     app.store().set_profile_policy("builder", Mode::Auto, false, &budgets, app.now()).await.unwrap();
@@ -63,14 +63,21 @@ async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
     client.say("sleep").await;
     let running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO slept%' AND state = 'active' AND datname = current_database()";
     client.until(|frame| frame["type"] == "tool_call").await;
-    while app.count(running).await == 0 {}
+    app.until(running, 1).await;
     call_is_cut(&app, &mut client, "an SQL statement runs").await;
-    while app.count(running).await > 0 {}
+    app.until(running, 0).await;
     assert_eq!(app.count("SELECT count(*) FROM agent.slept").await, 0);
 
     app.script([call("spins", json!({"go": "now"}))]);
     client.say("spin").await;
-    client.until(|frame| frame["type"] == "tool_call").await;
+    // A mark lies in the folder for as long as a capability is at work.
+    let marks = app.data().join("calls");
+    let at_work = async {
+        while std::fs::read_dir(&marks).unwrap().count() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("a capability at work", at_work).await;
     call_is_cut(&app, &mut client, "a capability computes").await;
 
     app.script([call("waits", json!({}))]);
@@ -144,7 +151,7 @@ async fn tasks_beyond_the_limit_of_an_hour_wait_and_the_person_is_told_once() {
 async fn tasks_that_breed_tasks_stop_at_thirty_turns_and_the_person_is_answered() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
+    client.follow().await;
     let breed = |app: &TestApp, seconds: i64| {
         let due_at = (app.now() + TimeDelta::seconds(seconds)).to_rfc3339_opts(SecondsFormat::Secs, true);
         app.script([call("manage_tasks", json!({"action": "create", "title": "Again", "due_at": due_at})), text("made")]);
@@ -176,7 +183,7 @@ async fn turns_of_tasks_leave_half_of_the_day_to_the_person() {
     limit(&app, Budgets { day: Budget { input_tokens: Some(100), ..Budget::default() }, ..Budgets::default() }).await;
     let costs = |input, reply| Reply::Costs(input, 1, Box::new(reply));
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
+    client.follow().await;
     let conversation = ConversationId(client.hello["conversation"].as_i64().unwrap());
     make_task(&app, conversation, app.now() + TimeDelta::seconds(60)).await;
     app.script([costs(60, call("execute_sql", json!({"query": "SELECT 1"})))]);

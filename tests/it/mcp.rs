@@ -1,7 +1,5 @@
 //! level3 as an MCP server. The client of another library speaks to it over HTTP.
 
-use std::time::Duration;
-
 use level3::domain::{ApprovalId, Budget, Budgets, Mode};
 use level3::profiles;
 use reqwest::Method;
@@ -19,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::support::api::{ask, client as http};
-use crate::support::{TestApp, call, results, text};
+use crate::support::{TestApp, call, in_time, results, text};
 
 /// The messages that a client heard of the server without having asked.
 #[derive(Debug, PartialEq)]
@@ -240,11 +238,8 @@ async fn a_request_that_the_client_cancels_stops_its_turn() {
     let request = ClientRequest::CallToolRequest(rmcp::model::CallToolRequest::new(asks("write_capability", counter())));
     let handle = client.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
     hears.recv().await.unwrap();
-    let mut events = app.store().signals().events();
     handle.cancel(Some("changed my mind".into())).await.unwrap();
-    while app.count("SELECT count(*) FROM turns WHERE state = 'aborted'").await == 0 {
-        tokio::time::timeout(Duration::from_secs(30), events.recv()).await.expect("the turn is stopped").unwrap();
-    }
+    app.until("SELECT count(*) FROM turns WHERE state = 'aborted'", 1).await;
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'void'").await, 1);
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 0);
     client.cancel().await.unwrap();
@@ -344,7 +339,7 @@ async fn a_client_of_the_newest_protocol_keeps_no_connection_and_is_told_of_chan
     let mut changes = client.listen(filter).await.unwrap();
     let double = writes("double", "export default function double({ n }) { return 2 * n; }", json!({}));
     assert!(said(&client.call_tool(asks("write_capability", double)).await.unwrap()).0);
-    let heard = tokio::time::timeout(Duration::from_secs(30), changes.next()).await.expect("a change is told");
+    let heard = in_time("a word of the change", changes.next()).await;
     assert!(format!("{heard:?}").contains("ToolListChanged"), "{heard:?}");
     let result = client.call_tool(asks("double", json!({"n": 2}))).await.unwrap();
     assert_eq!((said(&result), result.structured_content), ((true, "4".into()), None));

@@ -1,15 +1,13 @@
 //! `level3 mcp`: an agent on standard input and output reaches the running server, and gets every
 //! answer however it leaves.
 
-use std::time::Duration;
-
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
 
 use crate::mcp::{Heard, agent, asks, counter, said, tools, with_counter, writes};
-use crate::support::TestApp;
 use crate::support::api::{Ran, level3_with};
+use crate::support::{TestApp, in_time};
 
 /// All that a client says without waiting for answers.
 fn at_once(calls: &[Value]) -> String {
@@ -67,12 +65,9 @@ async fn an_answer_that_takes_long_is_waited_for_after_the_input_has_ended() {
     app.leaves("the bridge ends before its question is decided");
     // A client that hears of the progress gets its answer when the time to decide is over.
     let asks = calls(1, "write_capability", counter(), json!({"progressToken": "t"}));
-    let mut events = app.store().signals().events();
     let input = at_once(&[asks]);
     let meanwhile = async {
-        while app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await == 0 {
-            tokio::time::timeout(Duration::from_secs(30), events.recv()).await.expect("it asks").unwrap();
-        }
+        app.until("SELECT count(*) FROM approvals WHERE state = 'pending'", 1).await;
         app.advance(31);
     };
     let (ran, ()) = tokio::join!(bridge(&app, &input), meanwhile);
@@ -100,7 +95,7 @@ async fn an_agent_on_standard_input_and_output_reaches_the_running_server() {
     assert_eq!(hears.recv().await, Some(Heard::ToolsChanged));
     assert_eq!(said(&client.call_tool(asks("double", json!({"n": 4}))).await.unwrap()), (true, "8".into()));
     client.cancel().await.unwrap();
-    let code = tokio::time::timeout(Duration::from_secs(30), child.wait()).await.expect("it ends with its input").unwrap();
+    let code = in_time("the end of the bridge, with its input", child.wait()).await.unwrap();
     assert!(code.success(), "{code}");
 }
 

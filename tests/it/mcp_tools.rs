@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use level3::domain::{Mode, Rule};
 use level3::model::Entry;
@@ -10,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::api::{ask, ask_at, level3};
-use crate::support::{Behaves, Server, Stranger, TestApp, adds, call, of_type, results, text};
+use crate::support::{Behaves, Server, Stranger, TestApp, adds, call, in_time, of_type, reserved_port, results, text};
 
 async fn add(app: &TestApp, transport: Value) -> (u16, Value) {
     ask(app, Method::PUT, "/api/mcp/far", Some(transport)).await
@@ -174,18 +173,20 @@ async fn what_a_stranger_writes_is_bounded_and_hides_nothing() {
 
 #[tokio::test]
 async fn a_stranger_that_never_answers_is_given_up_and_nothing_is_sent_again() {
-    let (app, stranger) = with_stranger(&[("LEVEL3_MCP_SECONDS", "1")]).await;
+    let (mut app, stranger) = with_stranger(&[("LEVEL3_MCP_SECONDS", "2")]).await;
     always(&app).await;
     stranger.behave(Behaves::Hangs);
     let (ok, told) = unasked(&app).await;
-    assert!(!ok && told.contains("gave no answer within 1 seconds"), "{told}");
+    assert!(!ok && told.contains("gave no answer within 2 seconds"), "{told}");
     assert!(
         told.contains("[controller] Nobody knows whether this arrived") && told.contains("add of the MCP server far"),
         "{told}"
     );
     assert_eq!(app.count("SELECT count(*) FROM operations WHERE state = 'unknown'").await, 1);
     assert_eq!(stranger.calls().len(), 1);
-    // The stranger answers again, and so does its tool.
+    // The stranger answers again, and so does its tool. This is not the place to try how soon.
+    app.set("LEVEL3_MCP_SECONDS", "60");
+    app.restart().await;
     stranger.behave(Behaves::Says("43".into()));
     assert_eq!(unasked(&app).await, (true, "43".into()));
     app.check_replay().await;
@@ -193,7 +194,7 @@ async fn a_stranger_that_never_answers_is_given_up_and_nothing_is_sent_again() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_in_the_middle_and_answers_that_are_none_leave_an_uncertain_call() {
-    let (app, stranger) = with_stranger(&[("LEVEL3_MCP_SECONDS", "3")]).await;
+    let (app, stranger) = with_stranger(&[("LEVEL3_MCP_SECONDS", "10")]).await;
     always(&app).await;
     for (n, behaves) in [
         Behaves::Drops,
@@ -215,9 +216,8 @@ async fn a_connection_that_breaks_in_the_middle_and_answers_that_are_none_leave_
 #[tokio::test]
 async fn a_server_that_is_gone_is_said_to_be_gone_and_nobody_is_asked() {
     let app = TestApp::start().await;
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let nobody = format!("http://{}/mcp", listener.local_addr().unwrap());
-    drop(listener);
+    let (_nobody, address) = reserved_port();
+    let nobody = format!("http://{address}/mcp");
     let (status, answer) = add(&app, json!({ "url": nobody })).await;
     assert!(status == 502 && answer["error"].as_str().unwrap().contains("cannot be reached"), "{answer}");
     assert_eq!(app.count("SELECT count(*) FROM mcp_servers").await, 0, "what does not answer is not kept");
@@ -397,7 +397,7 @@ async fn a_program_is_killed_with_a_server_that_is_killed() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), dying).await.expect("it dies with its server");
+    in_time("the death of the program with its server", dying).await;
 }
 
 #[tokio::test]

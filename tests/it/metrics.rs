@@ -83,7 +83,7 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     assert_eq!(rule.json(&json!({"rule": "ask"})).send().await.unwrap().status(), 200);
     let mut socket = app.connect().await;
     socket.say("restart").await;
-    socket.until(|frame| frame["type"] == "approval").await;
+    socket.asked().await;
     let main = app.store().main_conversation(app.now()).await.unwrap();
     app.store().accept_message(main, None, "and then?", app.now()).await.unwrap();
     app.advance(90);

@@ -12,7 +12,7 @@ use level3::model::{Entry, Model, ModelErrorKind};
 use serde_json::{Value, json};
 use sqlx::Executor;
 
-use crate::support::{Client, Reply, TestApp, call, calls, kinds, of_type, results, text};
+use crate::support::{Client, Reply, TestApp, call, calls, in_time, kinds, of_type, results, text};
 
 #[allow(dead_code, reason = "shared with the tests of the client, which use the rest")]
 #[path = "../model_wire/server.rs"]
@@ -20,12 +20,11 @@ mod server;
 
 use server::{Do, Server, events, finish, good, piece, response};
 
-/// A client of `server` that does not wait long.
+/// A client of `server` that waits for a word no longer than this story can.
 fn model(server: &Server) -> Arc<dyn Model> {
     let endpoint = Endpoint::new(&server.base_url(), None).unwrap();
     let target = Target { endpoint, model: Some("m".into()), provider: "custom".into(), kind: "configured" };
-    let limits =
-        ModelLimits { retry_base: Duration::from_millis(1), silence: Duration::from_millis(200), ..ModelLimits::default() };
+    let limits = ModelLimits { retry_base: Duration::from_millis(1), silence: Duration::from_secs(2), ..ModelLimits::default() };
     Arc::new(ChatClient::new(target, limits, Arc::new(SystemClock), Arc::new(SeededRandom::new(1))).unwrap())
 }
 
@@ -226,7 +225,7 @@ async fn a_stop_and_a_further_try_count_and_what_was_refused_does_not() {
     let mut client = app.connect().await;
     client.say("tell me").await;
     client.until(|frame| frame["type"] == "delta").await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     client.turn().await;
     let tokens = broken_off(&app).await;
     assert_eq!((server.requests(), tokens.len()), (3, 2), "{tokens:?}");
@@ -433,7 +432,7 @@ async fn ten_thousand_tiny_pieces_and_a_client_that_does_not_read_end_in_the_who
     let whole: String = (0..10_000).map(|n| format!("{n} ")).collect();
     let (app, _server) = app(vec![vec![Do::Send(events(body + &finish()))]], 1).await;
     let (mut slow, mut quick) = (app.connect().await, app.connect().await);
-    quick.send(json!({ "type": "resume", "after": 0 })).await;
+    quick.resume(0).await;
     slow.say("count").await;
     // The slow client reads nothing until all is over.
     assert_eq!(of_type(&quick.turn().await, "assistant")["content"], whole.as_str());

@@ -124,7 +124,7 @@ async fn a_task_is_worked_on_with_the_model_it_names_each_model_in_a_turn_of_its
     second.will_answer(404, "text/plain", "");
     says(&second, "two", "b.");
     let mut client = app.connect().await;
-    client.send(json!({ "type": "resume", "after": client.hello["last_seq"] })).await;
+    client.follow().await;
     app.advance(60);
     client.turn().await;
     client.turn().await;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{ModelServer, Server, asks_for};
+use crate::support::{ModelServer, Server, asks_for, in_time};
 
 /// A model that does as the stories of `tests/peers/openai_sdk.py` ask.
 fn says(body: &Value) -> Value {
@@ -59,7 +59,7 @@ async fn the_official_python_client_talks_to_the_agent() {
     command.arg(root.join("tests/peers/openai_sdk.py")).env_clear().env("PYTHONDONTWRITEBYTECODE", "1").kill_on_drop(true);
     command.env("BASE_URL", format!("http://{}/v1", server.address)).env("API_KEY", "s3cret");
     command.env("DOCUMENT", include_str!("../../docs/openai.md"));
-    let ran = tokio::time::timeout(std::time::Duration::from_secs(120), command.output()).await.expect("it ends").unwrap();
+    let ran = in_time("the end of the client", command.output()).await.unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let log = server.log.lock().unwrap().clone();
     assert!(ran.status.success(), "{}{}\nThe server's log:\n{log}", text(&ran.stdout), text(&ran.stderr));

@@ -177,7 +177,7 @@ async fn what_may_have_happened_is_shown_as_unknown_and_never_sent_again() {
     assert_eq!(app.count("SELECT count(*) FROM operations WHERE state = 'unknown'").await, 1);
     assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE tool = 'pay' AND outcome = 'unknown'").await, 1);
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
     let frames = client.until(|frame| frame["content"] == "I do not know whether it was paid.").await;
     let told = results(&frames).pop().unwrap();
     assert!(!told.0 && told.1.contains("Nobody knows whether this request arrived"), "{told:?}");
@@ -195,7 +195,7 @@ async fn stopping_in_the_middle_of_a_request_leaves_it_unknown() {
     app.script([call("slow", json!({}))]);
     client.say("go").await;
     peer.has(1).await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     let frames = client.turn().await;
     assert!(results(&frames)[0].1.starts_with("Cut off in the middle"), "{frames:#?}");
     assert_eq!(app.count("SELECT count(*) FROM operations WHERE state = 'unknown'").await, 1);
@@ -219,7 +219,7 @@ async fn a_new_version_is_tried_on_recorded_calls_and_the_differences_are_shown(
     client.ask("write and call").await;
     app.script([call("write_capability", version("return params.n === 1 ? 2 : 'other';", json!({"kv": {}}))), text("no")]);
     client.say("rewrite with more").await;
-    let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
+    let asking = client.asked().await;
     assert_eq!(asking["capability"]["differences"], json!([{"params": {"n": 2}, "before": "3", "now": "other"}]));
     client.deny(&asking).await;
     client.turn().await;

@@ -21,7 +21,7 @@ async fn a_turn_that_was_cut_in_a_model_request_goes_on_after_the_crash() {
     app.script([text("Here again.")]);
     app.start_again().await;
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
     let frames = client.turn().await;
     assert_eq!(kinds(&frames), ["turn queued", "turn running", "turn running", "assistant", "turn completed"]);
     app.check_replay().await;
@@ -70,7 +70,7 @@ async fn restart_ends_the_process_with_its_code_and_the_turn_goes_on() {
     app.script([text("I am back.")]);
     app.start_again().await;
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": frames.last().unwrap()["seq"]})).await;
+    client.resume(&frames.last().unwrap()["seq"]).await;
     let frames = client.turn().await;
     assert_eq!(kinds(&frames), ["turn running", "assistant", "turn completed"]);
     assert_eq!(of_type(&frames, "assistant")["content"], "I am back.");
@@ -86,7 +86,7 @@ async fn a_client_that_resumes_misses_no_frame_and_sees_none_twice() {
     all.extend(first.ask("b").await);
     for cut in 0..all.len() {
         let mut later = app.connect().await;
-        later.send(json!({"type": "resume", "after": all[cut]["seq"]})).await;
+        later.resume(&all[cut]["seq"]).await;
         for expected in &all[cut + 1..] {
             assert_eq!(&later.frame().await, expected);
         }
@@ -98,7 +98,7 @@ async fn several_tabs_see_the_same_turn() {
     let app = TestApp::start().await;
     app.script([text("for all")]);
     let (mut one, mut two) = (app.connect().await, app.connect().await);
-    two.send(json!({"type": "resume", "after": 0})).await;
+    two.resume(0).await;
     let mine = one.ask("hi").await;
     let theirs = two.turn().await;
     assert_eq!(mine, theirs);

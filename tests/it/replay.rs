@@ -33,10 +33,6 @@ fn task(arguments: Value) -> (&'static str, Value) {
     ("manage_tasks", arguments)
 }
 
-async fn asked(client: &mut Client) -> Value {
-    client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().expect("a frame that asks")
-}
-
 /// Calls that are done, fail, are denied, expire or are void; a turn that is stopped, one that
 /// fails.
 async fn calls_and_approvals(app: &TestApp, client: &mut Client) {
@@ -54,28 +50,28 @@ async fn calls_and_approvals(app: &TestApp, client: &mut Client) {
     let wants = |name: &str| ("write_capability", capability(name, "return 1", json!({"http": {"hosts": ["a.example"]}})));
     app.script([calls(&[wants("denied_one")]), text("as you like")]);
     client.say("ask me").await;
-    let asking = asked(client).await;
+    let asking = client.asked().await;
     client.send(json!({"type": "deny", "approval": asking["id"], "reason": "Not today."})).await;
     client.turn().await;
     app.script([calls(&[wants("late_one")]), text("too late")]);
     client.say("ask me again").await;
-    asked(client).await;
+    client.asked().await;
     app.advance(25 * 3600);
     client.turn().await;
     app.script([calls(&[wants("void_one"), sql("SELECT 2")])]);
     client.say("ask me once more").await;
-    asked(client).await;
+    client.asked().await;
     let main = app.store().main_conversation(app.now()).await.unwrap();
     app.store().accept_message(main, None, "and then this", app.now()).await.unwrap();
     client.until(|frame| frame["state"] == "queued").await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     client.turn().await;
     client.turn().await;
 
     app.script([Reply::Hang("I was".into())]);
     client.say("go on").await;
     client.until(|frame| frame["type"] == "delta").await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     client.turn().await;
     app.script([Reply::Fail(ModelErrorKind::Malformed, "nothing came".into())]);
     client.ask("fail").await;
@@ -103,7 +99,7 @@ async fn tasks(app: &TestApp, client: &mut Client) {
         text("gone"),
     ]);
     beside.send(json!({"type": "message", "content": "tidy up", "conversation": other})).await;
-    asked(&mut beside).await;
+    beside.asked().await;
     beside.send(json!({"type": "message", "content": "CONFIRMAR", "conversation": other, "id": "word-1"})).await;
     beside.turn().await;
 }

@@ -43,7 +43,7 @@ async fn told_grants_are_asked_for_in_the_authors_place() {
     let mut client = app.connect().await;
     app.script([call("write_capability", fetch("https://api.example.com/x")), text("I see.")]);
     client.say("write it").await;
-    let asking = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
+    let asking = client.asked().await;
     assert_eq!(asking["capability"]["grants"]["http"]["hosts"], json!(["api.example.com"]));
     client.deny(&asking).await;
     let frames = client.turn().await;
@@ -66,7 +66,7 @@ async fn told_corrections_are_insisted_on_and_refusals_of_a_person_are_not() {
     assert_eq!(wanted, [false, true, false]);
     app.script([call("execute_sql", json!({"query": "CREATE TABLE t (n int); DROP TABLE t"})), text("Then not.")]);
     client.say("drop it").await;
-    let asking = client.until(|frame| frame["type"] == "approval" && frame["state"] == "pending").await.pop().unwrap();
+    let asking = client.asked().await;
     client.deny(&asking).await;
     client.turn().await;
     assert!(!app.script.requests().last().unwrap().must_call, "who was refused may talk");

@@ -2,19 +2,21 @@
 //! has real processes that come and go.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::postgres::PgListener;
 use sqlx::{ConnectOptions, postgres::PgPoolOptions};
 use tokio::sync::Notify;
 
-use crate::support::{Client, Reply, TestApp, call, cluster, kinds, results, text};
+use crate::support::{Client, Reply, TestApp, call, cluster, in_time, kinds, results, text};
 
 /// A client that follows the main conversation and says nothing.
 async fn watching(app: &TestApp) -> Client {
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
+    // The server takes frames in order: once it refuses this one, it has taken the other.
+    client.send(json!({"type": "nothing"})).await;
+    client.until(|frame| frame["type"] == "error").await;
     client
 }
 
@@ -25,7 +27,7 @@ async fn given_up(signal: &Arc<Notify>) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), alone).await.expect("nobody works on it any more");
+    in_time("nobody works on it any more", alone).await;
 }
 
 #[tokio::test]
@@ -52,7 +54,7 @@ async fn text_is_shown_by_the_other_server_while_the_model_writes_it() {
         let delta = client.until(|frame| frame["type"] == "delta").await.pop().unwrap();
         assert_eq!((&delta["content"], &delta["step"]), (&json!("I was just"), &json!(1)));
     }
-    here.send(json!({"type": "stop"})).await;
+    here.stop().await;
     there.turn().await;
 }
 
@@ -66,7 +68,7 @@ async fn a_stop_said_to_one_server_ends_the_work_of_another() {
     app.script.asked(1).await;
     let other = app.beside().await;
     let mut there = watching(&other).await;
-    there.send(json!({"type": "stop"})).await;
+    there.stop().await;
     assert_eq!(kinds(&there.turn().await).last().unwrap(), "turn aborted");
     assert_eq!(kinds(&here.turn().await).last().unwrap(), "turn aborted");
     given_up(&signal).await;
@@ -89,8 +91,7 @@ async fn a_decision_and_a_word_said_to_one_server_reach_the_turn_of_another() {
     app.script([Reply::After(Arc::clone(&signal), Box::new(text("done"))), text("done in German")]);
     let mut here = app.connect().await;
     here.say("look it up").await;
-    let is_asking = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
-    let asked = here.until(is_asking).await.pop().unwrap();
+    let asked = here.asked().await;
     let other = app.beside().await;
     let mut there = watching(&other).await;
     there.approve(&asked).await;
@@ -147,7 +148,7 @@ async fn a_server_alone_tells_nobody_and_one_in_company_tells_ids() {
     there.until(|frame| frame["content"] == "another").await;
     let mut told = Vec::new();
     while !told.iter().any(|word: &String| word.contains("turn_ended")) {
-        let word = tokio::time::timeout(Duration::from_secs(30), heard.recv()).await.expect("it is told").unwrap();
+        let word = in_time("a word to the neighbours", heard.recv()).await.unwrap();
         told.push(word.payload().to_owned());
     }
     let alone: Vec<_> = told.iter().filter(|word| word.contains(r#""turn":1,"#) || word.contains(r#""turn":1}"#)).collect();

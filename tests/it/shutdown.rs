@@ -35,7 +35,7 @@ async fn asked(model: &TcpListener) -> TcpStream {
 /// Frames from the beginning up to the end of the conversation's turns.
 async fn whole(server: &Server, last: impl Fn(&Value) -> bool) -> Vec<Value> {
     let mut client = Client::connect(server.address).await;
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
     client.until(last).await
 }
 
@@ -63,7 +63,7 @@ async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_a
     let mut server = Server::start(&data, &settings).await;
     let mut client = Client::connect(server.address).await;
     client.say("ask the peer").await;
-    let asking = client.until(|frame| frame["type"] == "approval").await.pop().unwrap();
+    let asking = client.asked().await;
     client.approve(&asking).await;
     for crashed in 0..3 {
         // A guest that is connected is in the middle of the call.
@@ -104,15 +104,13 @@ async fn started(data: &Path, seconds: &str) -> (TcpListener, Server, Client) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_that_reaches_no_checkpoint_holds_the_end_up_for_as_long_as_was_set() {
     let place = tempfile::tempdir().unwrap();
-    let (model, server, mut client) = started(&place.path().join("data"), "1").await;
+    let (model, mut server, mut client) = started(&place.path().join("data"), "1").await;
     client.say("hello").await;
     let _asked = asked(&model).await;
     server.signal();
     assert_eq!(client.closed().await, Some(1001));
-    let log = std::sync::Arc::clone(&server.log);
-    let mut server = server;
     assert_eq!(server.exit_code().await, Some(0));
-    assert!(log.lock().unwrap().contains("before these turns reached a checkpoint"), "{}", log.lock().unwrap());
+    server.logged("before these turns reached a checkpoint").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -252,12 +252,12 @@ async fn a_statement_of_a_stopped_turn_is_ended_at_the_server() {
     client.until(|frame| frame["type"] == "tool_call").await;
     let running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%' AND state = 'active'
          AND datname = current_database()";
-    while app.count(running).await == 0 {}
-    client.send(json!({"type": "stop"})).await;
+    app.until(running, 1).await;
+    client.stop().await;
     let frames = client.turn().await;
     let outcome = frames.iter().find(|frame| frame["type"] == "tool_result").unwrap();
     assert_eq!((&outcome["ok"], &outcome["result"]), (&json!(false), &json!("Not run: the turn ended first.")));
-    while app.count(running).await > 0 {}
+    app.until(running, 0).await;
 }
 
 #[tokio::test]

@@ -132,7 +132,8 @@ async fn locks_that_lie_in_no_schema_are_out_of_reach() {
         .unwrap();
     let results = run(&app, &["SELECT pg_advisory_lock(n) FROM generate_series(1, 3) n", "SELECT 1 AS one"]).await;
     assert!(results.iter().all(|(ok, _)| *ok), "{results:?}");
-    while app.count("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").await > 0 {}
+    let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    app.until(held, 0).await;
 
     // The next start ends a lock that a crash left in the way of the migrations.
     let key =
@@ -203,9 +204,6 @@ async fn a_statement_that_heeds_no_timeout_is_ended_by_the_clock_of_the_program(
     let results = run(&app, &[stubborn, "SELECT 1 AS one"]).await;
     assert_eq!((results[0].0, &json_of(&results[0])["error"]), (false, &json!("timeout")), "{}", results[0].1);
     assert_eq!(results[1], (true, r#"[{"one":1}]"#.to_owned()));
-    while app
-        .count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %pg_sleep(600)%' AND datname = current_database()")
-        .await
-        > 0
-    {}
+    let left = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %pg_sleep(600)%' AND datname = current_database()";
+    app.until(left, 0).await;
 }

@@ -197,7 +197,7 @@ async fn stop_drops_what_was_said_into_the_turn_like_what_waits_but_keeps_it_on_
     client.until(|frame| frame["type"] == "delta").await;
     client.send(steer("faster", "s1")).await;
     client.until(|frame| frame["id"] == "s1").await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     let frames = client.turn().await;
     assert_eq!(kinds(&frames), ["assistant", "turn aborted"]);
     assert_eq!(app.store().open_turns().await.unwrap(), 0);
@@ -297,7 +297,7 @@ async fn killed_between_accepting_and_the_next_step_it_is_seen_after_the_restart
 
     let server = Server::start(&data, &settings).await;
     let mut client = Client::connect(server.address).await;
-    client.send(json!({"type": "resume", "after": before.last().unwrap()["seq"]})).await;
+    client.resume(&before.last().unwrap()["seq"]).await;
     client.send(steer("be quick", "s1")).await;
     let mut frames = client.turn().await;
     if frames.iter().filter(|frame| frame["id"] == "s1").count() < 2 {

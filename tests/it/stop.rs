@@ -14,7 +14,7 @@ async fn what_was_said_until_a_stop_is_on_record_marked_and_shown_to_the_next_tu
     let mut client = app.connect().await;
     client.say("tell me").await;
     client.until(|frame| frame["type"] == "delta" && frame["step"] == 2).await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     let frames = client.turn().await;
     assert_eq!(kinds(&frames), ["assistant", "turn aborted"]);
     assert_eq!(
@@ -37,7 +37,7 @@ async fn a_stop_before_the_first_word_keeps_nothing_and_one_after_the_answer_kee
     let mut client = app.connect().await;
     client.say("think").await;
     app.script.asked(1).await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     let frames = client.turn().await;
     assert_eq!(kinds(&frames).last().unwrap(), "turn aborted");
     assert_eq!(app.count("SELECT count(*) FROM steps").await, 0);
@@ -49,7 +49,7 @@ async fn a_stop_before_the_first_word_keeps_nothing_and_one_after_the_answer_kee
     app.script([asking]);
     client.say("sleep").await;
     client.until(|frame| frame["type"] == "tool_call").await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     let frames = client.turn().await;
     assert_eq!(kinds(&frames), ["tool_result", "turn aborted"]);
     assert_eq!(app.count("SELECT count(*) FROM messages WHERE content = 'Let me sleep on it.'").await, 1);
@@ -59,7 +59,7 @@ async fn a_stop_before_the_first_word_keeps_nothing_and_one_after_the_answer_kee
 /// Stops the running turn, and prints how long that took.
 async fn stopped(client: &mut Client, at: &str) -> Vec<Value> {
     let asked = Instant::now();
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     let frames = client.turn().await;
     // The time is printed and not judged: `docs/protocol.md` says what to expect.
     let told = writeln!(std::io::stderr(), "stop to `aborted`, while {at}: {:.1} ms", asked.elapsed().as_secs_f64() * 1e3);

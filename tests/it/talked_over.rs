@@ -18,11 +18,6 @@ fn says(content: &str, id: &str) -> Value {
     json!({"type": "message", "content": content, "id": id})
 }
 
-async fn asked(client: &mut Client) -> Value {
-    let asks = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
-    client.until(asks).await.pop().unwrap()
-}
-
 /// The last result of a call that the model saw, and the person's words after it.
 fn seen(app: &TestApp) -> (String, String) {
     let entries = app.script.requests().pop().unwrap().entries;
@@ -36,7 +31,7 @@ async fn what_else_is_said_declines_the_question_and_is_heard_in_the_same_turn()
     app.script([drops(), text("The other one, then.")]);
     let mut client = app.connect().await;
     client.say("tidy up").await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     assert_eq!(asking["words"]["others_decline"], true, "the question says so");
     client.send(says("no, the other table", "m2")).await;
     let frames = client.turn().await;
@@ -56,7 +51,7 @@ async fn what_else_is_said_declines_the_question_and_is_heard_in_the_same_turn()
     // Sent again it is the same message, whatever question waits by then.
     app.script([drops()]);
     client.say("tidy up again").await;
-    asked(&mut client).await;
+    client.asked().await;
     client.send(says("no, the other table", "m2")).await;
     assert_eq!(&client.until(|frame| frame["id"] == "m2").await.pop().unwrap(), told);
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1);
@@ -66,11 +61,11 @@ async fn what_else_is_said_declines_the_question_and_is_heard_in_the_same_turn()
     // The same is true of a word that decided.
     app.script([drops()]);
     client.say("and again").await;
-    asked(&mut client).await;
+    client.asked().await;
     client.send(says("no", "m3")).await;
     client.until(|frame| frame["id"] == "m3").await;
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1);
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     client.turn().await;
     let log = level3::replay::turn(app.store(), TurnId(told["turn"].as_i64().unwrap())).await.unwrap().unwrap();
     let kinds: Vec<_> = log.events.iter().map(|event| event.event.kind()).collect();
@@ -100,7 +95,7 @@ async fn said_to_another_server_it_declines_as_well_and_after_a_decision_it_is_a
     app.script([drops(), text("The other one, then."), drops()]);
     let mut here = app.connect().await;
     here.say("tidy up").await;
-    asked(&mut here).await;
+    here.asked().await;
     let other = app.beside().await;
     let mut there = other.connect().await;
     there.send(says("no, the other table", "m2")).await;
@@ -109,7 +104,7 @@ async fn said_to_another_server_it_declines_as_well_and_after_a_decision_it_is_a
     assert_eq!(seen(&app).0, "The user refused this: they said something else instead, which follows.");
 
     here.say("again").await;
-    let asking = asked(&mut here).await;
+    let asking = here.asked().await;
     app.script([text("Gone."), text("As you say.")]);
     here.approve(&asking).await;
     here.until(|frame| frame["type"] == "approval" && frame["state"] == "approved").await;
@@ -128,7 +123,7 @@ async fn a_profile_that_is_not_talked_over_lets_messages_queue() {
     app.script([drops()]);
     let mut client = app.connect().await;
     client.send(json!({"type": "message", "content": "tidy up", "profile": "operator"})).await;
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     assert_eq!(asking["words"].get("others_decline"), None);
     client.send(json!({"type": "message", "content": "and then wash up", "profile": "operator"})).await;
     let queued = client.until(|frame| frame["type"] == "turn").await.pop().unwrap();
@@ -165,13 +160,13 @@ async fn killed_before_or_after_the_commit_both_have_happened_or_neither() {
         let mut server = Server::start(&data, &dying).await;
         let mut client = Client::connect(server.address).await;
         client.say("tidy up").await;
-        let asking = asked(&mut client).await;
+        let asking = client.asked().await;
         client.send(says("no, the other table", "m2")).await;
         assert_eq!(server.exit_code().await, None, "killed by a signal");
 
         let server = Server::start(&data, &settings).await;
         let mut client = Client::connect(server.address).await;
-        client.send(json!({"type": "resume", "after": asking["seq"]})).await;
+        client.resume(&asking["seq"]).await;
         if decided {
             let frames = client.until(|frame| frame["state"] == "completed").await;
             assert_eq!(of_type(&frames, "approval")["channel"], "instead", "it was true before the server died");

@@ -125,7 +125,7 @@ async fn a_due_task_wakes_the_agent_at_its_moment_and_once() {
     let app = TestApp::start().await;
     make_task(&app, "Call Ada", "2026-11-20T08:00:30Z").await;
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
+    client.follow().await;
     app.script([call("manage_tasks", json!({"action": "complete", "id": 1})), text("Time to call Ada.")]);
     app.advance(30);
     let frames = client.turn().await;
@@ -147,7 +147,7 @@ async fn tasks_that_fell_due_together_or_while_the_server_was_off_are_one_turn()
     app.script([text("Both are due.")]);
     app.start_again().await;
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
     let frames = client.until(|frame| frame["content"] == "Both are due.").await;
     let fired: Vec<_> = frames.iter().filter(|frame| frame["origin"] == "task").collect();
     assert_eq!(fired.len(), 1);
@@ -160,7 +160,7 @@ async fn a_due_task_cannot_make_one_that_is_due_already() {
     let app = TestApp::start().await;
     make_task(&app, "Water the plants", "2026-11-20T08:00:30Z").await;
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
+    client.follow().await;
     let again = |due_at: &str| ("manage_tasks", json!({"action": "create", "title": "Once more", "due_at": due_at}));
     let moved = ("manage_tasks", json!({"action": "update", "id": 1, "due_at": "2020-01-01T00:00:00Z"}));
     app.script([calls(&[again("2026-11-20T08:00:30Z"), moved, again("2026-11-20T08:10:00Z")]), text("Done.")]);
@@ -181,7 +181,7 @@ async fn a_due_date_that_is_moved_fires_again() {
     let app = TestApp::start().await;
     make_task(&app, "Stretch", "2026-11-20T08:00:10Z").await;
     let mut client = app.connect().await;
-    client.send(json!({"type": "resume", "after": client.hello["last_seq"]})).await;
+    client.follow().await;
     app.script([
         call("manage_tasks", json!({"action": "update", "id": 1, "due_at": "2026-11-20T08:05:00Z"})),
         text("later then"),

@@ -84,7 +84,7 @@ async fn a_limit_a_denial_and_a_stop_have_their_names() {
     client.ask("restart").await;
     client.say("wait").await;
     client.until(|frame| frame["type"] == "delta").await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     client.turn().await;
     app.stop().await;
     let denied = lines(app.data(), 1);

@@ -256,7 +256,7 @@ async fn stop_ends_what_runs_and_what_waits() {
     client.say("think").await;
     client.say("and this too").await;
     client.until(|frame| frame["type"] == "delta").await;
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     for _ in 0..2 {
         let frames = client.turn().await;
         assert_eq!(kinds(&frames).last().unwrap(), "turn aborted");

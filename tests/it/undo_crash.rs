@@ -31,7 +31,7 @@ async fn what_was_lost_in_the_moment_of_a_crash_is_put_back_also_from_a_backup()
     server.exit_code().await;
     let server = Server::start(&data, &settings).await;
     let mut client = Client::connect(server.address).await;
-    client.send(json!({"type": "resume", "after": 0})).await;
+    client.resume(0).await;
     let frames = client.turn().await;
     let lost = frames.iter().rfind(|frame| frame["type"] == "tool_result").unwrap().clone();
     assert_eq!((&lost["ok"], &lost["kept"]), (&json!(true), &json!(2)), "{lost}");

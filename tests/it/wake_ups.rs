@@ -36,19 +36,12 @@ async fn new_conversations(app: &TestApp, count: usize) -> Vec<ConversationId> {
     conversations
 }
 
-/// Waits until a query counts so many.
-async fn until(app: &TestApp, query: &'static str, wanted: i64) {
-    while app.count(query).await != wanted {
-        tokio::task::yield_now().await;
-    }
-}
-
 /// Leaves a turn that waits for a person until tomorrow.
 async fn ask_a_person(app: &TestApp) {
     app.script([call("execute_sql", json!({"query": "DROP TABLE IF EXISTS nothing"}))]);
     let mut client = app.connect().await;
     client.say("drop it").await;
-    client.until(|frame| frame["type"] == "approval").await;
+    client.asked().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,7 +73,7 @@ async fn ten_thousand_due_at_once_wake_once_each_in_order_through_a_crash_and_a_
     app.start_again().await;
     // Slow models do not keep the heartbeat from its work.
     app.script.asked(2 * PLACES).await;
-    until(&app, TURNS, CONVERSATIONS).await;
+    app.until(TURNS, CONVERSATIONS).await;
     let mut client = app.connect().await;
     client.send(json!({"type": "message", "content": "are you there?", "id": "there"})).await;
     client.until(|frame| frame["id"] == "there").await;
@@ -118,13 +111,13 @@ async fn servers_on_one_database_settle_each_wake_up_once_and_share_the_limit_of
     }
     app.script((0..30).map(|_| text("done")));
     app.advance(120);
-    until(&app, TOLD, 10).await;
-    until(&app, OPEN, 0).await;
+    app.until(TOLD, 10).await;
+    app.until(OPEN, 0).await;
     assert_eq!((app.count(TURNS).await, app.count(TOLD).await), (30, 10));
     app.script((0..10).map(|_| text("done")));
     app.advance(3600);
-    until(&app, TURNS, 40).await;
-    until(&app, OPEN, 0).await;
+    app.until(TURNS, 40).await;
+    app.until(OPEN, 0).await;
     assert_eq!(app.count("SELECT count(DISTINCT conversation_id) FROM turns WHERE origin = 'task'").await, 40);
     app.check_replay().await;
     drop(other);
@@ -142,15 +135,15 @@ async fn a_kind_that_cannot_be_settled_keeps_no_other_waiting() {
     sqlx::raw_sql(broken).execute(&mut app.behind().await).await.unwrap();
     app.script([text("I look.")]);
     app.advance(3 * 86_400);
-    until(&app, TURNS, 1).await;
+    app.until(TURNS, 1).await;
     let idle = "SELECT count(*) FROM turns WHERE origin = 'task' AND state = 'completed'";
-    until(&app, idle, 1).await;
+    app.until(idle, 1).await;
     assert_eq!(app.count("SELECT count(*) FROM wake_ups WHERE kind = 'approval'").await, 1, "it is still to be settled");
     app.behind().await.execute("DROP TRIGGER refuse ON level3.approvals").await.unwrap();
     app.script([text("Then not.")]);
     app.advance(5);
     app.run_until_idle().await;
-    until(&app, "SELECT count(*) FROM approvals WHERE state = 'expired'", 1).await;
+    app.until("SELECT count(*) FROM approvals WHERE state = 'expired'", 1).await;
     app.run_until_idle().await;
     app.check_replay().await;
 }
@@ -176,7 +169,7 @@ async fn what_is_due_in_an_older_data_folder_is_settled_after_the_update() {
     app.script([text("I look."), text("Then not.")]);
     app.advance(2 * 86_400);
     app.start_again().await;
-    until(&app, "SELECT count(*) FROM wake_ups WHERE at <= '2026-11-23T00:00:00Z'", 0).await;
+    app.until("SELECT count(*) FROM wake_ups WHERE at <= '2026-11-23T00:00:00Z'", 0).await;
     app.run_until_idle().await;
     assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'task' AND state = 'completed'").await, 2, "one of before");
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'expired' AND turn_id = (SELECT max(turn_id) FROM turns WHERE origin = 'message')").await, 1);

@@ -11,8 +11,8 @@ use level3::model::checks::{CheckState, Looking};
 use level3::model::choice::ModelSource;
 use level3::model::client::ModelLimits;
 use serde_json::json;
-use tokio::net::TcpListener;
 
+use crate::ports::reserved_port;
 use crate::server::{Do, Reply, Server, events, finish, good, piece, response};
 use crate::{ask, limits, request};
 
@@ -156,7 +156,7 @@ async fn a_wrong_fallback_is_refused_at_the_start() {
 fn looking(settings: &[(&str, &str)]) -> Looking {
     let settings: HashMap<_, _> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let settings = Config::read(&settings).unwrap().model;
-    let limits = ModelLimits { connect: std::time::Duration::from_secs(2), ..Looking::limits() };
+    let limits = ModelLimits { connect: std::time::Duration::from_secs(60), ..Looking::limits() };
     Looking { settings, clock: Arc::new(SystemClock), random: Arc::new(SeededRandom::new(1)), limits }
 }
 
@@ -175,7 +175,7 @@ async fn a_close_look_finds_what_is_well_and_says_what_to_mend() {
     ])
     .await;
     let talks = Server::playing(vec![list(&["n"]), good("one"), good("I would call ping.")]).await;
-    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let (_nobody, nobody) = reserved_port();
     let settings = [
         ("LLM_PROVIDER", "custom".to_owned()),
         ("LLM_MODEL", "m".into()),
@@ -206,7 +206,7 @@ async fn a_close_look_finds_what_is_well_and_says_what_to_mend() {
 async fn every_provider_is_listed_with_what_it_has_or_why_it_has_nothing() {
     let server = Server::playing(vec![list(&["a", "b"])]).await;
     let wrong_key = Server::playing(vec![broken("401 Unauthorized")]).await;
-    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let (_nobody, nobody) = reserved_port();
     let settings = [
         ("LLM_PROVIDER", "openai".to_owned()),
         ("LLM_MODEL", "a".into()),

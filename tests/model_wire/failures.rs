@@ -9,6 +9,7 @@ use level3::model::{ModelError, ModelErrorKind as Kind};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
+use crate::ports::reserved_port;
 use crate::server::{Do, Reply, Server, events, good, piece, response};
 use crate::{KEY, ask, client, limits, request};
 
@@ -132,11 +133,11 @@ async fn an_announced_body_that_ends_early_is_cut() {
 
 #[tokio::test]
 async fn a_model_that_says_nothing_is_asked_once_more_and_no_oftener() {
-    let limits = ModelLimits { first_token: Duration::from_millis(60), ..limits() };
+    let limits = ModelLimits { first_token: Duration::from_millis(500), ..limits() };
     for silent in [vec![Do::Hang], vec![Do::Send(events("")), Do::Hang], vec![Do::Send(events("")), Do::Comments]] {
         let (kind, message, requests) = failure_of(vec![silent], limits).await;
         assert_eq!((kind, requests), (Kind::Timeout, 2), "{message}");
-        assert!(message.contains("0.06 seconds") && message.contains("LLM_MODEL"), "{message}");
+        assert!(message.contains("0.5 seconds") && message.contains("LLM_MODEL"), "{message}");
     }
 }
 
@@ -177,10 +178,8 @@ async fn an_endless_line_an_endless_answer_and_broken_pieces_are_refused() {
 
 #[tokio::test]
 async fn nobody_at_the_address_is_told_with_the_variable_to_set() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
-    drop(listener);
-    let (outcome, _) = ask(&client(&base_url, limits()), request()).await;
+    let (_nobody, address) = reserved_port();
+    let (outcome, _) = ask(&client(&format!("http://{address}/v1"), limits()), request()).await;
     let error = outcome.unwrap_err();
     assert_eq!(error.kind, Kind::Unreachable);
     assert!(error.message.contains("LLM_BASE_URL") && error.message.contains("Tried 4 times"), "{error}");

@@ -11,8 +11,9 @@ use level3::model::ModelErrorKind;
 use level3::model::choice::ModelSource;
 use level3::model::client::ModelLimits;
 use level3::model::detect::{ModelPlace, look};
-use tokio::net::TcpListener;
 
+use crate::patience::{PATIENCE, in_time};
+use crate::ports::reserved_port;
 use crate::server::{Do, Reply, Server, good, response};
 use crate::{ask, limits, request};
 
@@ -24,12 +25,6 @@ fn models(names: &[&str]) -> Reply {
 
 fn place(provider: &'static str, base_url: String) -> ModelPlace {
     ModelPlace { provider, base_url }
-}
-
-/// An address where nobody listens.
-async fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("http://{}/v1", listener.local_addr().unwrap())
 }
 
 async fn found(places: &[ModelPlace], limits: ModelLimits) -> Option<(String, String)> {
@@ -44,7 +39,12 @@ async fn found(places: &[ModelPlace], limits: ModelLimits) -> Option<(String, St
 async fn the_first_place_that_lists_a_model_to_talk_to_is_taken() {
     let embedding = Server::playing(vec![models(&["nomic-embed-text"])]).await;
     let chat = Server::playing(vec![models(&["text-embedding-3", "qwen2.5:7b"])]).await;
-    let places = [place("none", nobody().await), place("ollama", embedding.base_url()), place("lmstudio", chat.base_url())];
+    let (_nobody, nowhere) = reserved_port();
+    let places = [
+        place("none", format!("http://{nowhere}/v1")),
+        place("ollama", embedding.base_url()),
+        place("lmstudio", chat.base_url()),
+    ];
     assert_eq!(found(&places, limits()).await, Some(("lmstudio".into(), "qwen2.5:7b".into())));
 }
 
@@ -113,7 +113,7 @@ async fn a_server_that_never_lists_its_models_is_told_after_all_tries() {
     let server = Server::playing(vec![vec![Do::Hang]]).await;
     let settings = ModelSettings { base_url: Some(server.base_url()), ..ModelSettings::default() };
     let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
-    let limits = ModelLimits { connect: Duration::from_millis(50), ..limits() };
+    let limits = ModelLimits { connect: Duration::from_millis(500), ..limits() };
     let source = ModelSource::new(&settings, limits, clock, Arc::new(SeededRandom::new(1))).unwrap();
     let error = ask(&*source.chosen(None, &[]).await, request()).await.0.unwrap_err();
     // Once to see how much the model can take, and four times to ask it.
@@ -133,6 +133,8 @@ async fn a_wrong_setting_is_refused_at_the_start() {
 async fn looking_around_does_not_take_long() {
     let hanging = Server::playing(vec![vec![Do::Hang]]).await;
     let places = [place("a", hanging.base_url()), place("b", hanging.base_url())];
-    let looked = tokio::time::timeout(Duration::from_secs(5), found(&places, ModelLimits::default())).await;
-    assert_eq!(looked, Ok(None));
+    // No other limit ends the look at a server that hangs.
+    let never = PATIENCE * 2;
+    let limits = ModelLimits { connect: never, first_token: never, silence: never, ..ModelLimits::default() };
+    assert_eq!(in_time("a look around", found(&places, limits)).await, None);
 }

@@ -6,6 +6,10 @@ mod dialects;
 mod failures;
 mod local;
 mod nonsense;
+#[path = "../it/support/patience.rs"]
+mod patience;
+#[path = "../it/support/ports.rs"]
+mod ports;
 mod quirks;
 mod real;
 mod server;
@@ -22,12 +26,14 @@ use level3::model::client::{ChatClient, Endpoint, ModelLimits, Target};
 use level3::model::{Answer, Entry, Model, ModelError, Request};
 use serde_json::json;
 
+use patience::in_time;
+
 /// A key that must never be seen in a message.
 pub const KEY: &str = "sk-very-secret-0123456789";
 
-/// Limits under which nothing takes long. A test of a deadline makes that one small.
+/// ModelLimits under which nothing takes long. A test of a deadline makes that one small.
 pub fn limits() -> ModelLimits {
-    ModelLimits { retry_base: Duration::from_millis(1), look: Duration::from_secs(10), ..ModelLimits::default() }
+    ModelLimits { retry_base: Duration::from_millis(1), look: patience::PATIENCE, ..ModelLimits::default() }
 }
 
 /// A client with [`KEY`].

@@ -142,7 +142,7 @@ async fn megabytes_of_tags_in_an_error_are_shortened_before_they_are_read() {
     let began = std::time::Instant::now();
     let failed = outcome(error).await.unwrap_err();
     assert!(failed.kind == Kind::Refused && failed.message.len() < 1000, "{failed}");
-    assert!(began.elapsed() < std::time::Duration::from_secs(20), "it took {:?}", began.elapsed());
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "it took {:?}", began.elapsed());
 }
 
 #[tokio::test]

@@ -11,6 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
+use super::in_time;
+
 /// The acts on a connection, in order. At the end it is closed.
 #[derive(Clone)]
 pub enum Do {
@@ -72,8 +74,7 @@ impl Server {
 
     /// Completes when a client has gone away during [`Do::Hang`].
     pub async fn closed_by_client(&self) {
-        let left = tokio::time::timeout(Duration::from_secs(10), self.left.acquire()).await;
-        left.expect("the client goes away").unwrap().forget();
+        in_time("the client goes away", self.left.acquire()).await.unwrap().forget();
     }
 
     /// Answers `path` with `body` from now on.

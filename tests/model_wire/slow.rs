@@ -8,11 +8,11 @@ use level3::model::client::ModelLimits;
 use crate::server::{Do, Server, events, finish, piece, response};
 use crate::{ask, client, limits, request};
 
-const PAUSE: Duration = Duration::from_millis(3);
+const PAUSE: Duration = Duration::from_millis(8);
 
 /// Shorter than any of the pieces below takes to come.
 fn impatient() -> ModelLimits {
-    let patience = Duration::from_millis(600);
+    let patience = Duration::from_secs(3);
     ModelLimits { first_token: patience, silence: patience, ..limits() }
 }
 
@@ -32,10 +32,10 @@ async fn a_slow_answer_has_an_end_all_the_same() {
     let text = "slow ".repeat(2000);
     let drip = Do::Drip(piece(&text).into_bytes(), PAUSE);
     let server = Server::playing(vec![vec![Do::Send(events(piece("half"))), drip]]).await;
-    let limits = ModelLimits { whole: Duration::from_millis(300), ..limits() };
+    let limits = ModelLimits { whole: Duration::from_secs(2), ..limits() };
     let error = ask(&client(&server.base_url(), limits), request()).await.0.unwrap_err();
     assert_eq!((error.kind, server.requests()), (Kind::Timeout, 1));
-    assert!(error.message.contains("had no end after 0.3 seconds"), "{error}");
+    assert!(error.message.contains("had no end after 2 seconds"), "{error}");
 }
 
 #[tokio::test]

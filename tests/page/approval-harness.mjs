@@ -64,7 +64,7 @@ function lookFor(card) {
 
 const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 async function until(check, what) {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 1200; tries++) {
     if (check()) return;
     await wait(50);
   }
@@ -137,7 +137,7 @@ async function unread() {
   await wait(1500);
   const before = approve.disabled;
   card.scrollIntoView();
-  await wait(200);
+  await until(() => card.arming.sees.beginning, "the beginning comes into sight");
   approve.scrollIntoView({ block: "end" });
   await until(() => !approve.disabled, "Approve works after the beginning was in sight");
   return { approve_waits_until_the_beginning_was_read: before };
@@ -196,7 +196,7 @@ async function run() {
   const control = document.createElement("div");
   document.body.append(control);
   control.innerHTML = HOSTILE["image with a handler"];
-  for (let tries = 0; tries < 50 && pwned === before; tries++) await wait(50);
+  for (let tries = 0; tries < 1200 && pwned === before; tries++) await wait(50);
   return { hostile, checks, pwned: before, control: { ran: pwned > before } };
 }
 

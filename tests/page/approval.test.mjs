@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInBrowser, skip } from "./in-browser.mjs";
 
-test("approvals_in_a_real_browser", { skip, timeout: 120_000 }, async (t) => {
+test("approvals_in_a_real_browser", { skip, timeout: 300_000 }, async (t) => {
   const styles = ["style.css", "style-messages.css", "style-tools.css", "style-approval.css"];
   const result = await runInBrowser("approval-harness.mjs", styles);
   assert.equal(result.failure, undefined);

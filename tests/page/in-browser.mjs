@@ -77,7 +77,7 @@ async function browse(url, reported, fail) {
   ];
   const child = spawn(browser, [...flags, `--user-data-dir=${profile}`, url], { stdio: "ignore", detached: true });
   const gone = new Promise((resolve) => child.once("exit", resolve));
-  const deadline = setTimeout(() => fail("the browser did not report within 60 s"), 60_000);
+  const deadline = setTimeout(() => fail("the browser did not report within 280 s"), 280_000);
   const result = await Promise.race([reported, gone.then(() => ({ failure: "the browser ended without a report" }))]);
   clearTimeout(deadline);
   try {

@@ -113,7 +113,7 @@ async function run() {
   const control = document.createElement("div");
   document.body.append(control);
   control.innerHTML = HOSTILE["image with a handler"];
-  for (let tries = 0; tries < 50 && pwned === before; tries++) await wait(50);
+  for (let tries = 0; tries < 1200 && pwned === before; tries++) await wait(50);
   return { tried: all.length, fixtures: FIXTURES.length, failures, checks, errors, pwned: before, control: { ran: pwned > before } };
 }
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInBrowser, skip } from "./in-browser.mjs";
 
-test("the_message_list_in_a_real_browser", { skip, timeout: 120_000 }, async (t) => {
+test("the_message_list_in_a_real_browser", { skip, timeout: 300_000 }, async (t) => {
   const result = await runInBrowser("list-harness.mjs", ["style.css", "style-messages.css", "style-approval.css"]);
   assert.equal(result.failure, undefined);
   await t.test("no_text_takes_a_row_an_approval_or_the_composer_with_it", () => {

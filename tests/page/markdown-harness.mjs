@@ -145,7 +145,7 @@ async function run() {
   const control = document.createElement("div");
   document.body.append(control);
   control.innerHTML = HOSTILE["image with a handler"];
-  for (let wait = 0; wait < 50 && pwned === before; wait++) await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let wait = 0; wait < 1200 && pwned === before; wait++) await new Promise((resolve) => setTimeout(resolve, 50));
   return { hostile, plain, pwned: before, control: { ran: pwned > before } };
 }
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInBrowser, skip } from "./in-browser.mjs";
 
-test("markdown_in_a_real_browser", { skip, timeout: 120_000 }, async (t) => {
+test("markdown_in_a_real_browser", { skip, timeout: 300_000 }, async (t) => {
   const result = await runInBrowser("markdown-harness.mjs", ["style-messages.css"]);
   assert.equal(result.failure, undefined);
   await t.test("hostile_markdown_leaves_nothing_forbidden_behind", () => {

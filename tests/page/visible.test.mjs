@@ -54,7 +54,7 @@ test("long_stretches_of_nothing_are_written_out_and_what_follows_keeps_its_place
   assert.equal(plainVisible(ordinary), ordinary);
 });
 
-test("a_megabyte_of_blanks_does_not_hold_up_the_page", { timeout: 10_000 }, () => {
+test("a_megabyte_of_blanks_does_not_hold_up_the_page", { timeout: 60_000 }, () => {
   assert.equal(countHidden(`${" ".repeat(99)}x`.repeat(10_000)), 0);
   assert.equal(countHidden(`${"\n".repeat(19)}x`.repeat(50_000)), 0);
   assert.equal(countHidden(`\n${" ".repeat(1_000_000)}`), 1);

@@ -197,6 +197,24 @@ pub fn exit(file: &Source) -> Vec<Finding> {
     found(file, &tokens::of(file), ends, "return to `program`; it alone decides the exit code, and only `main` ends the process")
 }
 
+/// A wait of a test with a limit of its own, which a slow machine would reach. `PATIENCE` ends a test
+/// that hangs, and nothing else. The files in the list wait for less on purpose: for a pace, or since
+/// the end of the time is no failure.
+pub fn impatience(file: &Source) -> Vec<Finding> {
+    const MAY: [&str; 3] = ["tests/chaos/", "tests/evals/suite/run.rs", "tests/it/mcp_conformance.rs"];
+    if MAY.iter().any(|place| file.path.starts_with(place)) {
+        return Vec::new();
+    }
+    let waits = |all: &[TokenTree], at: usize| match (tokens::word(all.get(at)), all.get(at + 1)) {
+        (Some(word), Some(TokenTree::Group(arguments))) => {
+            let limit = tokens::word(tokens::inside(arguments).first());
+            ["timeout", "timeout_at", "recv_timeout"].contains(&word.as_str()) && limit.as_deref() != Some("PATIENCE")
+        }
+        _ => false,
+    };
+    found(file, &tokens::of(file), waits, "a wait has no limit of its own: use `in_time`, or `PATIENCE`")
+}
+
 /// Words that put work off.
 pub fn put_off(file: &Source) -> Vec<Finding> {
     // Written in halves, because this file is checked as well.

@@ -127,6 +127,19 @@ fn an_exit_outside_main_is_found() {
 }
 
 #[test]
+fn a_wait_with_a_limit_of_its_own_is_found() {
+    let samples = [
+        "async fn a() { tokio::time::timeout(Duration::from_secs(30), b()).await }",
+        "fn a() { assert!(x!(lines.recv_timeout(SOON))) }",
+    ];
+    finds(impatience, "tests/it/a.rs", &samples);
+    passes(impatience, "tests/chaos/a.rs", &samples);
+    let patient =
+        ["async fn a() { tokio::time::timeout(PATIENCE, b()).await }", "fn a() { in_time(\"b\", b()) }", "// timeout(1)"];
+    passes(impatience, "tests/it/a.rs", &patient);
+}
+
+#[test]
 fn work_put_off_is_found() {
     finds(put_off, "src/a.rs", &[concat!("// TO", "DO: later"), concat!("fn a() {} // FIX", "ME")]);
     passes(put_off, "src/a.rs", &["// a to-do list", "// todo", concat!("const TO", "DOS: u8 = 1;")]);

@@ -1,8 +1,8 @@
-//! How long connections may take, and how many there may be.
+//! How long connections and answers may take, and how many connections there may be.
 
 use std::time::Duration;
 
-/// Limits of the listener, all in real time: they guard against peers that hang or hold on.
+/// Limits of the doors, all in real time: they guard against peers that hang or hold on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
     /// How long the head of a request may take, and how long a connection may be idle before the
@@ -20,6 +20,14 @@ pub struct ConnectionLimits {
     pub reserve: usize,
     /// How long the head of a request may take on those.
     pub reserve_head: Duration,
+    /// How long a greeting waits for a model server's description of its model.
+    pub description: Duration,
+    /// How long the head of a streamed answer waits for its first event, so that a failure before
+    /// any word has its status.
+    pub first_event: Duration,
+    /// How long the database may take to answer `/metrics`: Prometheus must learn that it hangs,
+    /// and not hang as well.
+    pub measures: Duration,
 }
 
 impl ConnectionLimits {
@@ -35,6 +43,9 @@ impl ConnectionLimits {
             connections: half - reserve,
             reserve,
             reserve_head: Duration::from_secs(1),
+            description: Duration::from_millis(300),
+            first_event: Duration::from_secs(1),
+            measures: Duration::from_secs(3),
         }
     }
 

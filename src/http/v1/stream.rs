@@ -19,12 +19,9 @@ use crate::wire::v1::{Chunk, ChunkChoice, Delta, Level3Part, MODEL};
 /// connection for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How long the head of an answer waits for its first event, so that a failure before any word has
-/// its status. Real time: the client waits.
-const HOLD: Duration = Duration::from_secs(1);
-
 pub(super) async fn response(mut answering: Answering, include_usage: bool) -> Result<Response, V1Refusal> {
-    let first = answering.follow.next_within(HOLD).await?;
+    let hold = answering.doors.limits.first_event;
+    let first = answering.follow.next_within(hold).await?;
     let first = match first {
         Some(Next::End(ending @ (Ending::Failed(..) | Ending::Busy(..)))) if answering.follow.telling().text().is_empty() => {
             return Err(answering.end(ending).await.err().unwrap_or_else(V1Refusal::away));

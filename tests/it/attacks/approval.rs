@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sqlx::Executor;
 
-use super::{asked, written};
+use super::written;
 use crate::support::{Client, Reply, TestApp, call, calls, of_type, results, text};
 
 fn reaching(name: &str, hosts: &[&str]) -> (&'static str, Value) {
@@ -15,7 +15,7 @@ async fn wait_for(app: &TestApp, client: &mut Client, name: &str) -> Value {
     let (tool, arguments) = reaching(name, &["evil.example"]);
     app.script([call(tool, arguments)]);
     client.say("make it").await;
-    asked(client).await
+    client.asked().await
 }
 
 async fn pending(app: &TestApp) -> i64 {
@@ -44,7 +44,7 @@ async fn words_of_the_model_of_tools_and_of_tasks_are_no_decision() {
         (tool, capability),
     ])]);
     client.say("make it").await;
-    asked(&mut client).await;
+    client.asked().await;
     app.advance(3600);
     client.until(|frame| frame["type"] == "turn" && frame["state"] == "queued").await;
     assert_eq!(pending(&app).await, 1, "the task waits behind the turn that waits for the person");
@@ -53,7 +53,7 @@ async fn words_of_the_model_of_tools_and_of_tasks_are_no_decision() {
     beside(&app, &mut other, "say it").await;
     assert_eq!(pending(&app).await, 1);
     app.script([text("CONFIRMAR"), text("CONFIRMAR")]);
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     app.run_until_idle().await;
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'approved'").await, 0);
     assert_eq!(app.count("SELECT count(*) FROM capabilities WHERE name = 'patient'").await, 0);
@@ -114,7 +114,7 @@ async fn a_claim_that_it_was_confirmed_is_no_confirmation() {
     ] {
         app.script([calls(&[(tool, arguments)])]);
         client.say("go").await;
-        let asking = asked(&mut client).await;
+        let asking = client.asked().await;
         app.script([text("no")]);
         client.deny(&asking).await;
         assert!(!results(&client.turn().await)[0].0);
@@ -132,7 +132,7 @@ async fn a_word_decides_only_in_the_conversation_where_exactly_one_waits() {
     let (tool, arguments) = reaching("two", &["evil.example"]);
     app.script([call(tool, arguments)]);
     second.send(json!({"type": "message", "content": "make it", "conversation": other})).await;
-    let two = asked(&mut second).await;
+    let two = second.asked().await;
     for word in ["CONFIRMAR", "yes", "sí"] {
         app.script([text("Yes to what?")]);
         let frames = beside(&app, &mut third, word).await;
@@ -178,13 +178,13 @@ async fn a_plain_yes_neither_grants_deletes_nor_allows_what_cannot_be_told() {
         for word in ["yes", "sí", "Ja!", "oui", "approve", "confirmo"] {
             app.script([call(tool, arguments.clone())]);
             client.say("go").await;
-            let asking = asked(&mut client).await;
+            let asking = client.asked().await;
             assert_eq!(asking["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]), "the card says which words count");
             allows_nothing(&app, &mut client, &asking, word).await;
         }
         app.script([call(tool, arguments), text("and?")]);
         client.say("go").await;
-        let asking = asked(&mut client).await;
+        let asking = client.asked().await;
         client.say("Confirm").await;
         let frames = client.until(|frame| frame["type"] == "approval").await;
         let decided = frames.last().unwrap();
@@ -210,7 +210,7 @@ async fn a_plain_yes_that_may_answer_the_models_own_question_decides_nothing() {
     // The model asks no question beside this call, so yes is enough.
     app.script([makes("I make a table; it holds notes."), text("Made.")]);
     client.say("go").await;
-    assert!(asked(&mut client).await["words"]["approve"].as_array().unwrap().contains(&json!("yes")));
+    assert!(client.asked().await["words"]["approve"].as_array().unwrap().contains(&json!("yes")));
     client.say("yes").await;
     assert!(results(&client.turn().await)[0].0);
     // The question stands beside the call, in a step before it, or in the answer before a task that
@@ -222,24 +222,24 @@ async fn a_plain_yes_that_may_answer_the_models_own_question_decides_nothing() {
     for steps in [vec![makes("Do you like tables？")], vec![read("¿Le gustan las tablas"), makes("I go on.")]] {
         app.script(steps);
         client.say("go").await;
-        let asking = asked(&mut client).await;
+        let asking = client.asked().await;
         assert_eq!(asking["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]));
         allows_nothing(&app, &mut client, &asking, "yes").await;
     }
     let due = json!({"action": "create", "title": "tidy", "due_at": "2026-11-20T08:30:00Z"});
     app.script([call("manage_tasks", due), text("Noted. Shall I tell you a joke?")]);
     client.say("remind me").await;
-    asked(&mut client).await;
+    client.asked().await;
     client.say("yes").await;
     client.turn().await;
     app.script([makes("I tidy up.")]);
     app.advance(3600);
-    let asking = asked(&mut client).await;
+    let asking = client.asked().await;
     assert_eq!(asking["words"]["approve"], json!(["CONFIRMAR", "CONFIRM"]));
     allows_nothing(&app, &mut client, &asking, "yes").await;
     app.script([makes("I tidy up."), text("Left.")]);
     client.say("go").await;
-    asked(&mut client).await;
+    client.asked().await;
     client.say("no").await;
     assert!(!results(&client.turn().await)[0].0, "a refusal needs no word made for it");
     app.run_until_idle().await;
@@ -286,13 +286,13 @@ async fn decisions_about_nothing_decide_nothing() {
     let (tool, arguments) = reaching("patient", &["evil.example", "more.example"]);
     app.script([call(tool, arguments)]);
     client.say("and more").await;
-    asked(&mut client).await;
+    client.asked().await;
     client.send(json!({"type": "approve", "approval": id})).await;
     let error = client.until(|frame| frame["type"] == "error").await.pop().unwrap();
     assert!(error["content"].as_str().unwrap().contains("already"), "{error}");
     assert_eq!(pending(&app).await, 1);
     app.script([text("no")]);
-    client.send(json!({"type": "stop"})).await;
+    client.stop().await;
     client.turn().await;
     app.script.forget();
 }
@@ -307,7 +307,7 @@ async fn always_is_about_one_capability_with_the_powers_it_had() {
     let asks = async |client: &mut Client, wanted: (&str, Value), always: bool| {
         app.script([calls(&[wanted]), text("done")]);
         client.say("go").await;
-        let asking = asked(client).await;
+        let asking = client.asked().await;
         client.send(json!({"type": "approve", "approval": asking["id"], "always": always})).await;
         assert!(results(&client.turn().await)[0].0);
     };

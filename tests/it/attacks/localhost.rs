@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use super::{ask, asked, written};
+use super::{ask, written};
 use crate::support::raw::say;
 use crate::support::{Client, TestApp, call, text};
 
@@ -14,7 +14,7 @@ async fn waiting() -> (TestApp, Client, String) {
     app.script([call("write_capability", written("reacher", "return 1", json!({"http": {"hosts": ["evil.example"]}})))]);
     let mut client = app.connect().await;
     client.say("make it").await;
-    let id = asked(&mut client).await["id"].to_string();
+    let id = client.asked().await["id"].to_string();
     (app, client, id)
 }
 

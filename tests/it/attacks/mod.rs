@@ -53,12 +53,6 @@ pub async fn run_code(app: &TestApp, name: &str, body: &str, grants: Value) -> (
     told.remove(1)
 }
 
-/// Frames up to the one that asks a person; gives that one.
-pub async fn asked(client: &mut Client) -> Value {
-    let is_asking = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
-    client.until(is_asking).await.pop().expect("a frame that asks")
-}
-
 /// The status of a plain GET.
 pub async fn get(app: &TestApp, path: &str) -> u16 {
     ask(app, reqwest::Method::GET, path, &[], "").await.0

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{asked, obeyed, run_code, written};
+use super::{obeyed, run_code, written};
 use crate::support::{TestApp, calls, results, text};
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn what_cannot_be_told_beforehand_or_deletes_waits_for_a_person() {
     for query in attacks {
         app.script([calls(&[("execute_sql", json!({ "query": query }))])]);
         client.say("go").await;
-        let asking = asked(&mut client).await;
+        let asking = client.asked().await;
         app.script([text("no")]);
         client.deny(&asking).await;
         assert!(!results(&client.turn().await)[0].0, "{query}");

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-use super::TestApp;
+use super::{TestApp, in_time};
 
 /// One request; its status and the JSON of the answer.
 pub async fn ask(app: &TestApp, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
@@ -53,8 +53,7 @@ pub async fn level3_with(settings: &[(&str, &str)], arguments: &[&str], input: &
     let mut child = command.spawn().expect("the program starts");
     // It may end without having read anything.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes()).await;
-    let output =
-        tokio::time::timeout(std::time::Duration::from_secs(60), child.wait_with_output()).await.expect("it ends").unwrap();
+    let output = in_time("the end of the program", child.wait_with_output()).await.unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
 }

@@ -1,18 +1,16 @@
 //! A client of `/chat`.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-/// How long a test waits for a frame that must come. It guards against a hanging test; nothing is
-/// measured by it.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::in_time;
 
 pub struct Client {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -50,6 +48,28 @@ impl Client {
     /// Declines a question without a reason.
     pub async fn deny(&mut self, question: &Value) {
         self.send(json!({ "type": "deny", "approval": question["id"] })).await;
+    }
+
+    /// Stops the running turn, as the button does.
+    pub async fn stop(&mut self) {
+        self.send(json!({ "type": "stop" })).await;
+    }
+
+    /// Follows the main conversation, and is told everything after this frame.
+    pub async fn resume(&mut self, after: impl Serialize) {
+        self.send(json!({ "type": "resume", "after": after })).await;
+    }
+
+    /// Follows the main conversation from now on.
+    pub async fn follow(&mut self) {
+        let last = self.hello["last_seq"].clone();
+        self.resume(last).await;
+    }
+
+    /// The next question for a person.
+    pub async fn asked(&mut self) -> Value {
+        let asks = |frame: &Value| frame["type"] == "approval" && frame["state"] == "pending";
+        self.until(asks).await.pop().expect("a frame that asks")
     }
 
     /// The next frame.
@@ -105,7 +125,7 @@ impl Client {
     /// The code with which the server closes.
     pub async fn closed(&mut self) -> Option<u16> {
         loop {
-            match tokio::time::timeout(PATIENCE, self.socket.next()).await.expect("the server closes") {
+            match in_time("the server's close", self.socket.next()).await {
                 Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => return None,
@@ -133,7 +153,7 @@ async fn next(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> Option
             }
         }
     };
-    tokio::time::timeout(PATIENCE, frame).await.expect("a frame comes")
+    in_time("a frame", frame).await
 }
 
 /// The frames' types, with the state of `turn` frames.

@@ -8,19 +8,23 @@ mod client;
 mod cluster;
 #[path = "../../../src/egress/tests/name_server.rs"]
 mod name_server;
+mod patience;
 mod peer;
 mod permit;
+mod ports;
 mod process;
 pub mod raw;
 mod script;
 mod stranger;
 
-pub use app::TestApp;
+pub use app::{TestApp, patient};
 pub use client::{Client, kinds, of_type, results};
 pub use cluster::{cluster, share_engine};
 pub use name_server::{AsksAnew, NameServer};
+pub use patience::{PATIENCE, in_time};
 pub use peer::Peer;
 pub use permit::permit;
+pub use ports::reserved_port;
 pub use process::{ModelServer, Server, administrator, asks_for};
 pub use script::{Reply, Script, call, calls, text};
 pub use stranger::{Behaves, Stranger, adds};

@@ -12,6 +12,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use super::in_time;
+
 /// One request as it arrived.
 #[derive(Clone, Debug)]
 pub struct Arrived {
@@ -87,7 +89,7 @@ impl Peer {
             if self.arrived().len() >= count {
                 return;
             }
-            tokio::time::timeout(std::time::Duration::from_secs(30), next).await.expect("a request comes");
+            in_time("a request at the peer", next).await;
         }
     }
 

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -15,6 +14,9 @@ use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::watch;
+
+use super::in_time;
 
 /// A server of the OpenAI protocol; a function makes the answer to each request.
 pub struct ModelServer {
@@ -95,6 +97,8 @@ pub struct Server {
     pub address: SocketAddr,
     /// Its log so far.
     pub log: Arc<Mutex<String>>,
+    /// Told of every line.
+    lines: watch::Receiver<()>,
 }
 
 impl Server {
@@ -129,17 +133,26 @@ impl Server {
             }
             panic!("the program ended before it was ready:\n{}", log.lock().unwrap());
         };
-        let address = tokio::time::timeout(Duration::from_secs(60), ready).await.expect("ready in time");
+        let address = in_time("a server that is ready", ready).await;
+        let (told, heard) = watch::channel(());
         // If nobody reads on, the program blocks on a full pipe.
         tokio::spawn({
             let log = Arc::clone(&log);
             async move {
                 while let Ok(Some(line)) = lines.next_line().await {
                     *log.lock().unwrap() += &format!("{line}\n");
+                    told.send_replace(());
                 }
             }
         });
-        Self { child, address, log }
+        Self { child, address, log, lines: heard }
+    }
+
+    /// Completes when it has logged these words. Its last lines may be read after its end.
+    pub async fn logged(&mut self, words: &str) {
+        let log = Arc::clone(&self.log);
+        let logged = in_time(words, self.lines.wait_for(|()| log.lock().unwrap().contains(words))).await.is_ok();
+        assert!(logged, "it ended without `{words}`:\n{}", log.lock().unwrap());
     }
 
     /// kill -9.
@@ -174,6 +187,6 @@ impl Server {
 
     /// Waits until the process ends by itself.
     pub async fn exit_code(&mut self) -> Option<i32> {
-        tokio::time::timeout(Duration::from_secs(60), self.child.wait()).await.expect("it ends").unwrap().code()
+        in_time("the end of the process", self.child.wait()).await.unwrap().code()
     }
 }

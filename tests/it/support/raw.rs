@@ -1,13 +1,11 @@
 //! Bytes written by hand, which no client would send.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Guards against a test that hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::in_time;
 
 /// A connection that has sent this text.
 pub async fn begin(address: SocketAddr, said: &str) -> TcpStream {
@@ -19,7 +17,7 @@ pub async fn begin(address: SocketAddr, said: &str) -> TcpStream {
 /// Everything that comes until the end of the connection.
 pub async fn rest(stream: &mut TcpStream) -> String {
     let mut all = Vec::new();
-    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut all)).await.expect("the connection ends").unwrap();
+    in_time("the end of the connection", stream.read_to_end(&mut all)).await.unwrap();
     String::from_utf8_lossy(&all).into_owned()
 }
 
@@ -71,5 +69,5 @@ pub async fn closed(stream: &mut TcpStream) -> Option<u16> {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, reading).await.expect("the server closes")
+    in_time("the server's close", reading).await
 }

@@ -22,6 +22,8 @@ pub enum Reply {
     Costs(u64, u64, Box<Reply>),
     /// Asks another model, such as a client of a server that misbehaves.
     Ask(Arc<dyn Model>),
+    /// Answers by what it was asked.
+    By(fn(&Request) -> Reply),
     /// Fails.
     Fail(ModelErrorKind, String),
 }
@@ -146,6 +148,7 @@ fn play<'a>(reply: Reply, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<
                 Ok(Answer { usage: Some(Usage { input, output }), ..answer })
             }
             Reply::Ask(model) => model.answer(request, on_delta).await,
+            Reply::By(decide) => play(decide(&request), request, on_delta).await,
             Reply::Fail(kind, message) => Err(ModelError::new(kind, message)),
         }
     })

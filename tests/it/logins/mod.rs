@@ -1,7 +1,5 @@
 //! The logins, on a real server: the limits of the agent's SQL, whoever prepares it and how often.
 
-#[path = "../it/support/permit.rs"]
-mod permit;
 mod pooler;
 
 use std::fs;
@@ -18,7 +16,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 use tempfile::TempDir;
 
-use permit::permit;
+use crate::support::permit;
 
 const DENIED: &str = "42501";
 

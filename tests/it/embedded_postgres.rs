@@ -18,8 +18,8 @@ use level3::postgres::embedded::{Embedded, EmbeddedError};
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use tempfile::TempDir;
 
-/// How long a condition may take to come true on a busy machine.
-const SOON: Duration = Duration::from_secs(30);
+use crate::support::PATIENCE;
+
 /// Names the data folder to the program that [`Program::run`] starts.
 const DATA_DIR: &str = "LEVEL3_TEST_DATA_DIR";
 
@@ -61,7 +61,7 @@ fn kill(pid: i32) {
 fn wait_until(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < SOON, "{what}: not within {SOON:?}");
+        assert!(start.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -111,7 +111,7 @@ struct Program(Child);
 impl Program {
     fn spawn(data_dir: &Path) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "a_program_that_runs_until_it_is_killed", "--ignored", "--nocapture"]);
+        command.args(["--exact", "embedded_postgres::a_program_that_runs_until_it_is_killed", "--ignored", "--nocapture"]);
         command.env(DATA_DIR, data_dir).stdin(Stdio::piped()).stdout(Stdio::piped());
         Self(command.spawn().unwrap())
     }

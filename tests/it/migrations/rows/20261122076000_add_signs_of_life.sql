@@ -1,0 +1,1 @@
+INSERT INTO servers VALUES ('a', 17);
