@@ -273,9 +273,9 @@ impl TestApp {
 }
 
 /// Limits that cut nothing short on a slow machine if both sides keep to the protocol.
-pub fn patient() -> Limits {
+pub fn patient() -> ConnectionLimits {
     let long = PATIENCE;
-    Limits { description: long, first_event: long, measures: long, ..Limits::within(1024) }
+    ConnectionLimits { description: long, first_event: long, measures: long, ..ConnectionLimits::within(1024) }
 }
 
 /// Listens there. After a crash, the cut tasks let go of the listener when the runtime next polls
