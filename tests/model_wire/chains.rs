@@ -186,7 +186,7 @@ async fn a_close_look_finds_what_is_well_and_says_what_to_mend() {
     ];
     let seen = looking(&settings.each_ref().map(|(name, value)| (*name, value.as_str()))).examine().await.unwrap();
     let states = |place: usize| seen[place].checks.iter().map(|check| (check.what, check.state)).collect::<Vec<_>>();
-    use State::{Failed, Ok, Skipped};
+    use CheckState::{Failed, Ok, Skipped};
     assert_eq!(states(0), [("key", Ok), ("reachable", Ok), ("models", Ok), ("streaming", Ok), ("tool calls", Ok)], "{seen:?}");
     assert_eq!((seen[0].role, seen[1].role), ("in use", "fallback"));
     assert_eq!(states(1), [("key", Ok), ("reachable", Ok), ("models", Ok), ("streaming", Ok), ("tool calls", Failed)]);
