@@ -79,7 +79,7 @@ async fn a_word_with_an_image_is_something_else_and_the_image_is_kept() {
     app.script([drops(), text("That table, then.")]);
     let mut client = app.connect().await;
     client.say("tidy up").await;
-    asked(&mut client).await;
+    client.asked().await;
     let image = json!({"media_type": "image/png", "data": crate::images::PNG});
     client.send(json!({"type": "message", "content": "CONFIRMAR", "id": "m2", "images": [image]})).await;
     let frames = client.turn().await;
