@@ -18,7 +18,8 @@ pub use capabilities::{
     Tested, Version,
 };
 pub use conversations::{
-    Conversation, ConversationChange, Conversations, Deleted, Finding, Found, Frames, NewConversation, Piece, Tasks,
+    ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, Piece, SearchHit, SearchResults,
+    Tasks,
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};

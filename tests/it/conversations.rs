@@ -117,7 +117,7 @@ async fn a_deleted_conversation_is_out_of_sight_until_something_happens_in_it() 
     assert!(status == 200 && deleted["said"].as_str().unwrap().contains("What was recorded of it stays"), "{deleted}");
     assert_eq!(titles(&app, "").await, ["Plan the garden party", "What is a monad?", "main"]);
     assert_eq!(get(&app, "/api/search?q=tea").await["found"], json!([]));
-    // What was recorded stays.
+    // Its record stays.
     assert!(!get(&app, &format!("/api/conversations/{tea}/frames")).await["frames"].as_array().unwrap().is_empty());
     app.advance(1);
     say(&app, &mut client, tea, "Tea again").await;

@@ -12,7 +12,7 @@ use crate::domain::{ConversationId, DEFAULT_PROFILE};
 use crate::facts::EventRecord;
 use crate::http::Doors;
 use crate::store::ListPlace;
-use crate::wire::api::{ConversationChange, Conversations, Deleted, Found, Frames, NewConversation};
+use crate::wire::api::{ConversationChange, Conversations, Deleted, Frames, NewConversation, SearchResults};
 
 /// Conversations on a page of the list.
 const LIST: i64 = 50;
@@ -125,10 +125,13 @@ pub(super) async fn frames(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Words {
+pub(super) struct SearchQuery {
     q: String,
 }
 
-pub(super) async fn search(State(doors): State<Doors>, QueryString(Words { q }): QueryString<Words>) -> Reply<Found> {
-    Ok(Json(Found { found: doors.store.search(&q, FOUND).await? }))
+pub(super) async fn search(
+    State(doors): State<Doors>,
+    QueryString(SearchQuery { q }): QueryString<SearchQuery>,
+) -> Reply<SearchResults> {
+    Ok(Json(SearchResults { found: doors.store.search(&q, FOUND).await? }))
 }

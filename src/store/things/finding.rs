@@ -8,7 +8,7 @@ use sqlx::{query, query_as};
 use crate::domain::{ConversationId, Role, TurnId};
 use crate::facts::{Event, EventRecord};
 use crate::store::{Store, StoreError, value, word};
-use crate::wire::api::{Conversation, ConversationChange, Finding, Piece};
+use crate::wire::api::{ConversationChange, ListedConversation, Piece, SearchHit};
 
 /// The most events of a page that was made longer so that it cuts no turn.
 const LONGEST_PAGE: usize = 4000;
@@ -28,8 +28,8 @@ pub struct ListPlace {
     pub id: ConversationId,
 }
 
-impl From<&Conversation> for ListPlace {
-    fn from(conversation: &Conversation) -> Self {
+impl From<&ListedConversation> for ListPlace {
+    fn from(conversation: &ListedConversation) -> Self {
         Self { pinned: conversation.pinned, active_at: conversation.active_at, id: conversation.id }
     }
 }
@@ -61,7 +61,7 @@ struct Row {
     archived: bool,
 }
 
-impl From<Row> for Conversation {
+impl From<Row> for ListedConversation {
     fn from(row: Row) -> Self {
         Self {
             id: ConversationId(row.conversation_id),
@@ -117,7 +117,7 @@ impl Store {
         archived: bool,
         after: Option<ListPlace>,
         limit: i64,
-    ) -> Result<Vec<Conversation>, StoreError> {
+    ) -> Result<Vec<ListedConversation>, StoreError> {
         let rows = query_as!(
             Row,
             r#"SELECT c.conversation_id, profile, is_main, title, archived_at IS NOT NULL AS "archived!",
@@ -140,7 +140,7 @@ impl Store {
         )
         .fetch_all(&self.pool)
         .await?;
-        Ok(rows.into_iter().map(Conversation::from).collect())
+        Ok(rows.into_iter().map(ListedConversation::from).collect())
     }
 
     /// Changes a conversation's place in the list.
@@ -171,7 +171,7 @@ impl Store {
         }
     }
 
-    /// Takes a conversation from the list and the search. What was recorded stays.
+    /// Takes a conversation from the list and the search. Its record stays.
     ///
     /// # Errors
     /// [`DeleteError`] says why not.
@@ -197,7 +197,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn search(&self, asked: &str, limit: i64) -> Result<Vec<Finding>, StoreError> {
+    pub async fn search(&self, asked: &str, limit: i64) -> Result<Vec<SearchHit>, StoreError> {
         let Some(words) = words_of(asked) else { return Ok(Vec::new()) };
         let messages = query!(
             r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
@@ -225,10 +225,10 @@ impl Store {
         let titles = titles.into_iter().map(|row| {
             let snippet = vec![Piece { text: row.title.clone(), hit: false }];
             let conversation = ConversationId(row.conversation_id);
-            Ok(Finding { conversation, title: Some(row.title), turn: None, role: None, at: row.created_at, snippet })
+            Ok(SearchHit { conversation, title: Some(row.title), turn: None, role: None, at: row.created_at, snippet })
         });
         let messages = messages.into_iter().map(|row| {
-            Ok(Finding {
+            Ok(SearchHit {
                 conversation: ConversationId(row.conversation_id),
                 title: row.title.or_else(|| row.first.as_deref().and_then(title_of)),
                 turn: Some(TurnId(row.turn_id)),

@@ -19,14 +19,14 @@ pub struct NewConversation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversations {
     /// The pinned ones, then the others; among each the one with the newest event first.
-    pub conversations: Vec<Conversation>,
+    pub conversations: Vec<ListedConversation>,
     /// The `after` of the next page; `None` at the end of the list.
     pub next: Option<String>,
 }
 
 /// A conversation in the list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Conversation {
+pub struct ListedConversation {
     /// Its number.
     pub id: ConversationId,
     /// A person's own title, or the beginning of the first message; `None` if nothing was said.
@@ -67,7 +67,7 @@ pub struct ConversationChange {
 pub struct Deleted {
     /// The conversation.
     pub id: ConversationId,
-    /// What this did and what it did not, in a sentence.
+    /// The effect, in a sentence.
     pub said: String,
 }
 
@@ -82,21 +82,21 @@ pub struct Frames {
 
 /// `GET /api/search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct SearchResults {
     /// The newest first.
-    pub found: Vec<Finding>,
+    pub found: Vec<SearchHit>,
 }
 
 /// A message that holds the words, or a conversation whose title does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct SearchHit {
     /// The conversation.
     pub conversation: ConversationId,
     /// Its title, as in the list.
     pub title: Option<String>,
     /// The turn of the message; `None` if the title was found.
     pub turn: Option<TurnId>,
-    /// Who said it; `None` if the title was found.
+    /// The role of its speaker; `None` if the title was found.
     pub role: Option<Role>,
     /// When.
     pub at: DateTime<Utc>,
