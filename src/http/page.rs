@@ -86,7 +86,8 @@ pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
     let path = uri.path();
     let (name, caching) = match path.strip_prefix(&*PAGE.folder) {
         Some(name) => (name, "public, max-age=31536000, immutable"),
-        None if path == "/" => ("index.html", "no-cache"),
+        // The target of a `CONNECT` has no path.
+        None if path == "/" || path.is_empty() => ("index.html", "no-cache"),
         None => ("", ""),
     };
     let Some(file) = PAGE.files.get(name) else {

