@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::unknown;
 use crate::domain::{CallRequest, EXECUTE_SQL, Exchange, HistoryEntry, Refusal, RefusalCode, WRITE_CAPABILITY};
-use crate::model::written_call;
+use crate::model::{helps, is_on, written_call};
 
 /// The words for the model after an answer that says nothing.
 const ASK_AGAIN: &str = "[controller] Your last answer says nothing. Make the next tool call if one is needed; otherwise answer \
@@ -98,6 +98,14 @@ impl<'a> Idling<'a> {
 
     /// True if the next answer does nothing either, so that the model is asked again.
     pub(super) fn again(&self, answer: &str, runs: &[&str]) -> bool {
+        let again = self.is_asked(answer, runs);
+        if again {
+            helps(idle(answer, self.asked).as_ref().map_or("idle", name));
+        }
+        again
+    }
+
+    fn is_asked(&self, answer: &str, runs: &[&str]) -> bool {
         match idle(answer, self.asked) {
             None => false,
             Some(Idle::Empty) => true,
@@ -120,14 +128,27 @@ pub(super) fn refusal(written: &CallRequest, tools: &[&str], last: bool) -> Stri
         // A tool that was missing then may be there by now.
         (true, false) => String::new(),
         (false, _) => {
-            let lesson = unknown::lesson(tools, &written.name, &written.arguments).map(|lesson| format!(" {lesson}"));
+            let lesson = unknown::lesson(tools, &written.name, &written.arguments).filter(|_| helps("unknown")).map(|lesson| format!(" {lesson}"));
             format!(" {}{}", Refusal::unknown_tool(&written.name, tools).message, lesson.unwrap_or_default())
         }
     };
     format!("This was the text of a call, and nothing was called.{how}")
 }
 
+fn name(idle: &Idle) -> &'static str {
+    match idle {
+        Idle::Empty => "idle.empty",
+        Idle::Written(_) => "idle.written",
+        Idle::Broken => "idle.broken",
+        Idle::Shows(..) => "idle.shows",
+    }
+}
+
 fn idle(answer: &str, asked: &str) -> Option<Idle> {
+    kind(answer, asked).filter(|idle| is_on(name(idle)))
+}
+
+fn kind(answer: &str, asked: &str) -> Option<Idle> {
     // If an answer repeats the question and goes on in a new line, the rest is judged.
     let answer = without_time(answer.trim()).strip_prefix(asked.trim()).filter(|rest| rest.starts_with('\n')).unwrap_or(answer);
     if says_nothing(answer, asked) {

@@ -13,7 +13,7 @@ mod truth;
 mod unknown;
 
 use crate::domain::{CallRequest, Coaching, EXECUTE_SQL, Exchange, HistoryEntry, RefusalCode, WRITE_CAPABILITY};
-use crate::model::{Answer, written_call};
+use crate::model::{Answer, helps, is_on, written_call};
 
 pub use truth::{Claimed, MARKED, Made, TAKE_BACK, Truth};
 
@@ -82,7 +82,7 @@ impl<'a> Coach<'a> {
     pub fn new(coaching: Coaching, history: &'a [Exchange], toolbox: Toolbox) -> Self {
         let turn = history.last();
         let idling = Idling::of(turn.filter(|_| coaching == Coaching::Full));
-        let repeated = turn.filter(|_| coaching != Coaching::Off).and_then(repeated::warnings);
+        let repeated = turn.filter(|_| coaching != Coaching::Off).and_then(repeated::warnings).filter(|_| helps("repeated"));
         let words = repeated.into_iter().chain(idling.told(&toolbox.runs())).collect();
         Self { coaching, turn, toolbox, idling, words }
     }
@@ -96,7 +96,7 @@ impl<'a> Coach<'a> {
     /// want to answer that.
     pub fn must_call(&self) -> bool {
         let mistaken = || self.turn.is_some_and(|turn| insist::insists(turn, |name| self.toolbox.has(name)));
-        self.coaching == Coaching::Full && self.words.is_empty() && mistaken()
+        self.coaching == Coaching::Full && self.words.is_empty() && mistaken() && helps("insist")
     }
 
     /// The way an answer of the history is shown that asked for no calls; `again` if the model was
@@ -108,7 +108,7 @@ impl<'a> Coach<'a> {
         if idle::is_left_out(content, exchange.input().unwrap_or_default()) {
             return Showing::Nothing;
         }
-        let Some(written) = written_call(content) else { return Showing::Itself };
+        let Some(written) = written_call(content).filter(|_| is_on("idle.written")) else { return Showing::Itself };
         let told = idle::refusal(&written, &self.toolbox.names(), place + 1 == exchange.entries.len());
         Showing::Refused(CallRequest { id: format!("written_{place}"), ..written }, told)
     }
@@ -123,7 +123,7 @@ impl<'a> Coach<'a> {
             HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
         });
         let call = calls.flatten().find(|call| call.id == id)?;
-        unknown::lesson(&self.toolbox.names(), &call.name, &call.arguments)
+        unknown::lesson(&self.toolbox.names(), &call.name, &call.arguments).filter(|_| helps("unknown"))
     }
 
     /// True if text that is written the way a model writes a call is read as one.

@@ -14,7 +14,7 @@ pub(super) fn readdressed(call: CallRequest, offered: impl Fn(&str) -> bool) -> 
         return call;
     }
     match serde_json::from_str::<Map<String, Value>>(&call.arguments) {
-        Ok(mut given) if makes(&given, &call.name) => {
+        Ok(mut given) if makes(&given, &call.name) && crate::model::helps("readdress") => {
             given.insert("name".into(), call.name.into());
             CallRequest { id: call.id, name: WRITE_CAPABILITY.into(), arguments: Value::from(given).to_string() }
         }

@@ -13,6 +13,7 @@ pub mod providers;
 mod reading;
 pub mod reference;
 mod refusal;
+mod help;
 mod rescue;
 mod retry;
 mod schema;
@@ -30,6 +31,7 @@ use crate::domain::{CallRequest, Image, ModelInfo, Rate, ToolSpec, Usage};
 use crate::store::Meter;
 
 pub use assemble::REPETITION;
+pub use help::{helps, is_on};
 pub use rescue::written_call;
 
 /// One entry of what a model is shown.

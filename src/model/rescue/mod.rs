@@ -34,12 +34,15 @@ pub(super) fn rescue(answer: &mut Answer, request: &Request) {
         return;
     }
     let offered = |call: &&Written| named(&call.call).is_none_or(|(name, _)| tools.iter().any(|tool| tool.name == name));
-    let first = written.iter().take_while(offered).count();
+    let (all, first) = (written.len(), written.iter().take_while(offered).count());
+    if first < all && first > 0 && !super::helps("rescue.first") {
+        return;
+    }
     let calls = written.into_iter().take(first).enumerate().map(|(number, call)| {
         let (name, arguments) = call_of(call, tools)?;
         Some(CallRequest { id: format!("call_{}", number + 1), name, arguments })
     });
-    if let Some(calls) = calls.collect::<Option<Vec<_>>>().filter(|calls| !calls.is_empty()) {
+    if let Some(calls) = calls.collect::<Option<Vec<_>>>().filter(|calls| !calls.is_empty() && super::helps("rescue")) {
         answer.calls = calls;
         answer.content = around;
     }
@@ -94,7 +97,7 @@ fn typed(mut arguments: Value, schema: &Value) -> Value {
     for (name, value) in fields {
         let kind = &schema["properties"][name]["type"];
         let text = kind == "string" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "string"));
-        if !text && let Some(read) = value.as_str().and_then(|text| python::literal(text.trim())) {
+        if !text && super::helps("rescue.typed") && let Some(read) = value.as_str().and_then(|text| python::literal(text.trim())) {
             *value = read;
         }
     }

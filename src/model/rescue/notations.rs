@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::python;
+use crate::model::helps;
 
 /// A piece of text that looks like a call: an object with a name and arguments.
 #[derive(Debug)]
@@ -42,15 +43,16 @@ fn thought(text: &str) -> (&str, &str) {
 fn one_of(text: &str) -> Found {
     let text = without_end(text);
     let inside = unfenced(text).trim();
-    tagged(inside)
-        .or_else(|| mistral(inside))
-        .or_else(|| functions(inside))
-        .or_else(|| deepseek(inside))
-        .or_else(|| harmony(inside))
-        .or_else(|| Some((pythonic(text)?, String::new())))
-        .or_else(|| Some((bare(text)?, String::new())))
-        .or_else(|| Some((all_fenced(text)?, String::new())))
-        .or_else(|| fenced_first(text))
+    let seen = |rule: &'static str, found: Found| found.filter(|_| helps(rule));
+    seen("seen.tagged", tagged(inside))
+        .or_else(|| seen("seen.mistral", mistral(inside)))
+        .or_else(|| seen("seen.functions", functions(inside)))
+        .or_else(|| seen("seen.deepseek", deepseek(inside)))
+        .or_else(|| seen("seen.harmony", harmony(inside)))
+        .or_else(|| seen("seen.pythonic", Some((pythonic(text)?, String::new()))))
+        .or_else(|| seen("seen.bare", Some((bare(text)?, String::new()))))
+        .or_else(|| seen("seen.all_fenced", Some((all_fenced(text)?, String::new()))))
+        .or_else(|| seen("seen.fenced_first", fenced_first(text)))
 }
 
 /// Marks of an end that servers leave in.
@@ -92,8 +94,8 @@ fn inside_tag(inside: &str) -> Option<Vec<Written>> {
         return functions(inside).filter(|(_, around)| around.is_empty()).map(|(calls, _)| calls);
     }
     bare(inside)
-        .or_else(|| Some(vec![python::literal(inside).filter(Value::is_object)?.into()]))
-        .or_else(|| keys_and_values(inside))
+        .or_else(|| Some(vec![python::literal(inside).filter(|_| helps("seen.tagged.python")).filter(Value::is_object)?.into()]))
+        .or_else(|| keys_and_values(inside).filter(|_| helps("seen.keys_and_values")))
 }
 
 /// `name<arg_key>key</arg_key><arg_value>value</arg_value>…`: GLM.
