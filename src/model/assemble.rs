@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::rescue::repetition::{self, Repetition};
-use super::{Answer, ModelError, ModelErrorKind, helps};
+use super::{Answer, ModelError, ModelErrorKind};
 use crate::domain::{CallRequest, Usage};
 
 /// The most tool calls one answer may ask for; with more, all of it is thrown away.
@@ -161,14 +161,14 @@ impl Assembly {
             self.grow(text.len())?;
             self.started = true;
             self.content.push_str(text);
-            if let Some(kept) = repetition::blank_end(&self.content).filter(|_| helps("blank")) {
+            if let Some(kept) = repetition::blank_end(&self.content) {
                 // The model has said all it had to say.
                 self.content.truncate(kept);
                 self.cut_short_as("stop");
-            } else if let Some(kept) = self.repetition.look(&self.content).filter(|_| helps("repetition.text")) {
+            } else if let Some(kept) = self.repetition.look(&self.content) {
                 self.content.truncate(kept);
                 self.cut_short_as(REPETITION);
-            } else if self.wants_call && self.calls.is_empty() && self.content.len() >= TALK && helps("talk") {
+            } else if self.wants_call && self.calls.is_empty() && self.content.len() >= TALK {
                 self.cut_short_as(NO_CALL);
             }
         }
@@ -223,7 +223,7 @@ impl Assembly {
             Value::String(text) => {
                 piece.balance.take(text);
                 piece.arguments.push_str(text);
-                if let Some(kept) = piece.repetition.look(&piece.arguments).filter(|_| !piece.balance.closed() && helps("repetition.arguments")) {
+                if let Some(kept) = piece.repetition.look(&piece.arguments).filter(|_| !piece.balance.closed()) {
                     piece.arguments.truncate(kept);
                     self.cut_short_as(REPETITION);
                 }
@@ -273,6 +273,7 @@ impl Assembly {
 
     /// Ends the answer from this side.
     fn cut_short_as(&mut self, reason: &str) {
+        tracing::debug!(target: "level3::help", rule = "cut", reason);
         self.cut_short = true;
         self.finish_as(reason);
     }

@@ -13,7 +13,6 @@ pub mod providers;
 mod reading;
 pub mod reference;
 mod refusal;
-mod help;
 mod rescue;
 mod retry;
 mod schema;
@@ -31,7 +30,6 @@ use crate::domain::{CallRequest, Image, ModelInfo, Rate, ToolSpec, Usage};
 use crate::store::Meter;
 
 pub use assemble::REPETITION;
-pub use help::{helps, is_on};
 pub use rescue::written_call;
 
 /// One entry of what a model is shown.
@@ -171,21 +169,19 @@ pub trait Model: Send + Sync {
     }
 }
 
-/// The abilities of a model: the size of a request, pictures, and its place.
+/// The abilities of a model: the size of a request, and pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// Tokens that fit into one request together with its answer.
     pub context_tokens: u32,
     /// Whether it can see images.
     pub images: bool,
-    /// Whether it answers on this machine: there another request costs time and no money.
-    pub local: bool,
 }
 
 impl Default for Abilities {
     /// The least that a model of today has, for one of which nothing is known.
     fn default() -> Self {
-        Self { context_tokens: 32 * 1024, images: false, local: false }
+        Self { context_tokens: 32 * 1024, images: false }
     }
 }
 
