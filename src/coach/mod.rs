@@ -93,7 +93,10 @@ impl<'a> Coach<'a> {
     pub fn must_call(&self) -> bool {
         let mistaken = || self.turn.is_some_and(|turn| insist::insists(turn, |name| self.toolbox.has(name)));
         let held = self.coaching == Coaching::Full && self.words.is_empty() && mistaken();
-        held.then(|| helped("insist")).is_some()
+        if held {
+            helped("insist");
+        }
+        held
     }
 
     /// The way an answer of the history is shown that asked for no calls; `again` if the model was
@@ -137,6 +140,9 @@ impl<'a> Coach<'a> {
     /// True if an answer does nothing, so that the model is asked again.
     pub fn asks_again(&self, content: &str) -> bool {
         let again = self.coaching == Coaching::Full && self.idling.again(content);
-        again.then(|| helped("idle")).is_some()
+        if again {
+            helped("idle");
+        }
+        again
     }
 }

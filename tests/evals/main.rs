@@ -3,7 +3,8 @@
 //! docs/evals.md explains it and has the tables.
 //!
 //! `LLM_BASE_URL` and its neighbours say which model. `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each;
-//! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened.
+//! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened;
+//! `EVALS_PEER_PORT`: the port of the first peer.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
 
