@@ -72,7 +72,6 @@ impl Agent {
                 Err(error) => return Err(error),
                 Ok(mut answer) => {
                     self.sizes.taken(&**model, lease.conversation, bytes, answer.usage);
-                    answer.calls = conversation.coach().readdressed(answer.calls);
                     if answers == AnswersTo::Nowhere {
                         answer.content.clear();
                     }

@@ -71,7 +71,7 @@ impl Agent {
         let profile = Arc::clone(&turn.law.profile);
         let offer = self.offer(turn, &*model, gathered.exchanges(), offered, extent).await?;
         let system = context::system(&profile, &offer.section, &gathered.due, gathered.now, gathered.exchanges());
-        let coach = Coach::new(profile.coaching, gathered.exchanges(), offer.toolbox(model.abilities().local));
+        let coach = Coach::new(profile.coaching, gathered.exchanges(), offer.toolbox());
         let exactly_one = profile.calls == CallsPerStep::ExactlyOne;
         let blank = Request {
             entries: Vec::new(),

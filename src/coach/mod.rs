@@ -7,17 +7,16 @@
 mod claims;
 mod idle;
 mod insist;
-mod readdress;
 mod repeated;
 mod truth;
 mod unknown;
 
-use crate::domain::{CallRequest, Coaching, EXECUTE_SQL, Exchange, HistoryEntry, RefusalCode, WRITE_CAPABILITY};
-use crate::model::{Answer, written_call};
+use crate::domain::{CallRequest, Coaching, Exchange, RefusalCode};
+use crate::model::Answer;
 
 pub use truth::{Claimed, MARKED, Made, TAKE_BACK, Truth};
 
-use idle::Idling;
+use idle::{Idle, Idling};
 
 /// The names of the tools of a step.
 #[derive(Clone, Debug, Default)]
@@ -26,20 +25,12 @@ pub struct Toolbox {
     pub offered: Vec<String>,
     /// The other tools there are.
     pub others: Vec<String>,
-    /// True if the model is on this machine: there another request costs time and no money.
-    pub local: bool,
 }
 
 impl Toolbox {
     /// True if there is a tool of this name, listed or not.
     pub fn has(&self, name: &str) -> bool {
         self.offered.iter().chain(&self.others).any(|tool| tool == name)
-    }
-
-    /// The tools that a model is told to use if it shows the code they would run. Elsewhere than on
-    /// this machine a further request costs money, and models there know what they do.
-    fn runs(&self) -> Vec<&'static str> {
-        [EXECUTE_SQL, WRITE_CAPABILITY].into_iter().filter(|name| self.local && self.has(name)).collect()
     }
 
     fn names(&self) -> Vec<&str> {
@@ -71,6 +62,11 @@ pub struct Coach<'a> {
     words: Vec<String>,
 }
 
+/// Says that a rule helped, for the evaluation.
+fn helped(rule: &str) {
+    tracing::debug!(target: "level3::help", rule);
+}
+
 /// The last words of a turn in which the model said nothing twice.
 pub fn gives_up(coaching: Coaching, history: &[Exchange]) -> Option<&'static str> {
     let idling = Idling::of(history.last().filter(|_| coaching == Coaching::Full));
@@ -82,8 +78,8 @@ impl<'a> Coach<'a> {
     pub fn new(coaching: Coaching, history: &'a [Exchange], toolbox: Toolbox) -> Self {
         let turn = history.last();
         let idling = Idling::of(turn.filter(|_| coaching == Coaching::Full));
-        let repeated = turn.filter(|_| coaching != Coaching::Off).and_then(repeated::warnings);
-        let words = repeated.into_iter().chain(idling.told(&toolbox.runs())).collect();
+        let repeated = turn.filter(|_| coaching != Coaching::Off).and_then(repeated::warnings).inspect(|_| helped("repeated"));
+        let words = repeated.into_iter().chain(idling.told()).collect();
         Self { coaching, turn, toolbox, idling, words }
     }
 
@@ -96,7 +92,11 @@ impl<'a> Coach<'a> {
     /// want to answer that.
     pub fn must_call(&self) -> bool {
         let mistaken = || self.turn.is_some_and(|turn| insist::insists(turn, |name| self.toolbox.has(name)));
-        self.coaching == Coaching::Full && self.words.is_empty() && mistaken()
+        let held = self.coaching == Coaching::Full && self.words.is_empty() && mistaken();
+        if held {
+            helped("insist");
+        }
+        held
     }
 
     /// The way an answer of the history is shown that asked for no calls; `again` if the model was
@@ -105,12 +105,14 @@ impl<'a> Coach<'a> {
         if self.coaching != Coaching::Full || !again {
             return Showing::Itself;
         }
-        if idle::is_left_out(content, exchange.input().unwrap_or_default()) {
-            return Showing::Nothing;
+        match idle::idle(content, exchange.input().unwrap_or_default()) {
+            None => Showing::Itself,
+            Some(Idle::Empty) => Showing::Nothing,
+            Some(Idle::Written(written)) => {
+                let told = idle::refusal(&written, &self.toolbox.names(), place + 1 == exchange.entries.len());
+                Showing::Refused(CallRequest { id: format!("written_{place}"), ..written }, told)
+            }
         }
-        let Some(written) = written_call(content) else { return Showing::Itself };
-        let told = idle::refusal(&written, &self.toolbox.names(), place + 1 == exchange.entries.len());
-        Showing::Refused(CallRequest { id: format!("written_{place}"), ..written }, told)
     }
 
     /// The lesson beside the result of a call that was refused.
@@ -118,26 +120,13 @@ impl<'a> Coach<'a> {
         if self.coaching != Coaching::Full || refusal != Some(RefusalCode::UnknownTool) {
             return None;
         }
-        let calls = exchange.entries.iter().filter_map(|entry| match entry {
-            HistoryEntry::Assistant(_, calls) => Some(calls),
-            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
-        });
-        let call = calls.flatten().find(|call| call.id == id)?;
-        unknown::lesson(&self.toolbox.names(), &call.name, &call.arguments)
+        let call = exchange.steps().flatten().find(|call| call.id == id)?;
+        unknown::lesson(&self.toolbox.names(), &call.name, &call.arguments).inspect(|_| helped("unknown"))
     }
 
     /// True if text that is written the way a model writes a call is read as one.
     pub fn rescues(&self) -> bool {
         self.coaching == Coaching::Full
-    }
-
-    /// The calls of an answer, with those readdressed that were meant for another tool.
-    pub fn readdressed(&self, calls: Vec<CallRequest>) -> Vec<CallRequest> {
-        if self.coaching != Coaching::Full {
-            return calls;
-        }
-        let offered = |name: &str| self.toolbox.offered.iter().any(|tool| tool == name);
-        calls.into_iter().map(|call| readdress::readdressed(call, offered)).collect()
     }
 
     /// The claim of an answer, if the coach checks claims.
@@ -150,6 +139,10 @@ impl<'a> Coach<'a> {
 
     /// True if an answer does nothing, so that the model is asked again.
     pub fn asks_again(&self, content: &str) -> bool {
-        self.coaching == Coaching::Full && self.idling.again(content, &self.toolbox.runs())
+        let again = self.coaching == Coaching::Full && self.idling.again(content);
+        if again {
+            helped("idle");
+        }
+        again
     }
 }

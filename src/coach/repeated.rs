@@ -1,18 +1,14 @@
 //! The same call over and over. At some number the law ends the turn; before that the coach warns
 //! the model.
 
-use crate::domain::{Exchange, HistoryEntry};
+use crate::domain::Exchange;
 use crate::governor::{self, RepeatedCall, STOP_AT};
 
 /// The words for the model after the results of its last step, if the step made a call that was
 /// made often already.
 pub(super) fn warnings(turn: &Exchange) -> Option<String> {
-    let steps = turn.entries.iter().filter_map(|entry| match entry {
-        HistoryEntry::Assistant(_, calls) => Some(calls),
-        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
-    });
     let (mut made, mut warnings) = (Vec::new(), Vec::new());
-    for calls in steps {
+    for calls in turn.steps() {
         warnings.clear(); // those of earlier steps were given already
         for call in calls {
             if let RepeatedCall::Warn(times) = governor::repeated_call(&made, &call.name, &call.arguments) {

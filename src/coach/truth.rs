@@ -83,6 +83,7 @@ impl Claimed {
             (false, true) => Truth::Marked,
         };
         if truth != Truth::Shown {
+            super::helped("truth");
             tracing::info!(claim = ?self.claim, ?truth, "an answer claims what nothing recorded in its turn shows");
         }
         truth

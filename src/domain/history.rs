@@ -57,6 +57,14 @@ impl Exchange {
         })
     }
 
+    /// The calls of each of its steps.
+    pub fn steps(&self) -> impl Iterator<Item = &[CallRequest]> {
+        self.entries.iter().filter_map(|entry| match entry {
+            HistoryEntry::Assistant(_, calls) => Some(calls.as_slice()),
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
+        })
+    }
+
     /// True if anything was called in the turn.
     pub fn has_called(&self) -> bool {
         self.entries.iter().any(|entry| matches!(entry, HistoryEntry::Tool(..)))

@@ -273,6 +273,7 @@ impl Assembly {
 
     /// Ends the answer from this side.
     fn cut_short_as(&mut self, reason: &str) {
+        tracing::debug!(target: "level3::help", rule = "cut", reason);
         self.cut_short = true;
         self.finish_as(reason);
     }

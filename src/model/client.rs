@@ -339,8 +339,7 @@ impl Model for ChatClient {
         let named = self.provider.abilities(self.model.get().map_or("", String::as_str));
         let told = self.told.get().copied().unwrap_or_default();
         let context_tokens = self.limits.context_tokens.or(told.context_tokens).unwrap_or(named.context_tokens);
-        let local = self.target.endpoint.is_loopback();
-        Abilities { context_tokens, images: told.images.unwrap_or(named.images), local }
+        Abilities { context_tokens, images: told.images.unwrap_or(named.images) }
     }
 
     fn prepare(&self) -> BoxFuture<'_, ()> {

@@ -169,21 +169,19 @@ pub trait Model: Send + Sync {
     }
 }
 
-/// The abilities of a model: the size of a request, pictures, and its place.
+/// The abilities of a model: the size of a request, and pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// Tokens that fit into one request together with its answer.
     pub context_tokens: u32,
     /// True if it can see images.
     pub images: bool,
-    /// True if it answers on this machine: there another request costs time and no money.
-    pub local: bool,
 }
 
 impl Default for Abilities {
     /// The least that a model of today has, for one of which nothing is known.
     fn default() -> Self {
-        Self { context_tokens: 32 * 1024, images: false, local: false }
+        Self { context_tokens: 32 * 1024, images: false }
     }
 }
 

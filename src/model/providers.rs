@@ -145,7 +145,7 @@ const FREE: Quirks = Quirks {
 const TEMPLATE: Quirks = Quirks { answer_tokens: 4096, system: SystemPlace::OneFirst, turns: Turns::Alternating, ..FREE };
 
 const fn takes(context_tokens: u32, images: bool) -> Abilities {
-    Abilities { context_tokens, images, local: false }
+    Abilities { context_tokens, images }
 }
 
 const REMOTE: Provider = Provider {

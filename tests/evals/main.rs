@@ -4,10 +4,12 @@
 //! the ordinary tests neither build nor run it, and its table is not for a test harness to keep.
 //!
 //! `LLM_BASE_URL` and its neighbours say which model. `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each;
-//! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened.
+//! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened;
+//! `EVALS_PEER_PORT`: the port of the first peer.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
 
+mod helped;
 mod report;
 #[allow(dead_code, reason = "shared with the story of tests/it, which uses the rest")]
 mod suite;
@@ -69,16 +71,21 @@ async fn evaluate() -> Result<(), String> {
     if let Some(unknown) = only.iter().flatten().find(|name| !names().contains(&name.as_str())) {
         return Err(format!("EVALS_ONLY names `{unknown}`; there are: {}", names().join(", ")));
     }
+    helped::listen();
     let mut report = Report::new(&out).map_err(|error| format!("EVALS_OUT is {}: {error}", out.display()))?;
-    for make in TASKS {
+    // The same port in each run makes for the same words of the model.
+    let first_port = number("EVALS_PEER_PORT", 0)?;
+    for (place, make) in (0..).zip(TASKS) {
         for run in 1..=runs {
-            let peer = Peer::start().await;
+            let port = if first_port == 0 { 0 } else { first_port + place * runs + run };
+            let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await.map_err(|error| error.to_string())?;
+            let peer = Peer::on(listener);
             let task = make(&peer);
             if only.as_ref().is_some_and(|only| !only.iter().any(|name| name == task.name)) {
                 continue;
             }
             let outcome = suite::run(&task, peer, Arc::clone(&models), config.clone(), limit, false).await;
-            report.add(&outcome, run).map_err(|error| format!("EVALS_OUT is {}: {error}", out.display()))?;
+            report.add(&outcome, run, &helped::take()).map_err(|error| format!("EVALS_OUT is {}: {error}", out.display()))?;
         }
     }
     report.total(&models.info().name);

@@ -26,13 +26,13 @@ impl Report {
     pub fn new(out: &Path) -> std::io::Result<Self> {
         let lines = File::create(out)?;
         tell(
-            "| task | passed | steps | tool calls | failed | tokens in | tokens out | unproven | seconds | why not |\n|---|---|---|---|---|---|---|---|---|---|",
+            "| task | passed | steps | tool calls | failed | tokens in | tokens out | unproven | seconds | helped by | why not |\n|---|---|---|---|---|---|---|---|---|---|---|",
         );
         Ok(Self { lines, passed: 0, tasks: 0, sums: [0; 6] })
     }
 
     /// One line of the table, and one of the file.
-    pub fn add(&mut self, outcome: &Outcome, run: u64) -> std::io::Result<()> {
+    pub fn add(&mut self, outcome: &Outcome, run: u64, helped: &[String]) -> std::io::Result<()> {
         let Outcome { name, wrong, seconds, steps, calls, failed, tokens: (read, written), transcript } = outcome;
         let passed = wrong.is_empty();
         self.tasks += 1;
@@ -47,11 +47,12 @@ impl Report {
             wrong.join("; ").replace('|', "/").split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect();
         let mark = if passed { "yes" } else { "no" };
         tell(&format!(
-            "| {name} | {mark} | {steps} | {calls} | {failed} | {read} | {written} | {unproven} | {seconds:.0} | {why} |"
+            "| {name} | {mark} | {steps} | {calls} | {failed} | {read} | {written} | {unproven} | {seconds:.0} | {} | {why} |",
+            helped.join(" ")
         ));
         let line = json!({
             "task": name, "run": run, "passed": passed, "wrong": wrong, "seconds": seconds, "steps": steps, "calls": calls,
-            "failed": failed, "tokens": [read, written], "transcript": transcript,
+            "failed": failed, "helped": helped, "tokens": [read, written], "transcript": transcript,
         });
         writeln!(self.lines, "{line}")
     }
@@ -61,7 +62,7 @@ impl Report {
         let [steps, calls, failed, read, written, unproven] = self.sums;
         let (passed, tasks) = (self.passed, self.tasks);
         tell(&format!(
-            "| **{model}** | **{passed} of {tasks}** | {steps} | {calls} | {failed} | {read} | {written} | {unproven} | | |"
+            "| **{model}** | **{passed} of {tasks}** | {steps} | {calls} | {failed} | {read} | {written} | {unproven} | | | |"
         ));
     }
 }

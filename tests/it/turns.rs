@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use level3::model::{Entry, ModelErrorKind};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::support::{Reply, TestApp, call, calls, kinds, of_type, text};
@@ -139,31 +139,6 @@ async fn the_text_of_a_call_is_answered_with_the_way_to_make_it_and_a_third_one_
     let entries = app.script.requests().pop().unwrap().entries;
     let texts = entries.iter().filter(|entry| matches!(entry, Entry::Assistant { content, .. } if content == written));
     assert_eq!(texts.count(), 1);
-}
-
-#[tokio::test]
-async fn a_model_on_this_machine_that_shows_sql_after_a_mistake_is_asked_once_whether_it_is_to_be_run() {
-    let shown = "You can use:\n```sql\nSELECT 6 * 7 AS n\n```";
-    let wrong = || call("execute_sql", json!({"query": "SELECT 6 times 7 from nowhere"}));
-    let right = call("execute_sql", json!({"query": "SELECT 6 * 7 AS n"}));
-    let said = |frames: &[Value]| frames.iter().rfind(|frame| frame["type"] == "assistant").unwrap()["content"].clone();
-    let app = TestApp::start().await;
-    app.script.is_local();
-    app.script([wrong(), text(shown), right, text("It is 42.")]);
-    assert_eq!(said(&app.connect().await.ask("How much is 6 times 7? Use SQL.").await), "It is 42.");
-    let entries = &app.script.requests()[2].entries;
-    let Some(Entry::User(told)) = entries.last() else { panic!("it is not asked") };
-    assert!(told.contains(r#"a call of `execute_sql` with {"query":"SELECT 6 * 7 AS n"}, unless"#), "{told}");
-    assert!(!entries.iter().any(|entry| matches!(entry, Entry::Assistant { content, .. } if content == shown)));
-    // A model that insists may mean it; if a person asked only to see it, the model is not asked;
-    // and a remote model knows what it does.
-    app.script([wrong(), text(shown), text(shown)]);
-    assert_eq!(said(&app.connect().await.ask("Again.").await), shown);
-    app.script([text(shown)]);
-    assert_eq!(said(&app.connect().await.ask("Show me the SQL for 6 times 7.").await), shown);
-    let app = TestApp::start().await;
-    app.script([wrong(), text(shown)]);
-    assert_eq!(said(&app.connect().await.ask("How much is 6 times 7? Use SQL.").await), shown);
 }
 
 #[tokio::test]

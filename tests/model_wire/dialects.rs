@@ -256,13 +256,11 @@ async fn thinking_is_life_and_no_text_in_both_of_its_fields() {
 async fn a_call_written_as_text_counts_only_where_the_tool_was_offered_and_its_schema_fits() {
     for (text, calls) in [
         ("<tool_call>\n<function=execute_sql>\n<parameter=query>\nSELECT 1\n</parameter>\n</function>\n</tool_call>", 1),
-        ("<|python_tag|>execute_sql.call(query=\"SELECT 1\")", 1),
-        ("<tool_call>{'name': 'execute_sql', 'arguments': {'query': 'SELECT 1'}}</tool_call>", 1),
-        ("[TOOL_CALLS]execute_sql{\"query\": \"SELECT 1\"}", 1),
-        ("<tool_call>{'name': 'drop_all', 'arguments': {'query': 'SELECT 1'}}</tool_call>", 0),
-        ("<|python_tag|>execute_sql.call(query=1)", 0),
-        ("[TOOL_CALLS]execute_sql{\"sql\": \"SELECT 1\"}", 0),
-        ("[TOOL_CALLS]execute_sql[\"SELECT 1\"]", 0),
+        ("<function=execute_sql>{\"query\": \"SELECT 1\"}</function>", 1),
+        ("```json\n{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}\n```", 1),
+        ("<tool_call>{\"name\": \"drop_all\", \"arguments\": {\"query\": \"SELECT 1\"}}</tool_call>", 0),
+        ("<function=execute_sql><parameter=sql>SELECT 1</parameter></function>", 0),
+        ("<tool_call>{\"name\": \"execute_sql\", \"arguments\": {\"query\": 1}}</tool_call>", 0),
     ] {
         let (answer, heard) = answered(good(text)).await;
         assert_eq!((answer.calls.len(), heard.as_str()), (calls, text), "{text}");

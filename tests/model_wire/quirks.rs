@@ -160,12 +160,12 @@ async fn single_models_differ_from_their_provider() {
 async fn a_llama_cpp_server_is_asked_once_how_much_it_can_take() {
     let server = Server::playing(vec![good("a")]).await;
     let client = client_of("llamacpp", "qwen", &server.base_url());
-    assert_eq!(client.abilities(), Abilities { context_tokens: 4096, images: false, local: true }, "nobody asked");
+    assert_eq!(client.abilities(), Abilities { context_tokens: 4096, images: false }, "nobody asked");
     server.says_beside("/props", json!({ "default_generation_settings": { "n_ctx": 6000 }, "modalities": { "vision": true } }));
     for _ in 0..3 {
         client.prepare().await;
     }
-    assert_eq!(client.abilities(), Abilities { context_tokens: 6000, images: true, local: true });
+    assert_eq!(client.abilities(), Abilities { context_tokens: 6000, images: true });
     assert_eq!(server.beside.lock().unwrap()["/props"].1, 1, "asked once");
     ask(&client, crate::request()).await.0.unwrap();
     let asked = server.asked.lock().unwrap()[0].clone();

@@ -77,7 +77,7 @@ fn the_prompt_is_filled_in_whole() {
 fn the_first_request_stays_within_what_it_may_cost() {
     let (history, none, offer) = (talk(&["hello"]), Pictures::default(), none());
     let system = system_prompt(builder().prompt, &offer.section, &[]);
-    let coach = Coach::new(Coaching::Full, &history.exchanges, offer.toolbox(true));
+    let coach = Coach::new(Coaching::Full, &history.exchanges, offer.toolbox());
     let conversation = Conversation::new(ConversationId(1), system, &history, &none, coach, Vec::new());
     let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&offer.tools);
     // 2,500 tokens; the tokenizers of today make one of 4 bytes and more of this text.

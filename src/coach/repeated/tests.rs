@@ -1,7 +1,7 @@
 //! Tests of `coach::repeated`.
 
 use super::*;
-use crate::domain::{CallRequest, TurnId, TurnState};
+use crate::domain::{CallRequest, HistoryEntry, TurnId, TurnState};
 
 #[test]
 fn a_model_is_warned_of_the_calls_of_its_last_step_alone() {

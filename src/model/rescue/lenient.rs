@@ -1,7 +1,11 @@
 //! Reads JSON as servers really write it: `NaN` and `Infinity` for a number they did not have,
-//! numbers no machine can hold, and halves of surrogate pairs when a character was split between
-//! two pieces. JSON that is only cut off is not mended.
+//! numbers no machine can hold, and halves of surrogate pairs if a character was split between two
+//! pieces. JSON that is only cut off is not mended.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 use serde_json::Value;
 
 /// Reads `text`; what JSON does not know is `null`, and half a character is U+FFFD.
@@ -14,78 +18,29 @@ pub(in crate::model) fn parse(text: &str) -> Result<Value, serde_json::Error> {
 }
 
 /// Takes time in proportion to the text, whatever stands in it.
-fn mended(text: &str) -> String {
-    let mut mended = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c == '"' || of_word(c)) {
-        mended.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let end = if rest.starts_with('"') { string_end(rest) } else { rest.find(|c| !of_word(c)).unwrap_or(rest.len()) };
-        let (token, after) = rest.split_at(end);
-        if token.starts_with('"') {
-            without_halves(token, &mut mended);
-        } else {
-            let known = serde_json::from_str::<Value>(token).is_ok();
-            mended.push_str(if known { token } else { "null" });
-        }
-        rest = after;
-    }
-    mended + rest
+fn mended(text: &str) -> Cow<'_, str> {
+    // A string, or a word or number outside of one.
+    static TOKEN: LazyLock<Regex> = LazyLock::new(|| pattern(r#""(?:[^"\\]|\\[\s\S])*"?|[A-Za-z0-9_+.-]+"#));
+    TOKEN.replace_all(text, |found: &Captures<'_>| match &found[0] {
+        string if string.starts_with('"') => without_halves(string).into_owned(),
+        word if serde_json::from_str::<Value>(word).is_ok() => word.to_owned(),
+        _ => "null".to_owned(),
+    })
 }
 
-/// A character of a number, or of a word such as `true` or `-Infinity`.
-fn of_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_')
+/// A string whose halves of characters, written as escapes, are marked.
+fn without_halves(string: &str) -> Cow<'_, str> {
+    // A whole pair, a half, or another escape.
+    const ESCAPE: &str = r"(?i)\\ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|(?<half>\\ud[89a-f][\da-f]{2})|\\[\s\S]";
+    static ESCAPES: LazyLock<Regex> = LazyLock::new(|| pattern(ESCAPE));
+    ESCAPES.replace_all(string, |found: &Captures<'_>| match found.name("half") {
+        Some(_) => "\\ufffd".to_owned(),
+        None => found[0].to_owned(),
+    })
 }
 
-/// The end of the string that `text` begins with.
-fn string_end(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    text.len()
-}
-
-fn without_halves(string: &str, mended: &mut String) {
-    let mut rest = string;
-    while let Some(at) = rest.find('\\') {
-        mended.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let length = match half(rest) {
-            Some(Half::High) if half(&rest[6..]) == Some(Half::Low) => 12,
-            Some(_) => {
-                mended.push_str("\\ufffd");
-                rest = &rest[6..];
-                continue;
-            }
-            None => rest.chars().take(2).map(char::len_utf8).sum(),
-        };
-        mended.push_str(&rest[..length]);
-        rest = &rest[length..];
-    }
-    mended.push_str(rest);
-}
-
-#[derive(PartialEq)]
-enum Half {
-    High,
-    Low,
-}
-
-/// The half of a character that `text` begins with, written as an escape.
-fn half(text: &str) -> Option<Half> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    match u16::from_str_radix(digits, 16).ok()? {
-        0xD800..=0xDBFF => Some(Half::High),
-        0xDC00..=0xDFFF => Some(Half::Low),
-        _ => None,
-    }
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant, tried by a test")
 }
 
 #[cfg(test)]

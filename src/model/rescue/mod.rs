@@ -1,15 +1,13 @@
-//! Reads what a weak model nearly wrote: calls that it wrote as text, JSON that is none, an answer that only repeats itself.
+//! Reads what a weak model nearly wrote: calls that it wrote as text, JSON that is none, an answer
+//! that only repeats itself.
 //!
-//! Small local models write calls as text if their server does not know their notation.
-//!
-//! Text becomes a call only when nothing else can be meant: the notation is one that models are
-//! trained on, the tool named was offered, and the arguments fit its schema. Otherwise the text
-//! stays text. If later calls name a tool that is yet to be made, those before them are made, and
-//! the model goes on from their results.
+//! Text becomes a call only if nothing else can be meant: the form is one that models are trained
+//! on, the tool named was offered, and the arguments fit its schema. Otherwise the text stays text.
+//! If later calls name a tool that is yet to be made, those before them are made, and the model
+//! goes on from their results.
 
 pub(super) mod lenient;
 mod notations;
-mod python;
 pub(super) mod repetition;
 
 use serde_json::Value;
@@ -18,87 +16,69 @@ use super::assemble::MAX_CALLS;
 use super::{Answer, Request};
 use crate::domain::{CallRequest, ToolSpec};
 
-use notations::{Written, written_calls};
-
 /// Text longer than this is no tool call, in bytes.
 const LONGEST: usize = 256 << 10;
 
-/// Turns the text of an answer into tool calls if it is some, and the request wants that; the words around them stay.
+/// Turns the text of an answer into tool calls if it is some, and the request wants that; the words
+/// around them stay.
 pub(super) fn rescue(answer: &mut Answer, request: &Request) {
-    let tools = &request.tools;
-    if request.literal || !answer.calls.is_empty() || tools.is_empty() || answer.content.len() > LONGEST {
+    if request.literal || !answer.calls.is_empty() {
         return;
     }
     let Some((written, around)) = written_calls(&answer.content) else { return };
-    if written.is_empty() || written.len() > MAX_CALLS {
-        return;
-    }
-    let offered = |call: &&Written| named(&call.call).is_none_or(|(name, _)| tools.iter().any(|tool| tool.name == name));
-    let first = written.iter().take_while(offered).count();
+    let there = |call: &&CallRequest| request.tools.iter().any(|tool| tool.name == call.name);
+    let first = written.iter().take_while(there).count();
     let calls = written.into_iter().take(first).enumerate().map(|(number, call)| {
-        let (name, arguments) = call_of(call, tools)?;
-        Some(CallRequest { id: format!("call_{}", number + 1), name, arguments })
+        let arguments = fitting(&call.arguments, request.tools.iter().find(|tool| tool.name == call.name)?)?;
+        Some(CallRequest { id: format!("call_{}", number + 1), name: call.name, arguments })
     });
     if let Some(calls) = calls.collect::<Option<Vec<_>>>().filter(|calls| !calls.is_empty()) {
+        tracing::debug!(target: "level3::help", rule = "rescue");
         answer.calls = calls;
         answer.content = around;
     }
 }
 
-/// The call that a text consists of, or the first of them, whether there is such a tool or not. It is not to be run; it tells what was
-/// meant.
+/// The call that a text consists of, or the first of them, whether there is such a tool or not. It
+/// is not to be run; it tells what was meant.
 pub fn written_call(content: &str) -> Option<CallRequest> {
+    let (written, around) = written_calls(content)?;
+    written.into_iter().next().filter(|_| around.is_empty())
+}
+
+/// The calls in a text, and the words around them; `None` if one of them is no call.
+fn written_calls(content: &str) -> Option<(Vec<CallRequest>, String)> {
     if content.len() > LONGEST {
         return None;
     }
-    let (written, around) = written_calls(content)?;
-    let (Some(first), true) = (written.first(), around.trim().is_empty()) else { return None };
-    let (name, arguments) = named(&first.call)?;
-    Some(CallRequest { id: String::new(), name: name.to_owned(), arguments: arguments.to_string() })
+    let (written, around) = notations::written_calls(content)?;
+    let calls = written.iter().map(named).collect::<Option<Vec<_>>>().filter(|calls| calls.len() <= MAX_CALLS);
+    Some((calls?, around))
 }
 
-/// Name and arguments, when this is a call in the plainest form.
-fn named(call: &Value) -> Option<(&str, &Value)> {
-    let arguments =
-        ["arguments", "parameters"].into_iter().find_map(|field| call.get(field)).filter(|given| given.is_object())?;
-    Some((call.get("name")?.as_str()?, arguments))
-}
-
-/// Name and arguments, when this names a tool that was offered and the arguments fit.
-fn call_of(written: Written, tools: &[ToolSpec]) -> Option<(String, String)> {
-    let Written { call: Value::Object(mut outer), texts } = written else { return None };
-    let mut inner = match outer.remove("function") {
-        Some(Value::Object(inner)) => inner,
-        Some(name @ Value::String(_)) => {
-            outer.insert("name".into(), name);
-            outer
-        }
-        _ => outer,
-    };
-    let name = ["name", "function_name", "tool_name"].into_iter().find_map(|field| inner.get(field))?.as_str()?.to_owned();
-    let tool = tools.iter().find(|tool| tool.name == name)?;
-    let arguments = ["arguments", "parameters"].into_iter().find_map(|field| inner.remove(field))?;
+/// The call that this value is, if it has a name and arguments.
+fn named(call: &Value) -> Option<CallRequest> {
+    let call = call.get("function").filter(|inner| inner.is_object()).unwrap_or(call);
+    let name = ["name", "function", "function_name"].iter().find_map(|field| call.get(field))?.as_str()?;
+    let arguments = ["arguments", "parameters"].iter().find_map(|field| call.get(field))?;
     let arguments = match arguments {
-        Value::String(text) => serde_json::from_str(&text).ok()?,
-        other => other,
+        Value::String(text) => serde_json::from_str(text).ok()?,
+        given => given.clone(),
     };
-    let arguments = if texts { typed(arguments, &tool.parameters) } else { arguments };
-    let fits =
-        arguments.is_object() && jsonschema::validator_for(&tool.parameters).is_ok_and(|schema| schema.is_valid(&arguments));
-    fits.then(|| (name, arguments.to_string()))
+    arguments.is_object().then(|| CallRequest { id: String::new(), name: name.to_owned(), arguments: arguments.to_string() })
 }
 
-/// Texts as what the schema wants them to be: between tags, a number is written as a text is.
-fn typed(mut arguments: Value, schema: &Value) -> Value {
-    let Some(fields) = arguments.as_object_mut() else { return arguments };
-    for (name, value) in fields {
-        let kind = &schema["properties"][name]["type"];
-        let text = kind == "string" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "string"));
-        if !text && let Some(read) = value.as_str().and_then(|text| python::literal(text.trim())) {
+/// The arguments, if they fit the tool's schema. Between tags a number is written as a text is.
+fn fitting(arguments: &str, tool: &ToolSpec) -> Option<String> {
+    let mut arguments: Value = serde_json::from_str(arguments).ok()?;
+    for (name, value) in arguments.as_object_mut()? {
+        let text = tool.parameters["properties"][name]["type"].to_string().contains("string");
+        if !text && let Some(read) = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok()) {
             *value = read;
         }
     }
-    arguments
+    let fits = jsonschema::validator_for(&tool.parameters).is_ok_and(|schema| schema.is_valid(&arguments));
+    fits.then(|| arguments.to_string())
 }
 
 #[cfg(test)]

@@ -45,33 +45,15 @@ fn every_notation_models_are_trained_on_is_understood() {
         "[{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}]",
         "{\"name\": \"execute_sql\", \"arguments\": \"{\\\"query\\\": \\\"SELECT 1\\\"}\"}",
         "{\"name\": \"execute_sql\", \"parameters\": {\"query\": \"SELECT 1\"}}",
-        "<|python_tag|>{\"type\": \"function\", \"name\": \"execute_sql\", \"parameters\": {\"query\": \"SELECT 1\"}}",
         "{\"type\": \"function\", \"function\": {\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}}",
         "{\"function\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}",
         "```json\n{\"function_name\": \"execute_sql\", \"parameters\": {\"query\": \"SELECT 1\"}}\n",
         "<function=execute_sql>{\"query\": \"SELECT 1\"}</function>",
-        "[TOOL_CALLS][{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}]",
-        "[TOOL_CALLS]execute_sql[ARGS]{\"query\": \"SELECT 1\"}",
-        "[TOOL_CALLS]execute_sql[CALL_ID]abcDEF123[ARGS]{\"query\": \"SELECT 1\"}",
-        "[TOOL_CALLS]execute_sql{\"query\": \"SELECT 1\"}",
-        "[TOOL_CALLS] [{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}, \"id\": \"abcDEF123\"}]</s>",
-        "<tool_call>\n{'name': 'execute_sql', 'arguments': {'query': 'SELECT 1'}}\n</tool_call>",
         "<tool_call>\n<function=execute_sql>\n<parameter=query>\nSELECT 1\n</parameter>\n</function>\n</tool_call>",
         "<function=execute_sql>\n<parameter=query>\nSELECT 1\n</parameter>\n</function>",
         "<function=execute_sql{\"query\": \"SELECT 1\"}></function>",
         "<function=execute_sql{\"query\": \"SELECT 1\"}</function>",
         "<function=execute_sql>{\"query\": \"SELECT 1\"}</function><|eom_id|>",
-        "<tool_call>execute_sql\n<arg_key>query</arg_key>\n<arg_value>SELECT 1</arg_value>\n</tool_call>",
-        "<|python_tag|>execute_sql.call(query=\"SELECT 1\")",
-        "<|python_tag|>execute_sql(query='SELECT 1')<|eom_id|>",
-        "[execute_sql(query=\"SELECT 1\")]",
-        "<|python_start|>[execute_sql(query=\"SELECT 1\")]<|python_end|>",
-        "```tool_code\nexecute_sql(query=\"SELECT 1\")\n```",
-        "```tool_code\nprint(execute_sql(query=\"SELECT 1\"))\n```",
-        "```xml\n<tool_call>{\"name\": \"execute_sql\", \"arguments\": {\"query\": \"SELECT 1\"}}</tool_call>\n```",
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>execute_sql\n```json\n{\"query\": \"SELECT 1\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>execute_sql<｜tool▁sep｜>{\"query\": \"SELECT 1\"}<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
-        "<|channel|>commentary to=functions.execute_sql <|constrain|>json<|message|>{\"query\": \"SELECT 1\"}<|call|>",
     ] {
         let answer = rescued(content);
         let call = CallRequest { id: "call_1".into(), name: "execute_sql".into(), arguments: SQL.into() };
@@ -99,11 +81,7 @@ fn thinking_before_a_call_and_text_before_its_notation_stay() {
             "<think>\nI need <tool_call>, perhaps.\n</think>\n{\"name\": \"roman\", \"arguments\": {\"number\": 7}}",
             "<think>\nI need <tool_call>, perhaps.\n</think>",
         ),
-        (
-            "I look.\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>roman<｜tool▁sep｜>{\"number\": 7}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-            "I look.",
-        ),
-        ("I look.[TOOL_CALLS]roman[ARGS]{\"number\": 7}", "I look."),
+        ("I look.\n<function=roman><parameter=number>7</parameter></function>", "I look."),
     ] {
         let answer = rescued(content);
         assert_eq!((answer.calls.len(), answer.content.as_str()), (1, around), "{content}");
@@ -115,8 +93,6 @@ fn what_stands_between_tags_becomes_what_the_schema_wants() {
     let of = |content: &str| rescued(content).calls.into_iter().map(|call| call.arguments).collect::<Vec<_>>();
     assert_eq!(of("<function=roman><parameter=number>7</parameter></function>"), [r#"{"number":7}"#]);
     assert_eq!(of("<function=execute_sql><parameter=query>7</parameter></function>"), [r#"{"query":"7"}"#]);
-    assert_eq!(of("[roman(number=7), roman(number=8)]"), [r#"{"number":7}"#, r#"{"number":8}"#]);
-    assert_eq!(of("[TOOL_CALLS]roman[ARGS]{\"number\": 7}[TOOL_CALLS]roman[ARGS]{\"number\": 8}").len(), 2);
     let query = "<function=execute_sql>\n<parameter=query>\nSELECT 1\n  WHERE a < 2\n</parameter>\n</function>";
     assert_eq!(of(query), [r#"{"query":"SELECT 1\n  WHERE a < 2"}"#]);
 }
@@ -139,30 +115,20 @@ fn what_might_be_only_talk_stays_talk() {
         "{\"name\": \"roman\", \"arguments\": [7]}",
         "{\"name\": \"roman\"}",
         "{\"name\": \"Ada\", \"age\": 36}",
+        "[TOOL_CALLS]roman[ARGS]{\"number\": 7}",
+        "[roman(number=7)]",
         "<tool_call>{\"name\": \"roman\", \"arguments\": {\"number\": 7}</tool_call>",
         "execute_sql(query=\"SELECT 1\")",
         "```python\nexecute_sql(query=\"SELECT 1\")\n```",
         "```python\nprint(execute_sql(query=\"SELECT 1\"))\n```",
-        "[execute_sql(\"SELECT 1\")]",
         "[execute_sql(query=\"SELECT 1\")](https://example.org)",
         "[execute_sql](https://example.org)",
-        "[roman(number=\"seven\")]",
-        "[unknown(number=7), roman(number=7)]",
         "Models write `<tool_call>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</tool_call>` then.",
         "Like this:\n```\n<tool_call>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</tool_call>\n```\nDone.",
         "Like this:\n```xml\n<function=roman><parameter=number>7</parameter></function>\n```",
         "<function=roman><parameter=number>seven</parameter></function>",
         "<function=roman><parameter=number>7",
         "<tool_call>roman</tool_call>",
-        "<tool_call>{'name': 'roman', 'arguments': {'number': 7}",
-        "<|python_tag|>import math\nprint(math.pi)",
-        "<|python_tag|>roman.call(number=__import__('os'))",
-        "Mistral writes [TOOL_CALLS] before its calls.",
-        "[TOOL_CALLS]roman[ARGS]7",
-        "<｜tool▁calls▁begin｜>",
-        "<｜tool▁call▁begin｜>unknown<｜tool▁sep｜>{\"number\": 7}<｜tool▁call▁end｜>",
-        "<|channel|>final<|message|>{\"number\": 7}",
-        "<|channel|>commentary to=functions.unknown<|message|>{\"number\": 7}<|call|>",
         "<think>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</think>",
         "[]",
         "[1, 2]",

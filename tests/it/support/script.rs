@@ -55,7 +55,6 @@ pub struct Script {
     requests: Mutex<Vec<Request>>,
     asked: Notify,
     sees: AtomicBool,
-    local: AtomicBool,
     context_tokens: Mutex<Option<u32>>,
 }
 
@@ -65,10 +64,6 @@ impl Script {
     }
 
     /// From now on it can see images.
-    pub fn is_local(&self) {
-        self.local.store(true, Ordering::Relaxed);
-    }
-
     pub fn sees(&self) {
         self.sees.store(true, Ordering::Relaxed);
     }
@@ -118,7 +113,7 @@ impl Model for Script {
 
     fn abilities(&self) -> Abilities {
         let context_tokens = self.context_tokens.lock().unwrap().unwrap_or(Abilities::default().context_tokens);
-        Abilities { context_tokens, images: self.sees.load(Ordering::Relaxed), local: self.local.load(Ordering::Relaxed) }
+        Abilities { context_tokens, images: self.sees.load(Ordering::Relaxed) }
     }
 }
 

@@ -37,10 +37,10 @@ pub(in crate::agent) struct Offer {
 }
 
 impl Offer {
-    /// The names of the tools, for the coach of a model that is `local` or not.
-    pub(in crate::agent) fn toolbox(&self, local: bool) -> Toolbox {
+    /// The names of the tools, for the coach.
+    pub(in crate::agent) fn toolbox(&self) -> Toolbox {
         let offered = self.tools.iter().map(|tool| tool.name.clone()).collect();
-        Toolbox { offered, others: self.others.clone(), local }
+        Toolbox { offered, others: self.others.clone() }
     }
 }
 

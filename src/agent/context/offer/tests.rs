@@ -126,7 +126,7 @@ fn one_that_is_larger_than_the_room_keeps_no_other_away() {
     let offer = of(own, Vec::new()).within(3000, &[], &["c00".to_owned()]);
     assert!(names(&offer).len() > 5 && !names(&offer).contains(&"c00"));
     assert!(offer.section.contains("- c00: "), "{}", offer.section);
-    let toolbox = offer.toolbox(true);
+    let toolbox = offer.toolbox();
     assert!(toolbox.has("c00") && toolbox.has("c05") && toolbox.has("restart") && !toolbox.has("c30"));
 }
 
