@@ -17,7 +17,10 @@ fn record(event: Event) -> EventRecord {
 
 /// The frame of an event.
 fn shown(event: Value) -> Value {
-    serde_json::to_value(record(self::event(&event.to_string())).frame().expect("a frame")).unwrap()
+    let record = record(self::event(&event.to_string()));
+    let mut frame = serde_json::to_value(record.frame().expect("a frame")).unwrap();
+    assert_eq!(frame.as_object_mut().unwrap().remove("at"), Some(json!(record.at)));
+    frame
 }
 
 /// The words for the log lines of an event.

@@ -195,16 +195,18 @@ async fn no_image_is_kept_that_no_message_has() {
     client.until(|frame| frame["id"] == "m1").await;
     assert_eq!((kept().await, unsent().await), (1, 0));
 
-    // A word that decides an approval is not kept as a message, nor are the images beside it.
+    // A word with an image decides nothing: it declines, and becomes a turn of its own, since the
+    // limit ends the turn that asked.
     let code = "export default async (params) => (await fetch('https://a.example/')).status";
     let written = json!({"name": "reach", "description": "Reaches.", "code": code, "parameters_schema": {"type": "object"},
         "grants": {"http": {"hosts": ["a.example"]}}});
-    app.script([call("write_capability", written)]);
+    app.script([call("write_capability", written), text("I see.")]);
     client.say("build").await;
     client.asked().await;
     client.send(message("m2", "CANCELAR", 3, false)).await;
-    client.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
-    assert_eq!(unsent().await, 0);
+    client.turn().await;
+    client.turn().await;
+    assert_eq!((kept().await, unsent().await), (2, 0));
 
     // Two are said into a turn: a step sees the first, and a stop leaves the second where it is.
     for (id, n, stop) in [("s1", 4, false), ("s2", 5, true)] {
@@ -227,7 +229,7 @@ async fn no_image_is_kept_that_no_message_has() {
         }
         assert_eq!(unsent().await, 0, "{id}");
     }
-    assert_eq!(kept().await, 3);
+    assert_eq!(kept().await, 4);
     app.check_replay().await;
     // Replay finds an image that came in some other way.
     let strange = "INSERT INTO attachments VALUES (repeat('a', 64), 'image/png', 'x', now())";
