@@ -208,7 +208,7 @@ async fn a_call_at_which_the_server_dies_five_times_is_given_up_and_deaths_betwe
     app.crash().await;
     app.start_again().await;
     app.run_until_idle().await;
-    assert_eq!(app.count("SELECT count(*) FROM turns WHERE state = 'failed' AND reason LIKE '%5 times%'").await, 1);
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE state = 'failed' AND reason LIKE '%6 times%'").await, 1);
     app.script([text("here")]);
     let frames = app.connect().await.ask("and now?").await;
     assert_eq!(of_type(&frames, "assistant")["content"], "here");
