@@ -1,5 +1,6 @@
 //! The words of the house: types, ids and state machines. No I/O, no async, no clock.
 
+mod account;
 mod approval;
 mod budget;
 mod capability;
@@ -22,6 +23,7 @@ mod turn;
 mod wake_up;
 mod words;
 
+pub use account::{Account, Requests, ShownColumn};
 pub use approval::{ApprovalState, Channel, Decision, Finding, Shown, ShownCapability};
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
 pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCase, valid_name};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::turn::text_enum;
-use super::{Refusal, RefusalCode};
+use super::{Account, Refusal, RefusalCode};
 
 /// A tool as a model is offered it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,12 +107,15 @@ pub struct Outcome {
     /// The kind of refusal, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<RefusalCode>,
+    /// The facts for a person that no model reads.
+    #[serde(default, skip_serializing_if = "Account::is_empty")]
+    pub account: Account,
 }
 
 impl Outcome {
     /// A call that did its work.
     pub fn ok(result: impl Into<String>) -> Self {
-        Self { ok: true, result: result.into(), logs: Vec::new(), refusal: None }
+        Self { ok: true, result: result.into(), logs: Vec::new(), refusal: None, account: Account::default() }
     }
 
     /// The same in the form that is recorded: no longer than any of its readers can take.
@@ -143,7 +146,7 @@ impl Outcome {
 
     /// A call that failed; `result` tells the model what to do.
     pub fn failed(result: impl Into<String>) -> Self {
-        Self { ok: false, result: result.into(), logs: Vec::new(), refusal: None }
+        Self { ok: false, result: result.into(), logs: Vec::new(), refusal: None, account: Account::default() }
     }
 }
 

@@ -7,6 +7,7 @@ use super::approval::APPROVALS;
 use super::fact::{Fact, Reading, line};
 use super::message::message_row;
 use super::rows::Table;
+use super::said::said;
 use crate::domain::{ApprovalId, CallRequest, CallState, Classification, Machine, Outcome, Role, StepId, ToolCallId, TurnId};
 use crate::wire::ServerFrame;
 
@@ -106,10 +107,10 @@ pub struct ToolCallEnded {
 
 impl Fact for ToolCallEnded {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn, call, name, outcome: Outcome { ok, result, logs, refusal }, verdict, approval, kept } = self;
+        let Self { turn, call, name, outcome: Outcome { ok, result, logs, refusal, account }, verdict, approval, kept } = self;
         to.rows(|at| {
             let state = CallState::after(self.outcome.input());
-            let row = json!({ "state": state, "logs": logs, "ended_at": at.time, "refusal": refusal });
+            let row = json!({ "state": state, "logs": logs, "ended_at": at.time, "refusal": refusal, "ms": account.ms });
             let told = message_row(at, format!("tool/{call}"), *turn, Role::Tool, result, json!({ "tool_call_id": call }));
             let used = approval.map(|approval| APPROVALS.set(approval, json!({ "used_at": at.time })));
             [TOOL_CALLS.set(call, row), told].into_iter().chain(used)
@@ -119,6 +120,11 @@ impl Fact for ToolCallEnded {
             result: result.clone(),
             ok: *ok,
             logs: logs.clone(),
+            said: said(name, &self.outcome, verdict.as_deref()),
+            ms: account.ms,
+            version: account.version,
+            columns: account.columns.clone(),
+            total: account.total,
             kept: *kept,
             call: *call,
             turn: *turn,

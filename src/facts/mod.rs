@@ -10,6 +10,7 @@ mod fact;
 mod message;
 mod operation;
 mod rows;
+mod said;
 mod steering;
 mod step;
 mod task;

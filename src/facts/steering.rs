@@ -43,6 +43,8 @@ impl Fact for TurnSteered {
             moved: None,
             images: images.clone(),
             reason: None,
+            usage: None,
+            ms: None,
         })
         .log(|_| [line("task_steered", json!({ "message": message, "input": content }), content)])
         .print(|| (format!("message {message} said into it"), with_images(content, images)));

@@ -50,19 +50,35 @@ pub struct TasksFired {
     /// The model they name for that turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Their titles, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub titles: Vec<String>,
 }
 
 impl Fact for TasksFired {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { tasks, turn, due_at, model } = self;
+        let Self { tasks, turn, due_at, model, titles } = self;
         to.rows(|_| {
             let fired = tasks.iter().zip(due_at);
             let fired = fired.map(|(task, due_at)| TASKS.set(task, json!({ "fired_due_at": time(*due_at) })));
             fired.chain(model.iter().map(|model| TURNS.set(turn, json!({ "task_model": model }))))
         })
+        .frame(|_| ServerFrame::Fired { turn: *turn, tasks: tasks.clone(), content: fired(titles) })
         .print(|| {
             (format!("for tasks {}", json!(tasks)), model.as_ref().map(|model| format!("with {model}")).unwrap_or_default())
         });
+    }
+}
+
+/// The sentence for a person on tasks that fell due.
+fn fired(titles: &[String]) -> String {
+    match titles {
+        [] => "Tasks fell due.".to_owned(),
+        [title] => format!("The task “{title}” fell due."),
+        titles => {
+            let named: Vec<_> = titles.iter().map(|title| format!("“{title}”")).collect();
+            format!("{} tasks fell due: {}.", titles.len(), named.join(", "))
+        }
     }
 }
 

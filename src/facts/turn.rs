@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::fact::{Fact, Reading, line};
 use super::message::{MESSAGES, attachments, message_row, steered, with_images};
 use super::rows::{Change, Table, fields};
-use crate::domain::{Failure, Image, Machine, MessageId, Origin, Role, TurnId, TurnInput, TurnState};
+use crate::domain::{Failure, Image, Requests, Machine, MessageId, Origin, Role, TurnId, TurnInput, TurnState};
 use crate::wire::ServerFrame;
 
 /// The state of each turn.
@@ -20,9 +20,9 @@ pub(super) fn turn_is(turn: TurnId, state: Option<TurnState>, also: Value) -> Ch
     TURNS.set(turn, Value::Object(row))
 }
 
-fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>) -> ServerFrame {
+fn turn_frame(turn: TurnId, state: TurnState, reason: Option<String>, usage: Option<Requests>, ms: Option<i64>) -> ServerFrame {
     let (id, origin, content, message, moved, images) = (None, None, None, None, None, Vec::new());
-    ServerFrame::Turn { turn, state, id, origin, content, message, moved, images, reason }
+    ServerFrame::Turn { turn, state, id, origin, content, message, moved, images, reason, usage, ms }
 }
 
 /// An input was accepted; from here on it is never lost.
@@ -68,6 +68,8 @@ impl Fact for TurnQueued {
             moved: *moved,
             images: images.clone(),
             reason: None,
+            usage: None,
+            ms: None,
         })
         .print(|| (format!("queued, from a {origin}"), with_images(content, images)));
     }
@@ -86,7 +88,7 @@ impl Fact for TurnStarted {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { turn, fence } = *self;
         to.rows(|_| [turn_is(turn, TurnState::after(TurnInput::Claim), json!({ "fence": fence }))])
-            .frame(|_| turn_frame(turn, TurnState::Running, None))
+            .frame(|_| turn_frame(turn, TurnState::Running, None, None, None))
             .log(|input| {
                 let words = input.map_or_else(|| format!("taken up again, the {fence}. time"), str::to_owned);
                 [line("task_started", json!({ "attempt": fence, "input": input }), words)]
@@ -112,8 +114,8 @@ impl Fact for TurnResumed {
         to.rows(|_| [turn_is(*turn, TurnState::after(TurnInput::Resume), json!({}))])
             .frame(|_| {
                 let (turn, id, content, images) = (*turn, client_id.clone(), content.clone(), Vec::new());
-                let (state, origin, message, moved, reason) = (TurnState::Queued, None, None, None, None);
-                ServerFrame::Turn { turn, state, id, origin, content, message, moved, images, reason }
+                let (state, origin, message, moved, reason, usage, ms) = (TurnState::Queued, None, None, None, None, None, None);
+                ServerFrame::Turn { turn, state, id, origin, content, message, moved, images, reason, usage, ms }
             })
             .print(|| ("in the queue again".to_owned(), content.clone().unwrap_or_default()));
     }
@@ -133,18 +135,25 @@ pub struct TurnEnded {
     /// If the model had too many requests: seconds after which it may take one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
+    /// The requests that it made to models, and their cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Requests>,
+    /// How long it took from its acceptance, without the time in which it waited for a person, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<i64>,
 }
 
 impl Fact for TurnEnded {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn, state, reason, failure, retry_after: _ } = self;
+        let Self { turn, state, reason, failure, retry_after: _, usage, ms } = self;
         to.rows(|at| [turn_is(*turn, Some(*state), json!({ "reason": reason, "ended_at": at.time }))])
             .frame(|_| match state {
                 TurnState::Failed => {
                     let content = reason.clone().unwrap_or_default();
-                    ServerFrame::Error { content, turn: Some(*turn), failure: *failure, id: None }
+                    let (turn, failure, usage, ms) = (Some(*turn), *failure, *usage, *ms);
+                    ServerFrame::Error { content, turn, failure, id: None, usage, ms }
                 }
-                state => turn_frame(*turn, *state, reason.clone()),
+                state => turn_frame(*turn, *state, reason.clone(), *usage, *ms),
             })
             .log(|_| {
                 let event = if *state == TurnState::Completed { "task_completed" } else { "task_aborted" };

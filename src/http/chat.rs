@@ -396,7 +396,7 @@ impl Socket {
     }
 
     async fn refuse(&mut self, why: &str, id: Option<String>) -> Result<(), SocketEnd> {
-        self.send(&ServerFrame::Error { content: why.to_owned(), turn: None, failure: None, id }).await
+        self.send(&ServerFrame::Error { content: why.to_owned(), turn: None, failure: None, id, usage: None, ms: None }).await
     }
 
     async fn send(&mut self, frame: &impl Serialize) -> Result<(), SocketEnd> {

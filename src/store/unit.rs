@@ -187,10 +187,11 @@ impl Unit {
             result: self.clean(&end.outcome.result).into_owned(),
             logs: end.outcome.logs.iter().map(|line| self.clean(line).into_owned()).collect(),
             refusal: end.outcome.refusal,
+            account: end.outcome.account.clone(),
         }
         .bounded();
         let sequence = query_scalar!(
-            r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS "sequence!""#,
+            r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS "sequence!""#,
             lease.turn.0,
             lease.fence,
             end.call().0,
@@ -200,7 +201,8 @@ impl Unit {
             &end.proposal_sha256()[..],
             end.verdict(),
             self.now,
-            outcome.refusal.map(RefusalCode::as_str)
+            outcome.refusal.map(RefusalCode::as_str),
+            (!outcome.account.is_empty()).then(|| json!(outcome.account))
         )
         .fetch_one(&mut *self.tx)
         .await?;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::domain::{
     ApprovalId, ApprovalState, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo, OperationKind,
-    OperationState, Origin, Shown, TaskId, ToolCallId, TurnId, TurnState,
+    OperationState, Origin, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
@@ -139,6 +139,12 @@ pub enum ServerFrame {
         /// The reason for its end, if it did not simply complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// The requests that it made to models, and their cost; with the state that ends it only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Requests>,
+        /// How long it took without waiting for a person, in milliseconds; likewise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ms: Option<i64>,
     },
     /// From this step on the model is shown words that a person said into the turn.
     Shown {
@@ -200,6 +206,21 @@ pub enum ServerFrame {
         result: String,
         /// False when the tool refused or failed.
         ok: bool,
+        /// The outcome in one sentence for a person.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        said: String,
+        /// How long it took, in milliseconds, if it was carried out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ms: Option<i64>,
+        /// The version of the capability that was called.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<i32>,
+        /// The columns of its rows, if it is one statement that gives rows.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        columns: Vec<ShownColumn>,
+        /// How many rows there are, those that `result` leaves out among them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total: Option<i64>,
         /// The lines a capability logged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         logs: Vec<String>,
@@ -290,6 +311,12 @@ pub enum ServerFrame {
         /// The client's own id of the message that was refused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
+        /// The requests that the turn made to models, and their cost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Requests>,
+        /// How long the turn took without waiting for a person, in milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ms: Option<i64>,
     },
     /// A task was made, changed or deleted.
     Task {
@@ -297,6 +324,15 @@ pub enum ServerFrame {
         task: Value,
         /// True when it is gone.
         deleted: bool,
+    },
+    /// Tasks fell due and began a turn. Its `turn` frame came before, with words for the model.
+    Fired {
+        /// The turn.
+        turn: TurnId,
+        /// Which tasks.
+        tasks: Vec<TaskId>,
+        /// The same in a sentence for a person.
+        content: String,
     },
     /// Tasks are due and wait, since tasks began as many turns as they may in an hour.
     Held {

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn an_outcome_is_recorded_no_longer_than_everybody_can_take_it() {
     let logs = (0..100_000).map(|n| format!("line {n}")).chain(["é".repeat(MOST_LINE)]).collect();
-    let long = Outcome { ok: true, result: "é".repeat(MOST_RESULT), logs, refusal: None };
+    let long = Outcome { logs, ..Outcome::ok("é".repeat(MOST_RESULT)) };
     let bounded = long.bounded();
     assert!(bounded.result.len() < MOST_RESULT + 64 && bounded.result.ends_with("é… (cut: it has 1048576 bytes)"));
     assert!(bounded.logs.iter().map(String::len).sum::<usize>() < MOST_LOGS + 64);

@@ -14,6 +14,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
+use tokio::time::Instant;
 
 pub use self::gate::Gate;
 pub(super) use self::pools::AgentPools;
@@ -26,7 +27,7 @@ use self::transaction::{Seal, StatementTerms};
 use super::unit::{Doubt, kept_of, used_approval};
 use super::{CallEnd, Earlier, Judgement, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
-    CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
+    Account, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
 };
 use crate::facts::EventRecord;
 use crate::governor::Permit;
@@ -77,6 +78,8 @@ type Sealed = (String, Option<Committed>);
 struct Committed {
     /// Its number.
     sequence: i64,
+    /// The facts for a person.
+    account: Account,
     /// Held until the announcement.
     doubt: Doubt,
 }
@@ -112,7 +115,8 @@ impl Store {
         let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
             Ok(statements) => {
-                let terms = StatementTerms { seal: Seal::Call(&end), login: sql.login, promised: sql.promised };
+                let (login, promised, begun) = (sql.login, sql.promised, Instant::now());
+                let terms = StatementTerms { seal: Seal::Call(&end), login, promised, begun };
                 match self.run_sealed(lease, &statements, terms, now).await? {
                     StatementsEnd::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
                     StatementsEnd::Done(result, committed) => {
@@ -124,8 +128,9 @@ impl Store {
                             _ => None,
                         };
                         let kept = kept_of(&self.pool, permit.call()).await.unwrap_or(None);
-                        if let Some(Committed { sequence, doubt }) = committed {
-                            let event = end.recorded(lease, outcome.clone(), approval, kept);
+                        if let Some(Committed { sequence, account, doubt }) = committed {
+                            let told = Outcome { account, ..outcome.clone() };
+                            let event = end.recorded(lease, told, approval, kept);
                             self.signals.announce(EventRecord { conversation: lease.conversation, sequence, at: now, event });
                             doubt.dispelled();
                         }
@@ -246,9 +251,10 @@ impl Store {
         let failed = match Statement::new(text, params, ResultRoom::Whole(WHOLE)) {
             Err(refusal) => refusal,
             Ok(statement) => {
-                match self.run_sealed(lease, &[statement], StatementTerms { seal, login, promised: false }, now).await? {
+                let terms = StatementTerms { seal, login, promised: false, begun: Instant::now() };
+                match self.run_sealed(lease, &[statement], terms, now).await? {
                     StatementsEnd::Done(answer, committed) => {
-                        if let Some(Committed { sequence, doubt }) = committed {
+                        if let Some(Committed { sequence, account: _, doubt }) = committed {
                             self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
                             doubt.dispelled();
                         }

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use sqlx::postgres::{PgRow, PgTypeInfo, PgTypeKind};
+use sqlx::postgres::{PgColumn, PgRow, PgTypeInfo, PgTypeKind};
 use sqlx::{Column, Row, TypeInfo, ValueRef};
 
-use crate::domain::{Refusal, RefusalCode};
+use crate::domain::{Refusal, RefusalCode, ShownColumn};
 
 /// How much of a result is shown.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +77,11 @@ impl Collector {
         })
     }
 
+    /// How many rows there are, those that are left out among them.
+    pub(super) fn total(&self) -> usize {
+        self.total
+    }
+
     /// The rows as a JSON array; if some were left out, an object that says so beside them.
     pub(super) fn finish(self) -> String {
         let Self { json, shown, total, .. } = self;
@@ -89,17 +94,32 @@ impl Collector {
     }
 }
 
+/// The columns of a statement's rows, for a person; `row_json` names them the same way.
+pub(super) fn shown_columns(columns: &[PgColumn]) -> Vec<ShownColumn> {
+    let mut names: Vec<String> = Vec::with_capacity(columns.len());
+    for column in columns {
+        names.push(distinct(column.name(), &names));
+    }
+    let kinds = columns.iter().map(|column| column.type_info().name().to_lowercase());
+    names.into_iter().zip(kinds).map(|(name, kind)| ShownColumn { name, kind }).collect()
+}
+
+/// A column's name, with a number if it is taken: `SELECT 1, 2` gives two columns of one name, and the reader must see both.
+fn distinct(column: &str, taken: &[String]) -> String {
+    let mut name = column.to_owned();
+    let mut copy = 2;
+    while taken.contains(&name) {
+        name = format!("{column}_{copy}");
+        copy += 1;
+    }
+    name
+}
+
 fn row_json(row: &PgRow, value_bytes: usize) -> Result<String, sqlx::Error> {
     let mut json = String::from("{");
     let mut names: Vec<String> = Vec::with_capacity(row.len());
     for column in row.columns() {
-        // `SELECT 1, 2` gives two columns of one name; the reader must see both.
-        let mut name = column.name().to_owned();
-        let mut copy = 2;
-        while names.contains(&name) {
-            name = format!("{}_{copy}", column.name());
-            copy += 1;
-        }
+        let name = distinct(column.name(), &names);
         let raw = row.try_get_raw(column.ordinal())?;
         let value = if raw.is_null() {
             "null".to_owned()

@@ -8,9 +8,9 @@ use sqlx::postgres::{PgConnection, PgTypeInfo, PgTypeKind};
 use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr, Statement as _};
 
 use super::Failure;
-use super::rows::{Collector, RowLimits};
+use super::rows::{Collector, RowLimits, shown_columns};
 use super::told::{describe, refusal, told_of};
-use crate::domain::Refusal;
+use crate::domain::{Refusal, ShownColumn};
 
 /// Statements that begin or end a transaction, or speak another protocol than question and answer.
 const REFUSED: &[&str] =
@@ -28,6 +28,16 @@ pub(super) struct Statement<'a> {
     /// True if values were given for which it has no place.
     pub(super) unused: bool,
     room: ResultRoom,
+}
+
+/// The result of a statement.
+pub(super) struct StatementResult {
+    /// Its rows or its count, as JSON.
+    pub(super) json: String,
+    /// The columns of its rows, if it gives rows.
+    pub(super) columns: Vec<ShownColumn>,
+    /// How many rows there are, if it gives rows.
+    pub(super) total: Option<usize>,
 }
 
 /// The room for a result.
@@ -95,7 +105,7 @@ impl<'a> Statement<'a> {
     }
 
     /// Runs it, and returns its rows or its count as JSON.
-    pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<String, Failure> {
+    pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<StatementResult, Failure> {
         // Postgres prepares one statement only, so this refuses a second one. Then it runs by the
         // simple protocol, which gives every value in its text form. Nothing ran in between, so
         // Postgres parses it the same way again.
@@ -103,8 +113,9 @@ impl<'a> Statement<'a> {
             .prepare(AssertSqlSafe(self.text.to_owned()).into_sql_str())
             .await
             .map_err(|error| describe(error, self.text, 0))?;
+        let columns = shown_columns(prepared.columns());
         if self.params.is_empty() {
-            return self.collect(connection, self.text.to_owned(), 0).await;
+            return self.collect(connection, self.text.to_owned(), 0, columns).await;
         }
         // Postgres inferred these types, and infers the same ones for the same text again.
         let types = match prepared.parameters() {
@@ -126,11 +137,17 @@ impl<'a> Statement<'a> {
             .map_err(|error| describe(error, self.text, PREPARE.len()))?;
         let literals: Vec<_> = self.params.iter().zip(&types).map(|(value, of)| literal(value, of)).collect();
         let execute = format!("EXECUTE level3_statement({})", literals.join(", "));
-        self.collect(connection, execute, usize::MAX).await
+        self.collect(connection, execute, usize::MAX, columns).await
     }
 
     /// `before`: the number of characters in `sql` before the statement, for positions in errors.
-    async fn collect(&self, connection: &mut PgConnection, sql: String, before: usize) -> Result<String, Failure> {
+    async fn collect(
+        &self,
+        connection: &mut PgConnection,
+        sql: String,
+        before: usize,
+        columns: Vec<ShownColumn>,
+    ) -> Result<StatementResult, Failure> {
         let (ResultRoom::Shown(limits) | ResultRoom::Whole(limits)) = self.room;
         let whole = matches!(self.room, ResultRoom::Whole(_));
         let described = |error| describe(error, self.text, before);
@@ -146,7 +163,8 @@ impl<'a> Statement<'a> {
             }
         }
         drop(results);
-        Ok(match (collector, &*self.first) {
+        let total = (!columns.is_empty()).then(|| collector.as_ref().map_or(0, Collector::total));
+        let json = match (collector, &*self.first) {
             (Some(rows), _) => match (self.room, rows.too_much()) {
                 (ResultRoom::Whole(_), Some(told)) => return Err(Failure::Statement(told)),
                 _ => rows.finish(),
@@ -155,7 +173,8 @@ impl<'a> Statement<'a> {
             (None, "SELECT" | "WITH" | "VALUES" | "TABLE" | "SHOW" | "EXPLAIN") if changed == 0 => "[]".to_owned(),
             (None, "WITH") => json!({ "row_count": changed }).to_string(),
             (None, other) => json!({ "done": other }).to_string(),
-        })
+        };
+        Ok(StatementResult { json, columns, total })
     }
 }
 

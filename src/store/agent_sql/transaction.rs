@@ -3,15 +3,17 @@
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;
+use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Row};
+use tokio::time::Instant;
 
 use super::keeping::Keeping;
 use super::pools::AgentPool;
 use super::seam::AgentLogin;
-use super::statement::Statement;
+use super::statement::{Statement, StatementResult};
 use super::told::{busy, describe, ended_transaction, is_code, too_much};
 use super::{Committed, Failure, Sealed};
-use crate::domain::{Finding, MOST_RESULT, ToolCallId};
+use crate::domain::{Account, Finding, MOST_RESULT, ShownColumn, ToolCallId};
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::session;
 use crate::store::things::operations::shown;
@@ -34,6 +36,8 @@ pub(super) struct StatementTerms<'a> {
     pub(super) login: AgentLogin,
     /// A person was told that all that is lost can be put back.
     pub(super) promised: bool,
+    /// The moment at which they began.
+    pub(super) begun: Instant,
 }
 
 const TRANSACTION: &str = "pg_catalog.pg_current_xact_id()::pg_catalog.text";
@@ -47,7 +51,7 @@ impl Store {
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        StatementTerms { seal, login, promised }: StatementTerms<'_>,
+        StatementTerms { seal, login, promised, begun }: StatementTerms<'_>,
         now: DateTime<Utc>,
     ) -> Result<Sealed, Failure> {
         let Begun { mut running, transaction, before, rows } = self.begin_as(login, &seal).await?;
@@ -60,8 +64,8 @@ impl Store {
         }
 
         let ran = match seal.run(login, connection, statements, &transaction).await {
-            Ok(result) if matches!(seal, Seal::Call(_)) && result.len() > MOST_RESULT => {
-                Err(Failure::Statement(too_much(result.len())))
+            Ok(result) if matches!(seal, Seal::Call(_)) && result.json.len() > MOST_RESULT => {
+                Err(Failure::Statement(too_much(result.json.len())))
             }
             Ok(result) => match self.found(connection, login, &before, keeping.as_ref(), now).await {
                 Ok(None) => Ok(result),
@@ -73,8 +77,8 @@ impl Store {
             Err(failure) if matches!(seal, Seal::Nothing) => Err(failure),
             Err(failure) => Err(self.or_asks(failure, login).await),
         };
-        let result = match ran {
-            Ok(result) => self.clean(&result).into_owned(),
+        let (result, columns, total) = match ran {
+            Ok(StatementResult { json, columns, total }) => (self.clean(&json).into_owned(), columns, total),
             Err(Failure::Cut) => return Err(Failure::Cut),
             Err(failure) => {
                 if sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.is_ok() {
@@ -89,7 +93,8 @@ impl Store {
                 .await
                 .map_err(|error| describe(error, "", 0))?;
         }
-        let sequence = match self.seal(connection, lease, seal, &transaction, &result, now).await {
+        let account = self.account(begun, columns, total);
+        let sequence = match self.seal(connection, lease, seal, &transaction, (&result, &account), now).await {
             Ok(sequence) => sequence,
             Err(error) if is_code(&error, "L3003") => return Err(Failure::Statement(ended_transaction())),
             Err(error) => {
@@ -114,7 +119,15 @@ impl Store {
         running.backend = None;
         // The same as if the connection broke in the very moment of the commit.
         failpoint::hit(Point::AfterStatement).map_err(|_| Failure::Cut)?;
-        Ok((result, Some(Committed { sequence, doubt })))
+        Ok((result, Some(Committed { sequence, account, doubt })))
+    }
+
+    /// The facts for a person of statements that ran.
+    fn account(&self, begun: Instant, columns: Vec<ShownColumn>, total: Option<usize>) -> Account {
+        let columns = columns.into_iter().map(|column| ShownColumn { name: self.clean(&column.name).into_owned(), ..column });
+        let total = total.map(|total| i64::try_from(total).unwrap_or(i64::MAX));
+        let ms = i64::try_from(begun.elapsed().as_millis()).ok();
+        Account { ms, version: None, columns: columns.collect(), total }
     }
 
     /// The effects of the statements that nobody allowed.
@@ -176,7 +189,7 @@ impl Store {
         lease: &Lease,
         seal: Seal<'_>,
         transaction: &str,
-        result: &str,
+        (result, account): (&str, &Account),
         now: DateTime<Utc>,
     ) -> Result<Option<i64>, sqlx::Error> {
         match seal {
@@ -184,7 +197,7 @@ impl Store {
             Seal::Call(end) => {
                 let fact = format!("call:{}:t:{}", end.call(), end.verdict());
                 sqlx::query_scalar!(
-                    "SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                    "SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
                     self.sql_token(&fact, lease.fence, transaction, result),
                     lease.turn.0,
                     lease.fence,
@@ -193,7 +206,8 @@ impl Store {
                     result,
                     &end.proposal_sha256()[..],
                     end.verdict(),
-                    now
+                    now,
+                    json!(account)
                 )
                 .fetch_one(&mut **connection)
                 .await
@@ -241,27 +255,32 @@ impl Seal<'_> {
 
     /// Runs the statements one after the other, and none after one that failed or left the
     /// transaction. The results of several come in one list; so does a single one with a note
-    /// beside it.
+    /// beside it. The columns are those of a single one.
     async fn run(
         &self,
         login: AgentLogin,
         connection: &mut PgConnection,
         statements: &[Statement<'_>],
         transaction: &str,
-    ) -> Result<String, Failure> {
+    ) -> Result<StatementResult, Failure> {
         let unused = statements.iter().any(|statement| statement.unused);
         if let ([only], false) = (statements, unused) {
             return only.run(connection).await;
         }
-        let mut results = Vec::new();
+        let (mut results, mut columns, mut total) = (Vec::new(), Vec::new(), None);
         for (at, statement) in statements.iter().enumerate() {
             if at > 0 {
                 self.next(login, connection, transaction).await.map_err(|failure| failure.of(at - 1, statements))?;
             }
-            results.push(statement.run(connection).await.map_err(|failure| failure.of(at, statements))?);
+            let result = statement.run(connection).await.map_err(|failure| failure.of(at, statements))?;
+            results.push(result.json);
+            if statements.len() == 1 {
+                (columns, total) = (result.columns, result.total);
+            }
         }
         let note = if unused { NOTE } else { "" };
-        Ok(format!("{{\"results\":[{}]{note}}}", results.join(",")))
+        let json = format!("{{\"results\":[{}]{note}}}", results.join(","));
+        Ok(StatementResult { json, columns, total })
     }
 
     /// Checks between two statements that the first one left the transaction as it was.

@@ -126,6 +126,7 @@ impl Unit {
             return Ok(false);
         }
         let (tasks, due_at): (Vec<_>, _) = due.iter().filter_map(|task| Some((task.id, task.due_at?))).unzip();
+        let titles = due.iter().filter(|task| task.due_at.is_some()).map(|task| task.title.clone()).collect();
         // This settles their wake-ups.
         let ids: Vec<_> = tasks.iter().map(|task| task.0).collect();
         query!("UPDATE tasks SET fired_due_at = due_at WHERE task_id = ANY($1)", &ids).execute(&mut *self.tx).await?;
@@ -135,7 +136,7 @@ impl Unit {
                 .execute(&mut *self.tx)
                 .await?;
         }
-        let event = TasksFired { tasks, turn, due_at, model: model.clone() };
+        let event = TasksFired { tasks, turn, due_at, model: model.clone(), titles };
         self.append(*conversation, event.into()).await?;
         Ok(true)
     }

@@ -383,7 +383,8 @@ impl Unit {
         };
         let reason = reason.map(|reason| self.clean(reason).into_owned());
         let state = self.advance(held, input, reason.as_deref()).await?;
-        let ended = TurnEnded { turn: held.turn, state, reason, failure, retry_after };
+        let (usage, ms) = self.account_of(held.turn).await?;
+        let ended = TurnEnded { turn: held.turn, state, reason, failure, retry_after, usage: Some(usage), ms };
         self.append(held.conversation, ended.into()).await?;
         Ok(())
     }

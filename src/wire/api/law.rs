@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Budgets, Mode, ProfilePolicy, Rate, Rule};
 
+pub use crate::domain::Requests;
+
 /// `GET /api/policy/{profile}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NamedPolicy {
@@ -72,20 +74,6 @@ pub struct Span {
     pub model: Requests,
     /// Of tools.
     pub tool_calls: CallCounts,
-}
-
-/// The requests to models, summed up, and their cost. Requests of the governor and of summaries count, and answers that broke off; words of
-/// the controller's own do not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Requests {
-    /// How often.
-    pub requests: u64,
-    /// Tokens read, as the providers counted.
-    pub input_tokens: u64,
-    /// Tokens written, likewise.
-    pub output_tokens: u64,
-    /// Millionths of a dollar; `None` if the price of a request is not known.
-    pub cost_micros: Option<u64>,
 }
 
 /// Tool calls by what became of them, on the day they were asked for.

@@ -1,0 +1,45 @@
+//! The sentences for a person.
+
+use super::*;
+use crate::domain::{Account, Refusal};
+
+fn of(tool: &str, result: &str) -> String {
+    said(tool, &Outcome::ok(result), Some("allow"))
+}
+
+#[test]
+fn what_was_done_is_said_in_a_sentence() {
+    for (tool, result, expected) in [
+        (EXECUTE_SQL, r#"{"row_count":1}"#, "It changed 1 row."),
+        (EXECUTE_SQL, r#"{"results":[[],{"done":"CREATE"}]}"#, "2 statements ran."),
+        (EXECUTE_SQL, r#"{"done":"CREATE"}"#, "The statement ran."),
+        (EXECUTE_SQL, r#"[{"a":1},{"a":2}]"#, "It gave 2 rows."),
+        (MANAGE_TASKS, r#"{"id":1,"title":"Buy tea","status":"pending"}"#, "The task “Buy tea” is on the list."),
+        (MANAGE_TASKS, r#"{"id":1,"title":"Buy tea","status":"done"}"#, "The task “Buy tea” is done."),
+        (MANAGE_TASKS, r#"{"deleted":{"id":1,"title":"Buy tea"}}"#, "The task “Buy tea” was deleted."),
+        (MANAGE_TASKS, "[]", "The tasks were looked at."),
+        (WRITE_CAPABILITY, r#"{"name":"roman","version":2}"#, "Version 2 of the capability `roman` is live."),
+        (RESTART, r#"{"reloaded":["roman"]}"#, "Every capability was loaded afresh."),
+        ("roman", "XIV", "`roman` was called."),
+    ] {
+        assert_eq!(of(tool, result), expected);
+    }
+}
+
+#[test]
+fn the_number_of_rows_counts_those_that_are_not_shown() {
+    let account = Account { total: Some(300), ..Account::default() };
+    let outcome = Outcome { account, ..Outcome::ok(r#"{"rows":[],"cut":"Only the first 200"}"#) };
+    assert_eq!(said(EXECUTE_SQL, &outcome, Some("allow")), "It gave 300 rows.");
+}
+
+#[test]
+fn no_words_for_a_model_reach_a_person() {
+    for code in RefusalCode::ALL {
+        let outcome = Outcome::refused(&Refusal::new(*code, "Make it yourself, the user cannot."));
+        let told = said("nope", &outcome, Some("deny"));
+        assert!(!told.contains("Make it") && !told.contains("missing field") && told.ends_with('.'), "{code}: {told}");
+    }
+    assert_eq!(said("nope", &Outcome::failed("{\"error\": 1}"), Some("allow")), "`nope` did not succeed.");
+    assert_eq!(said("nope", &Outcome::failed("Not run."), None), "The turn ended before this was done.");
+}
