@@ -24,7 +24,7 @@ fn done(tool: &str, outcome: &Outcome) -> String {
     match (tool, outcome.account.version) {
         (EXECUTE_SQL, _) => ran(&told, outcome.account.total),
         (MANAGE_TASKS, _) => tasks(&told),
-        (WRITE_CAPABILITY, _) => match (told["name"].as_str(), told["version"].as_i64()) {
+        (WRITE_CAPABILITY, _) => match (told["installed"].as_str(), told["version"].as_i64()) {
             (Some(name), Some(version)) => format!("Version {version} of the capability `{name}` is live."),
             _ => "The capability was written.".to_owned(),
         },

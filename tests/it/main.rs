@@ -63,6 +63,7 @@ mod steering;
 mod stop;
 mod talked_over;
 mod tasks;
+mod told;
 mod tour;
 mod truth;
 mod turn_log;

@@ -131,6 +131,7 @@ async fn a_due_task_wakes_the_agent_at_its_moment_and_once() {
     let frames = client.turn().await;
     assert_eq!((&frames[0]["type"], &frames[0]["origin"]), (&json!("turn"), &json!("task")));
     assert!(frames[0]["content"].as_str().unwrap().starts_with("[heartbeat]"));
+    assert_eq!(of_type(&frames, "fired")["content"], "The task “Call Ada” fell due.", "the words for a person");
     assert_eq!(of_type(&frames, "assistant")["content"], "Time to call Ada.");
     app.advance(3600);
     app.run_until_idle().await;

@@ -18,7 +18,7 @@ fn what_was_done_is_said_in_a_sentence() {
         (MANAGE_TASKS, r#"{"id":1,"title":"Buy tea","status":"done"}"#, "The task “Buy tea” is done."),
         (MANAGE_TASKS, r#"{"deleted":{"id":1,"title":"Buy tea"}}"#, "The task “Buy tea” was deleted."),
         (MANAGE_TASKS, "[]", "The tasks were looked at."),
-        (WRITE_CAPABILITY, r#"{"name":"roman","version":2}"#, "Version 2 of the capability `roman` is live."),
+        (WRITE_CAPABILITY, r#"{"installed":"roman","version":2}"#, "Version 2 of the capability `roman` is live."),
         (RESTART, r#"{"reloaded":["roman"]}"#, "Every capability was loaded afresh."),
         ("roman", "XIV", "`roman` was called."),
     ] {

@@ -3,7 +3,6 @@
 use sqlx::query;
 
 use crate::domain::{Requests, TurnId};
-use crate::store::things::usage::count;
 use crate::store::{StoreError, Unit};
 
 impl Unit {
@@ -30,6 +29,7 @@ impl Unit {
         )
         .fetch_one(&mut *self.tx)
         .await?;
+        let count = |number: i64| u64::try_from(number).unwrap_or(0);
         let requests = Requests {
             requests: count(row.requests),
             input_tokens: count(row.input),
