@@ -18,7 +18,7 @@ pub use capabilities::{
     Tested, Version,
 };
 pub use conversations::{
-    ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, Piece, SearchHit, SearchResults,
+    BranchPoint, ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, Piece, SearchHit, SearchResults,
     Tasks,
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};

@@ -15,6 +15,7 @@ mod approvals;
 mod attacks;
 mod backup;
 mod bounds;
+mod branches;
 mod capabilities;
 mod chat;
 mod cli;

@@ -12,7 +12,7 @@ use crate::domain::{ConversationId, DEFAULT_PROFILE};
 use crate::facts::EventRecord;
 use crate::http::Doors;
 use crate::store::ListPlace;
-use crate::wire::api::{ConversationChange, Conversations, Deleted, Frames, NewConversation, SearchResults};
+use crate::wire::api::{BranchPoint, ConversationChange, Conversations, Deleted, Frames, NewConversation, SearchResults};
 
 /// Conversations on a page of the list.
 const LIST: i64 = 50;
@@ -28,14 +28,30 @@ const MAX_TITLE_BYTES: usize = 400;
 const DELETED: &str = "It is out of the list and the search, and comes back if something happens in it, such as a task that falls due. \
     What was recorded of it stays, since it is the record of what the agent did.";
 
-/// A new conversation beside the main one.
+/// A new conversation beside the main one, or a branch of another.
 pub(super) async fn create(
     State(doors): State<Doors>,
-    Body(NewConversation { profile }): Body<NewConversation>,
+    Body(NewConversation { profile, from }): Body<NewConversation>,
 ) -> Result<(StatusCode, Json<Value>), ApiRefusal> {
-    let profile = doors.profiles.get(profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
-    let conversation = doors.store.create_conversation_of(profile.name, doors.clock.now()).await?;
+    let conversation = match from {
+        Some(from) => branched(&doors, from, profile.as_deref()).await?,
+        None => {
+            let profile = doors.profiles.get(profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
+            doors.store.create_conversation_of(profile.name, doors.clock.now()).await?
+        }
+    };
     Ok((StatusCode::CREATED, Json(json!({ "conversation": conversation }))))
+}
+
+async fn branched(doors: &Doors, from: BranchPoint, profile: Option<&str>) -> Result<ConversationId, ApiRefusal> {
+    let last = doors.store.last_sequence(from.conversation).await?;
+    if !(0..=last).contains(&from.seq) {
+        return Err(ApiRefusal::bad(format!("conversation {} has no frame {}; its last is {last}", from.conversation, from.seq)));
+    }
+    if profile.is_some() {
+        return Err(ApiRefusal::bad("a branch keeps the profile of its conversation; leave `profile` out"));
+    }
+    Ok(doors.store.branch(from, doors.clock.now()).await?)
 }
 
 #[derive(Deserialize)]
@@ -121,7 +137,8 @@ pub(super) async fn frames(
     }
     let events = doors.store.events_before(id, before, limit).await?;
     let before = events.first().map(|first| first.sequence).filter(|first| *first > 1);
-    Ok(Json(Frames { frames: events.iter().filter_map(EventRecord::frame).collect(), before }))
+    let from = if before.is_none() { doors.store.branch_point(id).await? } else { None };
+    Ok(Json(Frames { frames: events.iter().filter_map(EventRecord::frame).collect(), before, from }))
 }
 
 #[derive(Deserialize)]

@@ -5,6 +5,7 @@ mod approvals;
 mod attachments;
 mod capabilities;
 mod conversations;
+mod export;
 mod folder;
 mod install;
 mod law;
@@ -34,6 +35,7 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/conversations", get(conversations::list).post(conversations::create))
         .route("/conversations/{id}", patch(conversations::change).delete(conversations::delete))
         .route("/conversations/{id}/frames", get(conversations::frames))
+        .route("/conversations/{id}/export", get(export::export))
         .route("/search", get(conversations::search))
         .route("/tasks", get(tasks::list))
         .route("/turns/{id}", get(turns::show))

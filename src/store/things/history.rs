@@ -13,7 +13,7 @@ fn undone(at: DateTime<Utc>) -> String {
 }
 
 impl Store {
-    /// The last `limit` messages of the conversation before `turn`, grouped by turn, and all of
+    /// The last `limit` messages of the conversation before `turn`, those that it is a branch of among them, grouped by turn, and all of
     /// `turn` itself. If only a part of a turn fits, the turn is left out: half of one would show
     /// calls without results.
     ///
@@ -27,7 +27,10 @@ impl Store {
                     coalesce(jsonb_array_length(c.logs), 0) AS "logged!",
                     (m.step_id IS NOT NULL AND coalesce(s.unproven, FALSE)) AS "unproven!"
              FROM (
-                 (SELECT * FROM messages WHERE conversation_id = $1 AND turn_id < $2 ORDER BY message_id DESC LIMIT $3)
+                 (SELECT before.* FROM lineage($1) line, LATERAL (
+                      SELECT * FROM messages WHERE conversation_id = line.conversation_id AND turn_id < $2 AND turn_id <= line.up_to
+                      ORDER BY message_id DESC LIMIT $3) before
+                  ORDER BY before.message_id DESC LIMIT $3)
                  UNION ALL
                  (SELECT * FROM messages WHERE turn_id = $2)
              ) m

@@ -2,6 +2,7 @@
 //! things, and no thing imports the queue.
 
 pub(super) mod attachments;
+mod branches;
 pub(super) mod capabilities;
 pub(super) mod capability_life;
 mod conversations;

@@ -52,8 +52,8 @@ impl Store {
                          (SELECT count(*) FROM turns t WHERE t.conversation_id = $1 AND t.turn_id > f.turn_id AND t.turn_id <= $2)
                ) AS "failed!"
                FROM (SELECT) one LEFT JOIN (
-                   SELECT summary_id, up_to_turn, content FROM summaries
-                   WHERE conversation_id = $1 AND content IS NOT NULL AND up_to_turn < $2 ORDER BY summary_id DESC LIMIT 1
+                   SELECT summary_id, up_to_turn, content FROM lineage($1) JOIN summaries USING (conversation_id)
+                   WHERE content IS NOT NULL AND up_to_turn < $2 AND up_to_turn <= up_to ORDER BY up_to_turn DESC, summary_id DESC LIMIT 1
                ) s ON true"#,
             conversation.0,
             turn.0,

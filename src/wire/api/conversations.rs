@@ -13,6 +13,19 @@ pub struct NewConversation {
     /// The profile it keeps for life; the default one when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// The place of another conversation that it goes on from, with that one's profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<BranchPoint>,
+}
+
+/// A place in a conversation from which another one goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BranchPoint {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// The last frame that belongs to both. A turn that had not ended there is left out.
+    pub seq: i64,
 }
 
 /// `GET /api/conversations`.
@@ -78,6 +91,9 @@ pub struct Frames {
     pub frames: Vec<Sequenced>,
     /// The `before` of the next page, which is older; `None` if this one reaches the beginning.
     pub before: Option<i64>,
+    /// The place that the conversation goes on from, if it is a branch; only beside the oldest frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<BranchPoint>,
 }
 
 /// `GET /api/search`.

@@ -1,0 +1,104 @@
+//! A conversation as a file, for a person to keep: as Markdown to read, or as the frames that `/chat` sends.
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::reply::{ApiRefusal, At, QueryString};
+use crate::domain::{ConversationId, Origin};
+use crate::facts::EventRecord;
+use crate::http::Doors;
+use crate::wire::{Sequenced, ServerFrame};
+
+/// How many events are read at once.
+const PAGE: i64 = 1000;
+
+/// The form of the file.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FileForm {
+    #[default]
+    Md,
+    Json,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ExportQuery {
+    #[serde(default)]
+    format: FileForm,
+}
+
+pub(super) async fn export(
+    State(doors): State<Doors>,
+    At(id): At<ConversationId>,
+    QueryString(ExportQuery { format }): QueryString<ExportQuery>,
+) -> Result<Response, ApiRefusal> {
+    let title = doors.store.own_title(id).await?.unwrap_or_else(|| format!("Conversation {id}"));
+    let mut frames = Vec::new();
+    let mut after = 0;
+    loop {
+        let events = doors.store.events_after(id, after, PAGE).await?;
+        let Some(last) = events.last() else { break };
+        after = last.sequence;
+        frames.extend(events.iter().filter_map(EventRecord::frame));
+    }
+    let from = doors.store.branch_point(id).await?;
+    let (kind, end, text) = match format {
+        FileForm::Md => ("text/markdown; charset=utf-8", "md", markdown(&title, &frames)),
+        FileForm::Json => {
+            let whole = json!({ "conversation": id, "title": title, "from": from, "frames": frames });
+            ("application/json", "json", whole.to_string())
+        }
+    };
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"conversation-{id}.{end}\"")),
+    ];
+    Ok((headers, text).into_response())
+}
+
+/// What was said and done, one paragraph after the other.
+fn markdown(title: &str, frames: &[Sequenced]) -> String {
+    let title = title.lines().next().unwrap_or_default();
+    let mut text = format!("# {title}\n");
+    for frame in frames {
+        if let Some(part) = part(frame) {
+            text.push('\n');
+            text.push_str(part.trim_end());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The paragraph that a frame becomes; `None` for one that says nothing to a reader.
+fn part(Sequenced { frame, at, .. }: &Sequenced) -> Option<String> {
+    let at = at.format("%Y-%m-%d %H:%M UTC");
+    match frame {
+        // The content of a turn of tasks is for the model; `Fired` has the words for a person.
+        ServerFrame::Turn { origin: Some(Origin::Task), .. } => None,
+        ServerFrame::Turn { origin, content: Some(content), images, .. } => {
+            let who = if *origin == Some(Origin::Command) { "Order" } else { "You" };
+            let images: String = images.iter().map(|image| format!("\n\n*({})*", image.words())).collect();
+            Some(format!("## {who}, {at}\n\n{content}{images}"))
+        }
+        ServerFrame::Turn { reason: Some(reason), .. } => Some(quoted(reason)),
+        ServerFrame::Assistant { unproven: true, last: false, .. } => None,
+        ServerFrame::Assistant { content, stopped, .. } => {
+            let mark = if *stopped { "\n\n*(stopped here)*" } else { "" };
+            Some(format!("## Assistant, {at}\n\n{content}{mark}"))
+        }
+        ServerFrame::ToolResult { name, said, .. } => Some(quoted(&format!("`{name}`: {said}"))),
+        ServerFrame::Undone { rows, .. } => Some(quoted(&format!("You put back {rows} rows."))),
+        ServerFrame::Error { content, .. } | ServerFrame::Fired { content, .. } | ServerFrame::Held { content, .. } => {
+            Some(quoted(content))
+        }
+        _ => None,
+    }
+}
+
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
+}

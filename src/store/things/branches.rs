@@ -1,0 +1,55 @@
+//! Branches: conversations that go on from an earlier place of another one.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_scalar};
+
+use crate::domain::ConversationId;
+use crate::store::{Store, StoreError};
+use crate::wire::api::BranchPoint;
+
+impl Store {
+    /// A new conversation that goes on from a place of another one, with the same profile. A model
+    /// is shown the turns that had ended there.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or if the database does not answer.
+    pub async fn branch(&self, from: BranchPoint, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
+        let BranchPoint { conversation, seq } = from;
+        let made = query_scalar!(
+            "INSERT INTO conversations (profile, created_at, branch_of, branch_sequence, branch_turn)
+             SELECT c.profile, $3::timestamptz, c.conversation_id, $2::bigint, coalesce((
+                 SELECT (e.payload ->> 'turn')::bigint FROM events e
+                 WHERE e.conversation_id = c.conversation_id AND e.sequence <= $2::bigint AND e.kind = 'turn_ended'
+                 ORDER BY e.sequence DESC LIMIT 1), 0)
+             FROM conversations c WHERE c.conversation_id = $1 RETURNING conversation_id",
+            conversation.0,
+            seq,
+            now
+        );
+        let made = made.fetch_optional(&self.pool).await?.ok_or(StoreError::NoConversation(conversation))?;
+        Ok(ConversationId(made))
+    }
+
+    /// The place that a conversation goes on from; `None` if it is no branch.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn branch_point(&self, conversation: ConversationId) -> Result<Option<BranchPoint>, StoreError> {
+        let row = query!("SELECT branch_of, branch_sequence FROM conversations WHERE conversation_id = $1", conversation.0)
+            .fetch_optional(&self.pool)
+            .await?;
+        let place = row.and_then(|row| row.branch_of.zip(row.branch_sequence));
+        Ok(place.map(|(conversation, seq)| BranchPoint { conversation: ConversationId(conversation), seq }))
+    }
+
+    /// A person's own title of a conversation, if there is one.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or if the database does not answer.
+    pub async fn own_title(&self, conversation: ConversationId) -> Result<Option<String>, StoreError> {
+        query_scalar!("SELECT title FROM conversations WHERE conversation_id = $1", conversation.0)
+            .fetch_optional(&self.pool)
+            .await?
+            .ok_or(StoreError::NoConversation(conversation))
+    }
+}
