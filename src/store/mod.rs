@@ -41,6 +41,7 @@ pub use queue::writing::{Pen, Writing};
 pub use rebuild::{Break, DifferingRow, Rebuild};
 pub use room::Room;
 pub use signals::{Elsewhere, Signals};
+pub use things::activity::EventFilter;
 pub use things::attachments::NewImage;
 pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
 pub use things::capability_life::{KeptVersion, LifeError};

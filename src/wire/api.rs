@@ -1,6 +1,7 @@
 //! The JSON of `/api`, as the server writes it and the command line reads it. `docs/api.md`
 //! describes it.
 
+mod activity;
 mod capabilities;
 mod conversations;
 mod law;
@@ -13,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, ToolCallId, TurnId, TurnState};
 
+pub use activity::{Events, HeartbeatReport, ListedEvent, NextWakeUp};
 pub use capabilities::{
-    Capabilities, Capability, CapabilityDiff, CapabilityEntry, CapabilityFolder, Changed, RollBack, Shipped, ShippedEntry,
+    Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityEntry, CapabilityFolder, CapabilityUse, Changed, LastError, RollBack, Shipped, ShippedEntry,
     Tested, Version,
 };
 pub use conversations::{

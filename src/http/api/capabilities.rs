@@ -2,15 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::folder;
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
-use crate::domain::{CapabilityVersion, SourceLanguage};
+use crate::domain::{CallRequest, CapabilityVersion, SourceLanguage};
 use crate::http::Doors;
-use crate::wire::api::{Capabilities, Capability, CapabilityDiff, CapabilityFolder, Changed, RollBack, Tested};
+use crate::wire::api::{
+    Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityFolder, Changed, Queued, RollBack, Tested,
+};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -24,7 +27,12 @@ pub(super) struct Between {
 }
 
 pub(super) async fn list(State(doors): State<Doors>) -> Reply<Capabilities> {
-    Ok(Json(Capabilities { capabilities: doors.store.capability_entries().await? }))
+    let (mut capabilities, mut used) =
+        tokio::try_join!(doors.store.capability_entries(), doors.store.capability_use(doors.clock.now()))?;
+    for entry in &mut capabilities {
+        entry.calls = used.remove(&entry.name).unwrap_or_default();
+    }
+    Ok(Json(Capabilities { capabilities }))
 }
 
 pub(super) async fn show(
@@ -73,6 +81,25 @@ pub(super) async fn export(
     QueryString(Which { version }): QueryString<Which>,
 ) -> Reply<CapabilityFolder> {
     Ok(Json(folder::write(&doors.store.kept_version(&name, version).await?.capability)))
+}
+
+/// Calls the live version, as an order: the same law and the same record as for a call of the agent.
+pub(super) async fn call(
+    State(doors): State<Doors>,
+    At(name): At<String>,
+    Body(CapabilityCall { arguments, conversation }): Body<CapabilityCall>,
+) -> Result<(StatusCode, Json<Queued>), ApiRefusal> {
+    if !doors.store.kept_version(&name, None).await?.enabled {
+        return Err(ApiRefusal::conflict(format!("`{name}` is disabled; enable it to call it")));
+    }
+    let now = doors.clock.now();
+    let conversation = match conversation {
+        Some(conversation) => conversation,
+        None => doors.store.main_conversation(now).await?,
+    };
+    let request = CallRequest { id: "command".into(), name: name.clone(), arguments: Value::Object(arguments).to_string() };
+    let turn = doors.store.queue_command(conversation, &format!("Call {name}"), request, now).await?;
+    Ok((StatusCode::ACCEPTED, Json(Queued { turn, conversation })))
 }
 
 /// Runs the tests kept with a version. They reach nothing outside the sandbox.

@@ -1,6 +1,7 @@
 //! `/api`: a person looks at things and decides here, by the page or the command line. `wire::api`
 //! has the words, `docs/api.md` describes it. No model and no capability can reach it.
 
+mod activity;
 mod approvals;
 mod attachments;
 mod capabilities;
@@ -37,6 +38,8 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/conversations/{id}/frames", get(conversations::frames))
         .route("/conversations/{id}/export", get(export::export))
         .route("/search", get(conversations::search))
+        .route("/events", get(activity::events))
+        .route("/heartbeat", get(activity::heartbeat))
         .route("/tasks", get(tasks::list))
         .route("/turns/{id}", get(turns::show))
         .route("/kept", get(undo::list))
@@ -53,6 +56,7 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/capabilities/{name}", get(capabilities::show))
         .route("/capabilities/{name}/diff", get(capabilities::diff))
         .route("/capabilities/{name}/export", get(capabilities::export))
+        .route("/capabilities/{name}/call", post(capabilities::call))
         .route("/capabilities/{name}/test", post(capabilities::test))
         .route("/capabilities/{name}/rollback", post(capabilities::roll_back))
         .route("/capabilities/{name}/disable", post(capabilities::disable))

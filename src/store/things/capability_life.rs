@@ -9,7 +9,7 @@ use super::capabilities::VersionRow;
 use crate::domain::{CapabilityVersion, ConversationId, Grants};
 use crate::facts::CapabilityChanged;
 use crate::store::{Store, StoreError, Unit, value};
-use crate::wire::api::{CapabilityEntry, Version};
+use crate::wire::api::{CapabilityEntry, CapabilityUse, Version};
 
 /// A kept version, whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +90,7 @@ impl Store {
                     grants: json!(grants),
                     versions: row.versions,
                     updated_at: row.updated_at,
+                    calls: CapabilityUse::default(),
                 })
             })
             .collect()

@@ -1,10 +1,12 @@
 //! Things: rows that are kept, looked up and changed, whatever becomes of turns. The queue imports
 //! things, and no thing imports the queue.
 
+pub(super) mod activity;
 pub(super) mod attachments;
 mod branches;
 pub(super) mod capabilities;
 pub(super) mod capability_life;
+mod capability_use;
 mod conversations;
 pub(super) mod finding;
 pub(super) mod history;

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::domain::TestCase;
+use crate::domain::{ConversationId, TestCase};
 
 /// `GET /api/capabilities`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,45 @@ pub struct CapabilityEntry {
     pub versions: i64,
     /// When what is live last changed.
     pub updated_at: DateTime<Utc>,
+    /// Its calls of the last 30 days, of all versions.
+    #[serde(default)]
+    pub calls: CapabilityUse,
+}
+
+/// The calls of a capability in the last 30 days.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CapabilityUse {
+    /// Those that have an outcome.
+    pub calls: i64,
+    /// Those of them that failed or were refused.
+    pub failures: i64,
+    /// Half of those that were carried out took no longer, in milliseconds; `None` if none was.
+    pub p50_ms: Option<i64>,
+    /// How many on each day, UTC, the oldest first and today last; empty if there was none.
+    pub per_day: Vec<i64>,
+    /// The newest failure.
+    pub last_error: Option<LastError>,
+}
+
+/// The newest failure of a capability.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LastError {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// The failure, in a few words.
+    pub said: String,
+}
+
+/// Body of `POST /api/capabilities/{name}/call`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CapabilityCall {
+    /// The arguments.
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+    /// The conversation in which it is called; the main one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<ConversationId>,
 }
 
 /// `GET /api/capabilities/{name}`: one version, whole.

@@ -1,0 +1,94 @@
+//! Events of all streams, as a person looks for them, and what the heartbeat has before it.
+
+use chrono::{DateTime, Utc};
+use sqlx::query;
+
+use crate::domain::ConversationId;
+use crate::facts::EventRecord;
+use crate::store::{Store, StoreError, value, word};
+use crate::wire::api::NextWakeUp;
+
+/// The events that a person wants to see; `None` stands for all.
+#[derive(Clone, Debug, Default)]
+pub struct EventFilter {
+    /// The word for the kind.
+    pub kind: Option<String>,
+    /// The tool that was called, asked about or installed.
+    pub tool: Option<String>,
+    /// True for calls and turns that ended well, false for the others.
+    pub well: Option<bool>,
+    /// The conversation.
+    pub conversation: Option<ConversationId>,
+    /// The first moment.
+    pub from: Option<DateTime<Utc>>,
+    /// The moment before which they happened.
+    pub to: Option<DateTime<Utc>>,
+    /// The position before which they stand.
+    pub before: Option<i64>,
+}
+
+impl Store {
+    /// Events with their positions, the newest first.
+    ///
+    /// # Errors
+    /// If the database does not answer or holds an event of a newer version.
+    pub async fn find_events(&self, filter: &EventFilter, limit: i64) -> Result<Vec<(i64, EventRecord)>, StoreError> {
+        let rows = query!(
+            "SELECT position, conversation_id, sequence, payload, created_at FROM events
+             WHERE ($1::bigint IS NULL OR position < $1) AND ($2::text IS NULL OR kind = $2)
+               AND ($3::text IS NULL OR coalesce(payload ->> 'name', payload #>> '{request,name}', payload #>> '{shown,tool}') = $3)
+               AND ($4::boolean IS NULL
+                    OR (kind = 'tool_call_ended' AND (payload #>> '{outcome,ok}' = 'true') = $4)
+                    OR (kind = 'turn_ended' AND (payload ->> 'state' = 'completed') = $4))
+               AND ($5::bigint IS NULL OR conversation_id = $5)
+               AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at < $7)
+             ORDER BY position DESC LIMIT $8",
+            filter.before,
+            filter.kind.as_deref(),
+            filter.tool.as_deref(),
+            filter.well,
+            filter.conversation.map(|conversation| conversation.0),
+            filter.from,
+            filter.to,
+            limit
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        rows.map(|row| Ok((row.position, record(row.conversation_id, row.sequence, row.created_at, row.payload)?))).collect()
+    }
+
+    /// The events by which the heartbeat settled something, with their positions, the newest first.
+    ///
+    /// # Errors
+    /// As [`Store::find_events`].
+    pub async fn heartbeat_events(&self, limit: i64) -> Result<Vec<(i64, EventRecord)>, StoreError> {
+        let rows = query!(
+            "SELECT position, conversation_id, sequence, payload, created_at FROM events
+             WHERE kind IN ('tasks_fired', 'tasks_held') OR (kind = 'approval_decided' AND payload ->> 'channel' = 'clock')
+             ORDER BY position DESC LIMIT $1",
+            limit
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        rows.map(|row| Ok((row.position, record(row.conversation_id, row.sequence, row.created_at, row.payload)?))).collect()
+    }
+
+    /// The things that are due next, the soonest first.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn next_wake_ups(&self, limit: i64) -> Result<Vec<NextWakeUp>, StoreError> {
+        let rows = query!(
+            r#"SELECT w.kind, w.subject, w.at, coalesce(t.title, a.shown ->> 'tool') AS "title?"
+               FROM wake_ups w
+                   LEFT JOIN tasks t ON w.kind = 'task' AND t.task_id = w.subject
+                   LEFT JOIN approvals a ON w.kind = 'approval' AND a.approval_id = w.subject
+               ORDER BY w.at, w.kind, w.subject LIMIT $1"#,
+            limit
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        rows.map(|row| Ok(NextWakeUp { kind: word(&row.kind)?, subject: row.subject, at: row.at, title: row.title })).collect()
+    }
+}
+
+fn record(conversation: i64, sequence: i64, at: DateTime<Utc>, payload: serde_json::Value) -> Result<EventRecord, StoreError> {
+    Ok(EventRecord { conversation: ConversationId(conversation), sequence, at, event: value(payload)? })
+}

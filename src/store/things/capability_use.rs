@@ -1,0 +1,76 @@
+//! The calls of capabilities, summed up for a person.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use sqlx::query;
+
+use super::usage::midnight;
+use crate::domain::shortened;
+use crate::store::{Store, StoreError};
+use crate::wire::api::{CapabilityUse, LastError};
+
+/// The days that are summed up, today among them.
+const DAYS: i64 = 30;
+/// The most bytes of a failure.
+const MOST_SAID: usize = 300;
+
+impl Store {
+    /// The calls of each live capability in the last 30 days, by its name; one that was not called
+    /// is not there.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn capability_use(&self, now: DateTime<Utc>) -> Result<BTreeMap<String, CapabilityUse>, StoreError> {
+        let since = midnight(now) - TimeDelta::days(DAYS - 1);
+        let counts = query!(
+            r#"SELECT t.name, count(*) AS "calls!", count(*) FILTER (WHERE t.state = 'failed') AS "failures!",
+                      percentile_disc(0.5) WITHIN GROUP (ORDER BY t.ms) AS p50
+               FROM tool_calls t JOIN capabilities c ON c.name = t.name
+               WHERE t.created_at >= $1 AND t.state <> 'proposed' GROUP BY t.name"#,
+            since
+        );
+        let days = query!(
+            r#"SELECT t.name, floor(extract(epoch FROM t.created_at - $1::timestamptz) / 86400)::bigint AS "day!", count(*) AS "calls!"
+               FROM tool_calls t JOIN capabilities c ON c.name = t.name
+               WHERE t.created_at >= $1 AND t.state <> 'proposed' GROUP BY 1, 2"#,
+            since
+        );
+        let errors = query!(
+            r#"SELECT DISTINCT ON (t.name) t.name, t.ended_at AS "ended_at!", m.content
+               FROM tool_calls t JOIN capabilities c ON c.name = t.name JOIN messages m ON m.tool_call_id = t.tool_call_id
+               WHERE t.created_at >= $1 AND t.state = 'failed' ORDER BY t.name, t.tool_call_id DESC"#,
+            since
+        );
+        let (counts, days, errors) =
+            tokio::try_join!(counts.fetch_all(&self.pool), days.fetch_all(&self.pool), errors.fetch_all(&self.pool))?;
+        let mut used: BTreeMap<String, CapabilityUse> = BTreeMap::new();
+        for row in counts {
+            let (calls, failures, p50_ms) = (row.calls, row.failures, row.p50);
+            let per_day = vec![0; usize::try_from(DAYS).unwrap_or_default()];
+            used.insert(row.name, CapabilityUse { calls, failures, p50_ms, per_day, last_error: None });
+        }
+        for row in days {
+            let place = usize::try_from(row.day).ok();
+            // A clock that was set back dates a call after today.
+            let day = used.get_mut(&row.name).zip(place).and_then(|(used, place)| used.per_day.get_mut(place));
+            if let Some(day) = day {
+                *day = row.calls;
+            }
+        }
+        for row in errors {
+            if let Some(used) = used.get_mut(&row.name) {
+                used.last_error = Some(LastError { at: row.ended_at, said: failure(&self.clean(&row.content)) });
+            }
+        }
+        Ok(used)
+    }
+}
+
+/// A failure in a few words: the message of one that is told as JSON.
+fn failure(told: &str) -> String {
+    let message = serde_json::from_str::<Value>(told).ok();
+    let message = message.as_ref().and_then(|told| told["message"].as_str()).unwrap_or(told);
+    shortened(message, MOST_SAID).into_owned()
+}

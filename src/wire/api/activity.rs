@@ -1,0 +1,58 @@
+//! The JSON of `/api/events` and `/api/heartbeat`.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{ConversationId, TurnId, WakeUpKind};
+
+/// `GET /api/events`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Events {
+    /// The newest first.
+    pub events: Vec<ListedEvent>,
+    /// The `before` of the next page, which is older; `None` at the end.
+    pub next: Option<i64>,
+}
+
+/// An event, in words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedEvent {
+    /// Its place in the order of all streams.
+    pub position: i64,
+    /// The conversation whose stream it is.
+    pub conversation: ConversationId,
+    /// Its number there.
+    pub seq: i64,
+    /// When it happened.
+    pub at: DateTime<Utc>,
+    /// The word for what happened.
+    pub kind: String,
+    /// The turn that it is about.
+    pub turn: Option<TurnId>,
+    /// What happened, in a sentence for a person.
+    pub said: String,
+    /// The words that belong to it, shortened; may be empty.
+    pub text: String,
+}
+
+/// `GET /api/heartbeat`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeartbeatReport {
+    /// The soonest first, at most 50.
+    pub next: Vec<NextWakeUp>,
+    /// The events by which the heartbeat settled something, the newest first, at most 50.
+    pub did: Vec<ListedEvent>,
+}
+
+/// Something that is due.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NextWakeUp {
+    /// The kind of thing.
+    pub kind: WakeUpKind,
+    /// The number of the task, the approval or what is kept.
+    pub subject: i64,
+    /// When it is due.
+    pub at: DateTime<Utc>,
+    /// The task's title, or the tool of the approval.
+    pub title: Option<String>,
+}
