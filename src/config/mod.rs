@@ -1,7 +1,9 @@
-//! Settings. Read once, from the environment and `.env`; the environment wins. Every error names the variable.
+//! Settings. Read once, from the environment, `.env` and the file that the page writes; the first of these wins. Every error names the
+//! variable.
 
 mod host;
 mod names;
+mod sources;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -12,6 +14,7 @@ use crate::domain::TurnLimits;
 use crate::lasting::Lasting;
 
 pub use host::HostName;
+pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
 
 /// Everything that can be set from outside.
 #[derive(Clone)]
@@ -71,6 +74,8 @@ pub struct Config {
     pub failpoint: Option<crate::failpoint::Armed>,
     /// A sentence for each name that looks like a setting and is none.
     pub unknown: Vec<String>,
+    /// Every setting with the place that it comes from.
+    pub sources: SettingSources,
 }
 
 /// The variables that programs are passed on: places of files and programs, and languages. Keys and
@@ -117,7 +122,7 @@ pub struct ConfigError {
 impl Lasting for ConfigError {}
 
 impl Config {
-    /// Reads the environment and, below it, the file `.env` in the working folder.
+    /// Reads the environment and, below it, the file `.env` in the working folder, and the file that the page writes.
     ///
     /// # Errors
     /// The first setting that cannot be used, or a `.env` that cannot be read.
@@ -132,8 +137,23 @@ impl Config {
                 settings.insert(name, value);
             }
         }
-        settings.extend(std::env::vars());
-        Self::read(&settings)
+        Self::layered(SettingSources::new(std::env::vars().collect(), settings))
+    }
+
+    /// Makes a configuration from settings of several places. A file of the page that is of no use is left out, with a word.
+    fn layered(mut sources: SettingSources) -> Result<Self, ConfigError> {
+        let above = Self::read(&sources.whole())?;
+        let unreadable = sources.take_page(&above.data_dir).err().map(|error| error.to_string());
+        let (config, problem) = match Self::read(&sources.whole()) {
+            Ok(config) => (config, unreadable),
+            Err(error) => {
+                sources.leave_page_out();
+                (above, Some(error.to_string()))
+            }
+        };
+        let left_out = problem.map(|problem| format!("settings.json in the data folder is left out: {problem}"));
+        let unknown = config.unknown.iter().cloned().chain(left_out).collect();
+        Ok(Self { sources, unknown, ..config })
     }
 
     /// Makes a configuration from names and values. An empty value counts as unset.
@@ -184,6 +204,7 @@ impl Config {
             #[cfg(debug_assertions)]
             failpoint: failpoint(get("LEVEL3_FAILPOINT"))?,
             unknown: names::unknown(settings),
+            sources: SettingSources::new(settings.clone(), HashMap::new()),
         };
         if !config.listen.ip().is_loopback() && config.token.is_none() {
             return Err(ConfigError {

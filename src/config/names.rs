@@ -44,7 +44,7 @@ const SETTINGS: [&str; 31] = [
 /// other programs.
 const OURS: [&str; 2] = ["LEVEL3_", "LLM_"];
 
-fn known() -> impl Iterator<Item = &'static str> {
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
     SETTINGS.into_iter().chain(PROVIDER_KEYS).chain(PROVIDER_ADDRESSES)
 }
 
