@@ -3,8 +3,9 @@
 
 mod archive;
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use chrono::SecondsFormat;
@@ -116,6 +117,19 @@ pub async fn backup(
         "Secrets in it are sealed; keep the file secret-key of the data folder apart from it."
     };
     Ok(format!("{} holds the backup, {bytes} bytes. {secrets}", file.display()))
+}
+
+/// Makes a backup without the key in the data folder of a running server; gives the file and says what was done.
+///
+/// # Errors
+/// As [`backup`].
+pub async fn backup_here(config: &Config, clock: &dyn Clock, random: &dyn Random) -> Result<(PathBuf, String), BackupError> {
+    let folder = config.data_dir.join("backups");
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.map_err(|source| BackupError::File { path: folder.clone(), source })?;
+    let file = folder.join(format!("level3-{}.l3", clock.now().format("%Y%m%dT%H%M%S%3fZ")));
+    let said = backup(config, &file, false, clock, random).await?;
+    Ok((file, said))
 }
 
 /// Dumps through the database of the running server, or starts the database for it.

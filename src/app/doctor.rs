@@ -135,7 +135,7 @@ fn print(report: &Report, screen: &mut Screen<'_>) -> io::Result<()> {
     }
 }
 
-fn looking(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Looking {
+pub(super) fn looking(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Looking {
     let limits = crate::model::client::ModelLimits { context_tokens: config.model.context_tokens, ..Looking::limits() };
     Looking { settings: config.model.clone(), clock, random, limits }
 }

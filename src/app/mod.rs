@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use futures::FutureExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -28,8 +29,9 @@ use crate::runner::{Heartbeat, Runner, TurnLog};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
 use crate::store::{Room, Store, StoreError};
-use crate::telemetry::{Metrics, Scrubber};
+use crate::telemetry::{self, Metrics, Scrubber};
 use crate::tools::{Hands, Marks, ToolSettings, Tools};
+use crate::wire::api::MadeBackup;
 
 pub use folder::{DataFolder, FolderError};
 
@@ -171,6 +173,13 @@ impl App {
         };
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
+        let site = http::Site {
+            sources: config.sources.clone(),
+            folder: folder.path().to_owned(),
+            looking: doctor::looking(config, Arc::clone(&clock), Arc::clone(&random)),
+            backup: backups(config, &clock, &random),
+            one: tokio::sync::Mutex::default(),
+        };
         let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random);
         let doors = Doors {
             store: store.clone(),
@@ -187,6 +196,7 @@ impl App {
             shutdown: shutdown.clone(),
             restart: restart.clone(),
             metrics,
+            site: Arc::new(site),
             sockets: TaskTracker::new(),
         };
         let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes);
@@ -249,6 +259,22 @@ impl App {
             (false, false) => Exit::Stop,
         }
     }
+}
+
+/// Makes backups while the server runs. Archives are written on a thread that may wait.
+fn backups(config: &Config, clock: &Arc<dyn Clock>, random: &Arc<dyn Random>) -> Arc<http::BackupMaker> {
+    let (config, clock, random) = (config.clone(), Arc::clone(clock), Arc::clone(random));
+    Arc::new(move || {
+        let (config, clock, random) = (config.clone(), Arc::clone(&clock), Arc::clone(&random));
+        let here = tokio::runtime::Handle::current();
+        let making = tokio::task::spawn_blocking(move || here.block_on(backup::backup_here(&config, &*clock, &*random)));
+        async move {
+            let made = making.await.map_err(|_panicked| "the backup failed; there is no file".to_owned())?;
+            let (file, said) = made.map_err(|error| telemetry::chain(&error))?;
+            Ok::<_, String>(MadeBackup { file: file.display().to_string(), said })
+        }
+        .boxed()
+    })
 }
 
 /// Takes the address.

@@ -10,6 +10,7 @@ mod mcp;
 mod metrics;
 mod page;
 mod said;
+mod site;
 mod v1;
 
 use std::sync::Arc;
@@ -37,6 +38,7 @@ use access::Guard;
 
 pub use access::Access;
 pub use listen::ConnectionLimits;
+pub use site::{BackupMaker, Site};
 
 /// The parts behind the doors. Cheap to clone.
 #[derive(Clone)]
@@ -69,6 +71,8 @@ pub struct Doors {
     pub restart: CancellationToken,
     /// The numbers for `/metrics`.
     pub metrics: Metrics,
+    /// The server itself, for its operator.
+    pub site: Arc<Site>,
     /// The open sockets of `/chat`.
     pub sockets: TaskTracker,
 }

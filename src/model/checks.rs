@@ -9,7 +9,7 @@ use futures::future::join_all;
 use serde::Serialize;
 use serde_json::json;
 
-use super::client::{ChatClient, ModelLimits};
+use super::client::{ChatClient, ModelLimits, SettingError};
 use super::providers::PROVIDERS;
 use super::reference::{self, Reference};
 use super::{Entry, Model, ModelError, ModelErrorKind, Request};
@@ -57,7 +57,7 @@ impl Check {
 pub struct Examined {
     /// Its reference.
     pub model: String,
-    /// `in use` or `fallback`.
+    /// `in use`, `fallback`, or `tried` if a person named it.
     pub role: &'static str,
     /// In the order they were made.
     pub checks: Vec<Check>,
@@ -193,6 +193,15 @@ impl Looking {
             Examined { model: reference.to_string(), role, checks: self.checks(reference).await }
         });
         Ok(join_all(examined).await)
+    }
+
+    /// One model, looked at closely, whether it is in use or not.
+    ///
+    /// # Errors
+    /// If the text names no model.
+    pub async fn examine_one(&self, text: &str) -> Result<Examined, String> {
+        let reference: Reference = text.parse().map_err(|error: SettingError| error.to_string())?;
+        Ok(Examined { model: reference.to_string(), role: "tried", checks: self.checks(&reference).await })
     }
 
     async fn checks(&self, reference: &Reference) -> Vec<Check> {

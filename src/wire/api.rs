@@ -7,6 +7,7 @@ mod conversations;
 mod law;
 mod mcp;
 mod replay;
+mod site;
 mod undo;
 
 use chrono::{DateTime, Utc};
@@ -26,6 +27,7 @@ pub use conversations::{
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
+pub use site::{FoundModels, MadeBackup, ModelCheck, ModelProvider, ModelTested, ModelToTest, SettingStates};
 pub use undo::{KeptCall, KeptCalls, Undone};
 
 /// Why a request was refused.

@@ -68,11 +68,22 @@ async fn a_refusal_keeps_its_reason_and_the_way_it_came_in() {
     assert_eq!((approval.state, approval.channel), (ApprovalState::Denied, Some(Channel::Api)));
 }
 
+/// A request, and the status and words of its refusal.
+type Wrong<'a> = (Method, &'a str, Option<Value>, u16, &'a str);
+
+async fn refuses(app: &TestApp, rows: &[Wrong<'_>]) {
+    for (method, path, body, status, said) in rows {
+        let (answered, refused) = ask(app, method.clone(), path, body.clone()).await;
+        let told = refused["error"].as_str().unwrap_or_default();
+        assert!(answered == *status && told.contains(said), "{path}: {answered} {refused}");
+    }
+}
+
 #[tokio::test]
 async fn every_wrong_request_is_refused_with_a_sentence() {
     let app = two_versions().await;
     let (get, post, put) = (Method::GET, Method::POST, Method::PUT);
-    for (method, path, body, status, said) in [
+    let rows = [
         (get.clone(), "/api/nothing", None, 404, "docs/api.md"),
         (post.clone(), "/api/secrets", Some(json!({})), 405, "no such method"),
         (get.clone(), "/api/approvals/7", None, 404, "there is no approval 7"),
@@ -85,17 +96,6 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
         (get.clone(), "/api/conversations?after=x", None, 400, "no place in the list"),
         (get.clone(), "/api/conversations/99/frames", None, 404, "99"),
         (get.clone(), "/api/conversations/1/frames?limit=0", None, 400, "a number from 1 to 1000"),
-        (post.clone(), "/api/conversations", Some(json!({"from": {"conversation": 99, "seq": 0}})), 404, "99"),
-        (post.clone(), "/api/conversations", Some(json!({"from": {"conversation": 1, "seq": 9999}})), 400, "no frame 9999"),
-        (
-            post.clone(),
-            "/api/conversations",
-            Some(json!({"profile": "builder", "from": {"conversation": 1, "seq": 0}})),
-            400,
-            "leave `profile` out",
-        ),
-        (get.clone(), "/api/conversations/99/export", None, 404, "99"),
-        (get.clone(), "/api/conversations/1/export?format=pdf", None, 400, "query cannot be read"),
         (get.clone(), "/api/search", None, 400, "query cannot be read"),
         (Method::PATCH, "/api/conversations/99", Some(json!({"pinned": true})), 404, "99"),
         (Method::PATCH, "/api/conversations/1", Some(json!({"titel": "x"})), 400, "titel"),
@@ -124,11 +124,41 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
         ),
         (put.clone(), "/api/rates/m", Some(json!({"input_micros": -1, "output_micros": 0})), 400, "body cannot be read"),
         (put.clone(), "/api/rates/m", None, 400, "missing field"),
-    ] {
-        let (answered, refused) = ask(&app, method, path, body).await;
-        let told = refused["error"].as_str().unwrap_or_default();
-        assert!(answered == status && told.contains(said), "{path}: {answered} {refused}");
-    }
+    ];
+    refuses(&app, &rows).await;
+}
+
+#[tokio::test]
+async fn wrong_requests_about_branches_events_calls_and_the_server_are_refused_too() {
+    let app = two_versions().await;
+    let (get, post, put) = (Method::GET, Method::POST, Method::PUT);
+    let rows = [
+        (post.clone(), "/api/conversations", Some(json!({"from": {"conversation": 99, "seq": 0}})), 404, "99"),
+        (post.clone(), "/api/conversations", Some(json!({"from": {"conversation": 1, "seq": 9999}})), 400, "no frame 9999"),
+        (
+            post.clone(),
+            "/api/conversations",
+            Some(json!({"profile": "builder", "from": {"conversation": 1, "seq": 0}})),
+            400,
+            "leave `profile` out",
+        ),
+        (get.clone(), "/api/conversations/99/export", None, 404, "99"),
+        (get.clone(), "/api/conversations/1/export?format=pdf", None, 400, "query cannot be read"),
+        (get.clone(), "/api/events?outcome=maybe", None, 400, "query cannot be read"),
+        (get.clone(), "/api/events?from=yesterday", None, 400, "query cannot be read"),
+        (get.clone(), "/api/events?tool=%00", None, 400, "zero character"),
+        (post.clone(), "/api/capabilities/nobody/call", None, 404, "there is no capability `nobody`"),
+        (post.clone(), "/api/capabilities/greet/call", Some(json!({"arguments": [1]})), 400, "body cannot be read"),
+        (post.clone(), "/api/capabilities/greet/call", Some(json!({"conversation": 99})), 404, "99"),
+        (put.clone(), "/api/settings", Some(json!({"NOPE": "1"})), 400, "there is no setting `NOPE`"),
+        (put.clone(), "/api/settings", Some(json!({"LEVEL3_TOKEN": "x"})), 400, "in the environment or in .env only"),
+        (put.clone(), "/api/settings", Some(json!({"HEARTBEAT_INTERVAL": "0"})), 400, "HEARTBEAT_INTERVAL"),
+        (put.clone(), "/api/settings", Some(json!({"LLM_MODEL": "nowhere/x"})), 400, "LLM_MODEL"),
+        (put.clone(), "/api/settings", Some(json!({"LLM_MODEL": 3})), 400, "body cannot be read"),
+        (post.clone(), "/api/models/test", Some(json!({"model": "nowhere/x"})), 400, "names no model"),
+        (get.clone(), "/api/backup", None, 405, "no such method"),
+    ];
+    refuses(&app, &rows).await;
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod suite;
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod support;
 
+mod activity;
 mod announced;
 mod api;
 mod approvals;
@@ -55,6 +56,7 @@ mod secrets;
 mod servers;
 mod shipped;
 mod shutdown;
+mod site;
 mod sql;
 mod sql_guard;
 mod sql_left_behind;

@@ -14,6 +14,7 @@ mod mcp;
 mod replay;
 mod reply;
 mod secrets;
+mod site;
 mod tasks;
 mod turns;
 mod undo;
@@ -40,6 +41,10 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/search", get(conversations::search))
         .route("/events", get(activity::events))
         .route("/heartbeat", get(activity::heartbeat))
+        .route("/settings", get(site::settings).put(site::change))
+        .route("/models", get(site::models))
+        .route("/models/test", post(site::test_model))
+        .route("/backup", post(site::backup))
         .route("/tasks", get(tasks::list))
         .route("/turns/{id}", get(turns::show))
         .route("/kept", get(undo::list))

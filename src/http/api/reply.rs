@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 
+use crate::config::SettingRefused;
 use crate::profiles::UnknownProfile;
 use crate::secrets::SecretError;
 use crate::store::{DecideError, DeleteError, LifeError, StoreError, UndoError};
@@ -107,6 +108,19 @@ impl From<LifeError> for ApiRefusal {
                 Self { status: StatusCode::CONFLICT, refused: ApiError { error: told, grants_in_words } }
             }
             LifeError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<SettingRefused> for ApiRefusal {
+    fn from(error: SettingRefused) -> Self {
+        match error {
+            SettingRefused::Unknown(_) | SettingRefused::Elsewhere(_) | SettingRefused::Wrong(_) => Self::bad(error.to_string()),
+            SettingRefused::Won(..) => Self::conflict(error.to_string()),
+            SettingRefused::File(_) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "the settings of the page cannot be used");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, chain(&error))
+            }
         }
     }
 }

@@ -1,0 +1,112 @@
+//! What happened and what is due, as a person looks it up, and capabilities called by hand.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::api::two_versions;
+use crate::support::api::ask;
+use crate::support::{TestApp, call, text};
+
+async fn get(app: &TestApp, path: &str) -> Value {
+    let (status, answer) = ask(app, Method::GET, path, None).await;
+    assert_eq!(status, 200, "{path}: {answer}");
+    answer
+}
+
+/// The sentences of the events that are found.
+async fn said(app: &TestApp, query: &str) -> Vec<String> {
+    let found = get(app, &format!("/api/events{query}")).await;
+    let events = found["events"].as_array().unwrap().iter();
+    events.map(|event| event["said"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn events_are_found_by_kind_tool_outcome_conversation_and_time() {
+    let app = TestApp::start().await;
+    app.script([call("execute_sql", json!({"query": "SELECT 1 AS one"})), call("execute_sql", json!({"query": "SELEC"})), text("I see.")]);
+    let mut talk = app.connect().await;
+    let main = talk.ask("look").await[0]["conversation"].clone();
+    app.advance(3600);
+    app.script([call("manage_tasks", json!({"action": "list"})), text("None.")]);
+    talk.ask("tasks?").await;
+
+    let ended = "?kind=tool_call_ended";
+    let refused = "The database refused the statement; nothing of it was kept.";
+    assert_eq!(said(&app, ended).await, ["The tasks were looked at.", refused, "It gave 1 row."]);
+    assert_eq!(said(&app, &format!("{ended}&tool=execute_sql&outcome=done")).await, ["It gave 1 row."]);
+    assert_eq!(said(&app, &format!("{ended}&outcome=failed")).await, [refused]);
+    assert_eq!(said(&app, &format!("{ended}&from=2026-11-20T08:30:00Z")).await, ["The tasks were looked at."]);
+    assert_eq!(said(&app, &format!("{ended}&to=2026-11-20T08:30:00Z")).await.len(), 2);
+    assert_eq!(said(&app, &format!("{ended}&conversation={main}")).await.len(), 3);
+    assert!(said(&app, "?conversation=99").await.is_empty());
+    assert_eq!(said(&app, "?outcome=done&kind=turn_ended").await.len(), 2);
+}
+
+#[tokio::test]
+async fn events_come_in_pages_and_none_twice() {
+    let app = TestApp::start().await;
+    let mut talk = app.connect().await;
+    for number in 0..40 {
+        app.script([text("I see.")]);
+        talk.ask(&format!("number {number}")).await;
+    }
+    let (mut positions, mut before) = (Vec::new(), String::new());
+    loop {
+        let page = get(&app, &format!("/api/events{before}")).await;
+        let events = page["events"].as_array().unwrap();
+        assert!(events.len() <= 100);
+        positions.extend(events.iter().map(|event| event["position"].as_i64().unwrap()));
+        let Some(next) = page["next"].as_i64() else { break };
+        before = format!("?before={next}");
+    }
+    assert!(positions.is_sorted_by(|newer, older| newer > older), "{positions:?}");
+    assert_eq!(i64::try_from(positions.len()).unwrap(), app.count("SELECT count(*) FROM events").await);
+}
+
+#[tokio::test]
+async fn the_heartbeat_tells_what_it_did_and_what_is_next() {
+    let app = TestApp::start().await;
+    let mut talk = app.connect().await;
+    for (title, due_at) in [("Call Ada", "2026-11-20T08:00:30Z"), ("Call Bob", "2026-11-21T08:00:00Z")] {
+        app.script([call("manage_tasks", json!({"action": "create", "title": title, "due_at": due_at})), text("made")]);
+        talk.ask("make it").await;
+    }
+    app.script([call("manage_tasks", json!({"action": "complete", "id": 1})), text("Time to call Ada.")]);
+    app.advance(30);
+    talk.turn().await;
+    let told = get(&app, "/api/heartbeat").await;
+    assert_eq!(told["did"][0]["said"], "The task “Call Ada” fell due.");
+    let next = &told["next"][0];
+    assert_eq!((&next["kind"], &next["title"], &next["at"]), (&json!("task"), &json!("Call Bob"), &json!("2026-11-21T08:00:00Z")));
+}
+
+#[tokio::test]
+async fn a_capability_is_called_by_hand_under_the_same_law_and_its_calls_are_counted() {
+    let app = two_versions().await;
+    let call = async |body: Value| ask(&app, Method::POST, "/api/capabilities/greet/call", Some(body)).await;
+    let (status, queued) = call(json!({"arguments": {}})).await;
+    assert_eq!(status, 202, "{queued}");
+    let turn = get(&app, &format!("/api/turns/{}?wait=true", queued["turn"])).await;
+    assert_eq!((&turn["results"][0]["ok"], &turn["results"][0]["result"]), (&json!(true), &json!("good day")), "{turn}");
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE tool = 'greet' AND verdict = 'allow'").await, 1);
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'command'").await, 1);
+
+    // The law refuses the person's call as it would refuse the agent's.
+    let rule = Some(json!({"rule": "never"}));
+    assert_eq!(ask(&app, Method::PUT, "/api/policy/builder/rules/greet", rule).await.0, 200);
+    let (_, queued) = call(json!({})).await;
+    let turn = get(&app, &format!("/api/turns/{}?wait=true", queued["turn"])).await;
+    assert_eq!(turn["results"][0]["ok"], false, "{turn}");
+
+    let listed = get(&app, "/api/capabilities").await;
+    let calls = &listed["capabilities"][0]["calls"];
+    assert_eq!((&calls["calls"], &calls["failures"]), (&json!(2), &json!(1)));
+    assert!(calls["p50_ms"].is_i64(), "{calls}");
+    assert_eq!(calls["per_day"].as_array().unwrap().last().unwrap(), 2);
+    assert!(calls["last_error"]["said"].as_str().is_some_and(|said| said.contains("greet")), "{calls}");
+
+    ask(&app, Method::POST, "/api/capabilities/greet/disable", None).await;
+    let (status, refused) = call(json!({})).await;
+    assert!(status == 409 && refused["error"].as_str().unwrap().contains("disabled"), "{refused}");
+    app.check_replay().await;
+}
