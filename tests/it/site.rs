@@ -12,12 +12,12 @@ fn setting<'a>(answer: &'a Value, name: &str) -> &'a Value {
 
 #[tokio::test]
 async fn settings_are_changed_for_the_next_start_and_the_environment_wins() {
-    let app = TestApp::with(&[("APPROVAL_EXPIRY", "600"), ("LLM_API_KEY", "canary-771")]).await;
+    let app = TestApp::with(&[("APPROVAL_EXPIRY", "600"), ("GROQ_API_KEY", "canary-771")]).await;
     let put = async |body: Value| ask(&app, Method::PUT, "/api/settings", Some(body)).await;
     let (_, before) = ask(&app, Method::GET, "/api/settings", None).await;
     let expiry = setting(&before, "APPROVAL_EXPIRY");
     assert_eq!((&expiry["value"], &expiry["origin"], &expiry["can_change"]), (&json!("600"), &json!("environment"), &json!(false)));
-    let key = setting(&before, "LLM_API_KEY");
+    let key = setting(&before, "GROQ_API_KEY");
     assert_eq!((&key["value"], &key["origin"]), (&Value::Null, &json!("environment")));
     assert!(!before.to_string().contains("canary-771"));
 

@@ -38,6 +38,8 @@ fn doors(id: &str) -> Vec<(Method, String, &'static str)> {
         (Method::POST, "/api/conversations".into(), ""),
         (Method::PATCH, "/api/conversations/1".into(), r#"{"title": "from elsewhere"}"#),
         (Method::DELETE, "/api/conversations/1?confirmed=true".into(), ""),
+        (Method::PUT, "/api/settings".into(), r#"{"HEARTBEAT_INTERVAL": "60"}"#),
+        (Method::POST, "/api/backup".into(), ""),
     ]
 }
 
