@@ -10,7 +10,7 @@ ALTER TABLE conversations
 
 -- The conversations whose turns belong to one: itself, the one that it is a branch of up to a turn, and so on.
 CREATE FUNCTION lineage(p_conversation BIGINT) RETURNS TABLE (conversation_id BIGINT, up_to BIGINT)
-LANGUAGE sql STABLE SET search_path = level3, pg_temp AS $$
+LANGUAGE sql STABLE ROWS 1 SET search_path = level3, pg_temp AS $$
     WITH RECURSIVE line AS (
         SELECT p_conversation AS here, 9223372036854775807 AS up_to
         UNION ALL

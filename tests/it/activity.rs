@@ -1,4 +1,4 @@
-//! What happened and what is due, as a person looks it up, and capabilities called by hand.
+//! Events and things that are due, as a person looks them up, and capabilities called by hand.
 
 use reqwest::Method;
 use serde_json::{Value, json};

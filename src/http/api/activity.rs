@@ -1,4 +1,4 @@
-//! What happened, in words, and what is due.
+//! Events of all conversations, in words, and things that are due.
 
 use axum::Json;
 use axum::extract::State;

@@ -59,7 +59,7 @@ pub(super) async fn export(
     Ok((headers, text).into_response())
 }
 
-/// What was said and done, one paragraph after the other.
+/// The words and the deeds of a conversation, one paragraph after the other.
 fn markdown(title: &str, frames: &[Sequenced]) -> String {
     let title = title.lines().next().unwrap_or_default();
     let mut text = format!("# {title}\n");

@@ -94,7 +94,7 @@ impl Store {
                 .map_err(|error| describe(error, "", 0))?;
         }
         let account = self.account(begun, columns, total);
-        let sequence = match self.seal(connection, lease, seal, &transaction, (&result, &account), now).await {
+        let sequence = match self.seal(connection, lease, seal, &transaction, (result.as_str(), &account), now).await {
             Ok(sequence) => sequence,
             Err(error) if is_code(&error, "L3003") => return Err(Failure::Statement(ended_transaction())),
             Err(error) => {

@@ -29,7 +29,7 @@ pub struct ListedEvent {
     pub kind: String,
     /// The turn that it is about.
     pub turn: Option<TurnId>,
-    /// What happened, in a sentence for a person.
+    /// The event in a sentence for a person.
     pub said: String,
     /// The words that belong to it, shortened; may be empty.
     pub text: String,

@@ -64,7 +64,7 @@ pub struct ModelTested {
     pub model: String,
     /// True if it can be used.
     pub ok: bool,
-    /// What it did, or what to do about it, in a sentence.
+    /// The finding, or the thing to do about it, in a sentence.
     pub said: String,
     /// How long all of it took, in milliseconds.
     pub ms: i64,
@@ -88,6 +88,6 @@ pub struct ModelCheck {
 pub struct MadeBackup {
     /// The file, on the server's machine.
     pub file: String,
-    /// What is in it and what is not, in sentences.
+    /// Its content, in sentences.
     pub said: String,
 }
