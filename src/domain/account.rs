@@ -17,6 +17,9 @@ pub struct Account {
     /// How many rows there are, those that are not shown among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<i64>,
+    /// True if something that it did elsewhere may or may not have happened.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncertain: bool,
 }
 
 impl Account {

@@ -125,6 +125,8 @@ impl Fact for ToolCallEnded {
             version: account.version,
             columns: account.columns.clone(),
             total: account.total,
+            uncertain: account.uncertain,
+            refusal: *refusal,
             kept: *kept,
             call: *call,
             turn: *turn,

@@ -8,10 +8,15 @@ use crate::domain::{EXECUTE_SQL, MANAGE_TASKS, Outcome, RESTART, RefusalCode, WR
 /// The longest result that is read for the sentence, in bytes. Those that say what was done are short.
 const READ: usize = 16 << 10;
 
+/// The sentence on a call that may have done something and did not say so.
+const UNCERTAIN: &str = "It may or may not have happened; nobody knows. It is not done again by itself.";
+
 /// The sentence on a call of this tool. A call without a verdict was never judged: its turn ended first.
 pub(super) fn said(tool: &str, outcome: &Outcome, verdict: Option<&str>) -> String {
     match (outcome.ok, outcome.refusal) {
+        (true, _) if outcome.account.uncertain => format!("{} A part of it may or may not have happened.", done(tool, outcome)),
         (true, _) => done(tool, outcome),
+        (false, _) if outcome.account.uncertain => UNCERTAIN.to_owned(),
         (false, Some(code)) => refused(code).to_owned(),
         (false, None) if verdict.is_none() => "The turn ended before this was done.".to_owned(),
         (false, None) => format!("`{tool}` did not succeed."),

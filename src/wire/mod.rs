@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::domain::{
     ApprovalId, ApprovalState, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo, OperationKind,
-    OperationState, Origin, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
+    OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8.
@@ -221,6 +221,12 @@ pub enum ServerFrame {
         /// How many rows there are, those that `result` leaves out among them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total: Option<i64>,
+        /// True if something that it did elsewhere may or may not have happened.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        uncertain: bool,
+        /// The kind of refusal, if it is one; `denied` is a person's own no.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refusal: Option<RefusalCode>,
         /// The lines a capability logged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         logs: Vec<String>,

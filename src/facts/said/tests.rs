@@ -34,6 +34,18 @@ fn the_number_of_rows_counts_those_that_are_not_shown() {
 }
 
 #[test]
+fn a_call_that_may_have_happened_is_never_said_to_have_failed() {
+    let account = Account { uncertain: true, ..Account::default() };
+    let failed = Outcome { account: account.clone(), ..Outcome::failed("It was interrupted.") };
+    for verdict in [None, Some("allow")] {
+        assert_eq!(said("send_email", &failed, verdict), UNCERTAIN);
+    }
+    let caught = Outcome { account: Account { version: Some(1), ..account }, ..Outcome::ok("sent?") };
+    let told = said("send_email", &caught, Some("allow"));
+    assert_eq!(told, "`send_email` was called, version 1. A part of it may or may not have happened.");
+}
+
+#[test]
 fn no_words_for_a_model_reach_a_person() {
     for code in RefusalCode::ALL {
         let outcome = Outcome::refused(&Refusal::new(*code, "Make it yourself, the user cannot."));

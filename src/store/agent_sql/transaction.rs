@@ -127,7 +127,7 @@ impl Store {
         let columns = columns.into_iter().map(|column| ShownColumn { name: self.clean(&column.name).into_owned(), ..column });
         let total = total.map(|total| i64::try_from(total).unwrap_or(i64::MAX));
         let ms = i64::try_from(begun.elapsed().as_millis()).ok();
-        Account { ms, version: None, columns: columns.collect(), total }
+        Account { ms, columns: columns.collect(), total, ..Account::default() }
     }
 
     /// The effects of the statements that nobody allowed.
