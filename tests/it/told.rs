@@ -85,6 +85,7 @@ async fn a_capability_tells_its_version_and_a_turn_the_time_without_its_question
     app.advance(3600);
     client.deny(&question).await;
     let frames = client.turn().await;
-    assert_eq!(of_type(&frames, "tool_result")["said"], "It was not allowed, so nothing was done.");
+    let told = of_type(&frames, "tool_result");
+    assert_eq!((&told["said"], &told["refusal"]), (&json!("It was not allowed, so nothing was done."), &json!("denied")));
     assert_eq!(frames.last().unwrap()["ms"], 0, "the hour was the person's");
 }
