@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The facts of a call that a person is shown beside its result. Absent ones are not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Account {
+pub struct CallAccount {
     /// How long it was carried out, in milliseconds of real time, without the time a person took to decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<i64>,
@@ -22,7 +22,7 @@ pub struct Account {
     pub uncertain: bool,
 }
 
-impl Account {
+impl CallAccount {
     /// True if it says nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

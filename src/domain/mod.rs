@@ -23,7 +23,7 @@ mod turn;
 mod wake_up;
 mod words;
 
-pub use account::{Account, Requests, ShownColumn};
+pub use account::{CallAccount, Requests, ShownColumn};
 pub use approval::{ApprovalState, Channel, Decision, Finding, Shown, ShownCapability};
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
 pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCase, valid_name};

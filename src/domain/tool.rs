@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::turn::text_enum;
-use super::{Account, Refusal, RefusalCode};
+use super::{CallAccount, Refusal, RefusalCode};
 
 /// A tool as a model is offered it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,14 +108,14 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<RefusalCode>,
     /// The facts for a person that no model reads.
-    #[serde(default, skip_serializing_if = "Account::is_empty")]
-    pub account: Account,
+    #[serde(default, skip_serializing_if = "CallAccount::is_empty")]
+    pub account: CallAccount,
 }
 
 impl Outcome {
     /// A call that did its work.
     pub fn ok(result: impl Into<String>) -> Self {
-        Self { ok: true, result: result.into(), logs: Vec::new(), refusal: None, account: Account::default() }
+        Self { ok: true, result: result.into(), logs: Vec::new(), refusal: None, account: CallAccount::default() }
     }
 
     /// The same in the form that is recorded: no longer than any of its readers can take.
@@ -146,7 +146,7 @@ impl Outcome {
 
     /// A call that failed; `result` tells the model what to do.
     pub fn failed(result: impl Into<String>) -> Self {
-        Self { ok: false, result: result.into(), logs: Vec::new(), refusal: None, account: Account::default() }
+        Self { ok: false, result: result.into(), logs: Vec::new(), refusal: None, account: CallAccount::default() }
     }
 }
 

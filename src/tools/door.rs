@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use super::tool::{Doing, Executed, Prepared, Preparing, ToolError};
 use super::{Tools, arguments};
-use crate::domain::{Account, Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
+use crate::domain::{CallAccount, Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
 use crate::store::{CallEnd, Judgement, Lease, NewApproval, OpenCall, StoreError};
@@ -240,7 +240,7 @@ impl Tools {
         let (begun, version) = (Instant::now(), proposal.version.filter(|_| proposal.effects.contains(&Effect::Call)));
         let end = |outcome: Outcome| {
             let ms = i64::try_from(begun.elapsed().as_millis()).ok();
-            let outcome = Outcome { account: Account { ms, version, ..outcome.account }, ..outcome };
+            let outcome = Outcome { account: CallAccount { ms, version, ..outcome.account }, ..outcome };
             CallEnd { judged: Judgement::Permitted(permit), tool: &proposal.tool, outcome }
         };
         match prepared.act.execute(doing).await? {

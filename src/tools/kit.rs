@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::marks::Marks;
 use crate::clock::Clock;
-use crate::domain::{Account, MCP_SEPARATOR, Outcome, ToolCallId};
+use crate::domain::{CallAccount, MCP_SEPARATOR, Outcome, ToolCallId};
 use crate::egress::Egress;
 use crate::mcp::Mcp;
 use crate::sandbox::Sandbox;
@@ -85,7 +85,7 @@ impl Kit {
             outcome.result,
             named.join(", ")
         );
-        let account = Account { uncertain: true, ..outcome.account };
+        let account = CallAccount { uncertain: true, ..outcome.account };
         Ok(Outcome { result, account, ..outcome })
     }
 }

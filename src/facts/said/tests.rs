@@ -1,7 +1,7 @@
 //! The sentences for a person.
 
 use super::*;
-use crate::domain::{Account, Refusal};
+use crate::domain::{CallAccount, Refusal};
 
 fn of(tool: &str, result: &str) -> String {
     said(tool, &Outcome::ok(result), Some("allow"))
@@ -28,19 +28,19 @@ fn what_was_done_is_said_in_a_sentence() {
 
 #[test]
 fn the_number_of_rows_counts_those_that_are_not_shown() {
-    let account = Account { total: Some(300), ..Account::default() };
+    let account = CallAccount { total: Some(300), ..CallAccount::default() };
     let outcome = Outcome { account, ..Outcome::ok(r#"{"rows":[],"cut":"Only the first 200"}"#) };
     assert_eq!(said(EXECUTE_SQL, &outcome, Some("allow")), "It gave 300 rows.");
 }
 
 #[test]
 fn a_call_that_may_have_happened_is_never_said_to_have_failed() {
-    let account = Account { uncertain: true, ..Account::default() };
+    let account = CallAccount { uncertain: true, ..CallAccount::default() };
     let failed = Outcome { account: account.clone(), ..Outcome::failed("It was interrupted.") };
     for verdict in [None, Some("allow")] {
         assert_eq!(said("send_email", &failed, verdict), UNCERTAIN);
     }
-    let caught = Outcome { account: Account { version: Some(1), ..account }, ..Outcome::ok("sent?") };
+    let caught = Outcome { account: CallAccount { version: Some(1), ..account }, ..Outcome::ok("sent?") };
     let told = said("send_email", &caught, Some("allow"));
     assert_eq!(told, "`send_email` was called, version 1. A part of it may or may not have happened.");
 }

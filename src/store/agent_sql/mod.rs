@@ -27,7 +27,7 @@ use self::transaction::{Seal, StatementTerms};
 use super::unit::{Doubt, kept_of, used_approval};
 use super::{CallEnd, Earlier, Judgement, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
-    Account, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
+    CallAccount, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
 };
 use crate::facts::EventRecord;
 use crate::governor::Permit;
@@ -79,7 +79,7 @@ struct Committed {
     /// Its number.
     sequence: i64,
     /// The facts for a person.
-    account: Account,
+    account: CallAccount,
     /// Held until the announcement.
     doubt: Doubt,
 }

@@ -13,7 +13,7 @@ use super::seam::AgentLogin;
 use super::statement::{Statement, StatementResult};
 use super::told::{busy, describe, ended_transaction, is_code, too_much};
 use super::{Committed, Failure, Sealed};
-use crate::domain::{Account, Finding, MOST_RESULT, ShownColumn, ToolCallId};
+use crate::domain::{CallAccount, Finding, MOST_RESULT, ShownColumn, ToolCallId};
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::session;
 use crate::store::things::operations::shown;
@@ -123,11 +123,11 @@ impl Store {
     }
 
     /// The facts for a person of statements that ran.
-    fn account(&self, begun: Instant, columns: Vec<ShownColumn>, total: Option<usize>) -> Account {
+    fn account(&self, begun: Instant, columns: Vec<ShownColumn>, total: Option<usize>) -> CallAccount {
         let columns = columns.into_iter().map(|column| ShownColumn { name: self.clean(&column.name).into_owned(), ..column });
         let total = total.map(|total| i64::try_from(total).unwrap_or(i64::MAX));
         let ms = i64::try_from(begun.elapsed().as_millis()).ok();
-        Account { ms, columns: columns.collect(), total, ..Account::default() }
+        CallAccount { ms, columns: columns.collect(), total, ..CallAccount::default() }
     }
 
     /// The effects of the statements that nobody allowed.
@@ -189,7 +189,7 @@ impl Store {
         lease: &Lease,
         seal: Seal<'_>,
         transaction: &str,
-        (result, account): (&str, &Account),
+        (result, account): (&str, &CallAccount),
         now: DateTime<Utc>,
     ) -> Result<Option<i64>, sqlx::Error> {
         match seal {

@@ -6,7 +6,7 @@ use sqlx::{query, query_scalar};
 use super::turns::TurnEnd;
 use super::writing::Unfinished;
 use crate::domain::{
-    Account, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId, Usage,
+    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId, Usage,
 };
 use crate::facts::{STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed};
 use crate::failpoint::{self, Point};
@@ -343,7 +343,7 @@ impl Unit {
             )
             .execute(&mut *self.tx)
             .await?;
-            let account = Account { uncertain: row.begun, ..Account::default() };
+            let account = CallAccount { uncertain: row.begun, ..CallAccount::default() };
             let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome { account, ..Outcome::failed(told) });
             // A person can also put back the rows that operations of the call deleted before the
             // cut.
