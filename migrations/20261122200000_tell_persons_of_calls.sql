@@ -2,7 +2,6 @@
 -- stand in the event beside the outcome's text; how long it took also in a column, for the statistics of capabilities.
 
 ALTER TABLE tool_calls ADD COLUMN ms BIGINT;
-CREATE INDEX tool_calls_by_name ON tool_calls (name, tool_call_id);
 
 -- As before, with the account for a person.
 DROP FUNCTION end_tool_call(BIGINT, BIGINT, BIGINT, BOOLEAN, TEXT, JSONB, BYTEA, TEXT, TIMESTAMPTZ, TEXT);
