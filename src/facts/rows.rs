@@ -7,8 +7,18 @@ use crate::domain::ConversationId;
 
 /// How far each stream goes.
 pub(super) static CONVERSATIONS: Table = Table {
-    unsaid: &["profile", "is_main", "created_at", "title", "pinned_at", "archived_at", "deleted_at", "branch_of", "branch_sequence",
-        "branch_turn"],
+    unsaid: &[
+        "profile",
+        "is_main",
+        "created_at",
+        "title",
+        "pinned_at",
+        "archived_at",
+        "deleted_at",
+        "branch_of",
+        "branch_sequence",
+        "branch_turn",
+    ],
     rows: "last_sequence > 0",
     ..Table::all("conversations", "conversation_id::text")
 };

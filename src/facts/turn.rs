@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::fact::{Fact, Reading, line};
 use super::message::{MESSAGES, attachments, message_row, steered, with_images};
 use super::rows::{Change, Table, fields};
-use crate::domain::{Failure, Image, Requests, Machine, MessageId, Origin, Role, TurnId, TurnInput, TurnState};
+use crate::domain::{Failure, Image, Machine, MessageId, Origin, Requests, Role, TurnId, TurnInput, TurnState};
 use crate::wire::ServerFrame;
 
 /// The state of each turn.

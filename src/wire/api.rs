@@ -17,12 +17,12 @@ use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, T
 
 pub use activity::{Events, HeartbeatReport, ListedEvent, NextWakeUp};
 pub use capabilities::{
-    Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityEntry, CapabilityFolder, CapabilityUse, Changed, LastError, RollBack, Shipped, ShippedEntry,
-    Tested, Version,
+    Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityEntry, CapabilityFolder, CapabilityUse, Changed,
+    LastError, RollBack, Shipped, ShippedEntry, Tested, Version,
 };
 pub use conversations::{
-    BranchPoint, ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, Piece, SearchHit, SearchResults,
-    Tasks,
+    BranchPoint, ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, Piece, SearchHit,
+    SearchResults, Tasks,
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};

@@ -23,7 +23,11 @@ async fn said(app: &TestApp, query: &str) -> Vec<String> {
 #[tokio::test]
 async fn events_are_found_by_kind_tool_outcome_conversation_and_time() {
     let app = TestApp::start().await;
-    app.script([call("execute_sql", json!({"query": "SELECT 1 AS one"})), call("execute_sql", json!({"query": "SELEC"})), text("I see.")]);
+    app.script([
+        call("execute_sql", json!({"query": "SELECT 1 AS one"})),
+        call("execute_sql", json!({"query": "SELEC"})),
+        text("I see."),
+    ]);
     let mut talk = app.connect().await;
     let main = talk.ask("look").await[0]["conversation"].clone();
     app.advance(3600);
@@ -77,7 +81,10 @@ async fn the_heartbeat_tells_what_it_did_and_what_is_next() {
     let told = get(&app, "/api/heartbeat").await;
     assert_eq!(told["did"][0]["said"], "The task “Call Ada” fell due.");
     let next = &told["next"][0];
-    assert_eq!((&next["kind"], &next["title"], &next["at"]), (&json!("task"), &json!("Call Bob"), &json!("2026-11-21T08:00:00Z")));
+    assert_eq!(
+        (&next["kind"], &next["title"], &next["at"]),
+        (&json!("task"), &json!("Call Bob"), &json!("2026-11-21T08:00:00Z"))
+    );
 }
 
 #[tokio::test]

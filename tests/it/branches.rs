@@ -75,6 +75,8 @@ async fn a_conversation_is_exported_to_be_read_and_to_be_kept() {
     }
     assert!(!read.contains("SELECT 1"), "{read}");
     let kept: Value = client().get(format!("{at}?format=json")).send().await.unwrap().json().await.unwrap();
-    let seqs = |frames: &[Value]| frames.iter().filter(|frame| frame["seq"].is_i64()).map(|frame| frame["seq"].clone()).collect::<Vec<_>>();
+    let seqs = |frames: &[Value]| {
+        frames.iter().filter(|frame| frame["seq"].is_i64()).map(|frame| frame["seq"].clone()).collect::<Vec<_>>()
+    };
     assert_eq!(seqs(kept["frames"].as_array().unwrap()), seqs(&frames));
 }

@@ -16,7 +16,10 @@ async fn settings_are_changed_for_the_next_start_and_the_environment_wins() {
     let put = async |body: Value| ask(&app, Method::PUT, "/api/settings", Some(body)).await;
     let (_, before) = ask(&app, Method::GET, "/api/settings", None).await;
     let expiry = setting(&before, "APPROVAL_EXPIRY");
-    assert_eq!((&expiry["value"], &expiry["origin"], &expiry["can_change"]), (&json!("600"), &json!("environment"), &json!(false)));
+    assert_eq!(
+        (&expiry["value"], &expiry["origin"], &expiry["can_change"]),
+        (&json!("600"), &json!("environment"), &json!(false))
+    );
     let key = setting(&before, "GROQ_API_KEY");
     assert_eq!((&key["value"], &key["origin"]), (&Value::Null, &json!("environment")));
     assert!(!before.to_string().contains("canary-771"));

@@ -52,10 +52,7 @@ pub(super) async fn models(State(doors): State<Doors>) -> Reply<FoundModels> {
 }
 
 /// Tries a model. The request belongs to no turn, and counts in no budget.
-pub(super) async fn test_model(
-    State(doors): State<Doors>,
-    Body(ModelToTest { model }): Body<ModelToTest>,
-) -> Reply<ModelTested> {
+pub(super) async fn test_model(State(doors): State<Doors>, Body(ModelToTest { model }): Body<ModelToTest>) -> Reply<ModelTested> {
     let begun = Instant::now();
     let ms = || i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
     if let Some(model) = model {
@@ -68,7 +65,9 @@ pub(super) async fn test_model(
     let current = doors.models.current().await;
     let info = current.info();
     if info.kind == "tour" {
-        return Err(ApiRefusal::conflict("no model is set and none runs on this machine, so the tour answers; name a model to test"));
+        return Err(ApiRefusal::conflict(
+            "no model is set and none runs on this machine, so the tour answers; name a model to test",
+        ));
     }
     let entries = vec![Entry::User("Answer with the one word: ready".to_owned())];
     let asked = Request { entries, answer_tokens: Some(256), ..Request::default() };

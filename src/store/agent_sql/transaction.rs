@@ -1,9 +1,9 @@
 //! The transaction of a call: the agent's statements, and the record of their outcome beside them.
 
 use chrono::{DateTime, Utc};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;
-use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Row};
 use tokio::time::Instant;
 

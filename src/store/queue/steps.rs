@@ -6,7 +6,8 @@ use sqlx::{query, query_scalar};
 use super::turns::TurnEnd;
 use super::writing::Unfinished;
 use crate::domain::{
-    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId, Usage,
+    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId,
+    TurnId, Usage,
 };
 use crate::facts::{STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed};
 use crate::failpoint::{self, Point};
