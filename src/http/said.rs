@@ -44,6 +44,10 @@ pub(super) async fn addressed(
 /// decide, the message may be the answer. Otherwise it is a message like any other.
 pub(super) async fn take(doors: &Doors, conversation: ConversationId, message: NewMessage<'_>) -> Result<Accepted, StoreError> {
     let now = doors.clock.now();
+    // Mostly no question waits, and this is all.
+    if let Some(accepted) = doors.store.accept_unless_asked(conversation, message, now).await? {
+        return Ok(accepted);
+    }
     if let Some(question) = doors.store.question(conversation, now).await?
         && doors.profiles.get(&question.profile).is_ok_and(|profile| profile.audience.may_decide())
         && let Some(heard) = question.words.heard(message.content)

@@ -20,6 +20,7 @@ mod chat;
 mod cli;
 mod closing;
 mod context;
+mod cost;
 mod doors;
 mod evals;
 mod fence;

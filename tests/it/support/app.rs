@@ -22,7 +22,7 @@ use level3::telemetry::Scrubber;
 use tempfile::TempDir;
 
 use super::script::Script;
-use super::{Client, Reply, cluster, share_engine};
+use super::{Client, Counted, Reply, Sent, cluster, share_engine};
 
 /// How long a look at the end of a story may take. It guards against a hanging test.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -54,6 +54,7 @@ pub struct TestApp {
     profiles: Profiles,
     /// The seed of the random numbers; the server's name is one of them.
     seed: u64,
+    counted: Option<Counted>,
     app: Option<App>,
     leaves: AtomicBool,
     rewrote: AtomicBool,
@@ -66,7 +67,7 @@ impl TestApp {
 
     /// Starts without a configured model; none can be found either.
     pub async fn tour() -> Self {
-        Self::build(&[], true, Arc::new(SystemResolver), Limits::within(1024), None).await
+        Self::build(&[], true, Arc::new(SystemResolver), Limits::within(1024), None, false).await
     }
 
     /// Starts with these settings.
@@ -76,17 +77,22 @@ impl TestApp {
 
     /// Starts with these settings and this resolver of names.
     pub async fn with_names(settings: &[(&str, &str)], resolver: Arc<dyn Resolve>) -> Self {
-        Self::build(settings, false, resolver, Limits::within(1024), None).await
+        Self::build(settings, false, resolver, Limits::within(1024), None, false).await
     }
 
     /// Starts with these limits of the listener.
     pub async fn with_limits(connections: Limits) -> Self {
-        Self::build(&[], false, Arc::new(SystemResolver), connections, None).await
+        Self::build(&[], false, Arc::new(SystemResolver), connections, None, false).await
     }
 
     /// Starts with one more profile.
     pub async fn with_profile(profile: Profile) -> Self {
-        Self::build(&[], false, Arc::new(SystemResolver), Limits::within(1024), Some(profile)).await
+        Self::build(&[], false, Arc::new(SystemResolver), Limits::within(1024), Some(profile), false).await
+    }
+
+    /// Starts with a relay before its database that counts statements.
+    pub async fn counted() -> Self {
+        Self::build(&[], false, Arc::new(SystemResolver), Limits::within(1024), None, true).await
     }
 
     async fn build(
@@ -95,6 +101,7 @@ impl TestApp {
         resolver: Arc<dyn Resolve>,
         connections: Limits,
         profile: Option<Profile>,
+        counted: bool,
     ) -> Self {
         // The log of a failing test is printed with it.
         let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
@@ -114,6 +121,7 @@ impl TestApp {
             connections,
             profiles: Profiles::default(),
             seed: FIRST,
+            counted: counted.then(|| Counted::before(&cluster())),
             app: None,
             leaves: AtomicBool::new(false),
             rewrote: AtomicBool::new(false),
@@ -142,6 +150,7 @@ impl TestApp {
             connections: self.connections,
             profiles: self.profiles.clone(),
             seed: self.seed + 1,
+            counted: None,
             app: None,
             leaves: AtomicBool::new(true),
             rewrote: AtomicBool::new(true),
@@ -189,7 +198,8 @@ impl TestApp {
             connections: self.connections,
             profiles: self.profiles.clone(),
         };
-        let database = Database::inside(cluster(), &self.database);
+        let server = self.counted.as_ref().map_or_else(cluster, |counted| counted.through(cluster()));
+        let database = Database::inside(server, &self.database);
         let listener = listen(config.listen).await.unwrap();
         // A client finds it at the same address after a restart.
         self.settings.insert("LEVEL3_LISTEN".into(), listener.local_addr().unwrap().to_string());
@@ -211,6 +221,11 @@ impl TestApp {
     /// Its database, for a store beside the server's own.
     pub fn database_behind(&self) -> Database {
         Database::inside(cluster(), &self.database)
+    }
+
+    /// The statements since the last call, of a server that was started to be counted.
+    pub fn sent(&self) -> Vec<Sent> {
+        self.counted.as_ref().expect("it is counted").take()
     }
 
     /// Its data folder.

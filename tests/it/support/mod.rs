@@ -6,6 +6,7 @@ pub mod api;
 mod app;
 mod client;
 mod cluster;
+mod counted;
 #[path = "../../../src/egress/tests/name_server.rs"]
 mod name_server;
 mod peer;
@@ -18,6 +19,7 @@ mod stranger;
 pub use app::TestApp;
 pub use client::{Client, kinds, of_type, results};
 pub use cluster::{cluster, share_engine};
+pub use counted::{Counted, Sent};
 pub use name_server::{AsksAnew, NameServer};
 pub use peer::Peer;
 pub use permit::permit;
