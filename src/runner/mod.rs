@@ -60,8 +60,9 @@ pub struct Runner {
     /// So many deaths of the server at one tool call end its turn.
     deaths: i32,
     in_hand: InHand,
-    /// True once a turn was given back that rests, until the runner has heard of it.
-    rests: Arc<AtomicBool>,
+    /// True once a turn was given back to rest, or was lost, until the runner has heard of it: nothing
+    /// else may tell it when to take the turn up.
+    unsettled: Arc<AtomicBool>,
 }
 
 impl Runner {
@@ -70,7 +71,7 @@ impl Runner {
     pub fn new(executor: Executor, owner: &str, grace: Duration, deaths: i32) -> Self {
         let (store, clock) = (executor.store.clone(), Arc::clone(&executor.clock));
         let agent = Arc::new(Agent::new(executor.clone()));
-        Self { store, agent, executor, clock, owner: owner.into(), grace, deaths, in_hand: InHand::default(), rests: Arc::default() }
+        Self { store, agent, executor, clock, owner: owner.into(), grace, deaths, in_hand: InHand::default(), unsettled: Arc::default() }
     }
 
     /// Works until `shutdown`, then brings running turns to a checkpoint and gives them back.
@@ -98,7 +99,7 @@ impl Runner {
                     }
                 }
             }
-            watchful |= self.rests.swap(false, Ordering::Relaxed) || self.store.signals().in_company();
+            watchful |= self.unsettled.swap(false, Ordering::Relaxed) || self.store.signals().in_company();
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 () = self.store.signals().queue().notified(), if self.has_place(&working) => due = true,
@@ -192,7 +193,8 @@ impl Runner {
             () = lost.cancelled() => return,
         };
         let rest = match worked {
-            Ok(Worked::Ended | Worked::Waiting) | Err(StoreError::LostLease) => return,
+            Ok(Worked::Ended | Worked::Waiting) => return,
+            Err(StoreError::LostLease) => return self.unsettled.store(true, Ordering::Relaxed),
             Ok(Worked::Paused) => None,
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "work on a turn broke off");
@@ -205,7 +207,7 @@ impl Runner {
             match self.give_back(lease, rest).await {
                 Ok(()) | Err(StoreError::LostLease) => {
                     if rest.is_some() {
-                        self.rests.store(true, Ordering::Relaxed);
+                        self.unsettled.store(true, Ordering::Relaxed);
                     }
                     return;
                 }
@@ -276,6 +278,7 @@ impl Runner {
         let held = self.store.give_sign(&self.owner, &turns).await?;
         for (turn, fence) in thought {
             if !held.contains(&(turn, fence)) {
+                self.unsettled.store(true, Ordering::Relaxed);
                 self.in_hand.lose_attempt(turn, fence);
             }
         }
