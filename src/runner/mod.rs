@@ -71,7 +71,17 @@ impl Runner {
     pub fn new(executor: Executor, owner: &str, grace: Duration, deaths: i32) -> Self {
         let (store, clock) = (executor.store.clone(), Arc::clone(&executor.clock));
         let agent = Arc::new(Agent::new(executor.clone()));
-        Self { store, agent, executor, clock, owner: owner.into(), grace, deaths, in_hand: InHand::default(), unsettled: Arc::default() }
+        Self {
+            store,
+            agent,
+            executor,
+            clock,
+            owner: owner.into(),
+            grace,
+            deaths,
+            in_hand: InHand::default(),
+            unsettled: Arc::default(),
+        }
     }
 
     /// Works until `shutdown`, then brings running turns to a checkpoint and gives them back.

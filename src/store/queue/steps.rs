@@ -184,9 +184,7 @@ impl Store {
     ) -> Result<StoredStep, StoreError> {
         let stored = match self.store_in_one(lease, &step, rate, now).await {
             // The end of the turn has actions that one statement does not take.
-            Err(StoreError::Database(error)) if is_code(&error, "L3006") => {
-                self.store_at_length(lease, &step, rate, now).await?
-            }
+            Err(StoreError::Database(error)) if is_code(&error, "L3006") => self.store_at_length(lease, &step, rate, now).await?,
             stored => stored?,
         };
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
