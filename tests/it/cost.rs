@@ -1,4 +1,4 @@
-//! What a turn costs in statements and commits, counted on the wire between the server and its
+//! The cost of a turn in statements and commits, counted on the wire between the server and its
 //! database. A statement more in a turn fails here. It counts whatever has something done: `BEGIN`
 //! and `COMMIT`, and pings of connections, too; not what comes with time. A turn with a tool has two
 //! steps: it costs a simple turn and a tool step more.

@@ -81,7 +81,7 @@ struct Committed {
     doubt: Doubt,
 }
 
-/// What the record of an end says beside it.
+/// The facts that the record of an end gives back.
 #[derive(serde::Deserialize)]
 struct Ended {
     /// The number of the event.

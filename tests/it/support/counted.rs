@@ -57,7 +57,7 @@ impl Counted {
         server.socket(self.folder.path()).port(self.port)
     }
 
-    /// What was sent since the last call.
+    /// The statements since the last call.
     pub fn take(&self) -> Vec<Sent> {
         std::mem::take(&mut *self.sent.lock().unwrap())
     }
