@@ -21,6 +21,7 @@ mod cli;
 mod closing;
 mod context;
 mod conversations;
+mod cost;
 mod doors;
 mod embedded_postgres;
 mod evals;

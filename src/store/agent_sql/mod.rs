@@ -9,6 +9,7 @@ mod seam;
 mod statement;
 mod told;
 mod transaction;
+mod written;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -23,10 +24,10 @@ use self::statement::{ResultRoom, Statement};
 pub(super) use self::told::is_code;
 use self::told::{busy, cannot_ask, code_of, cut, timed_out, told_of};
 use self::transaction::{Seal, StatementTerms};
-use super::unit::{Doubt, kept_of, used_approval};
+use super::transition::Doubt;
 use super::{CallEnd, Earlier, Judgement, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
-    CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
+    ApprovalId, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
 };
 use crate::facts::EventRecord;
 use crate::governor::Permit;
@@ -75,10 +76,22 @@ type Sealed = (String, Option<Committed>);
 
 /// A recorded event that is not announced yet.
 struct Committed {
-    /// Its number.
-    sequence: i64,
+    ended: Ended,
     /// Held until the announcement.
     doubt: Doubt,
+}
+
+/// The facts that the record of an end gives back.
+#[derive(serde::Deserialize)]
+struct Ended {
+    /// The number of the event.
+    sequence: i64,
+    /// The approval that was used up.
+    #[serde(default)]
+    approval: Option<ApprovalId>,
+    /// How many lost rows are kept.
+    #[serde(default)]
+    kept: Option<i64>,
 }
 
 /// The end of several statements.
@@ -117,15 +130,8 @@ impl Store {
                     StatementsEnd::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
                     StatementsEnd::Done(result, committed) => {
                         let outcome = Outcome::ok(result);
-                        let approval = match permit.verdict() {
-                            // It is committed: an announcement that cannot name the approval is
-                            // better than none.
-                            "ask" => used_approval(&self.pool, permit.call()).await.unwrap_or(None),
-                            _ => None,
-                        };
-                        let kept = kept_of(&self.pool, permit.call()).await.unwrap_or(None);
-                        if let Some(Committed { sequence, doubt }) = committed {
-                            let event = end.recorded(lease, outcome.clone(), approval, kept);
+                        if let Some(Committed { ended: Ended { sequence, approval, kept }, doubt }) = committed {
+                            let event = end.recorded(lease, outcome.clone(), approval, kept).into();
                             self.signals.announce(EventRecord { conversation: lease.conversation, sequence, at: now, event });
                             doubt.dispelled();
                         }
@@ -248,8 +254,9 @@ impl Store {
             Ok(statement) => {
                 match self.run_sealed(lease, &[statement], StatementTerms { seal, login, promised: false }, now).await? {
                     StatementsEnd::Done(answer, committed) => {
-                        if let Some(Committed { sequence, doubt }) = committed {
-                            self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
+                        if let Some(Committed { ended, doubt }) = committed {
+                            let done = operation.recorded(lease, OperationState::Done, Some(&answer), ended.sequence, now);
+                            self.signals.announce(done);
                             doubt.dispelled();
                         }
                         return Ok(Ok(answer));

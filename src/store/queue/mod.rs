@@ -1,6 +1,7 @@
 //! The queue: all that moves a turn. A message, a call or a due task comes in; steps and approvals
 //! move it on; an answer, a failure or a person ends it.
 
+pub(super) mod accepting;
 pub(super) mod answers;
 pub(super) mod approvals;
 pub(super) mod commands;

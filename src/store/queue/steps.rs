@@ -1,17 +1,22 @@
 //! Steps: a model's answer, stored before any of its tool calls runs.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use serde_json::{Value, json};
+use sqlx::{query, query_as, query_scalar};
 
 use super::turns::TurnEnd;
 use super::writing::Unfinished;
 use crate::domain::{
-    CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId, Usage,
+    CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId, TurnInput,
+    TurnState, Usage,
 };
-use crate::facts::{STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed};
+use crate::facts::{Event, EventRecord, STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed, TurnEnded};
 use crate::failpoint::{self, Point};
+use crate::store::agent_sql::is_code;
+use crate::store::transition::{Done, Recorded};
 use crate::store::unit::kept_of;
-use crate::store::{BrokenAnswer, Lease, Store, StoreError, Unit};
+use crate::store::{BrokenAnswer, Lease, Store, StoreError, Unit, clean};
+use crate::telemetry::Scrubber;
 
 /// An answer to store.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +37,55 @@ pub struct NewStep<'a> {
     pub last: bool,
     /// True if it claims something that no record of its turn shows.
     pub unproven: bool,
+}
+
+/// The events of an answer, but for what only the database knows: the numbers, and the cost.
+struct Written {
+    answered: Value,
+    calls: Vec<Value>,
+    /// For tokens that were read, and for those that were written.
+    rate: (Option<i64>, Option<i64>),
+}
+
+impl NewStep<'_> {
+    /// `rate` holds if the table of rates has none.
+    fn written(&self, scrubber: &Scrubber, turn: TurnId, rate: Option<Rate>) -> Written {
+        let clean = |text: &str| clean(scrubber, text).into_owned();
+        let micros = |micros: fn(Rate) -> u64| rate.map(micros).map(|micros| i64::try_from(micros).unwrap_or(i64::MAX));
+        let (step, call) = (StepId(0), ToolCallId(0));
+        let answered = StepAnswered {
+            turn,
+            step,
+            number: self.number,
+            model: clean(self.model),
+            finish_reason: clean(self.finish_reason),
+            usage: self.usage,
+            content: clean(self.content),
+            last: self.last,
+            cost_micros: None,
+            unproven: self.unproven,
+        };
+        let proposed = |(position, CallRequest { id, name, arguments }): (i32, &CallRequest)| {
+            let request = CallRequest { id: clean(id), name: clean(name), arguments: clean(arguments) };
+            json!(Event::from(ToolCallProposed { turn, step, call, request, position }))
+        };
+        Written {
+            answered: json!(Event::from(answered)),
+            calls: (0..).zip(self.calls).map(proposed).collect(),
+            rate: (micros(|rate| rate.input_micros), micros(|rate| rate.output_micros)),
+        }
+    }
+}
+
+/// The calls that were recorded as asked for.
+fn asked_for(records: &[EventRecord]) -> Vec<OpenCall> {
+    let proposed = records.iter().filter_map(|record| match &record.event {
+        Event::ToolCallProposed(ToolCallProposed { call, request, .. }) => {
+            Some(OpenCall { call: *call, request: request.clone() })
+        }
+        _ => None,
+    });
+    proposed.collect()
 }
 
 /// A tool call without an outcome.
@@ -128,15 +182,72 @@ impl Store {
         rate: Option<Rate>,
         now: DateTime<Utc>,
     ) -> Result<StoredStep, StoreError> {
+        let stored = match self.store_in_one(lease, &step, rate, now).await {
+            // The end of the turn has actions that one statement does not take.
+            Err(StoreError::Database(error)) if is_code(&error, "L3006") => self.store_at_length(lease, &step, rate, now).await?,
+            stored => stored?,
+        };
+        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
+        Ok(stored)
+    }
+
+    /// One statement: step, message, calls, events, and the end of the turn if none of its actions
+    /// has anything to do.
+    async fn store_in_one(
+        &self,
+        lease: &Lease,
+        step: &NewStep<'_>,
+        rate: Option<Rate>,
+        now: DateTime<Utc>,
+    ) -> Result<StoredStep, StoreError> {
+        let (from, _) = TurnState::Running.next(TurnInput::Write)?;
+        let (state, actions) = from.next(TurnInput::Answer)?;
+        let ended = TurnEnded { turn: lease.turn, state, reason: None, failure: None, retry_after: None };
+        let Written { answered, calls, rate } = step.written(&self.scrubber, lease.turn, rate);
+        let statement = query!(
+            r#"SELECT sequence AS "sequence!", event AS "event!", waits AS "waits!"
+               FROM store_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
+            lease.turn.0,
+            lease.fence,
+            from.as_str(),
+            answered,
+            &calls,
+            rate.0,
+            rate.1,
+            step.last.then(|| json!(Event::from(ended))),
+            &actions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            now
+        );
+        let (pool, conversation) = (self.pool.clone(), lease.conversation);
+        self.transition(async move {
+            let mut wakes = false;
+            let mut records = Vec::new();
+            for row in statement.fetch_all(&pool).await? {
+                wakes |= row.waits;
+                records.push(Recorded { sequence: row.sequence, event: row.event }.of(conversation, now)?);
+            }
+            let over = records.iter().any(|record| matches!(record.event, Event::TurnEnded(_)));
+            Ok(Done { given: StoredStep { calls: asked_for(&records), over }, records, wakes })
+        })
+        .await
+    }
+
+    /// The same in several statements.
+    async fn store_at_length(
+        &self,
+        lease: &Lease,
+        step: &NewStep<'_>,
+        rate: Option<Rate>,
+        now: DateTime<Utc>,
+    ) -> Result<StoredStep, StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
         let over = step.last && !unit.steering_waits(lease.turn).await?;
-        let calls = unit.insert_step(lease.conversation, lease.turn, &NewStep { last: over, ..step }, rate).await?;
+        let calls = unit.insert_step(lease.conversation, lease.turn, &NewStep { last: over, ..*step }, rate).await?;
         if over {
             unit.end_turn(held, TurnEnd::Answered).await?;
         }
         unit.commit().await?;
-        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
         Ok(StoredStep { calls, over })
     }
 
@@ -212,87 +323,20 @@ impl Unit {
         step: &NewStep<'_>,
         rate: Option<Rate>,
     ) -> Result<Vec<OpenCall>, StoreError> {
-        let micros = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
-        let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-        let content = self.clean(step.content).into_owned();
-        let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
-        let stored = query!(
-            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at, unproven)
-             VALUES ($1, $2, $3, $4, $5, $6, cost_at($3, $5, $6, $8, $9), $7, $10) RETURNING step_id, cost_micros",
-            turn.0,
-            step.number,
-            &*model,
-            &*finish_reason,
-            tokens(|usage| usage.input),
-            tokens(|usage| usage.output),
-            self.now,
-            rate.map(|rate| micros(rate.input_micros)),
-            rate.map(|rate| micros(rate.output_micros)),
-            step.unproven
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        query!(
-            "INSERT INTO messages (conversation_id, turn_id, role, content, step_id, created_at)
-             VALUES ($1, $2, 'assistant', $3, $4, $5)",
+        let Written { answered, calls, rate } = step.written(&self.scrubber, turn, rate);
+        let rows = query_as!(
+            Recorded,
+            r#"SELECT sequence AS "sequence!", event AS "event!" FROM append_events($1, insert_step($1, $2, $3, $4, $5, $6), $6)"#,
             conversation.0,
-            turn.0,
-            content,
-            stored.step_id,
+            answered,
+            &calls,
+            rate.0,
+            rate.1,
             self.now
         )
-        .execute(&mut *self.tx)
+        .fetch_all(&mut *self.tx)
         .await?;
-        let answered = StepAnswered {
-            turn,
-            step: StepId(stored.step_id),
-            number: step.number,
-            model: model.into_owned(),
-            finish_reason: finish_reason.into_owned(),
-            usage: step.usage,
-            content,
-            last: step.last,
-            cost_micros: stored.cost_micros,
-            unproven: step.unproven,
-        };
-        self.append(conversation, answered.into()).await?;
-        let mut open = Vec::with_capacity(step.calls.len());
-        for (position, request) in (0..).zip(step.calls) {
-            open.push(self.insert_call(conversation, turn, StepId(stored.step_id), position, request).await?);
-        }
-        Ok(open)
-    }
-
-    async fn insert_call(
-        &mut self,
-        conversation: ConversationId,
-        turn: TurnId,
-        step: StepId,
-        position: i32,
-        request: &CallRequest,
-    ) -> Result<OpenCall, StoreError> {
-        let request = CallRequest {
-            id: self.clean(&request.id).into_owned(),
-            name: self.clean(&request.name).into_owned(),
-            arguments: self.clean(&request.arguments).into_owned(),
-        };
-        let call = query_scalar!(
-            "INSERT INTO tool_calls (turn_id, step_id, position, request_id, name, arguments, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING tool_call_id",
-            turn.0,
-            step.0,
-            position,
-            request.id,
-            request.name,
-            request.arguments,
-            self.now
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        let call = ToolCallId(call);
-        let proposed = ToolCallProposed { turn, step, call, request: request.clone(), position };
-        self.append(conversation, proposed.into()).await?;
-        Ok(OpenCall { call, request })
+        Ok(asked_for(self.take(rows, conversation)?))
     }
 
     /// Ends every call without an outcome: it was not run, or was cut in the middle. Its effects in

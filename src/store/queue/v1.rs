@@ -4,7 +4,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::MessageExtras;
+use super::accepting::MessageExtras;
 use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
 use crate::failpoint::{self, Point};
 use crate::store::{Lease, NewImage, NewMessage, Store, StoreError, Unit};

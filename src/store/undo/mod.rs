@@ -10,7 +10,7 @@ use sqlx::{Connection, query, query_scalar};
 
 pub(super) use text::loses;
 
-use super::unit::Doubt;
+use super::transition::Doubt;
 use super::{Store, StoreError};
 use crate::domain::{ConversationId, ToolCallId, TurnId};
 use crate::facts::{CallUndone, EventRecord};
