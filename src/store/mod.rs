@@ -34,7 +34,8 @@ pub use queue::due_tasks::Fired;
 pub use queue::mcp::{MCP_WAITING, McpCall, McpTurn};
 pub use queue::meter::{Attempt, BrokenAnswer, Meter, Metered, Meters, estimated};
 pub use queue::signs::Look;
-pub use queue::steps::{NewStep, OpenCall, Progress, StoredStep};
+pub use queue::standing::{Beginning, Standing, Wanted};
+pub use queue::steps::{NewStep, OpenCall, StoredStep};
 pub use queue::turns::{Accepted, NewMessage};
 pub use queue::v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use queue::writing::{Pen, Writing};
@@ -43,6 +44,7 @@ pub use room::Room;
 pub use signals::{Elsewhere, Signals};
 pub use things::attachments::NewImage;
 pub use things::capabilities::{Built, CapabilitySummary, RecordedCall};
+pub use things::catalogue::{Catalogue, CatalogueVersion, Listed};
 pub use things::capability_life::{CapabilityEntry, KeptVersion, LifeError};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
@@ -72,6 +74,7 @@ pub struct Store {
     scrubber: Scrubber,
     writing: Writing,
     meters: Meters,
+    catalogue: things::catalogue::Kept,
 }
 
 /// The reason why the database could not be read or written.

@@ -53,40 +53,7 @@ pub struct StoredStep {
     pub over: bool,
 }
 
-/// The progress of a turn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
-    /// Steps stored so far.
-    pub steps: i32,
-    /// Tool calls of the last step without an outcome, in order.
-    pub open: Vec<OpenCall>,
-}
-
 impl Store {
-    /// The progress of a turn, with which a runner that takes it up begins.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn progress(&self, turn: TurnId) -> Result<Progress, StoreError> {
-        let steps = query_scalar!(r#"SELECT coalesce(max(number), 0) AS "steps!" FROM steps WHERE turn_id = $1"#, turn.0)
-            .fetch_one(&self.pool);
-        let open = query!(
-            "SELECT tool_call_id, request_id, name, arguments FROM tool_calls
-             WHERE turn_id = $1 AND state = 'proposed' ORDER BY step_id, position",
-            turn.0
-        )
-        .fetch_all(&self.pool);
-        let (steps, open) = tokio::try_join!(steps, open)?;
-        let open = open
-            .into_iter()
-            .map(|row| OpenCall {
-                call: ToolCallId(row.tool_call_id),
-                request: CallRequest { id: row.request_id, name: row.name, arguments: row.arguments },
-            })
-            .collect();
-        Ok(Progress { steps, open })
-    }
-
     /// The calls that did something: those that succeeded, and those that failed after an
     /// operation. Of the turn, or of its whole conversation up to now, the newest 500.
     ///

@@ -155,19 +155,6 @@ impl Store {
         Ok(())
     }
 
-    /// The most tokens of each step of a turn, if its client set them.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn answer_tokens_of(&self, lease: &Lease) -> Result<Option<u32>, StoreError> {
-        let said = query_scalar!(
-            "SELECT answer_tokens FROM v1_requests WHERE conversation_id = $1 AND turn_id = $2",
-            lease.conversation.0,
-            lease.turn.0
-        );
-        Ok(said.fetch_optional(&self.pool).await?.flatten().and_then(|tokens| tokens.try_into().ok()))
-    }
-
     /// The approval for which an earlier turn of the same conversation waits, and this turn behind
     /// it.
     ///
