@@ -19,7 +19,7 @@ CREATE TABLE spent (
 ) WITH (fillfactor = 50);
 CREATE INDEX spent_of_conversation ON spent (conversation_id);
 
--- What the counts follow from.
+-- The counts follow from these rows.
 CREATE VIEW spent_by_rows AS
 SELECT (w.created_at AT TIME ZONE 'UTC')::date AS day, t.conversation_id, t.origin = 'task' AS by_task, sum(w.step)::bigint AS steps,
        sum(w.input_tokens) AS input_tokens, sum(w.output_tokens) AS output_tokens, sum(w.cost_micros) AS cost_micros,
@@ -46,6 +46,10 @@ DECLARE
     v_output NUMERIC := 0;
     v_cost NUMERIC := 0;
 BEGIN
+    -- A summary may be deleted without loss; then it costs nothing any more.
+    IF TG_OP = 'DELETE' THEN
+        NEW := OLD;
+    END IF;
     IF TG_TABLE_NAME = 'tool_calls' THEN
         v_call := 1;
     ELSE
@@ -54,6 +58,9 @@ BEGIN
         v_cost := coalesce(NEW.cost_micros, 0);
         v_unpriced := (NEW.cost_micros IS NULL)::int;
         v_step := (TG_TABLE_NAME = 'steps' AND NEW.model <> 'level3')::int;
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        SELECT -v_step, -v_input, -v_output, -v_cost, -v_unpriced INTO v_step, v_input, v_output, v_cost, v_unpriced;
     END IF;
     INSERT INTO spent AS s (day, conversation_id, by_task, steps, input_tokens, output_tokens, cost_micros, unpriced, tool_calls)
     SELECT (NEW.created_at AT TIME ZONE 'UTC')::date, conversation_id, origin = 'task', v_step, v_input, v_output, v_cost, v_unpriced, v_call
@@ -71,7 +78,7 @@ DECLARE
     v_table TEXT;
 BEGIN
     FOREACH v_table IN ARRAY ARRAY['steps', 'reviews', 'summaries', 'broken_answers'] LOOP
-        EXECUTE format('CREATE CONSTRAINT TRIGGER count_spent AFTER INSERT ON %I DEFERRABLE INITIALLY DEFERRED
+        EXECUTE format('CREATE CONSTRAINT TRIGGER count_spent AFTER INSERT OR DELETE ON %I DEFERRABLE INITIALLY DEFERRED
                         FOR EACH ROW EXECUTE FUNCTION count_spent()', v_table);
     END LOOP;
 END $$;
@@ -80,5 +87,5 @@ CREATE CONSTRAINT TRIGGER count_spent AFTER UPDATE OF state ON tool_calls DEFERR
 
 -- The newest turns of a conversation, without a look at those of all others.
 CREATE INDEX turns_of_conversation ON turns (conversation_id, turn_id);
--- What a client of /v1 said of an answer is looked up by its turn, at each beginning of one.
+-- The limit that a client of /v1 set for answers is looked up by its turn, at each beginning of one.
 CREATE INDEX v1_requests_of_turn ON v1_requests (turn_id);

@@ -106,12 +106,7 @@ pub(super) fn shown_to(profile: &Profile, limits: TurnLimits) -> (usize, bool, b
 
 impl Executor {
     /// The law for a turn that was just taken up and stands here.
-    pub(super) async fn law(
-        &self,
-        lease: &Lease,
-        profile: Arc<Profile>,
-        standing: &mut Standing,
-    ) -> Result<Law, StoreError> {
+    pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, standing: &mut Standing) -> Result<Law, StoreError> {
         let policy = self.store.catalogue(Some(standing.catalogue)).await?.policy(&lease.profile)?;
         let Beginning { made, task_model, answer_tokens } = std::mem::take(&mut standing.beginning);
         // A person's order is not reviewed; an order of another agent is.

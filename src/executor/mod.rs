@@ -46,7 +46,7 @@ pub struct Turn<'a> {
     open: Vec<OpenCall>,
     /// The number of calls of the last step that have their outcome.
     made: usize,
-    /// Where it stood when it was taken up, as long as nothing happened since.
+    /// The place where it stood when it was taken up, as long as nothing happened since.
     standing: Option<Standing>,
     /// The catalogue's number, as the last statement of the turn has just given it back: for the one
     /// call that comes next.
@@ -132,7 +132,7 @@ impl Executor {
         Ok(Some(Turn { lease, law, steps, begun, open, made, standing, seen, metered }))
     }
 
-    /// Where a turn stands before its next step.
+    /// Reads where a turn stands before its next step.
     ///
     /// # Errors
     /// If the database does not answer.

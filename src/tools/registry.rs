@@ -59,8 +59,7 @@ impl Registry {
         if self.kit.safe_mode {
             return Offered { first, ..Offered::default() };
         }
-        let (mut capabilities, mut external) =
-            (self.sources.capabilities.list(catalogue), self.sources.external.list(catalogue));
+        let (mut capabilities, mut external) = (self.sources.capabilities.list(catalogue), self.sources.external.list(catalogue));
         // The program's own tool comes first if another has its name.
         let there = |spec: &ToolSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
         capabilities.retain(there);

@@ -106,7 +106,7 @@ async fn a_decision_and_a_word_said_to_one_server_reach_the_turn_of_another() {
     app.check_replay().await;
 }
 
-/// What changes on one server holds for the next decision of the other, and for its next request:
+/// A change on one server holds for the next decision of the other, and for its next request:
 /// each keeps policies, rules and capabilities in memory, and trusts nothing of it unchecked.
 #[tokio::test]
 async fn what_changes_on_one_server_holds_for_the_next_step_on_the_other() {
@@ -129,7 +129,7 @@ async fn what_changes_on_one_server_holds_for_the_next_step_on_the_other() {
             law(call("execute_sql", json!({"query": "SELECT 1"}))),
             off(call("double", json!({"n": 21}))),
             on(call("double", json!({"n": 21}))),
-            text("as you wish"),
+            text("The answer is 42."),
         ]);
         let asked = app.script.requests().len();
         here.say(name).await;
@@ -146,10 +146,8 @@ async fn what_changes_on_one_server_holds_for_the_next_step_on_the_other() {
         let ended: Vec<_> = results.iter().map(|(ok, _)| *ok).collect();
         assert_eq!(ended, [false, false, true], "changed {name}: {results:?}");
         assert_eq!(results[2].1, "42");
-        let offered: Vec<_> = app.script.requests()[asked..]
-            .iter()
-            .map(|request| request.tools.iter().any(|tool| tool.name == "double"))
-            .collect();
+        let offered: Vec<_> =
+            app.script.requests()[asked..].iter().map(|request| request.tools.iter().any(|tool| tool.name == "double")).collect();
         assert_eq!(offered, [true, true, false, true], "changed {name}");
         through.store().set_tool_rule("builder", "execute_sql", None, app.now()).await.unwrap();
     }

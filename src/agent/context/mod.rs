@@ -16,7 +16,8 @@ use serde_json::json;
 use super::pictures::Pictures;
 use crate::coach::{self, Coach, Showing};
 use crate::domain::{
-    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, MANAGE_TASKS, Moment, Profile, Task, TurnId, TurnState,
+    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, MANAGE_TASKS, Moment, Profile, Task, TurnId,
+    TurnState,
 };
 use crate::model::Entry;
 use crate::sandbox::teaching;

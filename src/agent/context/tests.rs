@@ -99,9 +99,7 @@ fn many_due_tasks_are_told_in_short() {
         updated_at: DateTime::UNIX_EPOCH,
     };
     let section = tasks_section(&DueTasks { soonest: (1..=10).map(task).collect(), more: 15 });
-    assert!(
-        section.contains("task 10") && section.ends_with("… and 15 more: manage_tasks lists them.")
-    );
+    assert!(section.contains("task 10") && section.ends_with("… and 15 more: manage_tasks lists them."));
     assert!(section.len() < 10_000, "{}", section.len());
     assert_eq!(tasks_section(&DueTasks::default()), "");
 }

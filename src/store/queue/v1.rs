@@ -7,7 +7,7 @@ use sqlx::{query, query_scalar};
 use super::turns::Known;
 use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
 use crate::failpoint::{self, Point};
-use crate::store::{Lease, NewImage, NewMessage, Store, StoreError, Unit};
+use crate::store::{NewImage, NewMessage, Store, StoreError, Unit};
 use crate::wire::MAX_MESSAGE_BYTES;
 
 /// A sha256 over a client's messages or requests.

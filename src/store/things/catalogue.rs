@@ -1,5 +1,5 @@
 //! The catalogue: what rarely changes, kept in memory, with the number under which the database has
-//! it. Triggers count each change there, so no writer can forget to. Whoever decides by what is kept
+//! it. Triggers count each change there, so no writer can forget to. A caller that decides by it
 //! gives the number that a statement has just read, or has it read.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use super::policies::{ProfilePolicy, StoredPolicy};
 use crate::domain::{CapabilityVersion, Rule, ToolSpec};
 use crate::store::{Store, StoreError, value};
 
-/// The number of the catalogue, as a statement has just read it. What is decided long after that
+/// The number of the catalogue, as a statement has just read it. A decision long after that
 /// needs another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatalogueVersion(pub(in crate::store) i64);
@@ -48,7 +48,7 @@ pub struct Listed {
     pub offer: OnceLock<ToolSpec>,
 }
 
-/// What the store keeps of it. Clones share it.
+/// The newest one that was read. Clones share it.
 #[derive(Clone, Default)]
 pub(in crate::store) struct Kept {
     newest: Arc<Mutex<Arc<Catalogue>>>,
@@ -70,14 +70,14 @@ impl Kept {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct RuleRow {
     profile: String,
     tool: String,
     rule: Rule,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct CapabilityRow {
     name: String,
     version: i32,

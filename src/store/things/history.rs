@@ -3,12 +3,10 @@
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use crate::domain::{
-    CallRequest, Exchange, History, HistoryEntry, Image, RefusalCode, Role, ToolCallId, TurnId, TurnState,
-};
+use crate::domain::{CallRequest, Exchange, History, HistoryEntry, Image, RefusalCode, Role, ToolCallId, TurnId, TurnState};
 
 /// A message, with what belongs to it.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(in crate::store) struct Message {
     turn_id: TurnId,
     state: TurnState,
@@ -39,12 +37,7 @@ fn undone(at: DateTime<Utc>) -> String {
 /// The messages, in order, grouped by turn: `limit` of turns before `turn` and one more if there is
 /// one, and all of `turn` itself. If only a part of a turn fits, the turn is left out: half of one
 /// would show calls without results. Each text is as `clean` gives it.
-pub(in crate::store) fn of(
-    rows: Vec<Message>,
-    turn: TurnId,
-    limit: usize,
-    clean: impl Fn(&str) -> String,
-) -> History {
+pub(in crate::store) fn of(rows: Vec<Message>, turn: TurnId, limit: usize, clean: impl Fn(&str) -> String) -> History {
     let earlier = rows.iter().filter(|row| row.turn_id != turn).count();
     let partial = (earlier > limit).then(|| rows[0].turn_id);
     let mut exchanges: Vec<Exchange> = Vec::new();

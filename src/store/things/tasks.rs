@@ -38,7 +38,7 @@ pub struct TaskChange {
 }
 
 /// A row of `tasks`, as the macros read it.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(in crate::store) struct Row {
     pub(in crate::store) task_id: i64,
     pub(in crate::store) conversation_id: i64,
