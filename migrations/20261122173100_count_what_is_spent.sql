@@ -89,3 +89,6 @@ CREATE CONSTRAINT TRIGGER count_spent AFTER UPDATE OF state ON tool_calls DEFERR
 CREATE INDEX turns_of_conversation ON turns (conversation_id, turn_id);
 -- The limit that a client of /v1 set for answers is looked up by its turn, at each beginning of one.
 CREATE INDEX v1_requests_of_turn ON v1_requests (turn_id);
+-- The end of a turn looks for its approvals, and the end of a call for its own: neither reads all there ever were.
+CREATE INDEX approvals_of_turn ON approvals (turn_id);
+CREATE INDEX approvals_of_call ON approvals (tool_call_id);
