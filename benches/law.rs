@@ -63,7 +63,7 @@ async fn main() {
         floor.push(timed(async || insert.once().await).await);
         bare.push(timed(async || called(&sandbox, &capability).await).await);
         judged.push(timed(async || assert!(permit(n as i64).approval().is_none())).await);
-        whole.push(timed(async || assert_eq!(tools.run(&lease, &profile, open).await.unwrap(), AfterCall::Ended)).await);
+        whole.push(timed(async || assert_eq!(tools.run(&lease, &profile, open, None).await.unwrap(), AfterCall::Ended)).await);
     }
     let (floor_p50, bare_p50) = (percentile(&mut floor.clone(), 50), percentile(&mut bare.clone(), 50));
     let least = floor_p50 + bare_p50;

@@ -208,7 +208,7 @@ impl Socket {
         conversations: BTreeMap<String, ConversationId>,
         last_seq: i64,
     ) -> Result<(), SocketEnd> {
-        let model = self.model_of(main).await?;
+        let model = self.model().await?;
         let hello = ServerFrame::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             conversation: main,
@@ -221,11 +221,11 @@ impl Socket {
         self.send(&hello).await
     }
 
-    /// The model that would answer in a conversation now. A server that is slow to describe its
-    /// model does not keep the page waiting: then the current model is told as it is known without
-    /// it.
-    async fn model_of(&self, conversation: ConversationId) -> Result<Arc<dyn Model>, SocketEnd> {
-        let profile = self.doors.store.policy_of(conversation).await?;
+    /// The model that would answer in the main conversation now. A server that is slow to describe
+    /// its model does not keep the page waiting: then the current model is told as it is known
+    /// without it.
+    async fn model(&self) -> Result<Arc<dyn Model>, SocketEnd> {
+        let profile = self.doors.store.policy(DEFAULT_PROFILE).await?;
         let chosen = self.doors.models.chosen(None, &profile.models);
         match tokio::time::timeout(self.doors.limits.description, chosen).await {
             Ok(model) => Ok(model),

@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::domain::{Failure, Origin};
 use crate::executor::{Executor, Worked};
 use crate::facts::Event;
-use crate::store::{Lease, Store, StoreError};
+use crate::store::{Lease, Store, StoreError, Wanted};
 
 pub use heartbeat::Heartbeat;
 use in_hand::InHand;
@@ -189,7 +189,7 @@ impl Runner {
         let worked = async {
             // The server died again and again in this call. Deaths between calls say nothing of the
             // turn.
-            if lease.takes > self.deaths && !self.store.progress(lease.turn).await?.open.is_empty() {
+            if lease.takes > self.deaths && self.has_open_calls(lease).await? {
                 return self.give_up(lease).await;
             }
             match lease.origin {
@@ -224,6 +224,10 @@ impl Runner {
             }
             self.pause(RETRY_AFTER).await;
         }
+    }
+
+    async fn has_open_calls(&self, lease: &Lease) -> Result<bool, StoreError> {
+        Ok(!self.store.standing(lease, Wanted::turn_alone(self.clock.now())).await?.open.is_empty())
     }
 
     /// Lets a runner take the turn up at once, or, after a failure, once it has rested. A turn that

@@ -36,7 +36,8 @@ pub use queue::due_tasks::Fired;
 pub use queue::mcp::{MCP_WAITING, McpCall, McpTurn};
 pub use queue::meter::{Attempt, BrokenAnswer, Meter, Metered, Meters, estimated};
 pub use queue::signs::Look;
-pub use queue::steps::{NewStep, OpenCall, StoredStep, TurnProgress};
+pub use queue::standing::{Beginning, Standing, Wanted};
+pub use queue::steps::{NewStep, OpenCall, StoredStep};
 pub use queue::v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use queue::writing::{Pen, Writing};
 pub use rebuild::{Break, DifferingRow, Rebuild};
@@ -45,6 +46,7 @@ pub use signals::{Elsewhere, Signals};
 pub use things::attachments::NewImage;
 pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
 pub use things::capability_life::{KeptVersion, LifeError};
+pub use things::catalogue::{Catalogue, CatalogueVersion, Listed};
 pub use things::finding::{DeleteError, ListPlace};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
@@ -73,6 +75,7 @@ pub struct Store {
     scrubber: Scrubber,
     writing: Writing,
     meters: Meters,
+    catalogue: things::catalogue::Kept,
 }
 
 /// The reason why the database could not be read or written.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::PgPoolOptions;
-use sqlx::{ConnectOptions, Connection, PgPool, query, query_scalar};
+use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_scalar};
 
 use super::agent_sql::AgentPools;
 use super::{Gate, Meters, Room, Signals, Store, Writing, neighbours};
@@ -19,7 +19,11 @@ use crate::telemetry::Scrubber;
 const SQL_DEADLINE: Duration = Duration::from_secs(20);
 /// How long an idle connection counts as alive without a question.
 const FRESH: Duration = Duration::from_secs(1);
-const APP_CONNECTIONS: u32 = 16;
+/// Connections for each core. A turn has one only while a statement runs, and none while its model
+/// thinks; more of them only wait for each other, and each plans every statement for itself.
+const CONNECTIONS_A_CORE: usize = 4;
+/// On one core, and on very many.
+const CONNECTIONS: std::ops::RangeInclusive<usize> = 8..=32;
 
 impl Store {
     /// Makes the logins, brings the tables up to date and opens the pools.
@@ -30,7 +34,7 @@ impl Store {
         let logins = database.logins().await?;
         let app = logins.app.clone().disable_statement_logging();
         let pool = PgPoolOptions::new()
-            .max_connections(APP_CONNECTIONS)
+            .max_connections(connections())
             .acquire_timeout(Duration::from_secs(10))
             // A connection that was used a moment ago is not asked whether it lives: that would
             // cost a round trip before every query.
@@ -43,6 +47,14 @@ impl Store {
                     Ok(true)
                 })
             })
+            .after_connect(|connection, _| {
+                Box::pin(async move {
+                    // Planned once for each connection, whatever the values: planning for its values
+                    // costs most of these statements more than running.
+                    connection.execute("SET plan_cache_mode = force_generic_plan").await?;
+                    Ok(())
+                })
+            })
             .connect_with(app.clone())
             .await?;
         end_left_over(&pool, &logins).await?;
@@ -53,6 +65,7 @@ impl Store {
         Ok(Self {
             writing: Writing::default(),
             meters: Meters::default(),
+            catalogue: Default::default(),
             pool,
             agent,
             ears: neighbours::ears(app),
@@ -66,6 +79,13 @@ impl Store {
             scrubber: Scrubber::default(),
         })
     }
+}
+
+/// The most connections of the server's own login.
+fn connections() -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = (cores * CONNECTIONS_A_CORE).clamp(*CONNECTIONS.start(), *CONNECTIONS.end());
+    u32::try_from(most).unwrap_or(u32::MAX)
 }
 
 /// Ends statements of the agent that still run from before a crash: one that does not heed its

@@ -45,6 +45,7 @@ mod models;
 mod old_data;
 mod openai_sdk;
 mod operations;
+mod plans;
 mod powers;
 mod profiles;
 mod recovery;

@@ -10,6 +10,7 @@ pub(super) mod due_tasks;
 pub(super) mod mcp;
 pub(super) mod meter;
 pub(super) mod signs;
+pub(super) mod standing;
 mod steering;
 pub(super) mod steps;
 mod turn_log;

@@ -107,52 +107,22 @@ pub struct StoredStep {
     pub over: bool,
 }
 
-/// The progress of a turn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TurnProgress {
-    /// Steps stored so far.
-    pub steps: i32,
-    /// Tool calls of the last step without an outcome, in order.
-    pub open: Vec<OpenCall>,
-}
-
 impl Store {
-    /// The progress of a turn, with which a runner that takes it up begins.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn progress(&self, turn: TurnId) -> Result<TurnProgress, StoreError> {
-        let steps = query_scalar!(r#"SELECT coalesce(max(number), 0) AS "steps!" FROM steps WHERE turn_id = $1"#, turn.0)
-            .fetch_one(&self.pool);
-        let open = query!(
-            "SELECT tool_call_id, request_id, name, arguments FROM tool_calls
-             WHERE turn_id = $1 AND state = 'proposed' ORDER BY step_id, position",
-            turn.0
-        )
-        .fetch_all(&self.pool);
-        let (steps, open) = tokio::try_join!(steps, open)?;
-        let open = open
-            .into_iter()
-            .map(|row| OpenCall {
-                call: ToolCallId(row.tool_call_id),
-                request: CallRequest { id: row.request_id, name: row.name, arguments: row.arguments },
-            })
-            .collect();
-        Ok(TurnProgress { steps, open })
-    }
-
     /// The calls that did something: those that succeeded, and those that failed after an
-    /// operation. Of the turn, or of its whole conversation up to now, the newest 500.
+    /// operation. Of the turn, or of the newest 500 turns of its conversation as well; the newest 500.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn calls_done(&self, lease: &Lease, in_conversation: bool) -> Result<Vec<CallRequest>, StoreError> {
         let rows = query!(
-            "SELECT request_id, name, arguments FROM tool_calls c JOIN turns t USING (turn_id)
-             WHERE (t.turn_id = $1 OR ($3 AND t.conversation_id = $2))
-               AND (c.state = 'done' OR (c.state = 'failed' AND EXISTS (
-                   SELECT FROM operations o WHERE o.tool_call_id = c.tool_call_id AND o.state IN ('done', 'unknown'))))
-             ORDER BY tool_call_id DESC LIMIT 500",
+            r#"SELECT c.request_id AS "request_id!", c.name AS "name!", c.arguments AS "arguments!"
+             FROM ((SELECT $1::bigint AS turn_id)
+                   UNION ALL
+                   (SELECT turn_id FROM turns WHERE $3 AND conversation_id = $2 AND turn_id < $1 ORDER BY turn_id DESC LIMIT 500)) t
+             CROSS JOIN LATERAL (
+                 SELECT * FROM tool_calls c WHERE c.turn_id = t.turn_id AND (c.state = 'done' OR (c.state = 'failed' AND EXISTS (
+                     SELECT FROM operations o WHERE o.tool_call_id = c.tool_call_id AND o.state IN ('done', 'unknown')))) OFFSET 0) c
+             ORDER BY c.tool_call_id DESC LIMIT 500"#,
             lease.turn.0,
             lease.conversation.0,
             in_conversation

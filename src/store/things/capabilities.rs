@@ -1,5 +1,7 @@
 //! Capabilities: every version is kept, one of each name is live.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_as, query_scalar};
@@ -140,14 +142,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
-        let rows = query!(
-            "SELECT name, version, description, parameters FROM capabilities JOIN capability_versions USING (name, version)
-             WHERE state = 'installed' ORDER BY name"
-        )
-        .fetch_all(&self.pool)
-        .await?;
-        let summary = |name, version, description, parameters| CapabilitySummary { name, version, description, parameters };
-        Ok(rows.into_iter().map(|row| summary(row.name, row.version, row.description, row.parameters)).collect())
+        Ok(self.catalogue(None).await?.capabilities().map(|listed| listed.summary.clone()).collect())
     }
 
     /// The names of tools, the newest first: those called or installed last when the turn began.
@@ -176,24 +171,8 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer or holds a version this program cannot read.
-    pub async fn capability(&self, name: &str) -> Result<Option<CapabilityVersion>, StoreError> {
-        let row = sqlx::query_as!(
-            VersionRow,
-            "SELECT name, version, description, language, source, parameters, grants, tests, component, sha256, engine,
-                    capability_versions.created_at
-             FROM capabilities JOIN capability_versions USING (name, version) WHERE name = $1 AND state = 'installed'",
-            name
-        );
-        row.fetch_optional(&self.pool).await?.map(CapabilityVersion::try_from).transpose()
-    }
-
-    /// True if a capability has this name and a person disabled it.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn is_disabled(&self, name: &str) -> Result<bool, StoreError> {
-        let state = query_scalar!("SELECT state FROM capabilities WHERE name = $1", name).fetch_optional(&self.pool).await?;
-        Ok(state.is_some_and(|state| state == "disabled"))
+    pub async fn capability(&self, name: &str) -> Result<Option<Arc<CapabilityVersion>>, StoreError> {
+        self.catalogue(None).await?.live(self, name).await
     }
 
     /// The newest calls of a capability that succeeded and did nothing outside the sandbox, so that

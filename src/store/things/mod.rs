@@ -2,8 +2,10 @@
 //! things, and no thing imports the queue.
 
 pub(super) mod attachments;
+mod bodies;
 pub(super) mod capabilities;
 pub(super) mod capability_life;
+pub(super) mod catalogue;
 mod conversations;
 pub(super) mod finding;
 pub(super) mod history;
