@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, RefusalCode, TurnLimits};
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
-use crate::store::{CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, Standing, Store, StoreError, Wanted};
+use crate::store::{CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, Standing, Store, StoreError, StoredStep, Wanted};
 use crate::telemetry::Metrics;
 use crate::tools::{AfterCall, Tools};
 
@@ -57,9 +57,8 @@ pub struct RunningTurn<'a> {
 
 impl RunningTurn<'_> {
     /// Takes the calls of the step that was just stored.
-    pub fn asked_for(&mut self, calls: Vec<OpenCall>) {
-        // A model has thought since the catalogue was looked at.
-        (self.open, self.made, self.seen) = (calls, 0, None);
+    pub fn asked_for(&mut self, StoredStep { calls, catalogue, over: _ }: StoredStep) {
+        (self.open, self.made, self.seen) = (calls, 0, catalogue);
     }
 
     /// Counts answers of models that break off.
@@ -177,7 +176,10 @@ impl Executor {
                 seen = None;
             }
             match self.tools.run(turn.lease, &turn.law.profile, &call, seen).instrument(turn.span()).await? {
-                AfterCall::Ended => turn.law.made(&call),
+                AfterCall::Ended(seen) => {
+                    turn.law.made(&call);
+                    turn.seen = seen;
+                }
                 AfterCall::Restart => return Ok(Some(Worked::Paused)),
                 AfterCall::Waiting => return Ok(Some(Worked::Waiting)),
             }

@@ -49,8 +49,7 @@ impl Store {
             })
             .after_connect(|connection, _| {
                 Box::pin(async move {
-                    // Planned once for each connection, whatever the values: planning for its values
-                    // costs most of these statements more than running.
+                    // Planned once for each connection, whatever the values, and not at each run.
                     connection.execute("SET plan_cache_mode = force_generic_plan").await?;
                     Ok(())
                 })

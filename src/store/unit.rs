@@ -8,7 +8,7 @@ use sqlx::{PgExecutor, PgTransaction, query, query_as, query_scalar};
 
 use super::lease::LockedTurn;
 use super::transition::{Done, Doubt, Recorded, records, to_its_end};
-use super::{Lease, Signals, Store, StoreError, word};
+use super::{CatalogueVersion, Lease, Signals, Store, StoreError, word};
 use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
@@ -112,12 +112,13 @@ struct Ending {
 }
 
 impl Ending {
-    /// Records it: outcome, message, audit entry, event.
-    async fn record(self, database: impl PgExecutor<'_>) -> Result<EventRecord, StoreError> {
+    /// Records it: outcome, message, audit entry, event. Gives the catalogue's number as well.
+    async fn record(self, database: impl PgExecutor<'_>) -> Result<(EventRecord, CatalogueVersion), StoreError> {
         let Self { conversation, fence, proposal_sha256, now, event } = self;
         let outcome = &event.outcome;
         let ended = query!(
-            r#"SELECT sequence AS "sequence!", approval, kept FROM end_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
+            r#"SELECT sequence AS "sequence!", approval, kept, catalogue_version() AS "catalogue!"
+               FROM end_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
             event.turn.0,
             fence,
             event.call.0,
@@ -132,7 +133,8 @@ impl Ending {
         .fetch_one(database)
         .await?;
         let event = ToolCallEnded { approval: ended.approval.map(ApprovalId), kept: ended.kept, ..event };
-        Ok(EventRecord { conversation, sequence: ended.sequence, at: now, event: event.into() })
+        let record = EventRecord { conversation, sequence: ended.sequence, at: now, event: event.into() };
+        Ok((record, CatalogueVersion(ended.catalogue)))
     }
 }
 
@@ -151,11 +153,17 @@ impl Store {
         Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, records: Vec::new() })
     }
 
-    /// Records the end of a tool call that has no effect beside it.
+    /// Records the end of a tool call that has no effect beside it. Gives the catalogue's number if
+    /// that took one statement.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
-    pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn end_call(
+        &self,
+        lease: &Lease,
+        end: CallEnd<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<CatalogueVersion>, StoreError> {
         match self.try_to_end_call(lease, end.clone(), now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {
                 tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; a short failure is recorded instead");
@@ -166,18 +174,24 @@ impl Store {
         }
     }
 
-    async fn try_to_end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn try_to_end_call(
+        &self,
+        lease: &Lease,
+        end: CallEnd<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<CatalogueVersion>, StoreError> {
         if end.verdict() == "ask" {
             // A test stops the process between the use of an approval and the commit.
             let mut unit = self.begin(now).await?;
             unit.end_call(lease, end).await?;
-            return unit.commit().await;
+            unit.commit().await?;
+            return Ok(None);
         }
         let (pool, ending) = (self.pool.clone(), end.ending(lease, &self.scrubber, now));
         self.transition(async move {
-            let record = ending.record(&pool).await?;
+            let (record, catalogue) = ending.record(&pool).await?;
             failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
-            Ok(Done::new((), vec![record]))
+            Ok(Done::new(Some(catalogue), vec![record]))
         })
         .await
     }
@@ -249,7 +263,8 @@ impl Unit {
     /// already.
     pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
         let asked = end.verdict() == "ask";
-        let record = end.ending(lease, &self.scrubber, self.now).record(&mut *self.tx).await?;
+        // The number is of no use: what this transaction changes is counted at its commit.
+        let (record, _before) = end.ending(lease, &self.scrubber, self.now).record(&mut *self.tx).await?;
         if asked {
             failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
         }

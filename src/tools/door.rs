@@ -18,8 +18,9 @@ use crate::store::{CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewAp
 /// The end of a call's run.
 #[derive(Debug, PartialEq)]
 pub enum AfterCall {
-    /// It has its outcome; the turn goes on.
-    Ended,
+    /// It has its outcome; the turn goes on. With the catalogue's number, if the statement that
+    /// recorded the outcome gave it.
+    Ended(Option<CatalogueVersion>),
     /// It has its outcome, and the process restarts before the turn goes on.
     Restart,
     /// A person has to decide; the turn waits, and this server holds it no longer.
@@ -232,8 +233,8 @@ impl Tools {
         let outcome = if lease.fence > 1 { kit.with_uncertain(call, outcome).await? } else { outcome };
         let judged = Judgement::Refused { call, proposal_sha256: &sha256 };
         let end = CallEnd { judged, tool: &proposal.tool, outcome };
-        kit.store.end_call(lease, end, kit.clock.now()).await?;
-        Ok(Tried::Ran(AfterCall::Ended))
+        let seen = kit.store.end_call(lease, end, kit.clock.now()).await?;
+        Ok(Tried::Ran(AfterCall::Ended(seen)))
     }
 
     /// Judges a proposal with the governor's judgement and, if the law asks, the person's decision.
@@ -266,12 +267,13 @@ impl Tools {
         let kit = &self.registry.kit;
         let Doing { lease, permit, proposal, .. } = doing;
         let end = |outcome| CallEnd { judged: Judgement::Permitted(permit), tool: &proposal.tool, outcome };
-        match prepared.act.execute(doing).await? {
-            Executed::Recorded => {}
+        let seen = match prepared.act.execute(doing).await? {
+            Executed::Recorded => None,
             Executed::Found(finding) => return Ok(Tried::Found(finding)),
             Executed::Within(mut unit, outcome) => {
                 unit.end_call(lease, end(outcome)).await?;
                 unit.commit().await?;
+                None
             }
             Executed::Outcome(outcome) => kit.store.end_call(lease, end(outcome), kit.clock.now()).await?,
             Executed::Restart(outcome) => {
@@ -280,7 +282,7 @@ impl Tools {
                 kit.restart.cancel();
                 return Ok(Tried::Ran(AfterCall::Restart));
             }
-        }
-        Ok(Tried::Ran(AfterCall::Ended))
+        };
+        Ok(Tried::Ran(AfterCall::Ended(seen)))
     }
 }

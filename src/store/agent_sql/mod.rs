@@ -146,7 +146,7 @@ impl Store {
             // Time was up, or the connection broke, in the very moment of the commit: the record
             // decides.
             Err(StoreError::LostLease) => self.recorded_outcome(lease, call).await?.ok_or(StoreError::LostLease),
-            recorded => recorded.map(|()| outcome),
+            recorded => recorded.map(|_seen| outcome),
         };
         outcome.map(SqlEnd::Outcome)
     }

@@ -15,7 +15,7 @@ use crate::failpoint::{self, Point};
 use crate::store::agent_sql::is_code;
 use crate::store::transition::{Done, Recorded};
 use crate::store::unit::kept_of;
-use crate::store::{BrokenAnswer, Lease, Store, StoreError, Unit, clean};
+use crate::store::{BrokenAnswer, CatalogueVersion, Lease, Store, StoreError, Unit, clean};
 use crate::telemetry::Scrubber;
 
 /// An answer to store.
@@ -105,6 +105,8 @@ pub struct StoredStep {
     /// True if the turn is over. If a person has said something into the turn that no step has
     /// seen, even an answer that was to be the last does not end it.
     pub over: bool,
+    /// The catalogue's number, if storing it took one statement.
+    pub catalogue: Option<CatalogueVersion>,
 }
 
 impl Store {
@@ -175,7 +177,7 @@ impl Store {
         let ended = TurnEnded { turn: lease.turn, state, reason: None, failure: None, retry_after: None };
         let Written { answered, calls, rate } = step.written(&self.scrubber, lease.turn, rate);
         let statement = query!(
-            r#"SELECT sequence AS "sequence!", event AS "event!", waits AS "waits!"
+            r#"SELECT sequence AS "sequence!", event AS "event!", waits AS "waits!", catalogue_version() AS "catalogue!"
                FROM store_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
             lease.turn.0,
             lease.fence,
@@ -190,14 +192,15 @@ impl Store {
         );
         let (pool, conversation) = (self.pool.clone(), lease.conversation);
         self.transition(async move {
-            let mut wakes = false;
+            let (mut wakes, mut catalogue) = (false, None);
             let mut records = Vec::new();
             for row in statement.fetch_all(&pool).await? {
                 wakes |= row.waits;
+                catalogue = Some(CatalogueVersion(row.catalogue));
                 records.push(Recorded { sequence: row.sequence, event: row.event }.of(conversation, now)?);
             }
             let over = records.iter().any(|record| matches!(record.event, Event::TurnEnded(_)));
-            Ok(Done { given: StoredStep { calls: asked_for(&records), over }, records, wakes })
+            Ok(Done { given: StoredStep { calls: asked_for(&records), over, catalogue }, records, wakes })
         })
         .await
     }
@@ -218,7 +221,7 @@ impl Store {
             unit.end_turn(held, TurnEnd::Answered).await?;
         }
         unit.commit().await?;
-        Ok(StoredStep { calls, over })
+        Ok(StoredStep { calls, over, catalogue: None })
     }
 
     /// Completes a turn with words of the controller's own. Messages said into it that no model has
