@@ -158,9 +158,12 @@ impl Database {
     /// Makes the logins, or puts them back to what they were made as: password, settings, rights.
     ///
     /// # Errors
-    /// [`LoginError`], which says what to do.
-    pub async fn logins(&self) -> Result<Logins, LoginError> {
-        logins::prepare(&self.admin, &self.name, self.create).await
+    /// [`DatabaseError`], which says what to do.
+    pub async fn logins(&self) -> Result<Logins, DatabaseError> {
+        logins::prepare(&self.admin, &self.name, self.create).await.map_err(|error| match error {
+            LoginError::Connect { source, .. } if self.embedded.is_some() => EmbeddedError::Refused { source }.into(),
+            error => error.into(),
+        })
     }
 
     /// Starts what stands between the agent's connections and this database.

@@ -15,6 +15,7 @@
 //! The server hands what `full` makes to `tables` and `code` before it commits (`fence.sql`).
 
 mod error;
+mod mark;
 mod names;
 mod password;
 pub mod session;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use level3::app::{App, DataFolder, Exit, Outside, listen};
+use level3::app::{App, DataFolder, Exit, Opening, Outside, listen};
 use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
 use level3::domain::Profile;
@@ -193,7 +193,8 @@ impl TestApp {
         let listener = listen(config.listen).await.unwrap();
         // A client finds it at the same address after a restart.
         self.settings.insert("LEVEL3_LISTEN".into(), listener.local_addr().unwrap().to_string());
-        self.app = Some(App::start(&config, folder, &database, listener, outside).await.unwrap());
+        let opening = Opening::begin(&folder, &outside);
+        self.app = Some(App::start(&config, folder, opening, &database, listener, outside).await.unwrap());
     }
 
     fn app(&self) -> &App {

@@ -8,5 +8,5 @@ fn connections_leave_files_for_the_rest() {
         let Limits { connections, reserve, .. } = Limits::within(files);
         assert!(connections + reserve <= usize::try_from(files / 2).unwrap() && reserve > 0, "{files}");
     }
-    assert_eq!(Limits::within(1 << 20).connections, 3584);
+    assert_eq!(Limits::within(1 << 20).connections, 7168);
 }
