@@ -2,7 +2,8 @@
 //! makes nothing anew: one statement looks at all of it, and 130 need not run.
 //!
 //! The mark is a comment on the program's role. No login of the agent, and not the program's, may write one there, and what it stands for
-//! is looked at and not believed. Only a superuser may see passwords: for others each start makes everything anew.
+//! is looked at and not believed. Everybody may read it, so nothing of a password is in it: with one, and for an administrator who may
+//! not see the logins' own, each start makes everything anew.
 
 use sha2::{Digest as _, Sha256};
 use sqlx::AssertSqlSafe;
@@ -13,7 +14,7 @@ use super::setup::{DATABASE, FAR_FUNCTIONS, MEMBERS, SCHEMAS, Setup};
 
 /// Everything that a run makes, checks or depends on, as text. A row holds the rights in it with the names of who has them.
 const STATE: &str = "SELECT concat_ws(E'\\n', version(), current_user,
-        (SELECT string_agg(a::text, ' ' ORDER BY a.oid) FROM pg_authid a WHERE rolname = current_user OR rolname = ANY ($1)),
+        (SELECT string_agg(a::text, ' ' ORDER BY a.oid) FROM pg_authid a WHERE rolname = ANY ($1)),
         (SELECT string_agg(m::text, ' ' ORDER BY m::text) FROM pg_auth_members m
          WHERE m.roleid IN (SELECT oid FROM ours) OR m.member IN (SELECT oid FROM ours)),
         (SELECT string_agg(s::text, ' ' ORDER BY s.setdatabase, s.setrole) FROM pg_db_role_setting s
@@ -31,8 +32,8 @@ const STATE: &str = "SELECT concat_ws(E'\\n', version(), current_user,
 impl Setup<'_> {
     /// True if the last run left a mark, and all is as it was then. Whatever keeps it from being seen, a new run tells.
     pub(super) async fn is_as_left(&self, connection: &mut PgConnection) -> bool {
-        let superuser = sqlx::query_scalar("SELECT current_setting('is_superuser')::boolean").fetch_one(&mut *connection).await;
-        if !superuser.unwrap_or(false) {
+        let superuser = sqlx::query_scalar("SELECT current_setting('is_superuser')::boolean");
+        if self.secret.is_some() || !superuser.fetch_one(&mut *connection).await.unwrap_or(false) {
             return false;
         }
         let question = format!("{}, (SELECT shobj_description(oid, 'pg_authid') FROM ours WHERE rolname = $3)", Self::state());
@@ -65,7 +66,7 @@ impl Setup<'_> {
     fn mark(&self, state: &str) -> String {
         let (adoption, settings) = (self.adoption(), self.settings(true));
         let mut sum = Sha256::new();
-        for part in [STATE, MEMBERS, DATABASE, SCHEMAS, FAR_FUNCTIONS, &adoption, &settings, self.secret.unwrap_or_default(), state] {
+        for part in [STATE, MEMBERS, DATABASE, SCHEMAS, FAR_FUNCTIONS, &adoption, &settings, state] {
             sum.update(part.len().to_le_bytes());
             sum.update(part);
         }

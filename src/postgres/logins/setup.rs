@@ -36,7 +36,8 @@ pub(super) const MEMBERS: &str = "GRANT {agent} TO {reader}, {writer}, {tables},
 /// CREATE SCHEMA … AUTHORIZATION and default rights need membership, and from 16 on making a role is not enough.
 const ADMIN_IS_MEMBER: &str = "GRANT {app}, {agent}, {reader}, {writer}, {tables}, {code}, {full} TO CURRENT_USER;";
 
-pub(super) const DATABASE: &str = "REVOKE ALL ON DATABASE {database} FROM PUBLIC, {agent}, {reader}, {writer}, {tables}, {code}, {full};
+pub(super) const DATABASE: &str =
+    "REVOKE ALL ON DATABASE {database} FROM PUBLIC, {agent}, {reader}, {writer}, {tables}, {code}, {full};
     GRANT CONNECT, CREATE ON DATABASE {database} TO {app};
     GRANT CONNECT ON DATABASE {database} TO {reader}, {writer}, {tables}, {full};";
 
@@ -100,7 +101,7 @@ impl Setup<'_> {
             sqlx::raw_sql(AssertSqlSafe(statements)).execute(&mut *transaction).await.map_err(self.refused(doing))?;
         }
         self.verify(&mut transaction).await?;
-        if superuser {
+        if superuser && self.secret.is_none() {
             self.leave_mark(&mut transaction).await.map_err(self.refused("note what was made"))?;
         }
         transaction.commit().await.map_err(self.refused("commit"))
