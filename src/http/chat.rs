@@ -423,3 +423,6 @@ impl Socket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -166,6 +166,19 @@ impl Database {
         })
     }
 
+    /// The program's own login, as it will be once the logins are made.
+    ///
+    /// # Errors
+    /// The name of the database leaves no room for it.
+    pub fn app(&self) -> Result<PgConnectOptions, DatabaseError> {
+        Ok(logins::expected(&self.admin, &self.name)?.app)
+    }
+
+    /// True for a server that this program has just started: it has no sessions of anybody else.
+    pub fn is_fresh(&self) -> bool {
+        self.embedded.is_some()
+    }
+
     /// Starts what stands between the agent's connections and this database.
     ///
     /// # Errors

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::postgres::{PgConnection, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, query, query_as, query_scalar};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, PgPool, query, query_as, query_scalar};
 
 use super::agent_sql::AgentPools;
 use super::{Gate, Meters, Room, Signals, Store, Writing, neighbours};
@@ -27,27 +27,25 @@ impl Store {
     /// # Errors
     /// If the database cannot be made ready.
     pub async fn open(database: &Database, random: &dyn Random) -> Result<Self, DatabaseError> {
-        let logins = database.logins().await?;
-        let app = logins.app.clone().disable_statement_logging();
-        let pool = PgPoolOptions::new()
-            .max_connections(APP_CONNECTIONS)
-            .acquire_timeout(Duration::from_secs(10))
-            // A connection that was used a moment ago is not asked whether it lives: that would
-            // cost a round trip before every query.
-            .test_before_acquire(false)
-            .before_acquire(|connection, used| {
-                Box::pin(async move {
-                    if used.idle_for > FRESH {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_with(app.clone())
-            .await?;
+        let app = database.app()?.disable_statement_logging();
+        // The server needs some milliseconds for each connection. This one is most often right at once; if it had to wait for its login,
+        // or began before the login was put right, another one takes its place.
+        let early = async { if database.is_fresh() { open_pool(&app).await.ok() } else { None } };
+        let (logins, early) = tokio::join!(database.logins(), early);
+        let logins = logins?;
+        let pool = match early {
+            Some(pool) if logins.untouched => pool,
+            Some(stale) => {
+                stale.close().await;
+                open_pool(&app).await?
+            }
+            None => open_pool(&app).await?,
+        };
         // One connection for all of it: the server needs some milliseconds for each.
         let mut first = pool.acquire().await?;
-        end_left_over(&mut first, &logins).await?;
+        if !database.is_fresh() {
+            end_left_over(&mut first, &logins).await?;
+        }
         migrate(&mut first).await?;
         let sql_key = sql_key(&mut first, random).await?;
         drop(first);
@@ -69,6 +67,25 @@ impl Store {
             scrubber: Scrubber::default(),
         })
     }
+}
+
+async fn open_pool(app: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
+    PgPoolOptions::new()
+        .max_connections(APP_CONNECTIONS)
+        .acquire_timeout(Duration::from_secs(10))
+        // A connection that was used a moment ago is not asked whether it lives: that would
+        // cost a round trip before every query.
+        .test_before_acquire(false)
+        .before_acquire(|connection, used| {
+            Box::pin(async move {
+                if used.idle_for > FRESH {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_with(app.clone())
+        .await
 }
 
 /// Ends statements of the agent that still run from before a crash: one that does not heed its

@@ -73,12 +73,12 @@ pub(super) struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Makes the logins, unless all is as the last run left it.
-    pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<(), LoginError> {
-        if !self.is_as_left(connection).await {
-            self.make(connection).await?;
+    /// Makes the logins; true if all was as the last run left it, so that nothing had to be made.
+    pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<bool, LoginError> {
+        if self.is_as_left(connection).await {
+            return Ok(true);
         }
-        Ok(())
+        self.make(connection).await.map(|()| false)
     }
 
     async fn make(&self, connection: &mut PgConnection) -> Result<(), LoginError> {
