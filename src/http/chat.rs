@@ -29,6 +29,8 @@ const BUFFER_BYTES: usize = 1024;
 const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + MAX_IMAGES * (MAX_IMAGE_BYTES / 3 + 1) * 4 + 8 * 1024;
 /// A frame of this size leaves the allocator enough memory to give back.
 const LARGE_FRAME_BYTES: usize = 1 << 20;
+/// Memory is given back when the last socket ends, and each time as many have ended as this.
+const CROWD: usize = 256;
 /// The longest id a client may give its message.
 const MAX_ID_BYTES: usize = 200;
 /// How long a client may go without reading before its socket ends, in real time: it guards against
@@ -86,7 +88,15 @@ pub(super) async fn open(State(doors): State<Doors>, upgrade: WebSocketUpgrade) 
         .write_buffer_size(BUFFER_BYTES)
         .max_message_size(MAX_FRAME_BYTES)
         .max_frame_size(MAX_FRAME_BYTES)
-        .on_upgrade(move |socket| tracker.track_future(serve(socket, doors)))
+        .on_upgrade(move |socket| {
+            let there = tracker.clone();
+            tracker.track_future(async move {
+                serve(socket, doors).await;
+                if there.len() % CROWD == 1 {
+                    tokio::task::spawn_blocking(memory::give_back);
+                }
+            })
+        })
 }
 
 async fn serve(socket: WebSocket, doors: Arc<Doors>) {
