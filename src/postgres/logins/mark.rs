@@ -30,7 +30,7 @@ const STATE: &str = "SELECT concat_ws(E'\\n', version(), current_user,
            AND refobjid IN (SELECT oid FROM ours WHERE rolname = $2)))";
 
 impl Setup<'_> {
-    /// True if the last run left a mark, and all is as it was then. Whatever keeps it from being seen, a new run tells.
+    /// True if the last run left a mark, and all is as it was then. If that cannot be seen, a new run says why.
     pub(super) async fn is_as_left(&self, connection: &mut PgConnection) -> bool {
         let superuser = sqlx::query_scalar("SELECT current_setting('is_superuser')::boolean");
         if self.secret.is_some() || !superuser.fetch_one(&mut *connection).await.unwrap_or(false) {
