@@ -1,5 +1,5 @@
 //! A mark that says what the last run of the set-up left: a sum of what it does and of what it made. While both are the same, a start
-//! makes nothing anew: one statement looks at all of it, and 130 need not run.
+//! makes nothing anew: one statement looks at all of it, and more than a hundred need not run.
 //!
 //! The mark is a comment on the program's role. No login of the agent, and not the program's, may write one there, and what it stands for
 //! is looked at and not believed. Everybody may read it, so nothing of a password is in it: with one, and for an administrator who may
