@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use futures::{SinkExt, StreamExt};
-use level3::app::{App, DataFolder, Outside, listen};
+use level3::app::{App, DataFolder, Opening, Outside, listen};
 use level3::clock::{SystemClock, SystemRandom};
 use level3::config::Config;
 use level3::domain::{CallRequest, ModelInfo};
@@ -86,7 +86,8 @@ async fn main() {
         connections: level3::http::ConnectionLimits::within(1024),
     };
     let listener = listen(config.listen).await.unwrap();
-    let app = App::start(&config, data, &database, listener, outside).await.unwrap();
+    let opening = Opening::begin(&data, &outside);
+    let app = App::start(&config, data, opening, &database, listener, outside).await.unwrap();
 
     let (mut socket, _) = tokio_tungstenite::connect_async(format!("ws://{}/chat", app.address())).await.unwrap();
     turn(&mut socket, "write").await;

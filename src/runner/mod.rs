@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::domain::{Failure, Origin};
 use crate::executor::{Executor, Worked};
 use crate::facts::Event;
+use crate::memory;
 use crate::store::{Lease, Store, StoreError, Wanted};
 
 pub use heartbeat::Heartbeat;
@@ -258,12 +259,14 @@ impl Runner {
     async fn keep(self) {
         let (mut events, mut elsewhere) = (self.store.signals().events(), self.store.signals().elsewhere());
         let mut tick = Box::pin(self.pause(SIGN_EVERY));
+        let mut worked = false;
         loop {
             tokio::select! {
                 record = events.recv() => match record {
                     Ok(record) => {
                         if let Event::TurnEnded(ended) = record.event {
                             self.in_hand.lose(ended.turn);
+                            worked = true;
                         }
                         continue;
                     }
@@ -277,7 +280,13 @@ impl Runner {
                         continue;
                     }
                 }
-                () = &mut tick => tick.set(self.pause(SIGN_EVERY)),
+                () = &mut tick => {
+                    tick.set(self.pause(SIGN_EVERY));
+                    // Turns leave freed memory behind, which the program holds until somebody gives it back.
+                    if self.in_hand.turns().is_empty() && std::mem::take(&mut worked) {
+                        tokio::task::spawn_blocking(memory::give_back);
+                    }
+                }
             }
             if let Err(error) = self.give_sign().await {
                 tracing::warn!(error = &error as &dyn std::error::Error, "could not give a sign of life");

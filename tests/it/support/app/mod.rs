@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use level3::app::{App, DataFolder, Exit, Outside, StartError, listen};
+use level3::app::{App, DataFolder, Exit, Opening, Outside, StartError, listen};
 use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
 use level3::domain::Profile;
@@ -200,7 +200,8 @@ impl TestApp {
         let server = self.counted.as_ref().map_or_else(cluster, |counted| counted.through(cluster()));
         let database = Database::inside(server, &self.database);
         let listener = in_time("the port of the crashed server", listening(config.listen)).await;
-        self.app = Some(App::start(&config, folder, &database, listener, outside).await.unwrap());
+        let opening = Opening::begin(&folder, &outside);
+        self.app = Some(App::start(&config, folder, opening, &database, listener, outside).await.unwrap());
     }
 
     fn app(&self) -> &App {
