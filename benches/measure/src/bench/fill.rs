@@ -1,4 +1,4 @@
-//! Data by the million: turns that the server recorded, copied in the database. What comes of it is checked by the program's own replay.
+//! Data by the million: turns that the server recorded, copied in the database. The program's own replay checks the result.
 
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use sqlx::ConnectOptions;
+use sqlx::{ConnectOptions, PgConnection};
 use tungstenite::{Message, WebSocket};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store};
@@ -25,6 +25,7 @@ const TABLES: &str = "CREATE TABLE IF NOT EXISTS public.floor_rows (n bigint);
     CREATE INDEX ON public.floor_queue (id) WHERE owner IS NULL;
     INSERT INTO public.floor_queue SELECT n FROM generate_series(1, 10000) n;
     ANALYZE public.floor_queue;";
+const VERSION: &str = "SELECT current_setting('server_version') || ', fsync ' || current_setting('fsync')";
 const INSERT: &str = "INSERT INTO public.floor_rows VALUES ($1) RETURNING n";
 const SELECT: &str = "SELECT id FROM public.floor_queue WHERE id = $1";
 const CLAIM: &str = "UPDATE public.floor_queue SET owner = $1 WHERE id = (
@@ -76,6 +77,7 @@ impl Floors {
 
     /// Measures all of them before anything else.
     pub fn alone(&mut self, settings: &Settings, report: &mut Report) {
+        report.say("postgres", &self.postgres.as_mut().expect("connected").text(VERSION));
         let count = settings.times(300);
         let all: [(&str, fn(&mut Self) -> Duration); 5] = [
             ("insert of one row, committed, fsync on", |floors| floors.statement(INSERT)),
@@ -111,7 +113,7 @@ impl Floors {
         };
         let opened = runtime.block_on(connect);
         let began = Instant::now();
-        let insert = |mut connection| async move {
+        let insert = |mut connection: PgConnection| async move {
             let mut count = 0_u32;
             while began.elapsed() < lasting {
                 let one = sqlx::query_scalar::<_, i64>(INSERT).bind(1_i64);

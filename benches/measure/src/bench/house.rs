@@ -150,5 +150,9 @@ impl House {
 impl Drop for House {
     fn drop(&mut self) {
         self.end();
+        // A run that failed leaves its data to whoever asks why.
+        if !std::thread::panicking() {
+            drop(std::fs::remove_dir_all(self.data.parent().expect("a folder")));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Memory of the server's process, before and after its work.
 
+use super::fill;
 use super::house::House;
 use super::postgres::Postgres;
 use super::report::Report;
@@ -10,6 +11,7 @@ const CAPABILITIES: &str = "SELECT count(*) FROM capabilities WHERE state = 'ins
 const BURST: usize = 32;
 
 pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
+    fill::capabilities(house, if settings.quick { 0 } else { 100 });
     house.restart();
     settings.settle(3);
     let capabilities = Postgres::open(&house.data, "level3").number(CAPABILITIES, &[]);

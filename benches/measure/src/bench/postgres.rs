@@ -38,7 +38,7 @@ impl Postgres {
 
     /// One number, with numbers as parameters; prepared, so it is one round trip from the second time on.
     pub fn number(&mut self, statement: &'static str, parameters: &[i64]) -> i64 {
-        let mut query = sqlx::query_scalar::<_, Option<i64>>(statement);
+        let mut query = sqlx::query_scalar::<sqlx::Postgres, Option<i64>>(statement);
         for parameter in parameters {
             query = query.bind(*parameter);
         }
@@ -48,7 +48,7 @@ impl Postgres {
 
     /// One text.
     pub fn text(&mut self, statement: &'static str) -> String {
-        let query = sqlx::query_scalar::<_, String>(statement);
+        let query = sqlx::query_scalar::<sqlx::Postgres, String>(statement);
         self.runtime.block_on(query.fetch_one(&mut self.connection)).unwrap_or_else(|error| panic!("{error}: {statement}"))
     }
 }
