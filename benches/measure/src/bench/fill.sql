@@ -1,6 +1,11 @@
 -- Turns as the server recorded them, copied: their rows with new numbers, and their events through the program's own `append_event`, so that
 -- every stream stays a chain and replay finds nothing. A column that is added to a table is copied with the rest.
 
+-- The tables grow under the plans.
+SET enable_seqscan = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+
 CREATE TEMP TABLE copied (n BIGINT, kind TEXT, old BIGINT, new BIGINT, PRIMARY KEY (kind, old, n));
 
 CREATE FUNCTION pg_temp.renamed(p_kind TEXT, p_n BIGINT, p_old BIGINT) RETURNS BIGINT LANGUAGE sql STABLE AS $$
@@ -30,14 +35,17 @@ DECLARE
 BEGIN
     TRUNCATE copied;
     INSERT INTO copied
-    SELECT n, kind, old, nextval(pg_get_serial_sequence(source, key)) FROM (
+    SELECT n, kind, old, nextval(numbers) FROM (
         SELECT * FROM generate_series(1, p_copies) n, (
-            SELECT 'turn' AS kind, 'turns' AS source, 'turn_id' AS key, p_turn AS old
-            UNION ALL SELECT 'step', 'steps', 'step_id', step_id FROM steps WHERE turn_id = p_turn
-            UNION ALL SELECT 'call', 'tool_calls', 'tool_call_id', tool_call_id FROM tool_calls WHERE turn_id = p_turn
-            UNION ALL SELECT 'message', 'messages', 'message_id', message_id FROM messages WHERE turn_id = p_turn
-            UNION ALL SELECT 'audit', 'audit_entries', 'audit_entry_id', audit_entry_id FROM audit_entries WHERE turn_id = p_turn
-            UNION ALL SELECT 'task', 'tasks', 'task_id', (payload -> 'task' ->> 'id')::bigint
+            SELECT 'turn' AS kind, pg_get_serial_sequence('turns', 'turn_id') AS numbers, p_turn AS old
+            UNION ALL SELECT 'step', pg_get_serial_sequence('steps', 'step_id'), step_id FROM steps WHERE turn_id = p_turn
+            UNION ALL SELECT 'call', pg_get_serial_sequence('tool_calls', 'tool_call_id'), tool_call_id
+                FROM tool_calls WHERE turn_id = p_turn
+            UNION ALL SELECT 'message', pg_get_serial_sequence('messages', 'message_id'), message_id
+                FROM messages WHERE turn_id = p_turn
+            UNION ALL SELECT 'audit', pg_get_serial_sequence('audit_entries', 'audit_entry_id'), audit_entry_id
+                FROM audit_entries WHERE turn_id = p_turn
+            UNION ALL SELECT 'task', pg_get_serial_sequence('tasks', 'task_id'), (payload -> 'task' ->> 'id')::bigint
                 FROM pg_temp.told(p_turn) WHERE kind = 'task_changed') originals
         ORDER BY n, kind, old) in_order;
     INSERT INTO turns SELECT r.* FROM copied c JOIN turns t ON t.turn_id = c.old, jsonb_populate_record(t, jsonb_build_object(
@@ -57,16 +65,19 @@ BEGIN
     INSERT INTO tasks SELECT r.* FROM copied c JOIN tasks t ON t.task_id = c.old, jsonb_populate_record(t, jsonb_build_object(
         'task_id', c.new, 'conversation_id', p_into)) r WHERE c.kind = 'task';
     FOR v_event IN
-        SELECT n, t.kind, t.payload, t.created_at FROM generate_series(1, p_copies) n, pg_temp.told(p_turn) t ORDER BY n, t.sequence
+        SELECT e.kind, e.created_at, e.payload || jsonb_strip_nulls(jsonb_build_object(
+            'turn', turn.new, 'message', message.new, 'step', step.new, 'call', call.new))
+            || CASE WHEN task.new IS NULL THEN '{}' ELSE jsonb_build_object('task', e.payload -> 'task' || jsonb_build_object(
+                'id', task.new, 'conversation', p_into)) END AS payload
+        FROM generate_series(1, p_copies) copies (copy) CROSS JOIN pg_temp.told(p_turn) e
+        LEFT JOIN copied turn ON (turn.kind, turn.old, turn.n) = ('turn', (e.payload ->> 'turn')::bigint, copy)
+        LEFT JOIN copied message ON (message.kind, message.old, message.n) = ('message', (e.payload ->> 'message')::bigint, copy)
+        LEFT JOIN copied step ON (step.kind, step.old, step.n) = ('step', (e.payload ->> 'step')::bigint, copy)
+        LEFT JOIN copied call ON (call.kind, call.old, call.n) = ('call', (e.payload ->> 'call')::bigint, copy)
+        LEFT JOIN copied task ON (task.kind, task.old, task.n) = ('task', (e.payload -> 'task' ->> 'id')::bigint, copy)
+        ORDER BY copy, e.sequence
     LOOP
-        PERFORM append_event(p_into, v_event.kind, v_event.payload || jsonb_strip_nulls(jsonb_build_object(
-            'turn', pg_temp.renamed('turn', v_event.n, (v_event.payload ->> 'turn')::bigint),
-            'message', pg_temp.renamed('message', v_event.n, (v_event.payload ->> 'message')::bigint),
-            'step', pg_temp.renamed('step', v_event.n, (v_event.payload ->> 'step')::bigint),
-            'call', pg_temp.renamed('call', v_event.n, (v_event.payload ->> 'call')::bigint)))
-            || CASE WHEN v_event.kind = 'task_changed' THEN jsonb_build_object('task', v_event.payload -> 'task' || jsonb_build_object(
-                'id', pg_temp.renamed('task', v_event.n, (v_event.payload -> 'task' ->> 'id')::bigint), 'conversation', p_into))
-            ELSE '{}' END, v_event.created_at);
+        PERFORM append_event(p_into, v_event.kind, v_event.payload, v_event.created_at);
         v_count := v_count + 1;
     END LOOP;
     RETURN v_count;

@@ -1,7 +1,7 @@
 //! A model that answers at once: a server of OpenAI's streaming protocol on loopback, a thread for each connection. It is in this process,
 //! so that its times can be compared with the client's.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
