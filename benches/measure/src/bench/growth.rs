@@ -49,7 +49,8 @@ pub fn measure(model: &Model, floors: &mut Floors, settings: &Settings, report: 
     let grown = house.conversation();
     let mut levels = vec![level(&mut house, floors, settings, "empty".to_owned(), grown)];
     let mut before = 0;
-    for times in if settings.quick { vec![1] } else { vec![1, 10, 100] } {
+    let steps: &[i64] = if settings.quick { &[1] } else { &[1, 10, 100] };
+    for &times in steps {
         let mut fill = Fill::prepare(&house);
         // A conversation has a hundred events, one task among them.
         let (conversations, turns, capabilities) = if settings.quick { (2, 5, 0) } else { (100, 50, 10) };
@@ -83,9 +84,8 @@ fn level(house: &mut House, floors: &mut Floors, settings: &Settings, name: Stri
 }
 
 fn table(levels: &[Level], report: &mut Report) {
-    let cells = |what: &str, of: &dyn Fn(&Level) -> String| {
-        let cells: Vec<_> = [what.to_owned()].into_iter().chain(levels.iter().map(of)).collect();
-        cells
+    let cells = |what: &str, of: &dyn Fn(&Level) -> String| -> Vec<String> {
+        [what.to_owned()].into_iter().chain(levels.iter().map(of)).collect()
     };
     let mut head = cells("", &|level| level.name.clone());
     head.push("last / first".to_owned());

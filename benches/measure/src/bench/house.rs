@@ -72,7 +72,7 @@ impl House {
         let (ready, address) = match told.recv_timeout(Duration::from_secs(120)) {
             Ok(Ok(ready)) => ready,
             unready => {
-                drop(child.kill());
+                drop((child.kill(), child.wait()));
                 panic!("the server is not ready: {unready:?}");
             }
         };
