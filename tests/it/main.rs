@@ -14,6 +14,7 @@ mod api;
 mod approvals;
 mod attacks;
 mod backup;
+mod benchmark;
 mod bounds;
 mod capabilities;
 mod chat;
