@@ -10,7 +10,7 @@ use crate::domain::ConversationId;
 use crate::facts::EventRecord;
 
 /// An event as a statement gives it back.
-pub(super) struct Recorded {
+pub(super) struct EventRow {
     pub(super) sequence: i64,
     pub(super) event: Value,
 }
@@ -29,7 +29,7 @@ impl<T> Done<T> {
     }
 }
 
-impl Recorded {
+impl EventRow {
     /// The event in its stream.
     pub(super) fn of(self, conversation: ConversationId, at: DateTime<Utc>) -> Result<EventRecord, StoreError> {
         Ok(EventRecord { conversation, sequence: self.sequence, at, event: value(self.event)? })
@@ -38,7 +38,7 @@ impl Recorded {
 
 /// The same for several.
 pub(super) fn records(
-    rows: Vec<Recorded>,
+    rows: Vec<EventRow>,
     conversation: ConversationId,
     at: DateTime<Utc>,
 ) -> Result<Vec<EventRecord>, StoreError> {

@@ -7,7 +7,7 @@ use serde_json::json;
 use sqlx::{PgExecutor, PgTransaction, query, query_as, query_scalar};
 
 use super::lease::LockedTurn;
-use super::transition::{Done, Doubt, Recorded, records, to_its_end};
+use super::transition::{Done, Doubt, EventRow, records, to_its_end};
 use super::{CatalogueVersion, Lease, Signals, Store, StoreError, word};
 use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
@@ -215,7 +215,7 @@ impl Unit {
     /// Writes a fact into a conversation's stream.
     pub(super) async fn append(&mut self, conversation: ConversationId, event: Event) -> Result<(), StoreError> {
         let rows = query_as!(
-            Recorded,
+            EventRow,
             r#"SELECT sequence AS "sequence!", event AS "event!" FROM append_events($1, $2, $3)"#,
             conversation.0,
             &[json!(event)][..],
@@ -228,7 +228,7 @@ impl Unit {
     }
 
     /// Keeps the events that a statement recorded, to announce them after the commit.
-    pub(super) fn take(&mut self, rows: Vec<Recorded>, conversation: ConversationId) -> Result<&[EventRecord], StoreError> {
+    pub(super) fn take(&mut self, rows: Vec<EventRow>, conversation: ConversationId) -> Result<&[EventRecord], StoreError> {
         let before = self.records.len();
         self.records.extend(records(rows, conversation, self.now)?);
         Ok(&self.records[before..])

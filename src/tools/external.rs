@@ -11,7 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::kit::Kit;
-use super::tool::{Act, CallCard, Doing, Executed, Found, Prepared, Preparing, Source, Tool, ToolError, at_once};
+use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Prepared, Preparing, Source, Tool, ToolError, at_once};
 use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::mcp;
@@ -46,7 +46,7 @@ impl Source for External {
         catalogue.external().map(spec).collect()
     }
 
-    fn find<'a>(&'a self, _: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, Found> {
+    fn find<'a>(&'a self, _: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool> {
         let tool = catalogue.external_tool(name).cloned();
         at_once(Ok(tool.map(|tool| Arc::new(ExternalTool(tool)) as Arc<dyn Tool>)))
     }

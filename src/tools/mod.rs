@@ -28,7 +28,8 @@ pub use marks::Marks;
 pub use registry::Offered;
 use tool::Sources;
 pub use tool::{
-    Act, CallCard, Doing, Executed, Found, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read, spec,
+    Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read,
+    spec,
 };
 
 /// All tools that models may call, and the way to them. Cheap to clone.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::kit::Kit;
-use super::tool::{Fixed, Found, Registry, Sources, Tool};
+use super::tool::{Fixed, FoundTool, Registry, Sources, Tool};
 use crate::domain::{MCP_SEPARATOR, ToolSpec, Toolset};
 use crate::store::Catalogue;
 
@@ -40,7 +40,7 @@ impl Registry {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn find(&self, catalogue: &Catalogue, toolset: Toolset, name: &str) -> Found {
+    pub async fn find(&self, catalogue: &Catalogue, toolset: Toolset, name: &str) -> FoundTool {
         if let Some(fixed) = self.fixed(toolset).find(|fixed| fixed.spec.name == name) {
             return Ok(Some(Arc::clone(&fixed.tool)));
         }

@@ -54,11 +54,11 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// If the database does not answer.
-    fn find<'a>(&'a self, kit: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, Found>;
+    fn find<'a>(&'a self, kit: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool>;
 }
 
 /// A tool, if there is one of the name.
-pub type Found = Result<Option<Arc<dyn Tool>>, StoreError>;
+pub type FoundTool = Result<Option<Arc<dyn Tool>>, StoreError>;
 
 /// A tool that the program brings.
 #[derive(Clone)]

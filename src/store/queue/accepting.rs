@@ -7,7 +7,7 @@ use sqlx::{query, query_as, query_scalar};
 use crate::domain::{ConversationId, Image, Machine, MessageId, Origin, TurnId, TurnState};
 use crate::facts::{Event, EventRecord, TurnQueued};
 use crate::failpoint::{self, Point};
-use crate::store::transition::{Done, Recorded};
+use crate::store::transition::{Done, EventRow};
 use crate::store::{NewImage, Store, StoreError, Unit};
 
 /// A message on its way in.
@@ -139,7 +139,7 @@ impl Store {
         let accepted = self.transition(async move {
             let row = statement.fetch_one(&pool).await?;
             let records = match (row.sequence, row.event) {
-                (Some(sequence), Some(event)) => vec![Recorded { sequence, event }.of(conversation, now)?],
+                (Some(sequence), Some(event)) => vec![EventRow { sequence, event }.of(conversation, now)?],
                 _ => Vec::new(),
             };
             let accepted = match (&*row.came, row.turn) {
@@ -208,7 +208,7 @@ impl Unit {
     ) -> Result<TurnId, StoreError> {
         let queued = queued(self.clean(message.content).into_owned(), origin, message.client_id, known);
         let rows = query_as!(
-            Recorded,
+            EventRow,
             r#"SELECT sequence AS "sequence!", event AS "event!" FROM queue_turn($1, $2, $3, $4)"#,
             conversation.0,
             queued,

@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::facts::{Event, EventRecord, STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed, TurnEnded};
 use crate::failpoint::{self, Point};
 use crate::store::agent_sql::is_code;
-use crate::store::transition::{Done, Recorded};
+use crate::store::transition::{Done, EventRow};
 use crate::store::unit::kept_of;
 use crate::store::{BrokenAnswer, CatalogueVersion, Lease, Store, StoreError, Unit, clean};
 use crate::telemetry::Scrubber;
@@ -197,7 +197,7 @@ impl Store {
             for row in statement.fetch_all(&pool).await? {
                 wakes |= row.waits;
                 catalogue = Some(CatalogueVersion(row.catalogue));
-                records.push(Recorded { sequence: row.sequence, event: row.event }.of(conversation, now)?);
+                records.push(EventRow { sequence: row.sequence, event: row.event }.of(conversation, now)?);
             }
             let over = records.iter().any(|record| matches!(record.event, Event::TurnEnded(_)));
             Ok(Done { given: StoredStep { calls: asked_for(&records), over, catalogue }, records, wakes })
@@ -298,7 +298,7 @@ impl Unit {
     ) -> Result<Vec<OpenCall>, StoreError> {
         let Written { answered, calls, rate } = step.written(&self.scrubber, turn, rate);
         let rows = query_as!(
-            Recorded,
+            EventRow,
             r#"SELECT sequence AS "sequence!", event AS "event!" FROM append_events($1, insert_step($1, $2, $3, $4, $5, $6), $6)"#,
             conversation.0,
             answered,

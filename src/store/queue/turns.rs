@@ -8,7 +8,7 @@ use crate::domain::{ConversationId, Failure, Machine, TurnAction, TurnId, TurnIn
 use crate::facts::{Event, TurnEnded, TurnStarted};
 use crate::failpoint::{self, Point};
 use crate::store::lease::LockedTurn;
-use crate::store::transition::{Done, Recorded};
+use crate::store::transition::{Done, EventRow};
 use crate::store::{Lease, Store, StoreError, Unit, word};
 
 /// The ways a turn ends.
@@ -64,7 +64,7 @@ impl Store {
             let (mut leases, mut records) = (Vec::new(), Vec::new());
             for row in statement.fetch_all(&pool).await? {
                 let conversation = ConversationId(row.conversation);
-                let record = Recorded { sequence: row.sequence, event: row.event }.of(conversation, now)?;
+                let record = EventRow { sequence: row.sequence, event: row.event }.of(conversation, now)?;
                 if let Event::TurnStarted(TurnStarted { turn, fence }) = record.event {
                     let origin = word(&row.origin)?;
                     leases.push(Lease { turn, conversation, profile: row.profile, fence, origin, takes: row.takes });

@@ -10,7 +10,7 @@ use crate::domain::{CapabilityVersion, ConversationId, Draft, TurnId};
 use crate::facts::{CapabilityInstalled, Event, EventRecord};
 use crate::governor::Permit;
 use crate::store::agent_sql::is_code;
-use crate::store::transition::Recorded;
+use crate::store::transition::EventRow;
 use crate::store::{Store, StoreError, Unit, value, word};
 
 /// How many of the newest calls tell which tools were used lately.
@@ -109,7 +109,7 @@ impl Unit {
             fingerprint,
         };
         let rows = query_as!(
-            Recorded,
+            EventRow,
             r#"SELECT sequence AS "sequence!", event AS "event!"
                FROM install_capability($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"#,
             conversation.0,

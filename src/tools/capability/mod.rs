@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 
 use super::arguments;
 use super::kit::Kit;
-use super::tool::{Act, CallCard, Doing, Executed, Found, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
+use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
 use crate::domain::{CapabilityVersion, Effect, ToolSpec};
 use crate::store::{CapabilitySummary, Catalogue, Crash, StoreError};
 
@@ -31,7 +31,7 @@ impl Source for CapabilitySource {
         catalogue.capabilities().map(|listed| listed.offer.get_or_init(|| spec(&listed.summary)).clone()).collect()
     }
 
-    fn find<'a>(&'a self, kit: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, Found> {
+    fn find<'a>(&'a self, kit: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool> {
         async move {
             let live = catalogue.live(&kit.store, name).await?;
             Ok(live.map(|live| Arc::new(CapabilityTool(live)) as Arc<dyn Tool>))

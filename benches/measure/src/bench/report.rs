@@ -23,7 +23,7 @@ impl Report {
         self.places.entry(place).or_default().push(line.to_owned());
     }
 
-    /// Whether anything was said there.
+    /// True if anything was said there.
     pub fn has(&self, place: &str) -> bool {
         self.places.contains_key(place)
     }

@@ -36,7 +36,7 @@ impl Settings {
         }
     }
 
-    /// Whether a part is to be measured.
+    /// True if a part is to be measured.
     pub fn wants(&self, part: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == part))
     }

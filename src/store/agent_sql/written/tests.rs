@@ -1,3 +1,5 @@
+//! Tests of `store::agent_sql::written`.
+
 use super::*;
 
 #[test]
