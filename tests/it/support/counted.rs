@@ -14,9 +14,9 @@ use tokio::net::{UnixListener, UnixStream};
 
 /// The code in the place of a message's type that begins a session.
 const SESSION: u32 = 196_608;
-/// Statements that come with time, and not with turns: signs of life, and looks for those of
-/// others.
-const BY_TIME: [&str; 2] = ["INSERT INTO servers", "SELECT t.lease_owner"];
+/// Statements that come with time or with a new connection, and not with turns: signs of life,
+/// looks for those of others, and the first statement of a connection.
+const OF_NO_TURN: [&str; 3] = ["INSERT INTO servers", "SELECT t.lease_owner", "SET plan_cache_mode"];
 
 /// A statement, by the login that sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl Session {
     }
 
     fn sent(&self, text: String) {
-        if !BY_TIME.iter().any(|words| text.contains(words)) {
+        if !OF_NO_TURN.iter().any(|words| text.contains(words)) {
             let login = self.login.clone().unwrap_or_default();
             self.log.lock().unwrap().push(Sent { login, text });
         }
