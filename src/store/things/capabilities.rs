@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use sqlx::{query, query_as, query_scalar};
+use sqlx::{query_as, query_scalar};
 
 use crate::domain::{CapabilityVersion, ConversationId, Draft, TurnId};
 use crate::facts::{CapabilityInstalled, Event, EventRecord};
