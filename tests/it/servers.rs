@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use level3::domain::Rule;
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::postgres::PgListener;
 use sqlx::{ConnectOptions, postgres::PgPoolOptions};
 use tokio::sync::Notify;
