@@ -90,7 +90,8 @@ fn title_of(message: &str) -> Option<String> {
 /// The words of a search as Postgres reads them: each must begin a word of the text. Postgres takes
 /// a quoted word apart as it does the text. `None` if there are none.
 fn words_of(asked: &str) -> Option<String> {
-    let words = asked.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    let words = asked.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words = words.filter(|word| word.contains(char::is_alphanumeric));
     let words: Vec<_> = words.map(|word| format!("'{}':*", word.replace('\\', r"\\").replace('\'', "''"))).collect();
     (!words.is_empty()).then(|| words.join(" & "))
 }
