@@ -90,7 +90,8 @@ fn title_of(message: &str) -> Option<String> {
 /// The words of a search as Postgres reads them: each must begin a word of the text. Postgres takes
 /// a quoted word apart as it does the text. `None` if there are none.
 fn words_of(asked: &str) -> Option<String> {
-    let words = asked.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    let words = asked.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words = words.filter(|word| word.contains(char::is_alphanumeric));
     let words: Vec<_> = words.map(|word| format!("'{}':*", word.replace('\\', r"\\").replace('\'', "''"))).collect();
     (!words.is_empty()).then(|| words.join(" & "))
 }
@@ -209,15 +210,18 @@ impl Store {
                      WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
                      ORDER BY message_id DESC LIMIT $2) AS m
                JOIN conversations c ON c.conversation_id = m.conversation_id
-               WHERE deleted_at IS NULL OR deleted_at < m.created_at
+               LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
+               WHERE deleted_at IS NULL OR deleted_at < e.created_at
                ORDER BY message_id DESC"#,
             words,
             limit
         );
         let titles = query!(
-            r#"SELECT conversation_id, title AS "title!", created_at FROM conversations
-               WHERE title IS NOT NULL AND deleted_at IS NULL AND to_tsvector('simple', title) @@ to_tsquery('simple', $1)
-               ORDER BY conversation_id DESC LIMIT $2"#,
+            r#"SELECT c.conversation_id, title AS "title!", c.created_at
+               FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
+               WHERE title IS NOT NULL AND (deleted_at IS NULL OR deleted_at < e.created_at)
+                 AND to_tsvector('simple', title) @@ to_tsquery('simple', $1)
+               ORDER BY c.conversation_id DESC LIMIT $2"#,
             words,
             limit
         );
