@@ -34,9 +34,12 @@ lint:
 ci:
     .ci/run
 
-# The benchmarks.
-bench *arguments:
-    cargo bench --locked {{arguments}}
+# Measures the release binary end to end, and writes docs/performance.md if it measured everything. On a quiet machine. BENCH_ONLY: parts of
+# it (start,turns,statements,tokens,crowd,memory,sockets,long,growth); BENCH_QUICK=1: a few repetitions; LEVEL3_BIN: another binary;
+# BENCH_DIR: the folder for its data, on a disk; BENCH_OUT: where to write.
+bench:
+    cargo build --release --locked -p level3 -p level3-bench
+    "${CARGO_TARGET_DIR:-target}/release/level3-bench"
 
 # Rebuilds the JavaScript engine from its sources; a test compares the sha256 with what is committed.
 engine:

@@ -94,7 +94,7 @@ impl Agent {
         // Once in a turn: in its first step the turn holds nothing but its input.
         let may_compact = turn.steps == 1 && turn.law.summaries && !gathered.summaries.failed_lately;
         if may_compact && self.compact(turn, &*model, &mut conversation, context::size_of_tools(&blank.tools)).await? {
-            turn.law.used = self.store.usage_of(turn.lease, &turn.law.budgets, self.clock.now()).await?;
+            self.executor.standing(turn).await?;
             if let Some(why) = turn.law.used_up(turn.steps) {
                 return Ok(NextMove::End("limit", why));
             }

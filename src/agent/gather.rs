@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
+use super::Agent;
 use super::pictures::Pictures;
-use super::{Agent, context};
-use crate::domain::{CallsPerStep, Exchange, History, Task};
+use crate::domain::{CallsPerStep, DueTasks, Exchange, History};
 use crate::executor::RunningTurn;
-use crate::store::{StoreError, Summaries};
+use crate::store::{Standing, StoreError, Summaries};
 use crate::tools::Offered;
 
 /// All that a step needs to know.
@@ -20,8 +20,8 @@ pub(super) struct Gathered {
     /// The tools there are for the profile.
     pub(super) offered: Offered,
     /// The tasks that are due soon.
-    pub(super) due: Vec<Task>,
-    /// True if a call of the turn did something already.
+    pub(super) due: DueTasks,
+    /// True if a call of the turn did something already, and no other is to be made.
     pub(super) acted: bool,
     /// The images for the model; none until the model is chosen.
     pub(super) pictures: Pictures,
@@ -37,38 +37,29 @@ impl Gathered {
 impl Agent {
     /// Reads what there is to know before the next step, and tells the law how much is used up.
     pub(super) async fn gather(&self, turn: &mut RunningTurn<'_>) -> Result<Gathered, StoreError> {
-        let (now, lease, profile) = (self.clock.now(), turn.lease, &turn.law.profile);
-        let acted = async {
-            match profile.calls {
-                CallsPerStep::ExactlyOne => self.store.calls_done(lease, false).await.map(|calls| !calls.is_empty()),
-                CallsPerStep::Many(_) => Ok(false),
-            }
-        };
-        let (history, summaries, offered, due, acted, used) = tokio::try_join!(
-            self.history(turn),
-            self.store.summaries_of(lease.conversation, lease.turn),
-            self.tools.offered(profile),
-            self.store.tasks_due_before(now + context::DUE_SOON),
-            acted,
-            self.store.usage_of(lease, &turn.law.budgets, now),
-        )?;
-        turn.law.used = used;
+        let now = self.clock.now();
+        let standing = self.executor.standing(turn).await?;
+        // The number was read with all else: what is offered is not older.
+        let catalogue = self.store.catalogue(Some(standing.catalogue)).await?;
+        let Standing { history, summaries, due, acted, .. } = standing;
+        let offered = self.tools.offered(&turn.law.profile, &catalogue);
+        let (history, acted) = (shown(turn, history), acted && turn.law.profile.calls == CallsPerStep::ExactlyOne);
         Ok(Gathered { now, history, summaries, offered, due, acted, pictures: Pictures::default() })
     }
 
-    /// The part of the conversation that the profile is shown.
-    async fn history(&self, turn: &RunningTurn<'_>) -> Result<History, StoreError> {
-        let history = self.store.history(turn.lease.conversation, turn.lease.turn, turn.law.history).await?;
-        // A snapshot says all there is to know: nothing is missing before it.
-        Ok(History { more: history.more && turn.law.remembers, ..history })
-    }
-
     /// Shows the model the steering that waits. Only now is it sure that a model will be asked.
-    pub(super) async fn show_steering(&self, turn: &RunningTurn<'_>, gathered: &mut Gathered) -> Result<(), StoreError> {
+    pub(super) async fn show_steering(&self, turn: &mut RunningTurn<'_>, gathered: &mut Gathered) -> Result<(), StoreError> {
         if gathered.exchanges().last().is_some_and(|exchange| exchange.waits) {
             self.store.show_steering(turn.lease, turn.steps, gathered.now).await?;
-            gathered.history = self.history(turn).await?;
+            let standing = self.executor.standing(turn).await?;
+            gathered.history = shown(turn, standing.history);
         }
         Ok(())
     }
+}
+
+/// The history as the profile is shown it. A snapshot says all there is to know: nothing is missing
+/// before it.
+fn shown(turn: &RunningTurn<'_>, history: History) -> History {
+    History { more: history.more && turn.law.remembers, ..history }
 }

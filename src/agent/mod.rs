@@ -20,7 +20,7 @@ use crate::domain::Failure;
 use crate::executor::{Executor, RunningTurn, Worked};
 use crate::model::choice::ModelSource;
 use crate::model::{ModelError, ModelErrorKind};
-use crate::store::{Lease, NewStep, OpenCall, Store, StoreError};
+use crate::store::{Lease, NewStep, Store, StoreError, StoredStep};
 use crate::telemetry::Metrics;
 use crate::tools::Tools;
 
@@ -72,15 +72,15 @@ impl Agent {
             turn.steps += 1;
             let span = turn.span();
             match self.step(turn, &mut extent).instrument(span).await? {
-                Some(calls) => turn.asked_for(calls),
+                Some(stored) => turn.asked_for(stored),
                 None => return Ok(Worked::Ended),
             }
         }
     }
 
-    /// Makes one step: gather, decide, ask, weigh, store. Gives the calls that its answer asks for;
-    /// `None` if the turn is over.
-    async fn step(&self, turn: &mut RunningTurn<'_>, extent: &mut Extent) -> Result<Option<Vec<OpenCall>>, StoreError> {
+    /// Makes one step: gather, decide, ask, weigh, store. Gives the step as it was stored, with the
+    /// calls that it asks for; `None` if the turn is over.
+    async fn step(&self, turn: &mut RunningTurn<'_>, extent: &mut Extent) -> Result<Option<StoredStep>, StoreError> {
         loop {
             let mut gathered = self.gather(turn).await?;
             let asking = match self.decide(turn, &mut gathered, extent).await? {
@@ -105,14 +105,14 @@ impl Agent {
         }
     }
 
-    /// Stores an answer. Gives the calls it asks for; `None` if the turn is over.
+    /// Stores an answer; `None` if the turn is over.
     async fn store(
         &self,
         turn: &RunningTurn<'_>,
         asking: &Asking<'_>,
         HeldAnswer { answer, .. }: &HeldAnswer,
         weighed: Weighed,
-    ) -> Result<Option<Vec<OpenCall>>, StoreError> {
+    ) -> Result<Option<StoredStep>, StoreError> {
         let step = NewStep {
             number: turn.steps,
             model: &answer.model,
@@ -125,7 +125,7 @@ impl Agent {
         };
         let rate = asking.model.rate(&answer.model);
         let stored = self.store.store_priced_step(turn.lease, step, rate, self.clock.now()).await?;
-        Ok((!stored.over).then_some(stored.calls))
+        Ok((!stored.over).then_some(stored))
     }
 
     /// Ends a turn that no model answered.

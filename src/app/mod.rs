@@ -11,7 +11,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use futures::FutureExt;
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -106,6 +106,17 @@ impl Lasting for StartError {
     }
 }
 
+/// The sandbox on its way. It needs nothing of the database, so it is opened while that one starts.
+pub struct Opening(JoinHandle<Result<Sandbox, SandboxError>>);
+
+impl Opening {
+    /// Begins to open it, on a thread that may block: the program may have to compile the engine, which takes a second of one core.
+    pub fn begin(folder: &DataFolder, outside: &Outside) -> Self {
+        let (cache, clock, random) = (folder.cache(), Arc::clone(&outside.clock), Arc::clone(&outside.random));
+        Self(tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::SandboxLimits::default())))
+    }
+}
+
 /// A running server.
 pub struct App {
     address: SocketAddr,
@@ -126,17 +137,13 @@ impl App {
     pub async fn start(
         config: &Config,
         folder: DataFolder,
+        opening: Opening,
         database: &Database,
         listener: TcpListener,
         outside: Outside,
     ) -> Result<Self, StartError> {
         let Outside { clock, random, models, scrubber, profiles, resolver, connections } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
-        // The program may have to compile the engine, which takes a second of one core.
-        let opening = {
-            let (cache, clock, random) = (folder.cache(), Arc::clone(&clock), Arc::clone(&random));
-            tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::SandboxLimits::default()))
-        };
         let metrics = Metrics::default();
         let room = Room {
             quota: config.agent_quota,
@@ -150,7 +157,7 @@ impl App {
         let limits = mcp::McpLimits { call: config.mcp_call, ..mcp::McpLimits::default() };
         let mcp = Mcp::new(vault.clone(), scrubber.clone(), config.programs.clone(), limits);
         let egress = Egress::new(resolver, config.egress_allow.clone(), egress::EgressLimits::default(), scrubber);
-        let sandbox = opening.await.expect("opening the sandbox does not panic")?;
+        let sandbox = opening.0.await.expect("opening the sandbox does not panic")?;
         let restart = CancellationToken::new();
         // A restart includes the shutdown: cancelling the one cancels the other in the same
         // instant.
@@ -203,6 +210,14 @@ impl App {
         let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
+        // Clients wait for the doors; the other parts have first looks to do.
+        parts.spawn({
+            let (shutdown, grace) = (shutdown.clone(), config.shutdown);
+            async move {
+                doors.serve(listener, grace).await;
+                shutdown.cancel();
+            }
+        });
         // The log ends after the turns, so that it holds their last events.
         let worked = CancellationToken::new();
         parts.spawn(TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs())).run(worked.clone()));
@@ -216,13 +231,6 @@ impl App {
             }
         });
         parts.spawn(heartbeat.run(shutdown.clone()));
-        parts.spawn({
-            let (shutdown, grace) = (shutdown.clone(), config.shutdown);
-            async move {
-                doors.serve(listener, grace).await;
-                shutdown.cancel();
-            }
-        });
         Ok(Self { address, store, mcp, shutdown, restart, broken, parts, _folder: folder })
     }
 

@@ -1,5 +1,7 @@
 //! The part of a call's outcome that is for a person, and the use of models by a turn. No model reads either.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// The facts of a call that a person is shown beside its result. Absent ones are not known.
@@ -26,6 +28,12 @@ impl CallAccount {
     /// True if it says nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// The same of a call that was carried out for so long.
+    #[must_use]
+    pub fn took(self, time: Duration) -> Self {
+        Self { ms: i64::try_from(time.as_millis()).ok(), ..self }
     }
 }
 

@@ -45,7 +45,7 @@ pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_
 #[cfg(debug_assertions)]
 pub use refusal::reword;
 pub use refusal::{Refusal, RefusalCode, SourcePlace};
-pub use task::{Task, TaskStatus};
+pub use task::{DueTasks, Task, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened, without_middle};
 pub use turn::{Failure, Origin, Role, TurnState};
 pub use wake_up::WakeUpKind;

@@ -43,3 +43,12 @@ pub struct Task {
     /// When it last changed.
     pub updated_at: DateTime<Utc>,
 }
+
+/// Open tasks that are due.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DueTasks {
+    /// The first of them, the soonest first.
+    pub soonest: Vec<Task>,
+    /// The number of the others.
+    pub more: usize,
+}

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 
 use super::{Executor, RunningTurn, review};
-use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, Used};
+use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, TurnLimits, Used};
 use crate::governor::{self, RepeatedCall, Scope};
-use crate::store::{Lease, NewReview, OpenCall, StoreError, TurnProgress};
+use crate::store::{Beginning, Lease, NewReview, OpenCall, Standing, StoreError};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so
 /// far.
@@ -27,8 +27,6 @@ pub struct Law {
     /// The most tokens of each step, if the profile or the client that asked for the turn limits
     /// them.
     pub answer_tokens: Option<u32>,
-    /// The number of messages of earlier turns that are shown.
-    pub history: usize,
     /// True if earlier turns are shown at all.
     pub remembers: bool,
     /// True if a model sums up earlier turns.
@@ -98,33 +96,27 @@ fn stopped_at(exceeded: governor::Exceeded) -> String {
     format!("I stopped here: {exceeded}.{go_on} What was done so far is kept.")
 }
 
+/// The number of messages of earlier turns that a profile is shown, whether it is shown any, and
+/// whether a model sums them up.
+pub(super) fn shown_to(profile: &Profile, limits: TurnLimits) -> (usize, bool, bool) {
+    match profile.context {
+        Context::Conversation { history, summaries } => (history.unwrap_or(limits.history), true, summaries),
+        Context::Snapshot(_) => (0, false, false),
+    }
+}
+
 impl Executor {
-    /// The law for a turn that was just taken up.
-    pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, progress: &TurnProgress) -> Result<Law, StoreError> {
-        let of_task = async { if lease.origin == Origin::Task { self.store.model_of(lease.turn).await } else { Ok(None) } };
-        let (policy, made, of_task, answer_tokens) = tokio::try_join!(
-            self.store.policy_of(lease.conversation),
-            self.store.calls_made(lease.turn),
-            of_task,
-            self.store.answer_tokens_of(lease)
-        )?;
-        let budgets = policy.budgets;
-        // Only calls that are already open look at this; the next step reads it afresh.
-        let used = if progress.open.is_empty() {
-            Used::default()
-        } else {
-            self.store.usage_of(lease, &budgets, self.clock.now()).await?
-        };
+    /// The law for a turn that was just taken up and stands here.
+    pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, standing: &mut Standing) -> Result<Law, StoreError> {
+        let policy = self.store.catalogue(Some(standing.catalogue)).await?.policy(&lease.profile)?;
+        let Beginning { made, task_model, answer_tokens } = std::mem::take(&mut standing.beginning);
         // A person's order is not reviewed; an order of another agent is.
         let governor = policy.governor && (lease.origin != Origin::Command || !profile.audience.may_decide());
-        let (history, remembers, summaries) = match profile.context {
-            Context::Conversation { history, summaries } => (history.unwrap_or(self.limits.history), true, summaries),
-            Context::Snapshot(_) => (0, false, false),
-        };
+        let (_, remembers, summaries) = shown_to(&profile, self.limits);
         let steps = profile.steps.unwrap_or(self.limits.steps);
         let answer_tokens = [profile.answer_tokens, answer_tokens].into_iter().flatten().min();
-        let models = (of_task, policy.models);
-        Ok(Law { profile, governor, budgets, used, models, answer_tokens, history, remembers, summaries, steps, made })
+        let (models, budgets, used) = ((task_model, policy.models), policy.budgets, standing.used);
+        Ok(Law { profile, governor, budgets, used, models, answer_tokens, remembers, summaries, steps, made })
     }
 
     /// Has a second model request classify a call, if the call would do more than read and has no

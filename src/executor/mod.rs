@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, RefusalCode, TurnLimits};
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
-use crate::store::{Lease, Meter, Metered, NewStep, OpenCall, Store, StoreError};
+use crate::store::{CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, Standing, Store, StoreError, StoredStep, Wanted};
 use crate::telemetry::Metrics;
 use crate::tools::{AfterCall, Tools};
 
@@ -46,14 +46,19 @@ pub struct RunningTurn<'a> {
     open: Vec<OpenCall>,
     /// The number of calls of the last step that have their outcome.
     made: usize,
+    /// The place where it stood when it was taken up, as long as nothing happened since.
+    standing: Option<Standing>,
+    /// The catalogue's number, as the last statement of the turn has just given it back: for the one
+    /// call that comes next.
+    seen: Option<CatalogueVersion>,
     /// Counts answers of models that break off, and lets a stop find them.
     metered: Metered,
 }
 
 impl RunningTurn<'_> {
     /// Takes the calls of the step that was just stored.
-    pub fn asked_for(&mut self, calls: Vec<OpenCall>) {
-        (self.open, self.made) = (calls, 0);
+    pub fn asked_for(&mut self, StoredStep { calls, catalogue, over: _ }: StoredStep) {
+        (self.open, self.made, self.seen) = (calls, 0, catalogue);
     }
 
     /// Counts answers of models that break off.
@@ -66,6 +71,10 @@ impl RunningTurn<'_> {
         tracing::info_span!("step", step = self.steps)
     }
 }
+
+/// Tasks due within this time are told to a model, and so many of them.
+const DUE_SOON: TimeDelta = TimeDelta::hours(1);
+const TASKS_TOLD: usize = 10;
 
 /// The time that a turn has, and the facts for its end if the time runs out.
 #[derive(Debug)]
@@ -113,26 +122,32 @@ impl Executor {
                 return Ok(None);
             }
         };
-        let progress = self.store.progress(lease.turn).await?;
-        let law = self.law(lease, profile, &progress).await?;
-        let made = self.made_of_last_step(lease, &progress.open).await?;
+        let mut standing = self.store.standing(lease, self.wanted(&profile, true)).await?;
+        let law = self.law(lease, profile, &mut standing).await?;
+        let made = made_of_last_step(&standing);
+        let (open, steps, seen) = (standing.open.clone(), standing.steps, Some(standing.catalogue));
         let metered = self.store.meters().begin(lease);
-        Ok(Some(RunningTurn { lease, law, steps: progress.steps, begun, open: progress.open, made, metered }))
+        let standing = open.is_empty().then_some(standing);
+        Ok(Some(RunningTurn { lease, law, steps, begun, open, made, standing, seen, metered }))
     }
 
-    /// The number of calls of the last step that have their outcome, if some have none yet. Calls
-    /// are made in order.
-    async fn made_of_last_step(&self, lease: &Lease, open: &[OpenCall]) -> Result<usize, StoreError> {
-        if open.is_empty() {
-            return Ok(0);
-        }
-        let history = self.store.history(lease.conversation, lease.turn, 0).await?;
-        let mut entries = history.exchanges.iter().flat_map(|exchange| &exchange.entries).rev();
-        let asked_for = entries.find_map(|entry| match entry {
-            HistoryEntry::Assistant(_, calls) => Some(calls.len()),
-            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
-        });
-        Ok(asked_for.unwrap_or_default().saturating_sub(open.len()))
+    /// Reads where a turn stands before its next step.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn standing(&self, turn: &mut RunningTurn<'_>) -> Result<Standing, StoreError> {
+        let standing = match turn.standing.take() {
+            Some(just_read) => just_read,
+            None => self.store.standing(turn.lease, self.wanted(&turn.law.profile, false)).await?,
+        };
+        turn.law.used = standing.used;
+        Ok(standing)
+    }
+
+    /// How much a step of this profile reads.
+    fn wanted(&self, profile: &Profile, begins: bool) -> Wanted {
+        let now = self.clock.now();
+        Wanted { history: law::shown_to(profile, self.limits).0, due: (now + DUE_SOON, TASKS_TOLD), begins, now }
     }
 
     /// Carries out the open calls of a turn. `None` if all have their outcome, and the turn goes
@@ -154,11 +169,17 @@ impl Executor {
                 self.tools.turn_away(turn.lease, &call, &not_made(&turn.law.profile, asked_for)).await?;
                 continue;
             }
+            let mut seen = turn.seen.take();
             if turn.law.governor {
                 self.review(turn, &call).instrument(turn.span()).await?;
+                // A model may have thought about it for long.
+                seen = None;
             }
-            match self.tools.run(turn.lease, &turn.law.profile, &call).instrument(turn.span()).await? {
-                AfterCall::Ended => turn.law.made(&call),
+            match self.tools.run(turn.lease, &turn.law.profile, &call, seen).instrument(turn.span()).await? {
+                AfterCall::Ended(seen) => {
+                    turn.law.made(&call);
+                    turn.seen = seen;
+                }
                 AfterCall::Restart => return Ok(Some(Worked::Paused)),
                 AfterCall::Waiting => return Ok(Some(Worked::Waiting)),
             }
@@ -206,6 +227,20 @@ impl Executor {
         self.store.close_turn(lease, own_words(number, why, content), self.clock.now()).await?;
         Ok(Worked::Ended)
     }
+}
+
+/// The number of calls of the last step that have their outcome, if some have none yet. Calls are
+/// made in order.
+fn made_of_last_step(Standing { open, history, .. }: &Standing) -> usize {
+    if open.is_empty() {
+        return 0;
+    }
+    let mut entries = history.exchanges.iter().flat_map(|exchange| &exchange.entries).rev();
+    let asked_for = entries.find_map(|entry| match entry {
+        HistoryEntry::Assistant(_, calls) => Some(calls.len()),
+        HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => None,
+    });
+    asked_for.unwrap_or_default().saturating_sub(open.len())
 }
 
 /// A step that ends a turn with words of the controller's own.

@@ -23,12 +23,14 @@ use crate::store::{DecideError, Hint, NewMessage, StoreError};
 use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame};
 
 /// A socket's own buffers. With axum's default of 128 KiB each they would be most of what an idle
-/// socket costs.
-const BUFFER_BYTES: usize = 4 * 1024;
+/// socket costs. A longer frame gets a longer one.
+const BUFFER_BYTES: usize = 1024;
 /// JSON may write a character with six bytes; images come in base64.
 const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + MAX_IMAGES * (MAX_IMAGE_BYTES / 3 + 1) * 4 + 8 * 1024;
 /// A frame of this size leaves the allocator enough memory to give back.
 const LARGE_FRAME_BYTES: usize = 1 << 20;
+/// Memory is given back when the last socket ends, and each time as many have ended as this.
+const CROWD: usize = 256;
 /// The longest id a client may give its message.
 const MAX_ID_BYTES: usize = 200;
 /// How long a client may go without reading before its socket ends, in real time: it guards against
@@ -76,16 +78,25 @@ impl From<axum::Error> for SocketEnd {
 }
 
 pub(super) async fn open(State(doors): State<Doors>, upgrade: WebSocketUpgrade) -> Response {
-    let tracker = doors.sockets.clone();
+    // Shared by the parts of the task, each of which would else have room for a copy.
+    let (tracker, doors) = (doors.sockets.clone(), Arc::new(doors));
     upgrade
         .read_buffer_size(BUFFER_BYTES)
         .write_buffer_size(BUFFER_BYTES)
         .max_message_size(MAX_FRAME_BYTES)
         .max_frame_size(MAX_FRAME_BYTES)
-        .on_upgrade(move |socket| tracker.track_future(serve(socket, doors)))
+        .on_upgrade(move |socket| {
+            let there = tracker.clone();
+            tracker.track_future(async move {
+                serve(socket, doors).await;
+                if there.len() % CROWD == 1 {
+                    tokio::task::spawn_blocking(memory::give_back);
+                }
+            })
+        })
 }
 
-async fn serve(socket: WebSocket, doors: Doors) {
+async fn serve(socket: WebSocket, doors: Arc<Doors>) {
     let (sink, stream) = socket.split();
     let mut socket = Socket { sink, doors, positions: HashMap::new(), waiting: Vec::new() };
     let close = match socket.run(stream).await {
@@ -115,7 +126,7 @@ async fn serve(socket: WebSocket, doors: Doors) {
 
 struct Socket {
     sink: SplitSink<WebSocket, Message>,
-    doors: Doors,
+    doors: Arc<Doors>,
     /// The conversations that this socket follows, with the newest sequence number it showed of
     /// each.
     positions: HashMap<ConversationId, i64>,
@@ -129,11 +140,9 @@ impl Socket {
         let mut events = self.doors.store.signals().events();
         let mut elsewhere = self.doors.store.signals().elsewhere();
         let mut deltas = self.doors.store.signals().deltas();
-        let mains = self.doors.store.main_conversations(&self.doors.profiles.of_the_owner(), self.doors.clock.now()).await?;
-        let main = *mains.get(DEFAULT_PROFILE).ok_or(SocketEnd::Gone)?;
-        let last_seq = self.doors.store.last_sequence(main).await?;
-        self.greet(main, mains, last_seq).await?;
-        self.tell_waiting(main).await?;
+        // A task keeps room for the largest thing that it ever waits for. So whatever asks the database gets room of its own, and gives
+        // it back: most sockets wait for nothing but the next frame.
+        let (main, last_seq) = Box::pin(self.begin()).await?;
         let mut ping = tokio::time::interval(self.doors.limits.ping);
         ping.reset();
         // How many pings the client got since its last frame.
@@ -145,7 +154,7 @@ impl Socket {
                 biased;
                 () = shutdown.cancelled() => {
                     // The client still sees what is committed already.
-                    self.catch_up_all().await?;
+                    Box::pin(self.catch_up_all()).await?;
                     return Err(SocketEnd::Shutdown);
                 }
                 // The recorded text replaces deltas that were missed.
@@ -156,21 +165,18 @@ impl Socket {
                     Ok(record) => {
                         self.show(&record).await?;
                         if matches!(record.event, Event::ApprovalRequested(_) | Event::ApprovalDecided(_)) {
-                            self.tell_waiting(main).await?;
+                            Box::pin(self.tell_waiting(main)).await?;
                         }
                     }
-                    Err(RecvError::Lagged(_)) => {
-                        self.catch_up_all().await?;
-                        self.tell_waiting(main).await?;
-                    }
+                    Err(RecvError::Lagged(_)) => Box::pin(self.read_on(main)).await?,
                     Err(RecvError::Closed) => return Err(SocketEnd::Shutdown),
                 },
-                hint = elsewhere.next() => self.hear(hint, main).await?,
+                hint = elsewhere.next() => Box::pin(self.hear(hint, main)).await?,
                 message = stream.next() => {
                     asked = 0;
                     match message {
                         Some(Ok(Message::Text(text))) => {
-                            self.take(&text, main, last_seq).await?;
+                            Box::pin(self.take(&text, main, last_seq)).await?;
                             let large = text.len() > LARGE_FRAME_BYTES;
                             drop(text);
                             if large {
@@ -198,6 +204,22 @@ impl Socket {
         }
     }
 
+    /// Greets the client; returns the main conversation, and the place of its last event.
+    async fn begin(&mut self) -> Result<(ConversationId, i64), SocketEnd> {
+        let mains = self.doors.store.main_conversations(&self.doors.profiles.of_the_owner(), self.doors.clock.now()).await?;
+        let main = *mains.get(DEFAULT_PROFILE).ok_or(SocketEnd::Gone)?;
+        let last_seq = self.doors.store.last_sequence(main).await?;
+        self.greet(main, mains, last_seq).await?;
+        self.tell_waiting(main).await?;
+        Ok((main, last_seq))
+    }
+
+    /// Shows everything that was missed.
+    async fn read_on(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
+        self.catch_up_all().await?;
+        self.tell_waiting(main).await
+    }
+
     fn follows(&self, delta: &ServerFrame) -> bool {
         matches!(delta, ServerFrame::Delta { conversation, .. } if self.positions.contains_key(conversation))
     }
@@ -208,7 +230,7 @@ impl Socket {
         conversations: BTreeMap<String, ConversationId>,
         last_seq: i64,
     ) -> Result<(), SocketEnd> {
-        let model = self.model_of(main).await?;
+        let model = self.model().await?;
         let hello = ServerFrame::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             conversation: main,
@@ -221,11 +243,11 @@ impl Socket {
         self.send(&hello).await
     }
 
-    /// The model that would answer in a conversation now. A server that is slow to describe its
-    /// model does not keep the page waiting: then the current model is told as it is known without
-    /// it.
-    async fn model_of(&self, conversation: ConversationId) -> Result<Arc<dyn Model>, SocketEnd> {
-        let profile = self.doors.store.policy_of(conversation).await?;
+    /// The model that would answer in the main conversation now. A server that is slow to describe
+    /// its model does not keep the page waiting: then the current model is told as it is known
+    /// without it.
+    async fn model(&self) -> Result<Arc<dyn Model>, SocketEnd> {
+        let profile = self.doors.store.policy(DEFAULT_PROFILE).await?;
         let chosen = self.doors.models.chosen(None, &profile.models);
         match tokio::time::timeout(self.doors.limits.description, chosen).await {
             Ok(model) => Ok(model),
@@ -355,17 +377,14 @@ impl Socket {
                     None => Ok(()),
                 }
             }
-            _ => self.catch_up(record.conversation).await,
+            _ => Box::pin(self.catch_up(record.conversation)).await,
         }
     }
 
     /// Shows the event that another server committed, and those missed before it, if this socket
     /// follows the conversation.
     async fn hear(&mut self, hint: Option<Hint>, main: ConversationId) -> Result<(), SocketEnd> {
-        let Some(hint) = hint else {
-            self.catch_up_all().await?;
-            return self.tell_waiting(main).await;
-        };
+        let Some(hint) = hint else { return self.read_on(main).await };
         if self.positions.get(&hint.conversation).is_some_and(|position| hint.sequence > *position) {
             self.catch_up(hint.conversation).await?;
         }
@@ -411,3 +430,6 @@ impl Socket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

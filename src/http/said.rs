@@ -44,6 +44,10 @@ pub(super) async fn addressed(
 /// decide, the message may be the answer. Otherwise it is a message like any other.
 pub(super) async fn take(doors: &Doors, conversation: ConversationId, message: NewMessage<'_>) -> Result<Accepted, StoreError> {
     let now = doors.clock.now();
+    // Mostly no question waits, and this is all.
+    if let Some(accepted) = doors.store.accept_unless_asked(conversation, message, now).await? {
+        return Ok(accepted);
+    }
     // A word that comes with an image is something else than the word, and the image is kept.
     let said = if message.images.is_empty() { message.content } else { "" };
     if let Some(question) = doors.store.question(conversation, now).await?

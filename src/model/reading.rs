@@ -15,6 +15,11 @@ use super::stream::{EventReader, Found};
 use super::{Answer, ModelErrorKind as Kind, OnDelta};
 use crate::store::Attempt;
 
+/// How long the end of a body may take after its last word.
+const REST: Duration = Duration::from_secs(1);
+/// How many bytes may come in that time.
+const MOST_REST: usize = 4 << 10;
+
 /// The deadlines of one attempt.
 #[derive(Clone, Copy)]
 pub(super) struct AttemptDeadlines {
@@ -92,6 +97,9 @@ impl ResponseReader<'_> {
                 }
             };
             if done {
+                if !self.assembly.cut_short() {
+                    read_out(response);
+                }
                 break;
             }
             if kept.len() > self.limits.answer_bytes {
@@ -250,6 +258,23 @@ impl RefusingServer<'_> {
         );
         FailedAttempt { again: Again::Once, ..FailedAttempt::last(Kind::Timeout, message) }
     }
+}
+
+/// Reads a body that has said its last word to its end, beside what follows: only then can the connection take the next request. A body
+/// that goes on loses its connection.
+fn read_out(mut response: Response) {
+    tokio::spawn(async move {
+        let rest = async {
+            let mut left = MOST_REST;
+            while let Ok(Some(piece)) = response.chunk().await {
+                match left.checked_sub(piece.len()) {
+                    Some(less) => left = less,
+                    None => return,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(REST, rest).await;
+    });
 }
 
 /// Told by the first visible byte: a server's content type is not to be trusted. Bytes before it

@@ -158,9 +158,25 @@ impl Database {
     /// Makes the logins, or puts them back to what they were made as: password, settings, rights.
     ///
     /// # Errors
-    /// [`LoginError`], which says what to do.
-    pub async fn logins(&self) -> Result<Logins, LoginError> {
-        logins::prepare(&self.admin, &self.name, self.create).await
+    /// [`DatabaseError`], which says what to do.
+    pub async fn logins(&self) -> Result<Logins, DatabaseError> {
+        logins::prepare(&self.admin, &self.name, self.create).await.map_err(|error| match error {
+            LoginError::Connect { source, .. } if self.embedded.is_some() => EmbeddedError::Refused { source }.into(),
+            error => error.into(),
+        })
+    }
+
+    /// The program's own login, as it will be once the logins are made.
+    ///
+    /// # Errors
+    /// The name of the database leaves no room for it.
+    pub fn app(&self) -> Result<PgConnectOptions, DatabaseError> {
+        Ok(logins::expected(&self.admin, &self.name)?.app)
+    }
+
+    /// True for a server that this program has just started: it has no sessions of anybody else.
+    pub fn is_fresh(&self) -> bool {
+        self.embedded.is_some()
     }
 
     /// Starts what stands between the agent's connections and this database.

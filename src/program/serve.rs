@@ -7,12 +7,13 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{self, App, DataFolder, Exit, Outside, StartError};
+use crate::app::{self, App, DataFolder, Exit, Opening, Outside, StartError};
 use crate::clock::{Clock, Random, SystemClock, SystemRandom};
 use crate::config::Config;
 use crate::egress::SystemResolver;
 use crate::http;
 use crate::lasting::Lasting;
+use crate::memory;
 use crate::model::choice::ModelSource;
 use crate::model::client;
 use crate::postgres::Database;
@@ -28,6 +29,7 @@ const PASSING: u8 = 1;
 const AT_ONCE: u8 = 143;
 
 pub(super) fn until_the_end() -> ExitCode {
+    memory::keep_few_heaps();
     let scrubber = Scrubber::default();
     telemetry::init(scrubber.clone());
     let config = match Config::load() {
@@ -70,6 +72,7 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
         Ok(folder) => folder,
         Err(error) => return fail(&error),
     };
+    let opening = Opening::begin(&folder, &outside);
     let database = match Database::open(&config).await {
         Ok(database) => database,
         Err(error) => return fail(&error),
@@ -77,7 +80,7 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     // A second signal does not wait for anything, the database's own end included.
     let hurry = CancellationToken::new();
     let lost = database.lost();
-    let exit = match App::start(&config, folder, &database, listener, outside).await {
+    let exit = match App::start(&config, folder, opening, &database, listener, outside).await {
         Ok(app) => tokio::select! {
             ended = run(app, &config, &hurry) => ended,
             () = hurry.cancelled() => return ExitCode::from(AT_ONCE),

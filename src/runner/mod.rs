@@ -8,6 +8,7 @@ mod turn_log;
 mod watch;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -21,7 +22,8 @@ use crate::clock::Clock;
 use crate::domain::{Failure, Origin};
 use crate::executor::{Executor, Worked};
 use crate::facts::Event;
-use crate::store::{Lease, Store, StoreError};
+use crate::memory;
+use crate::store::{Lease, Store, StoreError, Wanted};
 
 pub use heartbeat::Heartbeat;
 use in_hand::InHand;
@@ -58,6 +60,9 @@ pub struct Runner {
     /// So many deaths of the server at one tool call end its turn.
     deaths: i32,
     in_hand: InHand,
+    /// True once a turn was given back to rest, or was lost, until the runner has heard of it: nothing
+    /// else may tell it when to take the turn up.
+    unsettled: Arc<AtomicBool>,
 }
 
 impl Runner {
@@ -66,7 +71,17 @@ impl Runner {
     pub fn new(executor: Executor, owner: &str, grace: Duration, deaths: i32) -> Self {
         let (store, clock) = (executor.store.clone(), Arc::clone(&executor.clock));
         let agent = Arc::new(Agent::new(executor.clone()));
-        Self { store, agent, executor, clock, owner: owner.into(), grace, deaths, in_hand: InHand::default() }
+        Self {
+            store,
+            agent,
+            executor,
+            clock,
+            owner: owner.into(),
+            grace,
+            deaths,
+            in_hand: InHand::default(),
+            unsettled: Arc::default(),
+        }
     }
 
     /// Works until `shutdown`, then brings running turns to a checkpoint and gives them back.
@@ -77,24 +92,33 @@ impl Runner {
         // This server holds the data folder, so the holder of older leases under its name is dead.
         let mut astray = true;
         let (mut watch, mut gone, mut due) = (Watch::default(), Vec::new(), true);
+        // True if there may be more turns than places: then one that ends makes room.
+        let mut more = false;
+        // Alone with nothing to look after, a server does not look: whatever begins wakes it.
+        let mut watchful = true;
         let mut tick = Box::pin(self.pause(LOOK_EVERY));
         loop {
-            if std::mem::take(&mut due)
-                && let Err(error) = self.take_up(&mut astray, std::mem::take(&mut gone), &mut working, &shutdown).await
-            {
-                tracing::warn!(error = &error as &dyn std::error::Error, "could not look for turns; trying again soon");
-                // A turn may have become ours without our hearing of it.
-                astray = true;
-                tick.set(self.pause(RETRY_AFTER));
+            if std::mem::take(&mut due) {
+                match self.take_up(&mut astray, std::mem::take(&mut gone), &mut working, &shutdown).await {
+                    Ok(left) => more = left,
+                    Err(error) => {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "could not look for turns; trying again soon");
+                        // A turn may have become ours without our hearing of it.
+                        (astray, watchful) = (true, true);
+                        tick.set(self.pause(RETRY_AFTER));
+                    }
+                }
             }
+            watchful |= self.unsettled.swap(false, Ordering::Relaxed) || self.store.signals().in_company();
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 () = self.store.signals().queue().notified(), if self.has_place(&working) => due = true,
                 () = self.store.gate().entered(), if !self.has_place(&working) => due = true,
-                Some(_) = working.join_next() => due = true,
-                () = &mut tick => {
+                Some(_) = working.join_next() => due = more,
+                () = &mut tick, if watchful => {
                     match self.store.look(&self.owner, self.clock.now()).await {
                         Ok(look) => {
+                            watchful = look.more;
                             gone = watch.look(look.holders);
                             due = look.free || !gone.is_empty();
                         }
@@ -121,17 +145,22 @@ impl Runner {
     }
 
     fn has_place(&self, working: &JoinSet<()>) -> bool {
-        working.len().saturating_sub(self.store.gate().inside()) < SIDE_BY_SIDE
+        self.places(working) > 0
     }
 
-    /// Takes up turns that nobody holds, and those of servers that are `gone`.
+    fn places(&self, working: &JoinSet<()>) -> usize {
+        SIDE_BY_SIDE.saturating_sub(working.len().saturating_sub(self.store.gate().inside()))
+    }
+
+    /// Takes up turns that nobody holds, and those of servers that are `gone`. True if there may be
+    /// more of them than places.
     async fn take_up(
         &self,
         astray: &mut bool,
         gone: Vec<String>,
         working: &mut JoinSet<()>,
         shutdown: &CancellationToken,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         if *astray {
             self.store.give_back_all(&self.owner, &self.in_hand.turns(), self.clock.now()).await?;
             *astray = false;
@@ -140,21 +169,28 @@ impl Runner {
             tracing::warn!(servers = ?gone, "these servers hold turns and give no sign of life; taking their turns up");
         }
         while self.has_place(working) && !shutdown.is_cancelled() {
-            let Some(lease) = self.store.claim(&self.owner, &gone, self.clock.now()).await? else { break };
-            let (runner, shutdown) = (self.clone(), shutdown.clone());
-            let held = self.in_hand.take(&lease);
-            let span = tracing::info_span!("turn", turn = %lease.turn);
-            let work = async move { runner.see_through(&lease, held.lost(), &shutdown).await };
-            working.spawn(work.instrument(span));
+            let places = self.places(working);
+            let leases = self.store.claim_some(&self.owner, &gone, places, self.clock.now()).await?;
+            let all = leases.len() < places;
+            for lease in leases {
+                let (runner, shutdown) = (self.clone(), shutdown.clone());
+                let held = self.in_hand.take(&lease);
+                let span = tracing::info_span!("turn", turn = %lease.turn);
+                let work = async move { runner.see_through(&lease, held.lost(), &shutdown).await };
+                working.spawn(work.instrument(span));
+            }
+            if all {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     async fn see_through(&self, lease: &Lease, lost: &CancellationToken, shutdown: &CancellationToken) {
         let worked = async {
             // The server died again and again in this call. Deaths between calls say nothing of the
             // turn.
-            if lease.takes > self.deaths && !self.store.progress(lease.turn).await?.open.is_empty() {
+            if lease.takes > self.deaths && self.has_open_calls(lease).await? {
                 return self.give_up(lease).await;
             }
             match lease.origin {
@@ -167,7 +203,8 @@ impl Runner {
             () = lost.cancelled() => return,
         };
         let rest = match worked {
-            Ok(Worked::Ended | Worked::Waiting) | Err(StoreError::LostLease) => return,
+            Ok(Worked::Ended | Worked::Waiting) => return,
+            Err(StoreError::LostLease) => return self.unsettled.store(true, Ordering::Relaxed),
             Ok(Worked::Paused) => None,
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "work on a turn broke off");
@@ -178,11 +215,20 @@ impl Runner {
         // lasts.
         for _ in 0..TRIES {
             match self.give_back(lease, rest).await {
-                Ok(()) | Err(StoreError::LostLease) => return,
+                Ok(()) | Err(StoreError::LostLease) => {
+                    if rest.is_some() {
+                        self.unsettled.store(true, Ordering::Relaxed);
+                    }
+                    return;
+                }
                 Err(error) => tracing::warn!(%error, "could not give a turn back; trying again"),
             }
             self.pause(RETRY_AFTER).await;
         }
+    }
+
+    async fn has_open_calls(&self, lease: &Lease) -> Result<bool, StoreError> {
+        Ok(!self.store.standing(lease, Wanted::turn_alone(self.clock.now())).await?.open.is_empty())
     }
 
     /// Lets a runner take the turn up at once, or, after a failure, once it has rested. A turn that
@@ -213,12 +259,14 @@ impl Runner {
     async fn keep(self) {
         let (mut events, mut elsewhere) = (self.store.signals().events(), self.store.signals().elsewhere());
         let mut tick = Box::pin(self.pause(SIGN_EVERY));
+        let mut worked = false;
         loop {
             tokio::select! {
                 record = events.recv() => match record {
                     Ok(record) => {
                         if let Event::TurnEnded(ended) = record.event {
                             self.in_hand.lose(ended.turn);
+                            worked = true;
                         }
                         continue;
                     }
@@ -232,7 +280,13 @@ impl Runner {
                         continue;
                     }
                 }
-                () = &mut tick => tick.set(self.pause(SIGN_EVERY)),
+                () = &mut tick => {
+                    tick.set(self.pause(SIGN_EVERY));
+                    // Turns leave freed memory behind, which the program holds until somebody gives it back.
+                    if self.in_hand.turns().is_empty() && std::mem::take(&mut worked) {
+                        tokio::task::spawn_blocking(memory::give_back);
+                    }
+                }
             }
             if let Err(error) = self.give_sign().await {
                 tracing::warn!(error = &error as &dyn std::error::Error, "could not give a sign of life");
@@ -249,6 +303,7 @@ impl Runner {
         let held = self.store.give_sign(&self.owner, &turns).await?;
         for (turn, fence) in thought {
             if !held.contains(&(turn, fence)) {
+                self.unsettled.store(true, Ordering::Relaxed);
                 self.in_hand.lose_attempt(turn, fence);
             }
         }

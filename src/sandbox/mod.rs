@@ -105,6 +105,7 @@ struct Inner {
     ticker: ticker::Ticker,
     templates: template::Templates,
     components: component::Components,
+    validators: schema::Validators,
     /// One for each depth of calls within calls.
     slots: [Semaphore; DEPTHS],
     clock: Arc<dyn Clock>,
@@ -134,6 +135,7 @@ impl Sandbox {
             javascript,
             templates: template::Templates::default(),
             components: component::Components::default(),
+            validators: schema::Validators::default(),
             slots: std::array::from_fn(|_| Semaphore::new(limits.concurrent as usize)),
             clock,
             random,
@@ -147,7 +149,7 @@ impl Sandbox {
     /// [`CallError::InvalidArguments`], with the path of each wrong one and the value expected
     /// there.
     pub fn validate_params(&self, capability: &CapabilityVersion, params: &Value) -> Result<(), CallError> {
-        schema::validate(&capability.parameters, params)
+        self.0.validators.validate(&capability.parameters, params)
     }
 
     /// Calls a capability: validates the arguments, runs it in a fresh instance, and returns the

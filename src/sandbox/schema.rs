@@ -2,6 +2,9 @@
 //! against them. Schemas come from a model, so nothing in one may make validation loop or explode:
 //! there are no references, and patterns run on an engine that cannot backtrack.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
@@ -37,9 +40,36 @@ pub(super) fn check(parameters: &Value) -> Result<(), CheckError> {
     }
 }
 
-/// Says whether a call's arguments fit.
-pub(super) fn validate(parameters: &Value, params: &Value) -> Result<(), CallError> {
-    let validator = validator(parameters).map_err(CallError::Unusable)?;
+/// How many schemas are kept, ready to check arguments against.
+const KEPT: usize = 64;
+
+/// The schemas that arguments were checked against lately, by their text.
+#[derive(Default)]
+pub(super) struct Validators(Mutex<HashMap<String, Arc<Validator>>>);
+
+impl Validators {
+    fn get(&self, parameters: &Value) -> Result<Arc<Validator>, String> {
+        let text = parameters.to_string();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ready) = kept.get(&text) {
+            return Ok(Arc::clone(ready));
+        }
+        let ready = Arc::new(validator(parameters)?);
+        if kept.len() == KEPT {
+            kept.clear();
+        }
+        kept.insert(text, Arc::clone(&ready));
+        Ok(ready)
+    }
+
+    /// Says whether a call's arguments fit.
+    pub(super) fn validate(&self, parameters: &Value, params: &Value) -> Result<(), CallError> {
+        let validator = self.get(parameters).map_err(CallError::Unusable)?;
+        validated(&validator, parameters, params)
+    }
+}
+
+fn validated(validator: &Validator, parameters: &Value, params: &Value) -> Result<(), CallError> {
     let mut problems = validator.iter_errors(params).map(|error| {
         let path = error.instance_path().to_string();
         let place = if path.is_empty() { "the arguments".to_owned() } else { format!("`{path}`") };

@@ -15,7 +15,7 @@ use super::component::{Bytes, Loaded, sha256};
 use super::reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
 use super::run::RunEnd;
 use super::template::Kind;
-use super::{CallError, Inner, Sandbox, powers, schema};
+use super::{CallError, Inner, Sandbox, powers};
 
 /// The outcome of a rehearsal.
 pub struct Rehearsed {
@@ -88,7 +88,7 @@ pub struct TestResult {
 impl Inner {
     /// Runs one test. `values` are those that the tests before it kept.
     pub(super) async fn trial(&self, loaded: &Loaded, parameters: &Value, case: &TestCase, values: &Arc<Values>) -> TestResult {
-        let ran = match schema::validate(parameters, &case.params) {
+        let ran = match self.validators.validate(parameters, &case.params) {
             Ok(()) => {
                 let reach: Arc<dyn Reach> = match case.answers.is_empty() {
                     true => Arc::new(Rehearsal(Arc::clone(values))),

@@ -11,6 +11,7 @@ mod rebuild;
 mod room;
 mod signals;
 mod things;
+mod transition;
 mod undo;
 mod unit;
 
@@ -27,6 +28,7 @@ use crate::telemetry::Scrubber;
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
+pub use queue::accepting::{Accepted, NewMessage};
 pub use queue::answers::Question;
 pub use queue::approvals::{DecideError, NewApproval};
 pub use queue::crashes::Crash;
@@ -34,8 +36,8 @@ pub use queue::due_tasks::Fired;
 pub use queue::mcp::{MCP_WAITING, McpCall, McpTurn};
 pub use queue::meter::{Attempt, BrokenAnswer, Meter, Metered, Meters, estimated};
 pub use queue::signs::Look;
-pub use queue::steps::{NewStep, OpenCall, StoredStep, TurnProgress};
-pub use queue::turns::{Accepted, NewMessage};
+pub use queue::standing::{Beginning, Standing, Wanted};
+pub use queue::steps::{NewStep, OpenCall, StoredStep};
 pub use queue::v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use queue::writing::{Pen, Writing};
 pub use rebuild::{Break, DifferingRow, Rebuild};
@@ -45,6 +47,7 @@ pub use things::activity::EventFilter;
 pub use things::attachments::NewImage;
 pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
 pub use things::capability_life::{KeptVersion, LifeError};
+pub use things::catalogue::{Catalogue, CatalogueVersion, Listed};
 pub use things::finding::{DeleteError, ListPlace};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
@@ -73,6 +76,7 @@ pub struct Store {
     scrubber: Scrubber,
     writing: Writing,
     meters: Meters,
+    catalogue: things::catalogue::Kept,
 }
 
 /// The reason why the database could not be read or written.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::migrate::MigrateError;
-use sqlx::postgres::PgPoolOptions;
-use sqlx::{ConnectOptions, Connection, PgPool, query, query_scalar};
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_as, query_scalar};
 
 use super::agent_sql::AgentPools;
 use super::{Gate, Meters, Room, Signals, Store, Writing, neighbours};
@@ -19,7 +19,11 @@ use crate::telemetry::Scrubber;
 const SQL_DEADLINE: Duration = Duration::from_secs(20);
 /// How long an idle connection counts as alive without a question.
 const FRESH: Duration = Duration::from_secs(1);
-const APP_CONNECTIONS: u32 = 16;
+/// Connections for each core. A turn has one only while a statement runs, and none while its model
+/// thinks; more of them only wait for each other, and each plans every statement for itself.
+const CONNECTIONS_A_CORE: usize = 4;
+/// On one core, and on very many.
+const CONNECTIONS: std::ops::RangeInclusive<usize> = 8..=32;
 
 impl Store {
     /// Makes the logins, brings the tables up to date and opens the pools.
@@ -27,32 +31,34 @@ impl Store {
     /// # Errors
     /// If the database cannot be made ready.
     pub async fn open(database: &Database, random: &dyn Random) -> Result<Self, DatabaseError> {
-        let logins = database.logins().await?;
-        let app = logins.app.clone().disable_statement_logging();
-        let pool = PgPoolOptions::new()
-            .max_connections(APP_CONNECTIONS)
-            .acquire_timeout(Duration::from_secs(10))
-            // A connection that was used a moment ago is not asked whether it lives: that would
-            // cost a round trip before every query.
-            .test_before_acquire(false)
-            .before_acquire(|connection, used| {
-                Box::pin(async move {
-                    if used.idle_for > FRESH {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_with(app.clone())
-            .await?;
-        end_left_over(&pool, &logins).await?;
-        migrate(&pool).await?;
-        let sql_key = sql_key(&pool, random).await?;
+        let app = database.app()?.disable_statement_logging();
+        // The server needs some milliseconds for each connection. This one is most often right at once; if it had to wait for its login,
+        // or began before the login was put right, another one takes its place.
+        let early = async { if database.is_fresh() { open_pool(&app).await.ok() } else { None } };
+        let (logins, early) = tokio::join!(database.logins(), early);
+        let logins = logins?;
+        let pool = match early {
+            Some(pool) if logins.untouched => pool,
+            Some(stale) => {
+                stale.close().await;
+                open_pool(&app).await?
+            }
+            None => open_pool(&app).await?,
+        };
+        // One connection for all of it: the server needs some milliseconds for each.
+        let mut first = pool.acquire().await?;
+        if !database.is_fresh() {
+            end_left_over(&mut first, &logins).await?;
+        }
+        migrate(&mut first).await?;
+        let sql_key = sql_key(&mut first, random).await?;
+        drop(first);
         let relay = database.relay()?;
         let agent = AgentPools::new(&logins, |login| relay.through(login));
         Ok(Self {
             writing: Writing::default(),
             meters: Meters::default(),
+            catalogue: Default::default(),
             pool,
             agent,
             ears: neighbours::ears(app),
@@ -68,10 +74,43 @@ impl Store {
     }
 }
 
+/// The most connections of the server's own login.
+fn connections() -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let most = (cores * CONNECTIONS_A_CORE).clamp(*CONNECTIONS.start(), *CONNECTIONS.end());
+    u32::try_from(most).unwrap_or(u32::MAX)
+}
+
+async fn open_pool(app: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
+    PgPoolOptions::new()
+        .max_connections(connections())
+        .acquire_timeout(Duration::from_secs(10))
+        // A connection that was used a moment ago is not asked whether it lives: that would
+        // cost a round trip before every query.
+        .test_before_acquire(false)
+        .before_acquire(|connection, used| {
+            Box::pin(async move {
+                if used.idle_for > FRESH {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                // Planned once for each connection, whatever the values, and not at each run.
+                connection.execute("SET plan_cache_mode = force_generic_plan").await?;
+                Ok(())
+            })
+        })
+        .connect_with(app.clone())
+        .await
+}
+
 /// Ends statements of the agent that still run from before a crash: one that does not heed its
 /// timeout keeps its locks, and the migrations would wait for them. Under a live server no
 /// statement lives for a minute, and the agent never needs an advisory lock.
-async fn end_left_over(pool: &PgPool, logins: &Logins) -> Result<(), DatabaseError> {
+async fn end_left_over(connection: &mut PgConnection, logins: &Logins) -> Result<(), DatabaseError> {
     let agents = logins.agents().map(|login| login.get_username().to_owned());
     query!(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity a
@@ -80,30 +119,47 @@ async fn end_left_over(pool: &PgPool, logins: &Logins) -> Result<(), DatabaseErr
                 OR EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'advisory'))",
         &agents[..]
     )
-    .fetch_all(pool)
+    .fetch_all(connection)
     .await?;
     Ok(())
 }
 
-async fn migrate(pool: &PgPool) -> Result<(), DatabaseError> {
+async fn migrate(connection: &mut PgConnection) -> Result<(), DatabaseError> {
     let all = migrations();
+    if is_migrated(connection, &all).await {
+        return Ok(());
+    }
     if failpoint::is_armed(Point::MidMigration) {
         let half = all.iter().nth(1).map_or(0, |migration| migration.version);
-        all.run_to(half, pool).await.map_err(DatabaseError::Migration)?;
+        all.run_to(half, &mut *connection).await.map_err(DatabaseError::Migration)?;
         failpoint::hit(Point::MidMigration).map_err(sqlx::Error::Io)?;
     }
-    all.run(pool).await.map_err(|error| match error {
+    all.run(connection).await.map_err(|error| match error {
         MigrateError::VersionMissing(version) => DatabaseError::Newer(version),
         other => DatabaseError::Migration(other),
     })
 }
 
+/// True if the database has these migrations and no others: then there is nothing to lock. A database that is not there yet has none.
+async fn is_migrated(connection: &mut PgConnection, all: &Migrator) -> bool {
+    let applied = query_as::<_, (i64, Vec<u8>, bool)>("SELECT version, checksum, success FROM _sqlx_migrations ORDER BY version");
+    let Ok(applied) = applied.fetch_all(connection).await else { return false };
+    let same = |((version, checksum, success), ours): (&(i64, Vec<u8>, bool), &sqlx::migrate::Migration)| {
+        *success && *version == ours.version && checksum[..] == ours.checksum[..]
+    };
+    applied.len() == all.iter().len() && applied.iter().zip(all.iter()).all(same)
+}
+
 /// The key of the tokens that end the agent's transactions, made once for each database.
-async fn sql_key(pool: &PgPool, random: &dyn Random) -> Result<Vec<u8>, DatabaseError> {
+async fn sql_key(connection: &mut PgConnection, random: &dyn Random) -> Result<Vec<u8>, DatabaseError> {
+    let kept = || query_scalar!("SELECT value FROM server_keys WHERE name = 'sql_token'");
+    if let Some(key) = kept().fetch_optional(&mut *connection).await? {
+        return Ok(key);
+    }
     let mut fresh = [0; 32];
     random.fill(&mut fresh);
     query!("INSERT INTO server_keys (name, value) VALUES ('sql_token', $1) ON CONFLICT DO NOTHING", &fresh[..])
-        .execute(pool)
+        .execute(&mut *connection)
         .await?;
-    Ok(query_scalar!("SELECT value FROM server_keys WHERE name = 'sql_token'").fetch_one(pool).await?)
+    Ok(kept().fetch_one(connection).await?)
 }

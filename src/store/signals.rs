@@ -94,13 +94,23 @@ impl Signals {
     }
 
     pub(super) fn announce(&self, record: EventRecord) {
-        if let Event::TurnEnded(ended) = &record.event {
-            self.metrics.turn_ended(ended.state.as_str());
+        self.announce_all(vec![record], true);
+    }
+
+    /// Announces the events of one commit. `wakes` is false if the end of a turn among them lets no
+    /// other turn begin: then no runner here has to look for one.
+    pub(super) fn announce_all(&self, records: Vec<EventRecord>, wakes: bool) {
+        for record in records {
+            if let Event::TurnEnded(ended) = &record.event {
+                self.metrics.turn_ended(ended.state.as_str());
+            }
+            if wakes || !matches!(record.event, Event::TurnEnded(_)) {
+                self.wake(record.event.kind());
+            }
+            self.outbox.tell(&record);
+            // If nobody listens, that is fine: the event is in the database.
+            let _ = self.events.send(record);
         }
-        self.wake(record.event.kind());
-        self.outbox.tell(&record);
-        // If nobody listens, that is fine: the event is in the database.
-        let _ = self.events.send(record);
     }
 
     /// There may be a commit that nobody announced, or will: all listeners read on, here and
@@ -108,6 +118,19 @@ impl Signals {
     pub(super) fn doubt(&self) {
         self.outbox.say_missed();
         self.missed();
+    }
+
+    /// True if another server is known to work on this database.
+    pub fn in_company(&self) -> bool {
+        self.outbox.in_company()
+    }
+
+    /// Notes whether other servers work on this database. The runner looks after the first one that
+    /// comes.
+    pub(super) fn set_company(&self, company: bool) {
+        if self.outbox.set_company(company) {
+            self.queue.notify_one();
+        }
     }
 
     pub(super) fn outbox(&self) -> &Outbox {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use sqlx::{PgExecutor, PgTransaction, query_scalar};
-use tracing::Instrument;
+use sqlx::{PgExecutor, PgTransaction, query, query_as, query_scalar};
 
 use super::lease::LockedTurn;
-use super::{Lease, Signals, Store, StoreError, word};
+use super::transition::{Done, Doubt, EventRow, records, to_its_end};
+use super::{CatalogueVersion, Lease, Signals, Store, StoreError, word};
 use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
@@ -20,7 +20,7 @@ pub struct Unit {
     pub(super) tx: PgTransaction<'static>,
     pub(super) now: DateTime<Utc>,
     signals: Signals,
-    scrubber: Scrubber,
+    pub(super) scrubber: Scrubber,
     records: Vec<EventRecord>,
 }
 
@@ -75,16 +75,69 @@ impl CallEnd<'_> {
     }
 
     /// The event that records it.
-    pub(super) fn recorded(&self, lease: &Lease, outcome: Outcome, approval: Option<ApprovalId>, kept: Option<i64>) -> Event {
+    pub(super) fn recorded(
+        &self,
+        lease: &Lease,
+        outcome: Outcome,
+        approval: Option<ApprovalId>,
+        kept: Option<i64>,
+    ) -> ToolCallEnded {
         let (name, verdict) = (self.tool.to_owned(), Some(self.verdict().to_owned()));
-        ToolCallEnded { turn: lease.turn, call: self.call(), name, outcome, verdict, approval, kept }.into()
+        ToolCallEnded { turn: lease.turn, call: self.call(), name, outcome, verdict, approval, kept }
+    }
+
+    /// The same for a statement that outlives its caller.
+    fn ending(&self, lease: &Lease, scrubber: &Scrubber, now: DateTime<Utc>) -> Ending {
+        let clean = |text: &String| super::clean(scrubber, text).into_owned();
+        let Outcome { ok, result, logs, refusal, account } = &self.outcome;
+        let (logs, account) = (logs.iter().map(clean).collect(), account.clone());
+        let outcome = Outcome { ok: *ok, result: clean(result), logs, refusal: *refusal, account };
+        Ending {
+            conversation: lease.conversation,
+            fence: lease.fence,
+            proposal_sha256: *self.proposal_sha256(),
+            now,
+            event: self.recorded(lease, outcome.bounded(), None, None),
+        }
     }
 }
 
-/// The approval that the end of a call used up.
-pub(super) async fn used_approval(database: impl PgExecutor<'_>, call: ToolCallId) -> Result<Option<ApprovalId>, sqlx::Error> {
-    let used = query_scalar!("SELECT approval_id FROM approvals WHERE tool_call_id = $1 AND used_at IS NOT NULL", call.0);
-    Ok(used.fetch_optional(database).await?.map(ApprovalId))
+/// The end of a tool call, on its way into the database.
+struct Ending {
+    conversation: ConversationId,
+    fence: i64,
+    proposal_sha256: [u8; 32],
+    now: DateTime<Utc>,
+    /// The event, but for what only the database knows.
+    event: ToolCallEnded,
+}
+
+impl Ending {
+    /// Records it: outcome, message, audit entry, event. Gives the catalogue's number as well.
+    async fn record(self, database: impl PgExecutor<'_>) -> Result<(EventRecord, CatalogueVersion), StoreError> {
+        let Self { conversation, fence, proposal_sha256, now, event } = self;
+        let outcome = &event.outcome;
+        let ended = query!(
+            r#"SELECT sequence AS "sequence!", approval, kept, catalogue_version() AS "catalogue!"
+               FROM end_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"#,
+            event.turn.0,
+            fence,
+            event.call.0,
+            outcome.ok,
+            outcome.result,
+            json!(outcome.logs),
+            &proposal_sha256[..],
+            event.verdict,
+            now,
+            outcome.refusal.map(RefusalCode::as_str),
+            (!outcome.account.is_empty()).then(|| json!(outcome.account))
+        )
+        .fetch_one(database)
+        .await?;
+        let event = ToolCallEnded { approval: ended.approval.map(ApprovalId), kept: ended.kept, ..event };
+        let record = EventRecord { conversation, sequence: ended.sequence, at: now, event: event.into() };
+        Ok((record, CatalogueVersion(ended.catalogue)))
+    }
 }
 
 /// How many rows that a call lost are kept; `None` when there are none.
@@ -102,11 +155,17 @@ impl Store {
         Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, records: Vec::new() })
     }
 
-    /// Records the end of a tool call that has no effect beside it.
+    /// Records the end of a tool call that has no effect beside it. Gives the catalogue's number if
+    /// that took one statement.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
-    pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn end_call(
+        &self,
+        lease: &Lease,
+        end: CallEnd<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<CatalogueVersion>, StoreError> {
         match self.try_to_end_call(lease, end.clone(), now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {
                 tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; a short failure is recorded instead");
@@ -117,10 +176,26 @@ impl Store {
         }
     }
 
-    async fn try_to_end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
-        let mut unit = self.begin(now).await?;
-        unit.end_call(lease, end).await?;
-        unit.commit().await
+    async fn try_to_end_call(
+        &self,
+        lease: &Lease,
+        end: CallEnd<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<CatalogueVersion>, StoreError> {
+        if end.verdict() == "ask" {
+            // A test stops the process between the use of an approval and the commit.
+            let mut unit = self.begin(now).await?;
+            unit.end_call(lease, end).await?;
+            unit.commit().await?;
+            return Ok(None);
+        }
+        let (pool, ending) = (self.pool.clone(), end.ending(lease, &self.scrubber, now));
+        self.transition(async move {
+            let (record, catalogue) = ending.record(&pool).await?;
+            failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
+            Ok(Done::new(Some(catalogue), vec![record]))
+        })
+        .await
     }
 }
 
@@ -140,18 +215,25 @@ impl Unit {
     }
 
     /// Writes a fact into a conversation's stream.
-    pub(super) async fn append(&mut self, conversation: ConversationId, event: Event) -> Result<i64, StoreError> {
-        let sequence = query_scalar!(
-            r#"SELECT append_event($1, $2, $3, $4) AS "sequence!""#,
+    pub(super) async fn append(&mut self, conversation: ConversationId, event: Event) -> Result<(), StoreError> {
+        let rows = query_as!(
+            EventRow,
+            r#"SELECT sequence AS "sequence!", event AS "event!" FROM append_events($1, $2, $3)"#,
             conversation.0,
-            event.kind(),
-            json!(event),
+            &[json!(event)][..],
             self.now
         )
-        .fetch_one(&mut *self.tx)
+        .fetch_all(&mut *self.tx)
         .await?;
-        self.records.push(EventRecord { conversation, sequence, at: self.now, event });
-        Ok(sequence)
+        self.take(rows, conversation)?;
+        Ok(())
+    }
+
+    /// Keeps the events that a statement recorded, to announce them after the commit.
+    pub(super) fn take(&mut self, rows: Vec<EventRow>, conversation: ConversationId) -> Result<&[EventRecord], StoreError> {
+        let before = self.records.len();
+        self.records.extend(records(rows, conversation, self.now)?);
+        Ok(&self.records[before..])
     }
 
     /// Keeps an event that a function in the database recorded, to announce it after the commit.
@@ -182,40 +264,13 @@ impl Unit {
     /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome
     /// already.
     pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
-        let outcome = Outcome {
-            ok: end.outcome.ok,
-            result: self.clean(&end.outcome.result).into_owned(),
-            logs: end.outcome.logs.iter().map(|line| self.clean(line).into_owned()).collect(),
-            refusal: end.outcome.refusal,
-            account: end.outcome.account.clone(),
+        let asked = end.verdict() == "ask";
+        // The number is of no use: what this transaction changes is counted at its commit.
+        let (record, _before) = end.ending(lease, &self.scrubber, self.now).record(&mut *self.tx).await?;
+        if asked {
+            failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
         }
-        .bounded();
-        let sequence = query_scalar!(
-            r#"SELECT end_tool_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS "sequence!""#,
-            lease.turn.0,
-            lease.fence,
-            end.call().0,
-            outcome.ok,
-            outcome.result,
-            json!(outcome.logs),
-            &end.proposal_sha256()[..],
-            end.verdict(),
-            self.now,
-            outcome.refusal.map(RefusalCode::as_str),
-            (!outcome.account.is_empty()).then(|| json!(outcome.account))
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        let approval = match end.verdict() {
-            "ask" => {
-                failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
-                used_approval(&mut *self.tx, end.call()).await?
-            }
-            _ => None,
-        };
-        let kept = kept_of(&mut *self.tx, end.call()).await?;
-        let event = end.recorded(lease, outcome, approval, kept);
-        self.records.push(EventRecord { conversation: lease.conversation, sequence, at: self.now, event });
+        self.records.push(record);
         Ok(())
     }
 
@@ -233,14 +288,7 @@ impl Unit {
     /// If the database refuses; then nothing happened, unless the connection broke in the very
     /// moment of the commit.
     pub async fn commit(self) -> Result<(), StoreError> {
-        // The caller may be dropped in this moment: the runner lets go of a turn that this very
-        // commit ends, and a request ends with its client. The commit goes on at the server, so its
-        // announcement must go on here.
-        let committed = tokio::spawn(self.commit_and_tell().in_current_span()).await;
-        committed.unwrap_or_else(|broken| match broken.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(StoreError::Database(sqlx::Error::WorkerCrashed)), // the runtime ends
-        })
+        to_its_end(self.commit_and_tell()).await
     }
 
     async fn commit_and_tell(self) -> Result<(), StoreError> {
@@ -250,33 +298,8 @@ impl Unit {
         if records.iter().any(|record| matches!(record.event, Event::ToolCallEnded(_))) {
             failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
         }
-        for record in records {
-            signals.announce(record);
-        }
+        signals.announce_all(records, true);
         doubt.dispelled();
         Ok(())
-    }
-}
-
-/// Held while a commit is under way. If it is dropped before it is dispelled, others may have to
-/// look for the commit: the database may have done it and the answer was lost, or nobody is left to
-/// announce it.
-pub(super) struct Doubt(Option<Signals>);
-
-impl Doubt {
-    pub(super) fn of(signals: &Signals) -> Self {
-        Self(Some(signals.clone()))
-    }
-
-    pub(super) fn dispelled(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Doubt {
-    fn drop(&mut self) {
-        if let Some(signals) = self.0.take() {
-            signals.doubt();
-        }
     }
 }

@@ -13,13 +13,14 @@ use super::{Tools, arguments};
 use crate::domain::{CallAccount, Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
-use crate::store::{CallEnd, Judgement, Lease, NewApproval, OpenCall, StoreError};
+use crate::store::{CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewApproval, OpenCall, StoreError};
 
 /// The end of a call's run.
 #[derive(Debug, PartialEq)]
 pub enum AfterCall {
-    /// It has its outcome; the turn goes on.
-    Ended,
+    /// It has its outcome; the turn goes on. With the catalogue's number, if the statement that
+    /// recorded the outcome gave it.
+    Ended(Option<CatalogueVersion>),
     /// It has its outcome, and the process restarts before the turn goes on.
     Restart,
     /// A person has to decide; the turn waits, and this server holds it no longer.
@@ -51,23 +52,31 @@ impl Tools {
     /// If the database does not answer.
     pub async fn proposed(&self, profile: &Profile, open: &OpenCall) -> Result<(BTreeSet<Effect>, String), StoreError> {
         let written = open.request.arguments.clone();
-        let (_, prepared) = self.prepared(profile.tools, open).await?;
+        let catalogue = self.registry.kit.store.catalogue(None).await?;
+        let (_, prepared) = self.prepared(&catalogue, profile.tools, open).await?;
         Ok(match prepared {
             Ok(Prepared { effects, arguments, .. }) => (effects, arguments.map_or(written, |completed| completed.to_string())),
             Err(_refused) => (BTreeSet::new(), written),
         })
     }
 
-    /// Runs one call to its outcome, or lets its turn wait for a person.
+    /// Runs one call to its outcome, or lets its turn wait for a person. `seen` is the number of the
+    /// catalogue if a statement has read it in this moment.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more, or an error if the database does
     /// not answer. Then the call has no outcome yet and may be run again.
-    pub async fn run(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<AfterCall, StoreError> {
+    pub async fn run(
+        &self,
+        lease: &Lease,
+        profile: &Profile,
+        open: &OpenCall,
+        seen: Option<CatalogueVersion>,
+    ) -> Result<AfterCall, StoreError> {
         let tool = &open.request.name;
         let span = tracing::info_span!("call", call = %open.call, tool);
         let begun = Instant::now();
-        let ran = self.run_judged(lease, profile, open).instrument(span).await?;
+        let ran = self.run_judged(lease, profile, open, seen).instrument(span).await?;
         if ran != AfterCall::Waiting {
             self.registry.kit.metrics.tool(self.registry.counted_as(tool), begun.elapsed());
         }
@@ -76,13 +85,20 @@ impl Tools {
 
     /// Tries a call until it has its outcome or waits. Each time it would do more than it was
     /// allowed to, nothing of it is kept, and the law judges it anew.
-    async fn run_judged(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<AfterCall, StoreError> {
+    async fn run_judged(
+        &self,
+        lease: &Lease,
+        profile: &Profile,
+        open: &OpenCall,
+        mut seen: Option<CatalogueVersion>,
+    ) -> Result<AfterCall, StoreError> {
         let store = &self.registry.kit.store;
         // A turn that waited begins with the effects that the person was shown.
         let shown = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
         let mut finding = shown.and_then(|approval| approval.shown.finding).unwrap_or_default();
         loop {
-            match self.try_once(lease, profile, open, &finding).await? {
+            let catalogue = store.catalogue(seen.take()).await?;
+            match self.try_once(lease, profile, open, &finding, &catalogue).await? {
                 Tried::Ran(ran) => return Ok(ran),
                 Tried::Found(more) => {
                     let before = finding.effects.clone();
@@ -96,10 +112,17 @@ impl Tools {
         }
     }
 
-    async fn try_once(&self, lease: &Lease, profile: &Profile, open: &OpenCall, finding: &Finding) -> Result<Tried, StoreError> {
-        let store = &self.registry.kit.store;
-        let (prepared, mut policy) = tokio::try_join!(self.prepared(profile.tools, open), store.policy_of(lease.conversation))?;
-        let (given, prepared) = prepared;
+    /// Tries it once, by the catalogue as it was read in this moment.
+    async fn try_once(
+        &self,
+        lease: &Lease,
+        profile: &Profile,
+        open: &OpenCall,
+        finding: &Finding,
+        catalogue: &Catalogue,
+    ) -> Result<Tried, StoreError> {
+        let mut policy = catalogue.policy(&lease.profile)?;
+        let (given, prepared) = self.prepared(catalogue, profile.tools, open).await?;
         let mut proposal = Proposal {
             call: open.call,
             tool: open.request.name.clone(),
@@ -113,9 +136,10 @@ impl Tools {
             Err(refusal) => return self.refuse(lease, &proposal, &refusal).await,
             Ok(prepared) => prepared,
         };
-        if prepared.effects.contains(&Effect::External) {
-            // Meanwhile its server was asked. Rules for the tool as it was before are gone.
-            policy = store.policy_of(lease.conversation).await?;
+        if prepared.effects.iter().any(|effect| matches!(effect, Effect::External | Effect::Install | Effect::Grant)) {
+            // Meanwhile its server was asked, and rules for the tool as it was before are gone; or a
+            // draft was built and tried, which takes its time.
+            policy = self.registry.kit.store.catalogue(None).await?.policy(&lease.profile)?;
         }
         proposal.effects.extend(&prepared.effects);
         proposal.version = prepared.version;
@@ -144,12 +168,17 @@ impl Tools {
 
     /// Finds the tool, and lets it read the call. Returns the arguments, too, as far as they can be
     /// read.
-    async fn prepared(&self, toolset: Toolset, open: &OpenCall) -> Result<(Value, Result<Prepared, Refusal>), StoreError> {
+    async fn prepared(
+        &self,
+        catalogue: &Catalogue,
+        toolset: Toolset,
+        open: &OpenCall,
+    ) -> Result<(Value, Result<Prepared, Refusal>), StoreError> {
         let (name, written) = (&open.request.name, &open.request.arguments);
         let given = arguments::parse(written);
         let arguments = given.clone().unwrap_or_else(|_| Value::from(written.as_str()));
-        let Some(tool) = self.registry.find(toolset, name).await? else {
-            let offered = self.registry.offered(toolset).await?;
+        let Some(tool) = self.registry.find(catalogue, toolset, name).await? else {
+            let offered = self.registry.offered(catalogue, toolset);
             return Ok((arguments, Err(Refusal::unknown_tool(name, &offered.names()))));
         };
         let given = match given {
@@ -204,8 +233,8 @@ impl Tools {
         let outcome = if lease.fence > 1 { kit.with_uncertain(call, outcome).await? } else { outcome };
         let judged = Judgement::Refused { call, proposal_sha256: &sha256 };
         let end = CallEnd { judged, tool: &proposal.tool, outcome };
-        kit.store.end_call(lease, end, kit.clock.now()).await?;
-        Ok(Tried::Ran(AfterCall::Ended))
+        let seen = kit.store.end_call(lease, end, kit.clock.now()).await?;
+        Ok(Tried::Ran(AfterCall::Ended(seen)))
     }
 
     /// Judges a proposal with the governor's judgement and, if the law asks, the person's decision.
@@ -239,16 +268,16 @@ impl Tools {
         let Doing { lease, permit, proposal, .. } = doing;
         let (begun, version) = (Instant::now(), proposal.version.filter(|_| proposal.effects.contains(&Effect::Call)));
         let end = |outcome: Outcome| {
-            let ms = i64::try_from(begun.elapsed().as_millis()).ok();
-            let outcome = Outcome { account: CallAccount { ms, version, ..outcome.account }, ..outcome };
-            CallEnd { judged: Judgement::Permitted(permit), tool: &proposal.tool, outcome }
+            let account = CallAccount { version, ..outcome.account }.took(begun.elapsed());
+            CallEnd { judged: Judgement::Permitted(permit), tool: &proposal.tool, outcome: Outcome { account, ..outcome } }
         };
-        match prepared.act.execute(doing).await? {
-            Executed::Recorded => {}
+        let seen = match prepared.act.execute(doing).await? {
+            Executed::Recorded => None,
             Executed::Found(finding) => return Ok(Tried::Found(finding)),
             Executed::Within(mut unit, outcome) => {
                 unit.end_call(lease, end(outcome)).await?;
                 unit.commit().await?;
+                None
             }
             Executed::Outcome(outcome) => kit.store.end_call(lease, end(outcome), kit.clock.now()).await?,
             Executed::Restart(outcome) => {
@@ -257,7 +286,7 @@ impl Tools {
                 kit.restart.cancel();
                 return Ok(Tried::Ran(AfterCall::Restart));
             }
-        }
-        Ok(Tried::Ran(AfterCall::Ended))
+        };
+        Ok(Tried::Ran(AfterCall::Ended(seen)))
     }
 }

@@ -11,11 +11,11 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::kit::Kit;
-use super::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Source, Tool, ToolError, at_once};
+use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Prepared, Preparing, Source, Tool, ToolError, at_once};
 use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::mcp;
-use crate::store::{Earlier, McpServer, McpTool, NewOperation, StoreError};
+use crate::store::{Catalogue, Earlier, McpServer, McpTool, NewOperation, StoreError};
 
 const MAY_HAVE_HAPPENED: &str = "Nobody knows whether this call arrived: the server was interrupted in the middle of it. It is not sent again by \
      itself. Look at the other side, or let the user decide.";
@@ -42,12 +42,13 @@ fn spec(tool: &McpTool) -> ToolSpec {
 }
 
 impl Source for External {
-    fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>> {
-        async move { Ok(kit.store.mcp_tools().await?.iter().map(spec).collect()) }.boxed()
+    fn list(&self, catalogue: &Catalogue) -> Vec<ToolSpec> {
+        catalogue.external().map(spec).collect()
     }
 
-    fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>> {
-        async move { Ok(kit.external(name).await?.map(|tool| Arc::new(ExternalTool(tool)) as Arc<dyn Tool>)) }.boxed()
+    fn find<'a>(&'a self, _: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool> {
+        let tool = catalogue.external_tool(name).cloned();
+        at_once(Ok(tool.map(|tool| Arc::new(ExternalTool(tool)) as Arc<dyn Tool>)))
     }
 }
 
@@ -64,14 +65,15 @@ impl Tool for ExternalTool {
                 let message = format!("the MCP server `{}` does not list `{}` any more", known.server, known.tool);
                 ToolError::from(Refusal::new(RefusalCode::Gone, message))
             };
-            let server = kit.store.mcp_server(&known.server).await?.ok_or_else(gone)?;
+            let server = kit.store.catalogue(None).await?.server(&known.server)?.ok_or_else(gone)?;
             let listed = kit.hands.mcp.list(&server.name, &server.transport).await;
             let listed = listed.map_err(|error| Refusal::new(RefusalCode::McpServer, error.to_string()))?;
             let changed = kit.store.list_mcp_tools(&server.name, &listed.tools, kit.clock.now()).await?;
             if !changed.is_empty() {
                 tracing::warn!(server = server.name, ?changed, "an MCP server changed the definitions of tools");
             }
-            let tool = kit.store.mcp_tool(&known.tool).await?.ok_or_else(gone)?;
+            let now = kit.store.catalogue(None).await?;
+            let tool = now.external_tool(&known.tool).cloned().ok_or_else(gone)?;
             mcp::fits(&tool.parameters, &asked.arguments).map_err(Refusal::arguments)?;
             let version = Some(tool.version);
             Ok(Prepared { version, ..Prepared::new(Call { server, tool }, Effect::External) })

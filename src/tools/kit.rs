@@ -8,12 +8,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::marks::Marks;
 use crate::clock::Clock;
-use crate::domain::{CallAccount, MCP_SEPARATOR, Outcome, ToolCallId};
+use crate::domain::{CallAccount, Outcome, ToolCallId};
 use crate::egress::Egress;
 use crate::mcp::Mcp;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
-use crate::store::{CapabilitySummary, McpTool, Store, StoreError};
+use crate::store::{CapabilitySummary, Store, StoreError};
 use crate::telemetry::Metrics;
 
 /// The ways by which tools reach the outside. Cheap to clone.
@@ -54,14 +54,6 @@ impl Kit {
     /// If the database does not answer.
     pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
         if self.safe_mode { Ok(Vec::new()) } else { self.store.capabilities().await }
-    }
-
-    /// The external tool of this name, if a server lists it; none in safe mode.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn external(&self, tool: &str) -> Result<Option<McpTool>, StoreError> {
-        if self.safe_mode || !tool.contains(MCP_SEPARATOR) { Ok(None) } else { self.store.mcp_tool(tool).await }
     }
 
     /// The outcome, with a word on the part of it that is uncertain. A capability that its deadline

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::domain::{CallRequest, Profile, ToolSpec};
-use crate::store::{CapabilitySummary, Store, StoreError};
+use crate::store::{CapabilitySummary, Catalogue, Store};
 use crate::telemetry::Metrics;
 
 pub use door::AfterCall;
@@ -28,7 +28,8 @@ pub use marks::Marks;
 pub use registry::Offered;
 use tool::Sources;
 pub use tool::{
-    Act, CallCard, Doing, Executed, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read, spec,
+    Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read,
+    spec,
 };
 
 /// All tools that models may call, and the way to them. Cheap to clone.
@@ -70,11 +71,8 @@ impl Tools {
     }
 
     /// The offer to a model of this profile.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn offered(&self, profile: &Profile) -> Result<Offered, StoreError> {
-        self.registry.offered(profile.tools).await
+    pub fn offered(&self, profile: &Profile, catalogue: &Catalogue) -> Offered {
+        self.registry.offered(catalogue, profile.tools)
     }
 
     /// True if a call may have changed something, as far as the tool says. Of a capability nobody

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::kit::Kit;
-use super::tool::{Fixed, Registry, Sources, Tool};
+use super::tool::{Fixed, FoundTool, Registry, Sources, Tool};
 use crate::domain::{MCP_SEPARATOR, ToolSpec, Toolset};
-use crate::store::StoreError;
+use crate::store::Catalogue;
 
 /// The tools that exist for a profile.
 #[derive(Clone, Debug, Default)]
@@ -40,35 +40,31 @@ impl Registry {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn find(&self, toolset: Toolset, name: &str) -> Result<Option<Arc<dyn Tool>>, StoreError> {
+    pub async fn find(&self, catalogue: &Catalogue, toolset: Toolset, name: &str) -> FoundTool {
         if let Some(fixed) = self.fixed(toolset).find(|fixed| fixed.spec.name == name) {
             return Ok(Some(Arc::clone(&fixed.tool)));
         }
         if self.kit.safe_mode || !toolset.has(name) {
             return Ok(None);
         }
-        match self.sources.capabilities.find(&self.kit, name).await? {
+        match self.sources.capabilities.find(&self.kit, catalogue, name).await? {
             Some(capability) => Ok(Some(capability)),
-            None => self.sources.external.find(&self.kit, name).await,
+            None => self.sources.external.find(&self.kit, catalogue, name).await,
         }
     }
 
     /// The offer to a model of a profile with this set.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn offered(&self, toolset: Toolset) -> Result<Offered, StoreError> {
+    pub fn offered(&self, catalogue: &Catalogue, toolset: Toolset) -> Offered {
         let first: Vec<_> = self.fixed(toolset).map(|fixed| fixed.spec.clone()).collect();
         if self.kit.safe_mode {
-            return Ok(Offered { first, ..Offered::default() });
+            return Offered { first, ..Offered::default() };
         }
-        let (mut capabilities, mut external) =
-            tokio::try_join!(self.sources.capabilities.list(&self.kit), self.sources.external.list(&self.kit))?;
+        let (mut capabilities, mut external) = (self.sources.capabilities.list(catalogue), self.sources.external.list(catalogue));
         // The program's own tool comes first if another has its name.
         let there = |spec: &ToolSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
         capabilities.retain(there);
         external.retain(there);
-        Ok(Offered { first, capabilities, external })
+        Offered { first, capabilities, external }
     }
 
     /// The tool of this name that the program brings, for whichever profile it exists.

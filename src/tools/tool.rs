@@ -15,7 +15,7 @@ use super::arguments;
 use super::kit::Kit;
 use crate::domain::{CapabilityVersion, Effect, Finding, Outcome, Refusal, ShownCapability, ToolSpec, Toolset};
 use crate::governor::{Permit, Policy, Proposal};
-use crate::store::{Lease, StoreError, Unit};
+use crate::store::{Catalogue, Lease, StoreError, Unit};
 
 /// Something that a model may call.
 pub trait Tool: Send + Sync {
@@ -48,17 +48,17 @@ pub trait Tool: Send + Sync {
 /// Tools that come and go while the program runs.
 pub trait Source: Send + Sync {
     /// All of them, as a model is offered them.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>>;
+    fn list(&self, catalogue: &Catalogue) -> Vec<ToolSpec>;
 
     /// The one of this name.
     ///
     /// # Errors
     /// If the database does not answer.
-    fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>>;
+    fn find<'a>(&'a self, kit: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool>;
 }
+
+/// A tool, if there is one of the name.
+pub type FoundTool = Result<Option<Arc<dyn Tool>>, StoreError>;
 
 /// A tool that the program brings.
 #[derive(Clone)]
@@ -209,7 +209,7 @@ pub enum Inside<'a> {
     /// As a statement of the capability, on the login that it needs.
     Sql(&'a str, &'a [Value]),
     /// As a call within the call.
-    Capability(&'a CapabilityVersion),
+    Capability(&'a Arc<CapabilityVersion>),
 }
 
 /// The reason why nothing can be carried out.

@@ -55,6 +55,13 @@ async fn a_branch_goes_on_from_the_place_it_was_made_at() {
     assert!(read.contains("Rex") && !read.contains("What is my cat"), "{read}");
     let (_, frames) = ask(&app, Method::GET, &format!("/api/conversations/{main}/frames"), None).await;
     assert_eq!(frames["from"], Value::Null);
+    let (_, listed) = ask(&app, Method::GET, "/api/conversations", None).await;
+    let of_main = |one: &&Value| one["from"]["conversation"] == main;
+    let listed = listed["conversations"].as_array().unwrap();
+    let titles: Vec<_> = listed.iter().filter(of_main).map(|one| (&one["title"], &one["from"]["seq"])).collect();
+    let title = json!("What is my cat called?");
+    assert_eq!(titles, [(&title, &json!(seq + 2)), (&title, &json!(seq))], "{listed:?}");
+    assert!(listed.iter().any(|one| one["id"] == main && one["from"].is_null()), "{listed:?}");
     app.check_replay().await;
 }
 

@@ -122,6 +122,7 @@ async fn a_deleted_conversation_is_out_of_sight_until_something_happens_in_it() 
     app.advance(1);
     say(&app, &mut client, tea, "Tea again").await;
     assert_eq!(titles(&app, "").await[0], "Buy tea for Ada.");
+    assert_eq!(get(&app, "/api/search?q=tea").await["found"].as_array().unwrap().len(), 2);
 
     let main = app.store().main_conversation(app.now()).await.unwrap();
     let (status, refused) = delete(format!("{main}?confirmed=true")).await;

@@ -118,7 +118,7 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     assert_eq!(store.claim("two", &[], later).await.unwrap(), None, "it is held, whatever a clock says");
     assert_eq!(store.claim("two", &["three".into()], later).await.unwrap(), None, "by somebody who is there");
     assert_eq!(store.give_sign("one", &[old.turn]).await.unwrap(), [(old.turn, old.fence)]);
-    assert_eq!(store.look("two", later).await.unwrap(), Look { free: false, holders: vec![("one".into(), 1)] });
+    assert_eq!(store.look("two", later).await.unwrap(), Look { free: false, more: true, holders: vec![("one".into(), 1)] });
     let new = store.claim("two", &["one".into()], later).await.unwrap().expect("who had it is gone");
     assert_eq!(store.give_sign("one", &[old.turn]).await.unwrap(), [], "who comes back learns of it");
     assert_eq!((new.turn, new.fence), (old.turn, old.fence + 1));

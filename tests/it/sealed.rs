@@ -149,7 +149,8 @@ impl House {
     async fn ran(&self, profile: &Profile, calls: &[(&str, Value)]) -> Vec<(Option<String>, String)> {
         let (lease, open) = self.asked(calls).await;
         for call in &open {
-            assert_eq!(self.tools.run(&lease, profile, call).await.unwrap(), AfterCall::Ended);
+            let ran = self.tools.run(&lease, profile, call, None).await.unwrap();
+            assert!(matches!(ran, AfterCall::Ended(_)), "{ran:?}");
         }
         let mut behind = self.app.behind().await;
         let query = "SELECT c.refusal, m.content FROM tool_calls c JOIN messages m USING (tool_call_id)
@@ -173,8 +174,9 @@ async fn a_sealed_profile_is_offered_and_can_call_nothing_else() {
     assert!(house.store.add_mcp_server("far", &transport, &[listed], house.app.now()).await.unwrap());
 
     let sealed = profile(&["look_here", "say_there"]);
-    assert_eq!(house.tools.offered(&sealed).await.unwrap().names(), ["look_here", "say_there"]);
-    let of_builder = house.tools.offered(&builder()).await.unwrap();
+    let catalogue = house.store.catalogue(None).await.unwrap();
+    assert_eq!(house.tools.offered(&sealed, &catalogue).names(), ["look_here", "say_there"]);
+    let of_builder = house.tools.offered(&builder(), &catalogue);
     assert_eq!(of_builder.names(), ["double", "execute_sql", "far__t", "manage_tasks", "restart", "write_capability"]);
 
     let written = json!({"name": "look_here", "description": "d", "code": "export default () => 1", "parameters_schema": {}});

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use level3::domain::Rule;
 use serde_json::json;
 use sqlx::postgres::PgListener;
 use sqlx::{ConnectOptions, postgres::PgPoolOptions};
@@ -104,6 +105,54 @@ async fn a_decision_and_a_word_said_to_one_server_reach_the_turn_of_another() {
     assert_eq!(app.script.requests().len(), 3, "what was said is answered in the same turn");
     there.turn().await;
     app.check_replay().await;
+}
+
+/// A change on one server holds for the next decision of the other, and for its next request:
+/// each keeps policies, rules and capabilities in memory, and trusts nothing of it unchecked.
+#[tokio::test]
+async fn what_changes_on_one_server_holds_for_the_next_step_on_the_other() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    let mut here = app.connect().await;
+    let double = json!({
+        "name": "double", "description": "Doubles a number.",
+        "code": "export default function double(params) { return 2 * params.n; }",
+        "parameters_schema": {"type": "object", "properties": {"n": {"type": "integer"}}},
+        "tests": [{"params": {"n": 2}, "expect": 4}],
+    });
+    app.script([call("write_capability", double), text("made")]);
+    here.ask("double things").await;
+    // Whichever server has the turn, the change is made through the one and through the other.
+    for (through, name) in [(&app, "here"), (&other, "there")] {
+        let signals = [Arc::<Notify>::default(), Arc::default(), Arc::default()];
+        let [law, off, on] = signals.each_ref().map(|signal| move |reply| Reply::After(Arc::clone(signal), Box::new(reply)));
+        app.script([
+            law(call("execute_sql", json!({"query": "SELECT 1"}))),
+            off(call("double", json!({"n": 21}))),
+            on(call("double", json!({"n": 21}))),
+            text("The answer is 42."),
+        ]);
+        let asked = app.script.requests().len();
+        here.say(name).await;
+        app.script.asked(asked + 1).await;
+        through.store().set_tool_rule("builder", "execute_sql", Some(Rule::Never), app.now()).await.unwrap();
+        signals[0].notify_one();
+        app.script.asked(asked + 2).await;
+        through.store().enable_capability("double", false, app.now()).await.unwrap();
+        signals[1].notify_one();
+        app.script.asked(asked + 3).await;
+        through.store().enable_capability("double", true, app.now()).await.unwrap();
+        signals[2].notify_one();
+        let results = results(&here.turn().await);
+        let ended: Vec<_> = results.iter().map(|(ok, _)| *ok).collect();
+        assert_eq!(ended, [false, false, true], "changed {name}: {results:?}");
+        assert_eq!(results[2].1, "42");
+        let offered: Vec<_> =
+            app.script.requests()[asked..].iter().map(|request| request.tools.iter().any(|tool| tool.name == "double")).collect();
+        assert_eq!(offered, [true, true, false, true], "changed {name}");
+        through.store().set_tool_rule("builder", "execute_sql", None, app.now()).await.unwrap();
+    }
+    drop(other);
 }
 
 #[tokio::test]

@@ -4,8 +4,10 @@
 use std::collections::BTreeSet;
 
 use level3::domain::{ApprovalState, CallState, Machine, OperationState, TurnState};
+use level3::store::NewStep;
 use sqlx::Executor;
 
+use crate::operations::Held;
 use crate::support::{TestApp, text};
 
 /// The transitions between two states that the machine knows.
@@ -43,4 +45,16 @@ async fn no_statement_takes_a_turn_a_way_that_there_is_not() {
     }
     assert_eq!(app.count("SELECT count(*) FROM turns WHERE state = 'completed'").await, 1);
     app.check_replay().await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_turn_cuts_an_open_call_although_one_statement_does_not() {
+    let held = Held::start().await;
+    let step = NewStep { number: 2, model: "m", finish_reason: "stop", content: "done", last: true, ..NewStep::default() };
+    let stored = held.store.store_step(&held.lease, step, held.app.now()).await.unwrap();
+    assert!(stored.over && stored.calls.is_empty());
+    assert_eq!(held.app.count("SELECT count(*) FROM tool_calls WHERE state = 'failed'").await, 1);
+    let once = "SELECT count(*) FROM steps JOIN turns USING (turn_id) WHERE number = 2 AND state = 'completed'";
+    assert_eq!(held.app.count(once).await, 1, "nothing of the first try is left");
+    held.end().await;
 }

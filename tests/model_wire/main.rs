@@ -4,6 +4,7 @@ mod chains;
 mod cuts;
 mod dialects;
 mod failures;
+mod kept;
 mod local;
 mod nonsense;
 #[path = "../it/support/patience.rs"]

@@ -167,7 +167,8 @@ async fn comments(stream: &mut TcpStream) -> std::io::Result<()> {
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<String> {
+/// The next request of a connection; `None` if the client has gone away.
+pub async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {
         let mut buffer = [0; 65536];

@@ -4,7 +4,7 @@ use super::{Conversation, size};
 use crate::agent::Agent;
 use crate::executor::RunningTurn;
 use crate::model::{Model, ModelErrorKind, Request};
-use crate::store::{NewSummary, RequestCost, StoreError};
+use crate::store::{NewSummary, RequestCost, StoreError, Wanted};
 
 impl Agent {
     /// Asks for a summary if the turns before this one have outgrown their room beside `around`
@@ -45,8 +45,8 @@ impl Agent {
         let summary = NewSummary { up_to, content: content.as_deref(), asked: &asked };
         self.store.store_summary(lease, summary, self.clock.now()).await?;
         // The summary is read back, since the store keeps it without the values of secrets.
-        let stored = self.store.summaries_of(lease.conversation, lease.turn).await?;
-        if let Some(summary) = stored.latest {
+        let stored = self.store.standing(lease, Wanted::turn_alone(self.clock.now())).await?;
+        if let Some(summary) = stored.summaries.latest {
             conversation.summarise(summary);
         }
         Ok(true)

@@ -10,13 +10,14 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::json;
 
 use super::pictures::Pictures;
 use crate::coach::{self, Coach, Showing};
 use crate::domain::{
-    CallRequest, Context, ConversationId, Exchange, History, HistoryEntry, MANAGE_TASKS, Moment, Profile, Task, TurnId, TurnState,
+    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, MANAGE_TASKS, Moment, Profile, Task, TurnId,
+    TurnState,
 };
 use crate::model::Entry;
 use crate::sandbox::teaching;
@@ -27,10 +28,7 @@ pub(super) use extent::Extent;
 
 use extent::Detail;
 
-/// Tasks due within this time are in the prompt.
-pub(super) const DUE_SOON: TimeDelta = TimeDelta::hours(1);
-/// If there are more tasks, the prompt has only their number; of long details it has the beginning.
-const TASKS_SHOWN: usize = 10;
+/// Of long details of a task the prompt has the beginning.
 const DETAILS_BYTES: usize = 400;
 /// Stands before the words that a person said while the model was at work.
 const STEERED: &str = "[said while you work on this] ";
@@ -38,7 +36,7 @@ const STEERED: &str = "[said while you work on this] ";
 /// The system prompt. Its changing parts stand at its end, the capabilities and the due tasks; the
 /// time stands before the newest message. So a request begins with the same text as the last one,
 /// and providers and local servers need not read that again.
-pub(super) fn system_prompt(prompt: &str, capabilities: &str, due: &[Task]) -> String {
+pub(super) fn system_prompt(prompt: &str, capabilities: &str, due: &DueTasks) -> String {
     prompt
         .replace("{host_interface}", teaching::text())
         .replace("{capabilities_section}", capabilities)
@@ -48,7 +46,7 @@ pub(super) fn system_prompt(prompt: &str, capabilities: &str, due: &[Task]) -> S
 }
 
 /// The system prompt of a profile, with the snapshot behind it if the profile is shown one.
-pub(super) fn system(profile: &Profile, capabilities: &str, due: &[Task], now: DateTime<Utc>, history: &[Exchange]) -> String {
+pub(super) fn system(profile: &Profile, capabilities: &str, due: &DueTasks, now: DateTime<Utc>, history: &[Exchange]) -> String {
     let prompt = system_prompt(profile.prompt, capabilities, due);
     match profile.context {
         Context::Conversation { .. } => prompt,
@@ -59,14 +57,13 @@ pub(super) fn system(profile: &Profile, capabilities: &str, due: &[Task], now: D
     }
 }
 
-fn tasks_section(due: &[Task]) -> String {
-    if due.is_empty() {
+fn tasks_section(DueTasks { soonest, more }: &DueTasks) -> String {
+    if soonest.is_empty() {
         return String::new();
     }
-    let shown =
-        due.iter().take(TASKS_SHOWN).map(|task| Task { details: cut::text(&task.details, DETAILS_BYTES), ..task.clone() });
+    let shown = soonest.iter().map(|task| Task { details: cut::text(&task.details, DETAILS_BYTES), ..task.clone() });
     let mut section = format!("\nCurrent tasks due soon:\n{}", json!(shown.collect::<Vec<_>>()));
-    if let Some(more) = due.len().checked_sub(TASKS_SHOWN).filter(|more| *more > 0) {
+    if *more > 0 {
         section += &format!("\n… and {more} more: {MANAGE_TASKS} lists them.");
     }
     section

@@ -66,7 +66,7 @@ const NOW: &str = "[1970-01-01T00:00:00Z] ";
 
 #[test]
 fn the_prompt_is_filled_in_whole() {
-    let prompt = system_prompt(builder().prompt, &none().section, &[]);
+    let prompt = system_prompt(builder().prompt, &none().section, &DueTasks::default());
     assert!(
         prompt.contains("Tools besides these four are capabilities you built") && prompt.contains("await host.sql(text, params)")
     );
@@ -76,7 +76,7 @@ fn the_prompt_is_filled_in_whole() {
 #[test]
 fn the_first_request_stays_within_what_it_may_cost() {
     let (history, none, offer) = (talk(&["hello"]), Pictures::default(), none());
-    let system = system_prompt(builder().prompt, &offer.section, &[]);
+    let system = system_prompt(builder().prompt, &offer.section, &DueTasks::default());
     let coach = Coach::new(Coaching::Full, &history.exchanges, offer.toolbox());
     let conversation = Conversation::new(ConversationId(1), system, &history, &none, coach, Vec::new());
     let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&offer.tools);
@@ -98,14 +98,10 @@ fn many_due_tasks_are_told_in_short() {
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
     };
-    let section = tasks_section(&(1..=25).map(task).collect::<Vec<_>>());
-    assert!(
-        section.contains("task 10")
-            && !section.contains("task 11")
-            && section.ends_with("… and 15 more: manage_tasks lists them.")
-    );
+    let section = tasks_section(&DueTasks { soonest: (1..=10).map(task).collect(), more: 15 });
+    assert!(section.contains("task 10") && section.ends_with("… and 15 more: manage_tasks lists them."));
     assert!(section.len() < 10_000, "{}", section.len());
-    assert_eq!(tasks_section(&[]), "");
+    assert_eq!(tasks_section(&DueTasks::default()), "");
 }
 
 #[test]

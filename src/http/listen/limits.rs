@@ -33,7 +33,7 @@ pub struct ConnectionLimits {
 impl ConnectionLimits {
     /// The limits of a process that may open so many files: connections get half of them.
     pub fn within(files: u64) -> Self {
-        let half = usize::try_from(files / 2).unwrap_or(usize::MAX).clamp(16, 4096);
+        let half = usize::try_from(files / 2).unwrap_or(usize::MAX).clamp(16, 8192);
         let reserve = half / 8;
         Self {
             head: Duration::from_secs(15),

@@ -110,3 +110,6 @@ async fn linger(mut stream: TcpStream, _permit: OwnedSemaphorePermit) {
     // A peer that goes on sending has been told.
     let _ = tokio::time::timeout(LINGER, all).await;
 }
+
+#[cfg(test)]
+mod tests;

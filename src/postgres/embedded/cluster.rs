@@ -1,9 +1,10 @@
 //! The folder with the databases: made once, in one step, and read to learn which Postgres it belongs to.
 
 use std::fs::{self, DirBuilder, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use super::account::Account;
@@ -54,6 +55,7 @@ pub(super) fn make(cluster: &Path, binaries: &Binaries, account: Account) -> Res
     DirBuilder::new().mode(0o700).create(&unfinished).during("make", &unfinished)?;
     account.give(&unfinished).during("change the owner of", &unfinished)?;
     run_initdb(&unfinished, binaries, account)?;
+    close_doors(&unfinished, binaries, account)?;
     failpoint::hit(Point::MidInitdb).during("make", &unfinished)?;
     sync_all(&unfinished).during("write to the disk", &unfinished)?;
     fs::rename(&unfinished, cluster).during("move the new cluster to", cluster)?;
@@ -76,7 +78,29 @@ fn run_initdb(folder: &Path, binaries: &Binaries, account: Account) -> Result<()
     if cfg!(target_os = "linux") {
         command.arg("--no-sync"); // `sync_all` does it in one call instead of a thousand
     }
-    let output = command.output().map_err(|source| cannot_run(program, account, folder, source))?;
+    succeeded(command.output().map_err(|source| cannot_run(program, account, folder, source))?)
+}
+
+/// Lets only the superuser into the databases that `initdb` made: a login made for one database has no business in another.
+fn close_doors(folder: &Path, binaries: &Binaries, account: Account) -> Result<(), EmbeddedError> {
+    let program = binaries.program("postgres");
+    let mut command = account.command(&program, libc::SIGKILL);
+    // One process that reads statements, one a line. `sync_all` brings to the disk what it writes.
+    command.arg("--single").arg("-D").arg(folder).args(["-F", "-c", "exit_on_error=on", "postgres"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let statement = b"REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC\n";
+    let ran = command.spawn().and_then(|mut child| {
+        // It is closed behind the statement: that ends the program.
+        let said = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(statement));
+        let output = child.wait_with_output()?;
+        // A program that failed says why by itself.
+        if output.status.success() { said.map(|()| output) } else { Ok(output) }
+    });
+    succeeded(ran.map_err(|source| cannot_run(program, account, folder, source))?)
+}
+
+/// The words of a program that failed.
+fn succeeded(output: Output) -> Result<(), EmbeddedError> {
     if output.status.success() {
         return Ok(());
     }

@@ -18,8 +18,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 pub use error::EmbeddedError;
 
@@ -32,8 +31,8 @@ use server::{Server, ServerEnd};
 const START_LIMIT: Duration = Duration::from_secs(120);
 /// How long a fast shutdown may take before an immediate one is asked for, and that one before we give up.
 const STOP_LIMIT: Duration = Duration::from_secs(30);
-/// The pause between two attempts to connect while the server starts.
-const PAUSE: Duration = Duration::from_millis(2);
+/// The pause between two looks while the server starts.
+const PAUSE: Duration = Duration::from_millis(1);
 /// The log is put aside at a start when it has grown beyond this many bytes.
 const LOG_LIMIT: u64 = 4 << 20;
 
@@ -63,12 +62,12 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Finds binaries, makes the cluster if there is none, heals what a crash left, starts the server, waits until it answers.
+    /// Finds binaries, makes the cluster if there is none, heals what a crash left, starts the server, waits until it takes connections.
     /// `binaries` is the folder to take the programs from; `None` searches.
     ///
     /// # Errors
     /// [`EmbeddedError`], which says what to do.
-    #[expect(clippy::disallowed_methods, reason = "nothing tells when Postgres answers")]
+    #[expect(clippy::disallowed_methods, reason = "nothing tells when the memory of a crashed server is free")]
     pub async fn start(data_dir: &Path, binaries: Option<&Path>) -> Result<Self, EmbeddedError> {
         let (data_dir, binaries) = (data_dir.to_owned(), binaries.map(Path::to_owned));
         let prepared = tokio::task::spawn_blocking(move || Prepared::new(&data_dir, binaries.as_deref())).await;
@@ -79,9 +78,7 @@ impl Embedded {
             let server = prepared.launch(log)?;
             let mut running = Running { server, prepared: &prepared, log_start };
             match running.wait_until_ready(deadline).await {
-                Ok(mut connection) => {
-                    close_doors(&mut connection).await.map_err(|source| EmbeddedError::Refused { source })?;
-                    drop(connection.close().await);
+                Ok(()) => {
                     let Running { server, .. } = running;
                     return Ok(Self { socket: prepared.socket, server, lock: prepared.lock });
                 }
@@ -224,7 +221,7 @@ impl Prepared {
     }
 }
 
-/// A server that may not answer yet.
+/// A server that may not take connections yet.
 struct Running<'a> {
     server: Server,
     prepared: &'a Prepared,
@@ -232,28 +229,33 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    #[expect(clippy::disallowed_methods, reason = "nothing tells when Postgres answers")]
-    async fn wait_until_ready(&mut self, deadline: Instant) -> Result<PgConnection, EmbeddedError> {
-        let options = admin(&self.prepared.socket);
+    #[expect(clippy::disallowed_methods, reason = "nothing tells when Postgres takes connections")]
+    async fn wait_until_ready(&mut self, deadline: Instant) -> Result<(), EmbeddedError> {
         loop {
-            let attempt = tokio::time::timeout(Duration::from_secs(5), options.connect());
             tokio::select! {
                 biased;
                 ServerEnd { how: status, killed } = self.server.ended() => {
                     return Err(EmbeddedError::Ended { status, killed, log: self.prepared.log_path(), tail: self.log_tail() });
                 }
-                answer = attempt => match answer {
-                    Ok(Ok(connection)) => return Ok(connection),
-                    Ok(Err(source)) if is_final(&source) => return Err(EmbeddedError::Refused { source }),
-                    Ok(Err(_)) | Err(_) => {}
-                },
+                () = tokio::time::sleep(PAUSE) => {}
+            }
+            if self.says_ready() {
+                return Ok(());
             }
             if Instant::now() > deadline {
                 let (log, tail) = (self.prepared.log_path(), self.log_tail());
                 return Err(EmbeddedError::NoAnswer { seconds: START_LIMIT.as_secs(), log, tail });
             }
-            tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    /// True once the server, and no other, says in its file that it takes connections. An attempt to connect before that would cost it
+    /// a process that only refuses.
+    fn says_ready(&self) -> bool {
+        let file = fs::read_to_string(self.prepared.cluster.join("postmaster.pid")).unwrap_or_default();
+        let mut lines = file.lines().map(str::trim);
+        // The first line is its number, the eighth its state.
+        lines.next().and_then(|pid| pid.parse().ok()) == Some(self.server.pid()) && lines.nth(6) == Some("ready")
     }
 
     /// The last lines that this start wrote.
@@ -270,25 +272,4 @@ impl Running<'_> {
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
     }
-}
-
-/// True if waiting longer is of no use: the server answered, and not with "starting up".
-fn is_final(error: &sqlx::Error) -> bool {
-    const CANNOT_CONNECT_NOW: &str = "57P03";
-    error.as_database_error().is_some_and(|error| error.code().as_deref() != Some(CANNOT_CONNECT_NOW))
-}
-
-/// Lets only the superuser into the databases that `initdb` made: a login made for one database has no business in another.
-async fn close_doors(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    let open: Vec<String> = sqlx::query_scalar(
-        "SELECT datname::text FROM pg_database
-         WHERE datname IN ('postgres', 'template1') AND has_database_privilege('public', oid, 'CONNECT')",
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    for database in open {
-        let statement = format!("REVOKE ALL ON DATABASE {database} FROM PUBLIC");
-        sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&mut *connection).await?;
-    }
-    Ok(())
 }

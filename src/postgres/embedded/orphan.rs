@@ -17,7 +17,7 @@ const FAST: Duration = Duration::from_secs(10);
 /// How long is waited altogether.
 const LIMIT: Duration = Duration::from_secs(30);
 /// The pause between two looks. The process is not our child: there is no event to wait for.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Makes sure that no process works on `cluster` and that nothing stale keeps the next server from starting. True if a server was
 /// at work there. Blocks.

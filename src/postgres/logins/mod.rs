@@ -15,6 +15,7 @@
 //! The server hands what `full` makes to `tables` and `code` before it commits (`fence.sql`).
 
 mod error;
+mod mark;
 mod names;
 mod password;
 pub mod session;
@@ -47,6 +48,8 @@ pub struct Logins {
     pub tables: PgConnectOptions,
     /// SQL of the agent that the law let pass although it may delete, or cannot be told.
     pub full: PgConnectOptions,
+    /// True if nothing had to be made or put back: a session that began before is one that begins now.
+    pub untouched: bool,
 }
 
 impl Logins {
@@ -67,6 +70,7 @@ impl Logins {
 pub async fn prepare(admin: &PgConnectOptions, database: &str, create: bool) -> Result<Logins, LoginError> {
     let names = Names::of(database)?;
     let target = admin.clone().database(database);
+    let logins = expected(admin, database)?;
     let mut connection = match target.connect().await {
         Err(error) if create && code(&error).as_deref() == Some("3D000") => {
             create_database(admin, database).await?;
@@ -77,14 +81,8 @@ pub async fn prepare(admin: &PgConnectOptions, database: &str, create: bool) -> 
     .map_err(|source| cannot_connect(&target, source))?;
     let secret = admin_password(admin);
     let setup = Setup { names: &names, admin: admin.get_username(), secret: secret.as_deref() };
-    setup.run(&mut connection).await?;
+    let untouched = setup.run(&mut connection).await?;
     drop(connection.close().await);
-    let login = |role: &str| {
-        let login = target.clone().username(role).application_name(role);
-        secret.iter().fold(login, |login, secret| login.password(&password(secret, role)))
-    };
-    let [reader, writer, tables, full] = names.logins().map(login);
-    let logins = Logins { app: login(&names.app), reader, writer, tables, full };
     if !create {
         // Someone else's server: its pg_hba.conf decides who gets in, and a pool would only say that it timed out.
         for (number, login) in [&logins.app].into_iter().chain(logins.agents()).enumerate() {
@@ -100,7 +98,21 @@ pub async fn prepare(admin: &PgConnectOptions, database: &str, create: bool) -> 
             drop(entered.close().await);
         }
     }
-    Ok(logins)
+    Ok(Logins { untouched, ..logins })
+}
+
+/// The logins as they will be once they are prepared. Asks nobody.
+///
+/// # Errors
+/// The name of the database leaves no room for theirs.
+pub fn expected(admin: &PgConnectOptions, database: &str) -> Result<Logins, LoginError> {
+    let (names, secret) = (Names::of(database)?, admin_password(admin));
+    let login = |role: &str| {
+        let login = admin.clone().database(database).username(role).application_name(role);
+        secret.iter().fold(login, |login, secret| login.password(&password(secret, role)))
+    };
+    let [reader, writer, tables, full] = names.logins().map(login);
+    Ok(Logins { app: login(&names.app), reader, writer, tables, full, untouched: false })
 }
 
 /// A pooler between us and the server may hand out sessions of another login, or keep one that began with other settings.

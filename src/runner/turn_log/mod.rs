@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::domain::{ConversationId, TurnId};
-use crate::facts::{Event, EventRecord, TurnStarted};
+use crate::facts::{Event, EventRecord, TurnQueued, TurnStarted};
 use crate::store::{Store, StoreError};
 
 use files::LogFolder;
@@ -29,6 +29,10 @@ const PAGE: i64 = 200;
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
 /// How many letters of a text the log of the server has.
 const LETTERS: usize = 160;
+/// Of so many queued turns the words are kept until they start, if the words are no longer than
+/// this; others are read then.
+const WAITING: usize = 256;
+const LONGEST_WAITING: usize = 16 << 10;
 
 /// Writes the logs of turns.
 pub struct TurnLog {
@@ -51,6 +55,8 @@ struct Book {
     folder: Option<LogFolder>,
     /// How far each conversation was shown, if there is no folder.
     shown: HashMap<ConversationId, i64>,
+    /// The words that queued turns react to.
+    waiting: HashMap<TurnId, String>,
 }
 
 impl TurnLog {
@@ -122,11 +128,11 @@ impl TurnLog {
         let Some(path) = self.path.clone() else {
             // Without a folder, only the events from now on are logged.
             let shown = self.store.newest_sequences().await?.into_iter().collect();
-            return Ok(Book { folder: None, shown });
+            return Ok(Book { folder: None, shown, waiting: HashMap::new() });
         };
         let now = self.clock.now();
         let folder = tokio::task::spawn_blocking(move || LogFolder::open(&path, now)).await.expect("opening does not panic")?;
-        Ok(Book { folder: Some(folder), shown: HashMap::new() })
+        Ok(Book { folder: Some(folder), shown: HashMap::new(), waiting: HashMap::new() })
     }
 
     async fn write_in(&self, book: &mut Book, first: bool, behind: bool, batch: Vec<EventRecord>) -> Result<(), LogError> {
@@ -173,7 +179,7 @@ impl TurnLog {
         if records.is_empty() {
             return Ok(());
         }
-        let inputs = self.inputs(&records).await?;
+        let inputs = self.inputs(&mut book.waiting, &records).await?;
         let mut written = Vec::new();
         if let Some(mut folder) = book.folder.take() {
             let now = self.clock.now();
@@ -203,12 +209,30 @@ impl TurnLog {
         Ok(())
     }
 
-    /// Asks what the turns that begin here react to: their own events do not say it.
-    async fn inputs(&self, records: &[EventRecord]) -> Result<HashMap<TurnId, String>, StoreError> {
+    /// The words that the turns which begin here react to. Their own events do not say them, those
+    /// that queued them do.
+    async fn inputs(
+        &self,
+        waiting: &mut HashMap<TurnId, String>,
+        records: &[EventRecord],
+    ) -> Result<HashMap<TurnId, String>, StoreError> {
         let mut inputs = HashMap::new();
         for record in records {
-            if let Event::TurnStarted(TurnStarted { turn, fence: 1 }) = record.event {
-                inputs.insert(turn, self.store.input_of(turn).await?);
+            match &record.event {
+                Event::TurnQueued(TurnQueued { turn, content, .. }) if content.len() <= LONGEST_WAITING => {
+                    if waiting.len() >= WAITING {
+                        waiting.clear();
+                    }
+                    waiting.insert(*turn, content.clone());
+                }
+                Event::TurnStarted(TurnStarted { turn, fence: 1 }) => {
+                    let words = match waiting.remove(turn) {
+                        Some(words) => words,
+                        None => self.store.input_of(*turn).await?,
+                    };
+                    inputs.insert(*turn, words);
+                }
+                _ => {}
             }
         }
         Ok(inputs)

@@ -36,8 +36,8 @@ fn a_wrong_argument_is_named_with_its_path_and_what_was_expected() {
     let schema = json!({
         "type": "object", "properties": {"n": {"type": "integer"}, "to": {"enum": ["a", "b"]}}, "required": ["n", "to"],
     });
-    assert_eq!(validate(&schema, &json!({"n": 3, "to": "a"})), Ok(()));
-    let error = validate(&schema, &json!({"n": "x"})).unwrap_err().to_string();
+    assert_eq!(Validators::default().validate(&schema, &json!({"n": 3, "to": "a"})), Ok(()));
+    let error = Validators::default().validate(&schema, &json!({"n": "x"})).unwrap_err().to_string();
     assert!(error.contains("`/n`: \"x\" is not of type \"integer\""), "{error}");
     assert!(error.contains("\"to\" is a required property"), "{error}");
     assert!(error.contains("The parameters schema is: {"), "{error}");
@@ -47,5 +47,5 @@ fn a_wrong_argument_is_named_with_its_path_and_what_was_expected() {
 fn a_pattern_cannot_backtrack() {
     let schema = json!({"type": "object", "properties": {"s": {"type": "string", "pattern": "^(a+)+$"}}});
     let text = format!("{}b", "a".repeat(50_000));
-    assert!(validate(&schema, &json!({ "s": text })).is_err());
+    assert!(Validators::default().validate(&schema, &json!({ "s": text })).is_err());
 }

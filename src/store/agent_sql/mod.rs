@@ -9,6 +9,7 @@ mod seam;
 mod statement;
 mod told;
 mod transaction;
+mod written;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -24,10 +25,11 @@ use self::statement::{ResultRoom, Statement};
 pub(super) use self::told::is_code;
 use self::told::{busy, cannot_ask, code_of, cut, timed_out, told_of};
 use self::transaction::{Seal, StatementTerms};
-use super::unit::{Doubt, kept_of, used_approval};
+use super::transition::Doubt;
 use super::{CallEnd, Earlier, Judgement, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
-    CallAccount, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput, TurnState,
+    ApprovalId, CallAccount, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput,
+    TurnState,
 };
 use crate::facts::EventRecord;
 use crate::governor::Permit;
@@ -76,12 +78,24 @@ type Sealed = (String, Option<Committed>);
 
 /// A recorded event that is not announced yet.
 struct Committed {
-    /// Its number.
-    sequence: i64,
+    ended: Ended,
     /// The facts for a person.
     account: CallAccount,
     /// Held until the announcement.
     doubt: Doubt,
+}
+
+/// The facts that the record of an end gives back.
+#[derive(serde::Deserialize)]
+struct Ended {
+    /// The number of the event.
+    sequence: i64,
+    /// The approval that was used up.
+    #[serde(default)]
+    approval: Option<ApprovalId>,
+    /// How many lost rows are kept.
+    #[serde(default)]
+    kept: Option<i64>,
 }
 
 /// The end of several statements.
@@ -111,26 +125,18 @@ impl Store {
         sql: AgentSql<'_>,
         now: DateTime<Utc>,
     ) -> Result<SqlEnd, StoreError> {
-        let end = CallEnd { judged: Judgement::Permitted(permit), tool, outcome: Outcome::ok("") };
+        let (end, begun) = (CallEnd { judged: Judgement::Permitted(permit), tool, outcome: Outcome::ok("") }, Instant::now());
         let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
             Ok(statements) => {
-                let (login, promised, begun) = (sql.login, sql.promised, Instant::now());
-                let terms = StatementTerms { seal: Seal::Call(&end), login, promised, begun };
+                let terms = StatementTerms { seal: Seal::Call(&end), login: sql.login, promised: sql.promised, begun };
                 match self.run_sealed(lease, &statements, terms, now).await? {
                     StatementsEnd::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
                     StatementsEnd::Done(result, committed) => {
                         let outcome = Outcome::ok(result);
-                        let approval = match permit.verdict() {
-                            // It is committed: an announcement that cannot name the approval is
-                            // better than none.
-                            "ask" => used_approval(&self.pool, permit.call()).await.unwrap_or(None),
-                            _ => None,
-                        };
-                        let kept = kept_of(&self.pool, permit.call()).await.unwrap_or(None);
-                        if let Some(Committed { sequence, account, doubt }) = committed {
+                        if let Some(Committed { ended: Ended { sequence, approval, kept }, account, doubt }) = committed {
                             let told = Outcome { account, ..outcome.clone() };
-                            let event = end.recorded(lease, told, approval, kept);
+                            let event = end.recorded(lease, told, approval, kept).into();
                             self.signals.announce(EventRecord { conversation: lease.conversation, sequence, at: now, event });
                             doubt.dispelled();
                         }
@@ -140,12 +146,13 @@ impl Store {
                 }
             }
         };
-        let (outcome, call) = (Outcome::refused(&failed), permit.call());
+        let (account, call) = (CallAccount::default().took(begun.elapsed()), permit.call());
+        let outcome = Outcome { account, ..Outcome::refused(&failed) };
         let outcome = match self.end_call(lease, CallEnd { outcome: outcome.clone(), ..end }, now).await {
             // Time was up, or the connection broke, in the very moment of the commit: the record
             // decides.
             Err(StoreError::LostLease) => self.recorded_outcome(lease, call).await?.ok_or(StoreError::LostLease),
-            recorded => recorded.map(|()| outcome),
+            recorded => recorded.map(|_seen| outcome),
         };
         outcome.map(SqlEnd::Outcome)
     }
@@ -254,8 +261,9 @@ impl Store {
                 let terms = StatementTerms { seal, login, promised: false, begun: Instant::now() };
                 match self.run_sealed(lease, &[statement], terms, now).await? {
                     StatementsEnd::Done(answer, committed) => {
-                        if let Some(Committed { sequence, account: _, doubt }) = committed {
-                            self.signals.announce(operation.recorded(lease, OperationState::Done, Some(&answer), sequence, now));
+                        if let Some(Committed { ended, account: _, doubt }) = committed {
+                            let done = operation.recorded(lease, OperationState::Done, Some(&answer), ended.sequence, now);
+                            self.signals.announce(done);
                             doubt.dispelled();
                         }
                         return Ok(Ok(answer));

@@ -12,12 +12,12 @@ use super::pools::AgentPool;
 use super::seam::AgentLogin;
 use super::statement::{Statement, StatementResult};
 use super::told::{busy, describe, ended_transaction, is_code, too_much};
-use super::{Committed, Failure, Sealed};
+use super::{Committed, Failure, Sealed, written};
 use crate::domain::{CallAccount, Finding, MOST_RESULT, ShownColumn, ToolCallId};
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::session;
 use crate::store::things::operations::shown;
-use crate::store::unit::Doubt;
+use crate::store::transition::{Doubt, is_refused};
 use crate::store::{CallEnd, Lease, NewOperation, Signals, Store, StoreError};
 
 /// The record in the transaction of the statement.
@@ -87,47 +87,50 @@ impl Store {
                 return Err(failure);
             }
         };
-        if matches!((&seal, login), (Seal::Call(_), AgentLogin::Reader)) {
-            sqlx::raw_sql("RELEASE SAVEPOINT level3_read")
-                .execute(&mut **connection)
-                .await
-                .map_err(|error| describe(error, "", 0))?;
-        }
         let account = self.account(begun, columns, total);
-        let sequence = match self.seal(connection, lease, seal, &transaction, (result.as_str(), &account), now).await {
-            Ok(sequence) => sequence,
-            Err(error) if is_code(&error, "L3003") => return Err(Failure::Statement(ended_transaction())),
-            Err(error) => {
-                return Err(match StoreError::from(error) {
-                    // The statement's own timeouts, or another statement of the agent, kept the
-                    // outcome from the record.
-                    StoreError::Database(error) => describe(error, "", 0),
-                    lost => Failure::Store(lost),
-                });
-            }
-        };
-        // Postgres checks deferred constraints here; a violated one is the statement's fault as
-        // well.
-        let Some(sequence) = sequence else {
+        let Some(end) = self.seal(lease, &seal, &transaction, (&result, &account), now) else {
             sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
             running.backend = None;
             return Ok((result, None));
         };
         let doubt = Doubt::of(&self.signals);
         running.commits = Some(self.signals.clone());
-        sqlx::raw_sql("COMMIT").execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
+        // Nothing of the agent runs before the record, so nothing reads the token in this text before
+        // it is used up. Postgres checks deferred constraints at the commit; a violated one is the
+        // statement's fault as well.
+        let before = if login == AgentLogin::Reader { "RELEASE SAVEPOINT level3_read; " } else { "" };
+        let sealed = sqlx::raw_sql(AssertSqlSafe(format!("{before}{end}; COMMIT"))).fetch_one(&mut **connection).await;
+        let sealed = match sealed {
+            Ok(sealed) => sealed,
+            Err(error) => {
+                if is_refused(&error) {
+                    running.commits = None;
+                    doubt.dispelled();
+                }
+                return Err(match error {
+                    error if is_code(&error, "L3003") => Failure::Statement(ended_transaction()),
+                    error => match StoreError::from(error) {
+                        // The statement's own timeouts, or another statement of the agent, kept the
+                        // outcome from the record.
+                        StoreError::Database(error) => describe(error, "", 0),
+                        lost => Failure::Store(lost),
+                    },
+                });
+            }
+        };
         running.backend = None;
         // The same as if the connection broke in the very moment of the commit.
         failpoint::hit(Point::AfterStatement).map_err(|_| Failure::Cut)?;
-        Ok((result, Some(Committed { sequence, account, doubt })))
+        let text = sealed.try_get_unchecked::<Option<String>, _>(0)?.unwrap_or_default();
+        let ended = serde_json::from_str(&text).map_err(|error| StoreError::Unreadable(error.to_string()))?;
+        Ok((result, Some(Committed { ended, account, doubt })))
     }
 
     /// The facts for a person of statements that ran.
     fn account(&self, begun: Instant, columns: Vec<ShownColumn>, total: Option<usize>) -> CallAccount {
         let columns = columns.into_iter().map(|column| ShownColumn { name: self.clean(&column.name).into_owned(), ..column });
         let total = total.map(|total| i64::try_from(total).unwrap_or(i64::MAX));
-        let ms = i64::try_from(begun.elapsed().as_millis()).ok();
-        CallAccount { ms, columns: columns.collect(), total, ..CallAccount::default() }
+        CallAccount { columns: columns.collect(), total, ..CallAccount::default() }.took(begun.elapsed())
     }
 
     /// The effects of the statements that nobody allowed.
@@ -182,52 +185,37 @@ impl Store {
         Err(Failure::Statement(busy()))
     }
 
-    /// Records the end of the statement, in its transaction. Returns the event's number.
-    async fn seal(
+    /// The statement that records the end, in the transaction; `None` if nothing is recorded.
+    fn seal(
         &self,
-        connection: &mut PoolConnection<Postgres>,
         lease: &Lease,
-        seal: Seal<'_>,
+        seal: &Seal<'_>,
         transaction: &str,
         (result, account): (&str, &CallAccount),
         now: DateTime<Utc>,
-    ) -> Result<Option<i64>, sqlx::Error> {
+    ) -> Option<String> {
+        let (turn, fence, now, answer) = (lease.turn, lease.fence, written::time(now), written::text(result));
         match seal {
-            Seal::Nothing => Ok(None),
+            Seal::Nothing => None,
             Seal::Call(end) => {
-                let fact = format!("call:{}:t:{}", end.call(), end.verdict());
-                sqlx::query_scalar!(
-                    "SELECT shared.end_sql_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-                    self.sql_token(&fact, lease.fence, transaction, result),
-                    lease.turn.0,
-                    lease.fence,
-                    end.call().0,
-                    true,
-                    result,
-                    &end.proposal_sha256()[..],
-                    end.verdict(),
-                    now,
-                    json!(account)
-                )
-                .fetch_one(&mut **connection)
-                .await
+                let (call, verdict) = (end.call(), end.verdict());
+                let token = self.sql_token(&format!("call:{call}:t:{verdict}"), fence, transaction, result);
+                let (token, proposal) = (written::bytes(&token), written::bytes(end.proposal_sha256()));
+                let account = written::text(&json!(account).to_string());
+                Some(format!(
+                    "SELECT shared.end_sql_call({token}, {turn}, {fence}, {call}, TRUE, {answer}, {proposal}, '{verdict}', {now},
+                         {account}::pg_catalog.jsonb)"
+                ))
             }
             Seal::Operation(operation) => {
-                let fact = format!("operation:{}:{}", operation.permit.call(), operation.ordinal);
-                sqlx::query_scalar!(
-                    "SELECT shared.end_sql_operation($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                    self.sql_token(&fact, lease.fence, transaction, result),
-                    lease.turn.0,
-                    lease.fence,
-                    operation.permit.call().0,
-                    operation.ordinal,
-                    &operation.request_sha256[..],
-                    shown(operation.request),
-                    result,
-                    now
-                )
-                .fetch_one(&mut **connection)
-                .await
+                let (call, ordinal) = (operation.permit.call(), operation.ordinal);
+                let token = self.sql_token(&format!("operation:{call}:{ordinal}"), fence, transaction, result);
+                let (token, fingerprint) = (written::bytes(&token), written::bytes(&operation.request_sha256));
+                let request = written::text(&shown(operation.request).to_string());
+                Some(format!(
+                    "SELECT pg_catalog.jsonb_build_object('sequence', shared.end_sql_operation(
+                         {token}, {turn}, {fence}, {call}, {ordinal}, {fingerprint}, {request}::pg_catalog.jsonb, {answer}, {now}))"
+                ))
             }
         }
     }

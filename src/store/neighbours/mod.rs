@@ -63,7 +63,7 @@ impl Neighbours {
             again = true;
             tracing::warn!(error = &error as &dyn std::error::Error, "other servers cannot be heard; trying again soon");
             // Another server may come meanwhile.
-            self.signals.outbox().set_company(true);
+            self.signals.set_company(true);
             if tokio::time::timeout(RETRY_AFTER, ended.cancelled()).await.is_ok() {
                 return;
             }
@@ -115,7 +115,7 @@ impl Neighbours {
             EARS
         );
         let others = in_time(others.fetch_one(ears)).await?;
-        self.signals.outbox().set_company(others);
+        self.signals.set_company(others);
         Ok(others)
     }
 
@@ -132,8 +132,7 @@ impl Neighbours {
     }
 
     fn hear(&mut self, payload: &str) {
-        let outbox = self.signals.outbox();
-        outbox.set_company(true);
+        self.signals.set_company(true);
         match serde_json::from_str(payload) {
             Ok(Word::Event(hint)) => {
                 if let ("turn_ended", Some(turn)) = (hint.kind.as_str(), hint.turn) {
@@ -149,7 +148,7 @@ impl Neighbours {
             }
             Ok(Word::Hello) => {
                 // Commits while we believed ourselves alone were not told.
-                outbox.say(Word::Missed);
+                self.signals.outbox().say(Word::Missed);
                 self.signals.missed();
             }
             // A word of another version may say anything.

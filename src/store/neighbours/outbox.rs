@@ -116,13 +116,20 @@ struct OutboxState {
 }
 
 impl Outbox {
-    /// Sets whether another server listens. Alone, a server tells nothing.
-    pub(super) fn set_company(&self, company: bool) {
+    /// Sets whether another server listens. Alone, a server tells nothing. True if it was alone until
+    /// now.
+    pub(in crate::store) fn set_company(&self, company: bool) -> bool {
         let mut kept = self.lock();
-        kept.company = company;
+        let was = std::mem::replace(&mut kept.company, company);
         if !company {
             kept.words.clear();
         }
+        company && !was
+    }
+
+    /// True if another server listens.
+    pub(in crate::store) fn in_company(&self) -> bool {
+        self.lock().company
     }
 
     /// Makes the other servers read on.

@@ -55,7 +55,7 @@ impl Store {
             r#"SELECT c.conversation_id, t.model, c.tasks_held_at, p.budgets AS "budgets?"
                FROM wake_ups w JOIN tasks t ON t.task_id = w.subject JOIN conversations c USING (conversation_id)
                     LEFT JOIN profile_policies p ON p.profile = c.profile
-               WHERE w.kind = 'task' AND w.at <= $1
+               WHERE w.kind = 'task' AND w.at BETWEEN '-infinity' AND $1
                GROUP BY c.conversation_id, t.model, p.profile ORDER BY min(w.at), min(w.subject)"#,
             now
         );
@@ -113,7 +113,7 @@ impl Unit {
             Row,
             "SELECT t.task_id, t.conversation_id, t.title, t.details, t.status, t.due_at, t.created_at, t.updated_at, t.model
              FROM wake_ups w JOIN tasks t ON t.task_id = w.subject
-             WHERE w.kind = 'task' AND w.at <= $1 AND t.conversation_id = $2 AND t.model IS NOT DISTINCT FROM $3
+             WHERE w.kind = 'task' AND w.at BETWEEN '-infinity' AND $1 AND t.conversation_id = $2 AND t.model IS NOT DISTINCT FROM $3
              ORDER BY w.at, t.task_id FOR UPDATE SKIP LOCKED",
             self.now,
             conversation.0,
@@ -152,7 +152,7 @@ impl Unit {
         let held = query!(
             r#"SELECT c.tasks_held_at,
                       array(SELECT w.subject FROM wake_ups w JOIN tasks t ON t.task_id = w.subject
-                            WHERE w.kind = 'task' AND w.at <= $2 AND t.conversation_id = c.conversation_id
+                            WHERE w.kind = 'task' AND w.at BETWEEN '-infinity' AND $2 AND t.conversation_id = c.conversation_id
                             ORDER BY w.at, w.subject) AS "tasks!"
                FROM conversations c WHERE c.conversation_id = $1"#,
             conversation.0,

@@ -138,7 +138,7 @@ impl Store {
     /// If the database does not answer.
     pub async fn limit_told(&self, turn: TurnId) -> Result<Option<String>, StoreError> {
         let said = query_scalar!(
-            "SELECT content FROM steps JOIN messages USING (step_id) WHERE steps.turn_id = $1 AND finish_reason = 'limit'",
+            "SELECT content FROM steps s JOIN messages m USING (step_id) WHERE s.turn_id = $1 AND m.turn_id = $1 AND finish_reason = 'limit'",
             turn.0
         );
         Ok(said.fetch_optional(&self.pool).await?)

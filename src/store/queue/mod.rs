@@ -1,6 +1,7 @@
 //! The queue: all that moves a turn. A message, a call or a due task comes in; steps and approvals
 //! move it on; an answer, a failure or a person ends it.
 
+pub(super) mod accepting;
 mod account;
 pub(super) mod answers;
 pub(super) mod approvals;
@@ -10,6 +11,7 @@ pub(super) mod due_tasks;
 pub(super) mod mcp;
 pub(super) mod meter;
 pub(super) mod signs;
+pub(super) mod standing;
 mod steering;
 pub(super) mod steps;
 mod turn_log;

@@ -11,6 +11,9 @@ use crate::store::{Store, StoreError};
 pub struct Look {
     /// True if turns wait that nobody holds.
     pub free: bool,
+    /// True if there is anything to look at again: turns that wait now or rest until later, or that
+    /// others hold.
+    pub more: bool,
     /// The other servers that hold turns, with the number of signs of each.
     pub holders: Vec<(String, i64)>,
 }
@@ -42,21 +45,22 @@ impl Store {
     /// If the database does not answer.
     pub async fn look(&self, owner: &str, now: DateTime<Utc>) -> Result<Look, StoreError> {
         let rows = query!(
-            r#"SELECT DISTINCT t.lease_owner, coalesce(s.signs, 0) AS "signs!"
+            r#"SELECT t.lease_owner, coalesce(max(s.signs), 0) AS "signs!",
+                      bool_or(coalesce(t.lease_until, '-infinity') <= $2) AS "rested!"
                FROM turns t LEFT JOIN servers s ON s.owner = t.lease_owner
                WHERE t.ended_at IS NULL AND t.state = ANY($3) AND t.lease_owner IS DISTINCT FROM $1
-                 AND (t.lease_owner IS NOT NULL OR coalesce(t.lease_until, '-infinity') <= $2)"#,
+               GROUP BY t.lease_owner"#,
             owner,
             now,
             &TurnState::before(TurnInput::Claim)
         )
         .fetch_all(&self.pool)
         .await?;
-        let mut look = Look::default();
+        let mut look = Look { more: !rows.is_empty(), ..Look::default() };
         for row in rows {
             match row.lease_owner {
                 Some(owner) => look.holders.push((owner, row.signs)),
-                None => look.free = true,
+                None => look.free = row.rested,
             }
         }
         Ok(look)

@@ -5,7 +5,7 @@
 use serde_json::json;
 use sqlx::query;
 
-use super::turns::{MessageExtras, NewMessage};
+use super::accepting::{MessageExtras, NewMessage};
 use crate::domain::{ConversationId, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
 use crate::facts::{SteeringShown, TurnSteered};
 use crate::failpoint::{self, Point};

@@ -1,18 +1,22 @@
 //! Steps: a model's answer, stored before any of its tool calls runs.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use serde_json::{Value, json};
+use sqlx::{query, query_as, query_scalar};
 
 use super::turns::TurnEnd;
 use super::writing::Unfinished;
 use crate::domain::{
-    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId,
-    TurnId, Usage,
+    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId,
+    TurnInput, TurnState, Usage,
 };
-use crate::facts::{STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed};
+use crate::facts::{Event, EventRecord, STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed, TurnEnded};
 use crate::failpoint::{self, Point};
+use crate::store::agent_sql::is_code;
+use crate::store::transition::{Done, EventRow};
 use crate::store::unit::kept_of;
-use crate::store::{BrokenAnswer, Lease, Store, StoreError, Unit};
+use crate::store::{BrokenAnswer, CatalogueVersion, Lease, Store, StoreError, Unit, clean};
+use crate::telemetry::Scrubber;
 
 /// An answer to store.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +39,55 @@ pub struct NewStep<'a> {
     pub unproven: bool,
 }
 
+/// The events of an answer, but for what only the database knows: the numbers, and the cost.
+struct Written {
+    answered: Value,
+    calls: Vec<Value>,
+    /// For tokens that were read, and for those that were written.
+    rate: (Option<i64>, Option<i64>),
+}
+
+impl NewStep<'_> {
+    /// `rate` holds if the table of rates has none.
+    fn written(&self, scrubber: &Scrubber, turn: TurnId, rate: Option<Rate>) -> Written {
+        let clean = |text: &str| clean(scrubber, text).into_owned();
+        let micros = |micros: fn(Rate) -> u64| rate.map(micros).map(|micros| i64::try_from(micros).unwrap_or(i64::MAX));
+        let (step, call) = (StepId(0), ToolCallId(0));
+        let answered = StepAnswered {
+            turn,
+            step,
+            number: self.number,
+            model: clean(self.model),
+            finish_reason: clean(self.finish_reason),
+            usage: self.usage,
+            content: clean(self.content),
+            last: self.last,
+            cost_micros: None,
+            unproven: self.unproven,
+        };
+        let proposed = |(position, CallRequest { id, name, arguments }): (i32, &CallRequest)| {
+            let request = CallRequest { id: clean(id), name: clean(name), arguments: clean(arguments) };
+            json!(Event::from(ToolCallProposed { turn, step, call, request, position }))
+        };
+        Written {
+            answered: json!(Event::from(answered)),
+            calls: (0..).zip(self.calls).map(proposed).collect(),
+            rate: (micros(|rate| rate.input_micros), micros(|rate| rate.output_micros)),
+        }
+    }
+}
+
+/// The calls that were recorded as asked for.
+fn asked_for(records: &[EventRecord]) -> Vec<OpenCall> {
+    let proposed = records.iter().filter_map(|record| match &record.event {
+        Event::ToolCallProposed(ToolCallProposed { call, request, .. }) => {
+            Some(OpenCall { call: *call, request: request.clone() })
+        }
+        _ => None,
+    });
+    proposed.collect()
+}
+
 /// A tool call without an outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenCall {
@@ -52,54 +105,30 @@ pub struct StoredStep {
     /// True if the turn is over. If a person has said something into the turn that no step has
     /// seen, even an answer that was to be the last does not end it.
     pub over: bool,
-}
-
-/// The progress of a turn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TurnProgress {
-    /// Steps stored so far.
-    pub steps: i32,
-    /// Tool calls of the last step without an outcome, in order.
-    pub open: Vec<OpenCall>,
+    /// The catalogue's number, if storing it took one statement.
+    pub catalogue: Option<CatalogueVersion>,
 }
 
 impl Store {
-    /// The progress of a turn, with which a runner that takes it up begins.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn progress(&self, turn: TurnId) -> Result<TurnProgress, StoreError> {
-        let steps = query_scalar!(r#"SELECT coalesce(max(number), 0) AS "steps!" FROM steps WHERE turn_id = $1"#, turn.0)
-            .fetch_one(&self.pool);
-        let open = query!(
-            "SELECT tool_call_id, request_id, name, arguments FROM tool_calls
-             WHERE turn_id = $1 AND state = 'proposed' ORDER BY step_id, position",
-            turn.0
-        )
-        .fetch_all(&self.pool);
-        let (steps, open) = tokio::try_join!(steps, open)?;
-        let open = open
-            .into_iter()
-            .map(|row| OpenCall {
-                call: ToolCallId(row.tool_call_id),
-                request: CallRequest { id: row.request_id, name: row.name, arguments: row.arguments },
-            })
-            .collect();
-        Ok(TurnProgress { steps, open })
-    }
-
     /// The calls that did something: those that succeeded, and those that failed after an
-    /// operation. Of the turn, or of its whole conversation up to now, the newest 500.
+    /// operation. Of the turn, or of the newest 500 turns that its conversation shows a model as
+    /// well; the newest 500.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn calls_done(&self, lease: &Lease, in_conversation: bool) -> Result<Vec<CallRequest>, StoreError> {
         let rows = query!(
-            "SELECT request_id, name, arguments FROM tool_calls c JOIN turns t USING (turn_id)
-             WHERE (t.turn_id = $1 OR ($3 AND t.conversation_id = $2))
-               AND (c.state = 'done' OR (c.state = 'failed' AND EXISTS (
-                   SELECT FROM operations o WHERE o.tool_call_id = c.tool_call_id AND o.state IN ('done', 'unknown'))))
-             ORDER BY tool_call_id DESC LIMIT 500",
+            r#"SELECT c.request_id AS "request_id!", c.name AS "name!", c.arguments AS "arguments!"
+             FROM ((SELECT $1::bigint AS turn_id)
+                   UNION ALL
+                   (SELECT earlier.turn_id FROM lineage($2) line CROSS JOIN LATERAL (
+                        SELECT turn_id FROM turns WHERE $3 AND conversation_id = line.conversation_id AND turn_id < $1
+                          AND turn_id <= line.up_to ORDER BY turn_id DESC LIMIT 500) earlier
+                    ORDER BY turn_id DESC LIMIT 500)) t
+             CROSS JOIN LATERAL (
+                 SELECT * FROM tool_calls c WHERE c.turn_id = t.turn_id AND (c.state = 'done' OR (c.state = 'failed' AND EXISTS (
+                     SELECT FROM operations o WHERE o.tool_call_id = c.tool_call_id AND o.state IN ('done', 'unknown')))) OFFSET 0) c
+             ORDER BY c.tool_call_id DESC LIMIT 500"#,
             lease.turn.0,
             lease.conversation.0,
             in_conversation
@@ -129,16 +158,76 @@ impl Store {
         rate: Option<Rate>,
         now: DateTime<Utc>,
     ) -> Result<StoredStep, StoreError> {
+        let stored = match self.store_in_one(lease, &step, rate, now).await {
+            // The end of the turn has actions that one statement does not take.
+            Err(StoreError::Database(error)) if is_code(&error, "L3006") => self.store_at_length(lease, &step, rate, now).await?,
+            stored => stored?,
+        };
+        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
+        Ok(stored)
+    }
+
+    /// One statement: step, message, calls, events, and the end of the turn if none of its actions
+    /// has anything to do.
+    async fn store_in_one(
+        &self,
+        lease: &Lease,
+        step: &NewStep<'_>,
+        rate: Option<Rate>,
+        now: DateTime<Utc>,
+    ) -> Result<StoredStep, StoreError> {
+        let (from, _) = TurnState::Running.next(TurnInput::Write)?;
+        let (state, actions) = from.next(TurnInput::Answer)?;
+        // The statement adds what the turn used up.
+        let (reason, failure, retry_after, usage, ms) = (None, None, None, None, None);
+        let ended = TurnEnded { turn: lease.turn, state, reason, failure, retry_after, usage, ms };
+        let Written { answered, calls, rate } = step.written(&self.scrubber, lease.turn, rate);
+        let statement = query!(
+            r#"SELECT sequence AS "sequence!", event AS "event!", waits AS "waits!", catalogue_version() AS "catalogue!"
+               FROM store_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
+            lease.turn.0,
+            lease.fence,
+            from.as_str(),
+            answered,
+            &calls,
+            rate.0,
+            rate.1,
+            step.last.then(|| json!(Event::from(ended))),
+            &actions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            now
+        );
+        let (pool, conversation) = (self.pool.clone(), lease.conversation);
+        self.transition(async move {
+            let (mut wakes, mut catalogue) = (false, None);
+            let mut records = Vec::new();
+            for row in statement.fetch_all(&pool).await? {
+                wakes |= row.waits;
+                catalogue = Some(CatalogueVersion(row.catalogue));
+                records.push(EventRow { sequence: row.sequence, event: row.event }.of(conversation, now)?);
+            }
+            let over = records.iter().any(|record| matches!(record.event, Event::TurnEnded(_)));
+            Ok(Done { given: StoredStep { calls: asked_for(&records), over, catalogue }, records, wakes })
+        })
+        .await
+    }
+
+    /// The same in several statements.
+    async fn store_at_length(
+        &self,
+        lease: &Lease,
+        step: &NewStep<'_>,
+        rate: Option<Rate>,
+        now: DateTime<Utc>,
+    ) -> Result<StoredStep, StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
         let over = step.last && !unit.steering_waits(lease.turn).await?;
-        let calls = unit.insert_step(lease.conversation, lease.turn, &NewStep { last: over, ..step }, rate).await?;
+        let calls = unit.insert_step(lease.conversation, lease.turn, &NewStep { last: over, ..*step }, rate).await?;
         if over {
             unit.end_turn(held, TurnEnd::Answered).await?;
         }
         unit.commit().await?;
-        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
-        Ok(StoredStep { calls, over })
+        Ok(StoredStep { calls, over, catalogue: None })
     }
 
     /// Completes a turn with words of the controller's own. Messages said into it that no model has
@@ -213,87 +302,20 @@ impl Unit {
         step: &NewStep<'_>,
         rate: Option<Rate>,
     ) -> Result<Vec<OpenCall>, StoreError> {
-        let micros = |micros: u64| i64::try_from(micros).unwrap_or(i64::MAX);
-        let tokens = |count: fn(Usage) -> u64| step.usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-        let content = self.clean(step.content).into_owned();
-        let (model, finish_reason) = (self.clean(step.model), self.clean(step.finish_reason));
-        let stored = query!(
-            "INSERT INTO steps (turn_id, number, model, finish_reason, input_tokens, output_tokens, cost_micros, created_at, unproven)
-             VALUES ($1, $2, $3, $4, $5, $6, cost_at($3, $5, $6, $8, $9), $7, $10) RETURNING step_id, cost_micros",
-            turn.0,
-            step.number,
-            &*model,
-            &*finish_reason,
-            tokens(|usage| usage.input),
-            tokens(|usage| usage.output),
-            self.now,
-            rate.map(|rate| micros(rate.input_micros)),
-            rate.map(|rate| micros(rate.output_micros)),
-            step.unproven
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        query!(
-            "INSERT INTO messages (conversation_id, turn_id, role, content, step_id, created_at)
-             VALUES ($1, $2, 'assistant', $3, $4, $5)",
+        let Written { answered, calls, rate } = step.written(&self.scrubber, turn, rate);
+        let rows = query_as!(
+            EventRow,
+            r#"SELECT sequence AS "sequence!", event AS "event!" FROM append_events($1, insert_step($1, $2, $3, $4, $5, $6), $6)"#,
             conversation.0,
-            turn.0,
-            content,
-            stored.step_id,
+            answered,
+            &calls,
+            rate.0,
+            rate.1,
             self.now
         )
-        .execute(&mut *self.tx)
+        .fetch_all(&mut *self.tx)
         .await?;
-        let answered = StepAnswered {
-            turn,
-            step: StepId(stored.step_id),
-            number: step.number,
-            model: model.into_owned(),
-            finish_reason: finish_reason.into_owned(),
-            usage: step.usage,
-            content,
-            last: step.last,
-            cost_micros: stored.cost_micros,
-            unproven: step.unproven,
-        };
-        self.append(conversation, answered.into()).await?;
-        let mut open = Vec::with_capacity(step.calls.len());
-        for (position, request) in (0..).zip(step.calls) {
-            open.push(self.insert_call(conversation, turn, StepId(stored.step_id), position, request).await?);
-        }
-        Ok(open)
-    }
-
-    async fn insert_call(
-        &mut self,
-        conversation: ConversationId,
-        turn: TurnId,
-        step: StepId,
-        position: i32,
-        request: &CallRequest,
-    ) -> Result<OpenCall, StoreError> {
-        let request = CallRequest {
-            id: self.clean(&request.id).into_owned(),
-            name: self.clean(&request.name).into_owned(),
-            arguments: self.clean(&request.arguments).into_owned(),
-        };
-        let call = query_scalar!(
-            "INSERT INTO tool_calls (turn_id, step_id, position, request_id, name, arguments, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING tool_call_id",
-            turn.0,
-            step.0,
-            position,
-            request.id,
-            request.name,
-            request.arguments,
-            self.now
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        let call = ToolCallId(call);
-        let proposed = ToolCallProposed { turn, step, call, request: request.clone(), position };
-        self.append(conversation, proposed.into()).await?;
-        Ok(OpenCall { call, request })
+        Ok(asked_for(self.take(rows, conversation)?))
     }
 
     /// Ends every call without an outcome: it was not run, or was cut in the middle. Its effects in
@@ -344,7 +366,11 @@ impl Unit {
             )
             .execute(&mut *self.tx)
             .await?;
-            let account = CallAccount { uncertain: row.begun, ..CallAccount::default() };
+            let unknown = query_scalar!(
+                r#"SELECT EXISTS (SELECT FROM operations WHERE tool_call_id = $1 AND state = 'unknown') AS "unknown!""#,
+                row.tool_call_id
+            );
+            let account = CallAccount { uncertain: unknown.fetch_one(&mut *self.tx).await?, ..CallAccount::default() };
             let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome { account, ..Outcome::failed(told) });
             // A person can also put back the rows that operations of the call deleted before the
             // cut.

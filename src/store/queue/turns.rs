@@ -1,55 +1,16 @@
-//! Turns: the only queue. Accepted in one transaction, claimed with a lease and a fencing number,
-//! ended once.
+//! Turns: the only queue. Claimed with a lease and a fencing number, ended once;
+//! [`super::accepting`] is how they come in.
 
 use chrono::{DateTime, Utc};
-use serde_json::json;
 use sqlx::{query, query_scalar};
 
-use crate::domain::{ConversationId, Failure, Image, Machine, MessageId, Origin, TurnAction, TurnId, TurnInput, TurnState};
-use crate::facts::{TurnEnded, TurnQueued, TurnStarted};
+use super::account::TurnAccount;
+use crate::domain::{ConversationId, Failure, Machine, TurnAction, TurnId, TurnInput, TurnState};
+use crate::facts::{Event, TurnEnded, TurnStarted};
 use crate::failpoint::{self, Point};
 use crate::store::lease::LockedTurn;
-use crate::store::{Lease, NewImage, Store, StoreError, Unit, word};
-
-/// A message on its way in.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NewMessage<'a> {
-    /// Its words.
-    pub content: &'a str,
-    /// The id that the client gave it.
-    pub client_id: Option<&'a str>,
-    /// True if the running turn is to see it, if one runs.
-    pub steer: bool,
-    /// Its images.
-    pub images: &'a [NewImage],
-}
-
-/// The facts about a message besides its words.
-#[derive(Clone, Debug, Default)]
-pub(super) struct MessageExtras {
-    /// Its images, which are kept already.
-    pub(super) images: Vec<Image>,
-    /// Its former number, in a turn that ended without having seen it.
-    pub(super) moved: Option<MessageId>,
-}
-
-impl MessageExtras {
-    /// A message that brings these images.
-    pub(super) fn of<'a>(images: impl IntoIterator<Item = &'a NewImage>) -> Self {
-        Self { images: images.into_iter().map(|new| new.image.clone()).collect(), moved: None }
-    }
-}
-
-/// An accepted input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accepted {
-    /// The turn that will react to it.
-    pub turn: TurnId,
-    /// Its conversation.
-    pub conversation: ConversationId,
-    /// True if the same message was accepted before; nothing new was written.
-    pub again: bool,
-}
+use crate::store::transition::{Done, EventRow};
+use crate::store::{Lease, Store, StoreError, Unit, word};
 
 /// The ways a turn ends.
 #[derive(Clone, Copy, Debug)]
@@ -67,88 +28,57 @@ pub(super) enum TurnEnd<'a> {
 }
 
 impl Store {
-    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again
-    /// gives the same turn. It decides nothing, whatever its words: see [`Store::answer`].
-    ///
-    /// # Errors
-    /// [`StoreError::NoConversation`], or if the database does not answer; then nothing was
-    /// accepted.
-    pub async fn accept_message(
-        &self,
-        conversation: ConversationId,
-        client_id: Option<&str>,
-        content: &str,
-        now: DateTime<Utc>,
-    ) -> Result<Accepted, StoreError> {
-        self.accept(conversation, NewMessage { content, client_id, ..NewMessage::default() }, now).await
-    }
-
-    /// The same for any message; one that steers becomes part of the running turn, if one runs.
-    ///
-    /// # Errors
-    /// As [`Store::accept_message`].
-    pub async fn accept(
-        &self,
-        conversation: ConversationId,
-        message: NewMessage<'_>,
-        now: DateTime<Utc>,
-    ) -> Result<Accepted, StoreError> {
-        self.has_room()?;
-        if message.steer
-            && let Some(accepted) = self.accept_into_turn(conversation, &message, now).await?
-        {
-            return Ok(accepted);
-        }
-        let mut unit = self.begin(now).await?;
-        unit.hold_conversation(conversation).await?;
-        if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
-            return Ok(known);
-        }
-        unit.keep_images(message.images).await?;
-        let turn = unit.queue_message(conversation, Origin::Message, &message, MessageExtras::of(message.images)).await?;
-        unit.commit().await?;
-        failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
-        Ok(Accepted { turn, conversation, again: false })
-    }
-
-    /// Takes up the oldest turn that is first in its conversation, and that nobody holds, or one of
-    /// the servers `gone`. A person's message goes before turns of tasks, however many fell due.
+    /// Takes up the first turn that can be taken up: see [`Store::claim_some`].
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn claim(&self, owner: &str, gone: &[String], now: DateTime<Utc>) -> Result<Option<Lease>, StoreError> {
-        let mut unit = self.begin(now).await?;
-        let row = query!(
-            "WITH next AS (
-                 SELECT turn_id, conversation_id FROM turns t
-                 WHERE ended_at IS NULL AND state = ANY($4)
-                   AND (lease_owner = ANY($3) OR (lease_owner IS NULL AND coalesce(lease_until, '-infinity') <= $2))
-                   AND NOT EXISTS (
-                       SELECT FROM turns earlier
-                       WHERE earlier.conversation_id = t.conversation_id AND earlier.turn_id < t.turn_id AND earlier.ended_at IS NULL)
-                 ORDER BY origin = 'task', turn_id LIMIT 1 FOR UPDATE SKIP LOCKED)
-             UPDATE turns SET state = $5, fence = fence + 1, lease_owner = $1, lease_until = $2,
-                    takes = CASE WHEN taken_at = turn_place(turns.turn_id) THEN takes + 1 ELSE 1 END,
-                    taken_at = turn_place(turns.turn_id)
-             FROM next JOIN conversations ON conversations.conversation_id = next.conversation_id
-             WHERE turns.turn_id = next.turn_id
-             RETURNING turns.turn_id, turns.conversation_id, turns.fence, turns.origin, turns.takes, conversations.profile",
+        Ok(self.claim_some(owner, gone, 1, now).await?.pop())
+    }
+
+    /// Takes up turns that are first in their conversations, and that nobody holds, or one of the
+    /// servers `gone`; the oldest first, at most so many. A person's message goes before turns of
+    /// tasks, however many fell due.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn claim_some(
+        &self,
+        owner: &str,
+        gone: &[String],
+        most: usize,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Lease>, StoreError> {
+        let statement = query!(
+            r#"SELECT conversation AS "conversation!", profile AS "profile!", origin AS "origin!", takes AS "takes!",
+                      sequence AS "sequence!", event AS "event!"
+               FROM claim_turns($1, $2, $3, $4, $5, $6)"#,
             owner,
-            now,
             gone,
             &TurnState::before(TurnInput::Claim),
-            TurnState::after(TurnInput::Claim).map(TurnState::as_str)
-        )
-        .fetch_optional(&mut *unit.tx)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let (turn, conversation) = (TurnId(row.turn_id), ConversationId(row.conversation_id));
-        let (fence, origin, takes) = (row.fence, word(&row.origin)?, row.takes);
-        let lease = Lease { turn, conversation, profile: row.profile, fence, origin, takes };
-        unit.append(lease.conversation, TurnStarted { turn: lease.turn, fence: lease.fence }.into()).await?;
-        unit.commit().await?;
-        failpoint::hit(Point::AfterClaim).map_err(sqlx::Error::Io)?;
-        Ok(Some(lease))
+            TurnState::after(TurnInput::Claim).map(TurnState::as_str),
+            i32::try_from(most).unwrap_or(i32::MAX),
+            now
+        );
+        let pool = self.pool.clone();
+        let leases = self.transition(async move {
+            let (mut leases, mut records) = (Vec::new(), Vec::new());
+            for row in statement.fetch_all(&pool).await? {
+                let conversation = ConversationId(row.conversation);
+                let record = EventRow { sequence: row.sequence, event: row.event }.of(conversation, now)?;
+                if let Event::TurnStarted(TurnStarted { turn, fence }) = record.event {
+                    let origin = word(&row.origin)?;
+                    leases.push(Lease { turn, conversation, profile: row.profile, fence, origin, takes: row.takes });
+                }
+                records.push(record);
+            }
+            Ok(Done::new(leases, records))
+        });
+        let leases = leases.await?;
+        if !leases.is_empty() {
+            failpoint::hit(Point::AfterClaim).map_err(sqlx::Error::Io)?;
+        }
+        Ok(leases)
     }
 
     /// Gives back all turns under this name, except those in hand. Only the owner itself knows
@@ -295,83 +225,6 @@ impl Store {
 }
 
 impl Unit {
-    /// Locks the conversation's row, which puts its turns in one order.
-    pub(super) async fn hold_conversation(&mut self, conversation: ConversationId) -> Result<(), StoreError> {
-        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
-            .fetch_optional(&mut *self.tx)
-            .await?
-            .ok_or(StoreError::NoConversation(conversation))?;
-        Ok(())
-    }
-
-    /// The turn of an earlier message with this id, if there was one. The caller holds the
-    /// conversation's row lock.
-    pub(super) async fn accepted_before(
-        &mut self,
-        conversation: ConversationId,
-        client_id: Option<&str>,
-    ) -> Result<Option<Accepted>, StoreError> {
-        let Some(client_id) = client_id else { return Ok(None) };
-        let known = query_scalar!(
-            r#"SELECT turn_id AS "turn_id!" FROM turns WHERE conversation_id = $1 AND client_id = $2
-               UNION ALL SELECT turn_id FROM messages WHERE conversation_id = $1 AND client_id = $2
-               UNION ALL SELECT turn_id FROM approvals WHERE conversation_id = $1 AND client_id = $2"#,
-            conversation.0,
-            client_id
-        );
-        let known = known.fetch_optional(&mut *self.tx).await?;
-        Ok(known.map(|turn| Accepted { turn: TurnId(turn), conversation, again: true }))
-    }
-
-    /// Queues a turn with its input. The caller holds the conversation's row lock.
-    pub(super) async fn queue_turn(
-        &mut self,
-        conversation: ConversationId,
-        origin: Origin,
-        client_id: Option<&str>,
-        content: &str,
-    ) -> Result<TurnId, StoreError> {
-        let message = NewMessage { content, client_id, ..NewMessage::default() };
-        self.queue_message(conversation, origin, &message, MessageExtras::default()).await
-    }
-
-    /// The same for any message, whose images are kept already.
-    pub(super) async fn queue_message(
-        &mut self,
-        conversation: ConversationId,
-        origin: Origin,
-        message: &NewMessage<'_>,
-        MessageExtras { images, moved }: MessageExtras,
-    ) -> Result<TurnId, StoreError> {
-        let (content, client_id) = (self.clean(message.content).into_owned(), message.client_id);
-        let turn = query_scalar!(
-            "INSERT INTO turns (conversation_id, origin, client_id, state, created_at) VALUES ($1, $2, $3, $4, $5)
-             RETURNING turn_id",
-            conversation.0,
-            origin.as_str(),
-            client_id,
-            TurnState::FIRST.as_str(),
-            self.now
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        let message = query_scalar!(
-            "INSERT INTO messages (conversation_id, turn_id, role, content, images, created_at) VALUES ($1, $2, 'user', $3, $4, $5)
-             RETURNING message_id",
-            conversation.0,
-            turn,
-            content,
-            json!(images),
-            self.now
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        let (turn, message, client_id) = (TurnId(turn), MessageId(message), client_id.map(str::to_owned));
-        let queued = TurnQueued { turn, message, client_id, origin, content, moved, images };
-        self.append(conversation, queued.into()).await?;
-        Ok(turn)
-    }
-
     /// Ends a turn whose row the caller has locked. Open tool calls are recorded as not done.
     pub(super) async fn end_turn(&mut self, held: LockedTurn, end: TurnEnd<'_>) -> Result<(), StoreError> {
         let (input, reason, failure, retry_after) = match end {
@@ -383,8 +236,8 @@ impl Unit {
         };
         let reason = reason.map(|reason| self.clean(reason).into_owned());
         let state = self.advance(held, input, reason.as_deref()).await?;
-        let (usage, ms) = self.account_of(held.turn).await?;
-        let ended = TurnEnded { turn: held.turn, state, reason, failure, retry_after, usage: Some(usage), ms };
+        let TurnAccount { usage, ms } = self.account_of(held.turn).await?;
+        let ended = TurnEnded { turn: held.turn, state, reason, failure, retry_after, usage: Some(usage), ms: Some(ms) };
         self.append(held.conversation, ended.into()).await?;
         Ok(())
     }

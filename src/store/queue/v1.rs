@@ -4,10 +4,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
-use super::turns::MessageExtras;
+use super::accepting::MessageExtras;
 use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
 use crate::failpoint::{self, Point};
-use crate::store::{Lease, NewImage, NewMessage, Store, StoreError, Unit};
+use crate::store::{NewImage, NewMessage, Store, StoreError, Unit};
 use crate::wire::MAX_MESSAGE_BYTES;
 
 /// A sha256 over a client's messages or requests.
@@ -153,19 +153,6 @@ impl Store {
     pub async fn keep_told(&self, request: i64, told: &Fingerprint) -> Result<(), StoreError> {
         query!("UPDATE v1_requests SET told = $2 WHERE v1_request_id = $1", request, &told[..]).execute(&self.pool).await?;
         Ok(())
-    }
-
-    /// The most tokens of each step of a turn, if its client set them.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn answer_tokens_of(&self, lease: &Lease) -> Result<Option<u32>, StoreError> {
-        let said = query_scalar!(
-            "SELECT answer_tokens FROM v1_requests WHERE conversation_id = $1 AND turn_id = $2",
-            lease.conversation.0,
-            lease.turn.0
-        );
-        Ok(said.fetch_optional(&self.pool).await?.flatten().and_then(|tokens| tokens.try_into().ok()))
     }
 
     /// The approval for which an earlier turn of the same conversation waits, and this turn behind

@@ -1,7 +1,7 @@
 //! Events of all streams, as a person looks for them, and what the heartbeat has before it.
 
 use chrono::{DateTime, Utc};
-use sqlx::query;
+use sqlx::{query, raw_sql};
 
 use crate::domain::ConversationId;
 use crate::facts::EventRecord;
@@ -33,10 +33,16 @@ impl Store {
     /// # Errors
     /// If the database does not answer or holds an event of a newer version.
     pub async fn find_events(&self, filter: &EventFilter, limit: i64) -> Result<Vec<(i64, EventRecord)>, StoreError> {
+        // With these values, and not for all there may be: what is rare is then found along its index.
+        let mut tx = self.pool.begin().await?;
+        raw_sql("SET LOCAL plan_cache_mode = force_custom_plan").execute(&mut *tx).await?;
         let rows = query!(
             "SELECT position, conversation_id, sequence, payload, created_at FROM events
              WHERE ($1::bigint IS NULL OR position < $1) AND ($2::text IS NULL OR kind = $2)
-               AND ($3::text IS NULL OR coalesce(payload ->> 'name', payload #>> '{request,name}', payload #>> '{shown,tool}') = $3)
+               AND ($3::text IS NULL
+                    OR (coalesce(payload ->> 'name', payload #>> '{request,name}', payload #>> '{shown,tool}') = $3
+                        AND kind IN ('tool_call_proposed', 'tool_call_ended', 'approval_requested', 'capability_installed',
+                                     'capability_changed')))
                AND ($4::boolean IS NULL
                     OR (kind = 'tool_call_ended' AND (payload #>> '{outcome,ok}' = 'true') = $4)
                     OR (kind = 'turn_ended' AND (payload ->> 'state' = 'completed') = $4))
@@ -52,7 +58,9 @@ impl Store {
             filter.to,
             limit
         );
-        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        let rows = rows.fetch_all(&mut *tx).await?;
+        tx.commit().await?;
+        let rows = rows.into_iter();
         rows.map(|row| Ok((row.position, record(row.conversation_id, row.sequence, row.created_at, row.payload)?))).collect()
     }
 
@@ -62,9 +70,11 @@ impl Store {
     /// As [`Store::find_events`].
     pub async fn heartbeat_events(&self, limit: i64) -> Result<Vec<(i64, EventRecord)>, StoreError> {
         let rows = query!(
-            "SELECT position, conversation_id, sequence, payload, created_at FROM events
-             WHERE kind IN ('tasks_fired', 'tasks_held') OR (kind = 'approval_decided' AND payload ->> 'channel' = 'clock')
-             ORDER BY position DESC LIMIT $1",
+            r#"SELECT position AS "position!", conversation_id AS "conversation_id!", sequence AS "sequence!", payload AS "payload!",
+                      created_at AS "created_at!"
+             FROM (SELECT * FROM events WHERE kind = 'tasks_fired' UNION ALL SELECT * FROM events WHERE kind = 'tasks_held'
+                   UNION ALL SELECT * FROM events WHERE kind = 'approval_decided' AND payload ->> 'channel' = 'clock') done
+             ORDER BY position DESC LIMIT $1"#,
             limit
         );
         let rows = rows.fetch_all(&self.pool).await?.into_iter();

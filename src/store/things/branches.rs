@@ -38,8 +38,7 @@ impl Store {
         let row = query!("SELECT branch_of, branch_sequence FROM conversations WHERE conversation_id = $1", conversation.0)
             .fetch_optional(&self.pool)
             .await?;
-        let place = row.and_then(|row| row.branch_of.zip(row.branch_sequence));
-        Ok(place.map(|(conversation, seq)| BranchPoint { conversation: ConversationId(conversation), seq }))
+        Ok(row.and_then(|row| branch_point(row.branch_of, row.branch_sequence)))
     }
 
     /// A person's own title of a conversation, if there is one.
@@ -52,4 +51,9 @@ impl Store {
             .await?
             .ok_or(StoreError::NoConversation(conversation))
     }
+}
+
+/// The place that these columns name; `None` if the conversation is no branch.
+pub(super) fn branch_point(of: Option<i64>, sequence: Option<i64>) -> Option<BranchPoint> {
+    of.zip(sequence).map(|(conversation, seq)| BranchPoint { conversation: ConversationId(conversation), seq })
 }

@@ -1,11 +1,16 @@
 //! Capabilities: every version is kept, one of each name is live.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use serde_json::json;
+use sqlx::{query_as, query_scalar};
 
 use crate::domain::{CapabilityVersion, ConversationId, Draft, TurnId};
-use crate::facts::CapabilityInstalled;
+use crate::facts::{CapabilityInstalled, Event, EventRecord};
 use crate::governor::Permit;
+use crate::store::agent_sql::is_code;
+use crate::store::transition::EventRow;
 use crate::store::{Store, StoreError, Unit, value, word};
 
 /// How many of the newest calls tell which tools were used lately.
@@ -95,58 +100,39 @@ impl Unit {
         built: CheckedComponent<'_>,
         replaces: Option<&CapabilityVersion>,
     ) -> Result<i32, StoreError> {
-        // Two turns may write the same name at once: the second waits here for the first. The lock
-        // is on a table of ours, since any login can hold an advisory one.
-        query!("LOCK TABLE capability_versions IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
-        let live =
-            query_scalar!("SELECT version FROM capabilities WHERE name = $1 AND state = 'installed' FOR UPDATE", draft.name)
-                .fetch_optional(&mut *self.tx)
-                .await?;
-        if live != replaces.map(|replaced| replaced.version) {
-            return Err(StoreError::Changed(draft.name.clone()));
-        }
-        if replaces.is_some_and(|replaced| !replaced.grants.cover(&draft.grants)) {
-            // The person said “always” of the powers until now.
-            query!("DELETE FROM tool_rules WHERE tool = $1 AND rule = 'always'", draft.name).execute(&mut *self.tx).await?;
-        }
-        let kept = query!(
-            r#"INSERT INTO capability_versions
-                 (name, version, description, language, source, parameters, grants, tests, component, sha256, engine, created_at)
-             SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
-             FROM capability_versions WHERE name = $1
-             RETURNING version, capability_fingerprint(capability_versions) AS "fingerprint!""#,
-            draft.name,
+        let (version, fingerprint) = (0, String::new()); // the database gives these
+        let event = CapabilityInstalled {
+            name: draft.name.clone(),
+            version,
+            sha256: built.sha256.to_owned(),
+            grants: json!(draft.grants),
+            fingerprint,
+        };
+        let rows = query_as!(
+            EventRow,
+            r#"SELECT sequence AS "sequence!", event AS "event!"
+               FROM install_capability($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"#,
+            conversation.0,
+            json!(Event::from(event)),
             draft.description,
             draft.language.as_str(),
             draft.source,
             draft.parameters,
-            serde_json::json!(draft.grants),
-            serde_json::json!(draft.tests),
+            json!(draft.tests),
             built.component,
-            built.sha256,
             built.engine,
+            replaces.map(|replaced| replaced.version),
+            replaces.is_some_and(|replaced| !replaced.grants.cover(&draft.grants)),
             self.now
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        query!(
-            "INSERT INTO capabilities (name, version, created_at, updated_at) VALUES ($1, $2, $3, $3)
-             ON CONFLICT (name) DO UPDATE SET version = $2, state = 'installed', updated_at = $3",
-            draft.name,
-            kept.version,
-            self.now
-        )
-        .execute(&mut *self.tx)
-        .await?;
-        let event = CapabilityInstalled {
-            name: draft.name.clone(),
-            version: kept.version,
-            sha256: built.sha256.to_owned(),
-            grants: serde_json::json!(draft.grants),
-            fingerprint: kept.fingerprint,
-        };
-        self.append(conversation, event.into()).await?;
-        Ok(kept.version)
+        );
+        let rows = rows.fetch_all(&mut *self.tx).await.map_err(|error| match error {
+            error if is_code(&error, "L3007") => StoreError::Changed(draft.name.clone()),
+            error => error.into(),
+        })?;
+        match self.take(rows, conversation)? {
+            [EventRecord { event: Event::CapabilityInstalled(installed), .. }] => Ok(installed.version),
+            other => Err(StoreError::Unreadable(format!("a capability was installed with these events: {other:?}"))),
+        }
     }
 }
 
@@ -156,14 +142,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
-        let rows = query!(
-            "SELECT name, version, description, parameters FROM capabilities JOIN capability_versions USING (name, version)
-             WHERE state = 'installed' ORDER BY name"
-        )
-        .fetch_all(&self.pool)
-        .await?;
-        let summary = |name, version, description, parameters| CapabilitySummary { name, version, description, parameters };
-        Ok(rows.into_iter().map(|row| summary(row.name, row.version, row.description, row.parameters)).collect())
+        Ok(self.catalogue(None).await?.capabilities().map(|listed| listed.summary.clone()).collect())
     }
 
     /// The names of tools, the newest first: those called or installed last when the turn began.
@@ -192,24 +171,8 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer or holds a version this program cannot read.
-    pub async fn capability(&self, name: &str) -> Result<Option<CapabilityVersion>, StoreError> {
-        let row = sqlx::query_as!(
-            VersionRow,
-            "SELECT name, version, description, language, source, parameters, grants, tests, component, sha256, engine,
-                    capability_versions.created_at
-             FROM capabilities JOIN capability_versions USING (name, version) WHERE name = $1 AND state = 'installed'",
-            name
-        );
-        row.fetch_optional(&self.pool).await?.map(CapabilityVersion::try_from).transpose()
-    }
-
-    /// True if a capability has this name and a person disabled it.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn is_disabled(&self, name: &str) -> Result<bool, StoreError> {
-        let state = query_scalar!("SELECT state FROM capabilities WHERE name = $1", name).fetch_optional(&self.pool).await?;
-        Ok(state.is_some_and(|state| state == "disabled"))
+    pub async fn capability(&self, name: &str) -> Result<Option<Arc<CapabilityVersion>>, StoreError> {
+        self.catalogue(None).await?.live(self, name).await
     }
 
     /// The newest calls of a capability that succeeded and did nothing outside the sandbox, so that

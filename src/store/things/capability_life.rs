@@ -198,7 +198,7 @@ impl Unit {
 
     async fn append_change(&mut self, main: ConversationId, name: &str, live: Live) -> Result<(), StoreError> {
         let event = CapabilityChanged { name: name.to_owned(), version: live.version, enabled: live.enabled };
-        self.append(main, event.into()).await.map(drop)
+        self.append(main, event.into()).await
     }
 
     async fn grants_of(&mut self, name: &str, version: i32) -> Result<Grants, LifeError> {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_as};
 
+use super::branches::branch_point;
 use crate::domain::{ConversationId, Role, TurnId};
 use crate::facts::{Event, EventRecord};
 use crate::store::{Store, StoreError, value, word};
@@ -59,6 +60,8 @@ struct Row {
     waiting: i64,
     pinned: bool,
     archived: bool,
+    branch_of: Option<i64>,
+    branch_sequence: Option<i64>,
 }
 
 impl From<Row> for ListedConversation {
@@ -73,6 +76,7 @@ impl From<Row> for ListedConversation {
             waiting: row.waiting,
             pinned: row.pinned,
             archived: row.archived,
+            from: branch_point(row.branch_of, row.branch_sequence),
         }
     }
 }
@@ -90,7 +94,8 @@ fn title_of(message: &str) -> Option<String> {
 /// The words of a search as Postgres reads them: each must begin a word of the text. Postgres takes
 /// a quoted word apart as it does the text. `None` if there are none.
 fn words_of(asked: &str) -> Option<String> {
-    let words = asked.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    let words = asked.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words = words.filter(|word| word.contains(char::is_alphanumeric));
     let words: Vec<_> = words.map(|word| format!("'{}':*", word.replace('\\', r"\\").replace('\'', "''"))).collect();
     (!words.is_empty()).then(|| words.join(" & "))
 }
@@ -124,6 +129,7 @@ impl Store {
                    (SELECT left(m.content, 1000) FROM messages m WHERE m.conversation_id = c.conversation_id AND role = 'user'
                     ORDER BY message_id LIMIT 1) AS first,
                    active_at AS "active_at!", pinned AS "pinned!",
+                   branch_of, branch_sequence,
                    EXISTS (SELECT FROM turns t WHERE t.conversation_id = c.conversation_id AND t.ended_at IS NULL) AS "running!",
                    (SELECT count(*) FROM approvals a WHERE a.conversation_id = c.conversation_id AND a.state = 'pending') AS "waiting!"
                FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence,
@@ -209,15 +215,18 @@ impl Store {
                      WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
                      ORDER BY message_id DESC LIMIT $2) AS m
                JOIN conversations c ON c.conversation_id = m.conversation_id
-               WHERE deleted_at IS NULL OR deleted_at < m.created_at
+               LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
+               WHERE deleted_at IS NULL OR deleted_at < e.created_at
                ORDER BY message_id DESC"#,
             words,
             limit
         );
         let titles = query!(
-            r#"SELECT conversation_id, title AS "title!", created_at FROM conversations
-               WHERE title IS NOT NULL AND deleted_at IS NULL AND to_tsvector('simple', title) @@ to_tsquery('simple', $1)
-               ORDER BY conversation_id DESC LIMIT $2"#,
+            r#"SELECT c.conversation_id, title AS "title!", c.created_at
+               FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
+               WHERE title IS NOT NULL AND (deleted_at IS NULL OR deleted_at < e.created_at)
+                 AND to_tsvector('simple', title) @@ to_tsquery('simple', $1)
+               ORDER BY c.conversation_id DESC LIMIT $2"#,
             words,
             limit
         );

@@ -1,11 +1,12 @@
 //! Servers of other people's tools, and the tools that they last listed.
 
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sqlx::query;
 
 use crate::domain::{McpDefinition, McpTransport};
-use crate::store::{Store, StoreError, value};
+use crate::store::{Store, StoreError};
 
 /// A server as an operator added it.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub struct McpServer {
 }
 
 /// A tool of such a server, as the server last listed it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct McpTool {
     /// The name for models.
     pub tool: String,
@@ -82,9 +83,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer or holds one that this version cannot read.
     pub async fn mcp_servers(&self) -> Result<Vec<McpServer>, StoreError> {
-        let rows = query!("SELECT name, transport, created_at FROM mcp_servers ORDER BY name").fetch_all(&self.pool).await?;
-        let server = |name, transport, created_at| Ok(McpServer { name, transport: value(transport)?, created_at });
-        rows.into_iter().map(|row| server(row.name, row.transport, row.created_at)).collect()
+        self.catalogue(None).await?.servers()
     }
 
     /// One server; `None` if none has this name.
@@ -92,7 +91,7 @@ impl Store {
     /// # Errors
     /// As [`Store::mcp_servers`].
     pub async fn mcp_server(&self, name: &str) -> Result<Option<McpServer>, StoreError> {
-        Ok(self.mcp_servers().await?.into_iter().find(|server| server.name == name))
+        self.catalogue(None).await?.server(name)
     }
 
     /// The tools that servers list, by their names for models.
@@ -100,24 +99,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn mcp_tools(&self) -> Result<Vec<McpTool>, StoreError> {
-        let tools = sqlx::query_as!(
-            McpTool,
-            "SELECT tool, server, name, description, parameters, version, changed_at FROM mcp_tools WHERE listed ORDER BY tool"
-        );
-        Ok(tools.fetch_all(&self.pool).await?)
-    }
-
-    /// One of them; `None` if no server lists it.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn mcp_tool(&self, tool: &str) -> Result<Option<McpTool>, StoreError> {
-        let found = sqlx::query_as!(
-            McpTool,
-            "SELECT tool, server, name, description, parameters, version, changed_at FROM mcp_tools WHERE tool = $1 AND listed",
-            tool
-        );
-        Ok(found.fetch_optional(&self.pool).await?)
+        Ok(self.catalogue(None).await?.external().cloned().collect())
     }
 
     /// Keeps the tools that a server lists now, and returns those whose definition changed. A rule

@@ -3,10 +3,12 @@
 
 pub(super) mod activity;
 pub(super) mod attachments;
+mod bodies;
 mod branches;
 pub(super) mod capabilities;
 pub(super) mod capability_life;
 mod capability_use;
+pub(super) mod catalogue;
 mod conversations;
 pub(super) mod finding;
 pub(super) mod history;

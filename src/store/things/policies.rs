@@ -1,11 +1,33 @@
 //! The policy of each profile: mode, governor, budgets, and rules for single tools.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use sqlx::{query, query_scalar};
 
 use crate::domain::{Budgets, ConversationId, Mode, ProfilePolicy, Rule};
 use crate::store::{Store, StoreError, value, word};
+
+/// The settings of a profile as the database has them.
+#[derive(Debug, Deserialize)]
+pub(super) struct StoredPolicy {
+    pub(super) profile: String,
+    mode: String,
+    governor: bool,
+    budgets: Value,
+    models: Vec<String>,
+}
+
+impl StoredPolicy {
+    /// The policy, with these rules for single tools.
+    pub(super) fn read(&self, rules: BTreeMap<String, Rule>) -> Result<ProfilePolicy, StoreError> {
+        let Self { profile: _, mode, governor, budgets, models } = self;
+        let (mode, budgets) = (word(mode)?, value(budgets.clone())?);
+        Ok(ProfilePolicy { mode, governor: *governor, budgets, rules, models: models.clone() })
+    }
+}
 
 impl Store {
     /// The policy of a profile.
@@ -14,37 +36,7 @@ impl Store {
     /// If the database does not answer. A stored policy that cannot be read is an error too, never
     /// the default.
     pub async fn policy(&self, profile: &str) -> Result<ProfilePolicy, StoreError> {
-        self.stored_policy(Some(profile), None).await
-    }
-
-    /// The policy of a conversation's profile.
-    ///
-    /// # Errors
-    /// As for [`Store::policy`]. A conversation that is not there has the default.
-    pub async fn policy_of(&self, conversation: ConversationId) -> Result<ProfilePolicy, StoreError> {
-        self.stored_policy(None, Some(conversation)).await
-    }
-
-    /// The caller gives one of both.
-    async fn stored_policy(&self, profile: Option<&str>, of: Option<ConversationId>) -> Result<ProfilePolicy, StoreError> {
-        let row = query!(
-            r#"SELECT p.mode AS "mode?", p.governor AS "governor?", p.budgets AS "budgets?", p.models AS "models?",
-                      (SELECT jsonb_object_agg(tool, rule) FROM tool_rules r WHERE r.profile = wanted.profile) AS rules
-               FROM (SELECT coalesce($1, (SELECT profile FROM conversations WHERE conversation_id = $2)) AS profile) AS wanted
-               LEFT JOIN profile_policies p USING (profile)"#,
-            profile,
-            of.map(|conversation| conversation.0)
-        )
-        .fetch_one(&self.pool)
-        .await?;
-        let default = ProfilePolicy::default();
-        Ok(ProfilePolicy {
-            mode: row.mode.as_deref().map_or(Ok(default.mode), word)?,
-            governor: row.governor.unwrap_or(default.governor),
-            budgets: row.budgets.map_or(Ok(default.budgets), value)?,
-            rules: row.rules.map_or(Ok(default.rules), value)?,
-            models: row.models.unwrap_or_default(),
-        })
+        self.catalogue(None).await?.policy(profile)
     }
 
     /// Sets the policy of a profile; its rules for single tools stay.

@@ -90,19 +90,6 @@ impl Store {
         stored.fetch_optional(&self.pool).await?.flatten().map(value).transpose()
     }
 
-    /// The turn's calls that have their outcome, oldest first: tool and arguments, as the model
-    /// wrote them.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn calls_made(&self, turn: TurnId) -> Result<Vec<(String, String)>, StoreError> {
-        let rows = query!(
-            "SELECT name, arguments FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed' ORDER BY tool_call_id",
-            turn.0
-        );
-        Ok(rows.fetch_all(&self.pool).await?.into_iter().map(|row| (row.name, row.arguments)).collect())
-    }
-
     /// A person's task for a turn: the words that it reacts to, and those said into it that a step
     /// has seen.
     ///

@@ -4,11 +4,8 @@
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use crate::domain::{ConversationId, TurnId};
+use crate::domain::TurnId;
 use crate::store::{Lease, RequestCost, Store, StoreError, storable};
-
-/// After a useless answer, no summary is asked for in so many turns of the conversation.
-const TURNS_BETWEEN_TRIES: i64 = 8;
 
 /// A model's summary of a conversation's older turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,33 +37,6 @@ pub struct NewSummary<'a> {
 }
 
 impl Store {
-    /// The summaries of a conversation, as its turn `turn` finds them.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn summaries_of(&self, conversation: ConversationId, turn: TurnId) -> Result<Summaries, StoreError> {
-        let row = query!(
-            r#"SELECT s.up_to_turn AS "up_to_turn?", s.content AS "content?", EXISTS (
-                   SELECT FROM summaries f
-                   WHERE f.conversation_id = $1 AND f.content IS NULL AND f.summary_id > coalesce(s.summary_id, 0) AND $3 >
-                         (SELECT count(*) FROM turns t WHERE t.conversation_id = $1 AND t.turn_id > f.turn_id AND t.turn_id <= $2)
-               ) AS "failed!"
-               FROM (SELECT) one LEFT JOIN (
-                   SELECT summary_id, up_to_turn, content FROM lineage($1) JOIN summaries USING (conversation_id)
-                   WHERE content IS NOT NULL AND up_to_turn < $2 AND up_to_turn <= up_to ORDER BY up_to_turn DESC, summary_id DESC LIMIT 1
-               ) s ON true"#,
-            conversation.0,
-            turn.0,
-            TURNS_BETWEEN_TRIES
-        )
-        .fetch_one(&self.pool)
-        .await?;
-        // A secret may have been set after somebody wrote its value here.
-        let content = row.content.map(|content| self.clean(&content).into_owned());
-        let latest = row.up_to_turn.zip(content).map(|(up_to, content)| Summary { up_to: TurnId(up_to), content });
-        Ok(Summaries { latest, failed_lately: row.failed })
-    }
-
     /// Stores a summary with its cost; if the answer was of no use, the cost alone.
     ///
     /// # Errors

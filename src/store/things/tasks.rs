@@ -1,9 +1,10 @@
 //! Tasks: made, read, changed and deleted. [`crate::store::queue::due_tasks`] is what happens when they fall due.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query_as, query_scalar};
+use serde::Deserialize;
+use sqlx::query_as;
 
-use crate::domain::{ConversationId, Task, TaskId, TaskStatus, TurnId};
+use crate::domain::{ConversationId, Task, TaskId, TaskStatus};
 use crate::facts::TaskChanged;
 use crate::governor::Permit;
 use crate::store::{Store, StoreError, Unit, word};
@@ -37,6 +38,7 @@ pub struct TaskChange {
 }
 
 /// A row of `tasks`, as the macros read it.
+#[derive(Debug, Deserialize)]
 pub(in crate::store) struct Row {
     pub(in crate::store) task_id: i64,
     pub(in crate::store) conversation_id: i64,
@@ -188,15 +190,6 @@ impl Unit {
 }
 
 impl Store {
-    /// The model that the tasks of a turn name.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn model_of(&self, turn: TurnId) -> Result<Option<String>, StoreError> {
-        let model = query_scalar!("SELECT task_model FROM turns WHERE turn_id = $1", turn.0);
-        Ok(model.fetch_optional(&self.pool).await?.flatten())
-    }
-
     /// Every task: open ones first, the soonest due first; at most `limit`.
     ///
     /// # Errors
@@ -207,22 +200,6 @@ impl Store {
             "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
              ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id LIMIT $1",
             limit
-        )
-        .fetch_all(&self.pool)
-        .await?;
-        rows.into_iter().map(Task::try_from).collect()
-    }
-
-    /// Open tasks that are due before `before`, the soonest first.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn tasks_due_before(&self, before: DateTime<Utc>) -> Result<Vec<Task>, StoreError> {
-        let rows = query_as!(
-            Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
-             WHERE status IN ('pending', 'in_progress') AND due_at <= $1 ORDER BY due_at, task_id",
-            before
         )
         .fetch_all(&self.pool)
         .await?;

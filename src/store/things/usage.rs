@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use sqlx::query;
 
-use crate::domain::{Budget, Budgets, Origin, Rate, Spent, Used};
-use crate::store::{Lease, Store, StoreError};
+use crate::domain::Rate;
+use crate::store::{Store, StoreError};
 use crate::wire::api::{CallCounts, Day, ModelUsage, Requests, Span, UsageReport};
 
 /// Days that a report shows one by one, today among them.
@@ -23,88 +23,6 @@ pub(super) fn count(number: i64) -> u64 {
 }
 
 impl Store {
-    /// The amounts used up in the turn, its conversation and today; and today by tasks, if a task
-    /// began the turn. This one query runs before each step, so the conversation and the day are
-    /// summed up only if `budgets` limit them, and are 0 otherwise.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn usage_of(&self, lease: &Lease, budgets: &Budgets, now: DateTime<Utc>) -> Result<Used, StoreError> {
-        let by_task = lease.origin == Origin::Task;
-        let rows = query!(
-            r#"WITH here AS (SELECT conversation_id FROM turns WHERE turn_id = $1),
-             asked AS (
-                 SELECT 'turn' AS span, step, input_tokens, output_tokens, cost_micros FROM model_requests WHERE turn_id = $1
-                 UNION ALL
-                 SELECT 'conversation', step, input_tokens, output_tokens, cost_micros
-                 FROM model_requests JOIN turns USING (turn_id) JOIN here USING (conversation_id) WHERE $3
-                 UNION ALL
-                 SELECT 'day', step, input_tokens, output_tokens, cost_micros FROM model_requests WHERE $4 AND created_at >= $2
-                 UNION ALL
-                 SELECT 'tasks', step, input_tokens, output_tokens, cost_micros
-                 FROM model_requests r JOIN turns t USING (turn_id) WHERE $6 AND r.created_at >= $2 AND t.origin = 'task'),
-             called AS (
-                 SELECT 'turn' AS span FROM tool_calls WHERE turn_id = $1 AND state <> 'proposed'
-                 UNION ALL
-                 SELECT 'conversation' FROM tool_calls c JOIN turns USING (turn_id) JOIN here USING (conversation_id)
-                 WHERE $3 AND c.state <> 'proposed'
-                 UNION ALL
-                 SELECT 'day' FROM tool_calls c JOIN steps s USING (step_id)
-                 WHERE $4 AND c.state <> 'proposed' AND s.created_at >= $2
-                 UNION ALL
-                 SELECT 'tasks' FROM tool_calls c JOIN steps s USING (step_id) JOIN turns t ON t.turn_id = c.turn_id
-                 WHERE $6 AND c.state <> 'proposed' AND s.created_at >= $2 AND t.origin = 'task'),
-             both_of AS (
-                 SELECT span, step, input_tokens AS input, output_tokens AS output, cost_micros AS cost,
-                        (cost_micros IS NULL)::int AS unpriced, 0 AS called FROM asked
-                 UNION ALL
-                 SELECT span, 0, 0, 0, 0, 0, 1 FROM called)
-             SELECT span AS "span!", sum(step) AS "steps!", sum(called) AS "called!", sum(unpriced) AS "unpriced!",
-                    least(coalesce(sum(input), 0), 9223372036854775807)::bigint AS "input!",
-                    least(coalesce(sum(output), 0), 9223372036854775807)::bigint AS "output!",
-                    least(coalesce(sum(cost), 0), 9223372036854775807)::bigint AS "cost!"
-             FROM both_of GROUP BY span
-             UNION ALL
-             -- Only one turn of a conversation runs at a time: what was started last is this one. A clock that jumps while a
-             -- runner claims it dates its start before the decision that let it go on; that time was a person's.
-             (SELECT 'seconds', coalesce(floor(extract(epoch FROM $5 - max(created_at)))::bigint, 0), 0, 0, 0, 0, 0
-              FROM (SELECT created_at FROM events JOIN here USING (conversation_id)
-                    WHERE kind IN ('turn_started', 'turn_resumed') ORDER BY sequence DESC LIMIT 2) lately)"#,
-            lease.turn.0,
-            midnight(now),
-            budgets.conversation != Budget::default(),
-            budgets.day != Budget::default(),
-            now,
-            by_task && budgets.day != Budget::default()
-        )
-        .fetch_all(&self.pool)
-        .await?;
-        let mut used = Used { tasks: by_task.then(Spent::default), ..Used::default() };
-        for row in rows {
-            let span = match row.span.as_str() {
-                "turn" => &mut used.turn,
-                "conversation" => &mut used.conversation,
-                "day" => &mut used.day,
-                "tasks" => used.tasks.get_or_insert_default(),
-                _ => {
-                    used.turn.wall_seconds = count(row.steps);
-                    continue;
-                }
-            };
-            let wall_seconds = span.wall_seconds;
-            *span = Spent {
-                steps: count(row.steps),
-                wall_seconds,
-                input_tokens: count(row.input),
-                output_tokens: count(row.output),
-                money_micros: count(row.cost),
-                unpriced: count(row.unpriced),
-                tool_calls: count(row.called),
-            };
-        }
-        Ok(used)
-    }
-
     /// The rates of models. A model without one costs an unknown amount.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use sqlx::{Connection, query, query_scalar};
 
 pub(super) use text::loses;
 
-use super::unit::Doubt;
+use super::transition::Doubt;
 use super::{Store, StoreError};
 use crate::domain::{ConversationId, ToolCallId, TurnId};
 use crate::facts::{CallUndone, EventRecord};
@@ -169,8 +169,9 @@ impl Store {
     /// If the database does not answer.
     pub async fn keep_up_to(&self, bytes: u64) -> Result<(), StoreError> {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-        query!("UPDATE undo_quota SET bytes = $1", bytes).execute(&self.pool).await?;
-        query!("SELECT keep_tables()").execute(&self.pool).await?;
+        query!("WITH kept AS (UPDATE undo_quota SET bytes = $1 WHERE bytes <> $1) SELECT keep_tables()", bytes)
+            .execute(&self.pool)
+            .await?;
         Ok(())
     }
 }

@@ -9,15 +9,15 @@ use futures::future::BoxFuture;
 
 use super::arguments;
 use super::kit::Kit;
-use super::tool::{Act, CallCard, Doing, Executed, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
+use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
 use crate::domain::{CapabilityVersion, Effect, ToolSpec};
-use crate::store::{CapabilitySummary, Crash, StoreError};
+use crate::store::{CapabilitySummary, Catalogue, Crash, StoreError};
 
 /// All live capabilities.
 pub(super) struct CapabilitySource;
 
 /// One of them.
-struct CapabilityTool(CapabilityVersion);
+struct CapabilityTool(Arc<CapabilityVersion>);
 
 /// A capability as a model is offered it.
 pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
@@ -27,25 +27,29 @@ pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
 }
 
 impl Source for CapabilitySource {
-    fn list<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<Vec<ToolSpec>, StoreError>> {
-        async move { Ok(kit.capabilities().await?.iter().map(spec).collect()) }.boxed()
+    fn list(&self, catalogue: &Catalogue) -> Vec<ToolSpec> {
+        catalogue.capabilities().map(|listed| listed.offer.get_or_init(|| spec(&listed.summary)).clone()).collect()
     }
 
-    fn find<'a>(&'a self, kit: &'a Kit, name: &'a str) -> BoxFuture<'a, Result<Option<Arc<dyn Tool>>, StoreError>> {
-        async move { Ok(kit.store.capability(name).await?.map(|live| Arc::new(CapabilityTool(live)) as Arc<dyn Tool>)) }.boxed()
+    fn find<'a>(&'a self, kit: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool> {
+        async move {
+            let live = catalogue.live(&kit.store, name).await?;
+            Ok(live.map(|live| Arc::new(CapabilityTool(live)) as Arc<dyn Tool>))
+        }
+        .boxed()
     }
 }
 
 impl Tool for CapabilityTool {
     fn spec(&self) -> ToolSpec {
-        let CapabilityVersion { name, description, parameters, version, .. } = self.0.clone();
+        let CapabilityVersion { name, description, parameters, version, .. } = CapabilityVersion::clone(&self.0);
         spec(&CapabilitySummary { name, version, description, parameters })
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         let live = &self.0;
         at_once(match asked.kit().hands.sandbox.validate_params(live, &asked.arguments) {
-            Ok(()) => Ok(Prepared { version: Some(live.version), ..Prepared::new(Self(live.clone()), Effect::Call) }),
+            Ok(()) => Ok(Prepared { version: Some(live.version), ..Prepared::new(Self(Arc::clone(live)), Effect::Call) }),
             Err(error) => Err(error.refusal().into()),
         })
     }
@@ -61,7 +65,7 @@ impl Tool for CapabilityTool {
 
 impl Act for CapabilityTool {
     fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
-        let CapabilityVersion { name, version, grants, .. } = &self.0;
+        let CapabilityVersion { name, version, grants, .. } = &*self.0;
         let powers = grants.in_words();
         let what = if powers.is_empty() {
             vec![format!("Calls the capability `{name}`, version {version}. It reaches nothing outside its sandbox.")]

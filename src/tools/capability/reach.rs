@@ -5,6 +5,7 @@
 mod http;
 mod nested;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
@@ -29,11 +30,13 @@ struct Inner {
     lease: Lease,
     policy: Arc<Policy>,
     permit: Arc<Permit>,
-    capability: CapabilityVersion,
+    capability: Arc<CapabilityVersion>,
     secrets: Secrets,
     /// The error for which this call, or one nested in it, could not write the ledger. Then the
     /// whole call has no outcome and is run again.
     broken: Arc<Mutex<Option<StoreError>>>,
+    /// True once an operation was begun.
+    begun: AtomicBool,
     /// The number of the operation that this call is within the outer call; 0 for the agent's own
     /// call.
     parent: i32,
@@ -87,7 +90,7 @@ const ANOTHER_WAY: &str = "This call was interrupted and run again, and took ano
      the list of its operations, and nothing was repeated. Look at what happened before you call it again.";
 
 /// Calls a capability with all its grants.
-pub(super) async fn call(doing: Doing<'_>, capability: CapabilityVersion) -> Result<Outcome, StoreError> {
+pub(super) async fn call(doing: Doing<'_>, capability: Arc<CapabilityVersion>) -> Result<Outcome, StoreError> {
     let Doing { tools, policy, lease, permit, proposal, .. } = doing;
     let reaching = Reaching(Arc::new(Inner {
         tools: tools.clone(),
@@ -97,6 +100,7 @@ pub(super) async fn call(doing: Doing<'_>, capability: CapabilityVersion) -> Res
         permit: Arc::clone(permit),
         capability,
         broken: Arc::default(),
+        begun: AtomicBool::new(false),
         parent: 0,
         depth: 0,
     }));
@@ -104,6 +108,8 @@ pub(super) async fn call(doing: Doing<'_>, capability: CapabilityVersion) -> Res
     let broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
     match broken {
         Some(error) => Err(error),
+        // Neither this run nor an earlier one can have left anything uncertain.
+        None if lease.fence == 1 && !reaching.0.begun.load(Ordering::Relaxed) => Ok(outcome),
         None => tools.kit.with_uncertain(permit.call(), outcome).await,
     }
 }
@@ -213,6 +219,7 @@ impl Reaching {
 impl Reach for Reaching {
     fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
         let (reaching, ordinal) = (self.clone(), self.ordinal(&operation));
+        self.0.begun.store(true, Ordering::Relaxed);
         async move {
             match reaching.done(ordinal, operation.request).await {
                 Ok(answer) => Ok(answer),

@@ -58,6 +58,9 @@ pub struct ListedConversation {
     pub pinned: bool,
     /// True if a person put it away.
     pub archived: bool,
+    /// The place that it goes on from, if it is a branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<BranchPoint>,
 }
 
 /// Body of `PATCH /api/conversations/{id}`; what is absent stays.

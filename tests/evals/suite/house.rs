@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use level3::app::{App, DataFolder, Outside, listen};
+use level3::app::{App, DataFolder, Opening, Outside, listen};
 use level3::clock::{Clock, SystemClock, SystemRandom};
 use level3::config::Config;
 use level3::domain::{CallRequest, ConversationId, TurnId};
@@ -51,7 +51,9 @@ impl House {
         };
         let taken = DataFolder::take(&config.data_dir, &SystemRandom).unwrap();
         let listener = listen(config.listen).await.unwrap();
-        let app = App::start(&config, taken, &Database::inside(cluster(), &database), listener, outside).await.unwrap();
+        let opening = Opening::begin(&taken, &outside);
+        let inside = Database::inside(cluster(), &database);
+        let app = App::start(&config, taken, opening, &inside, listener, outside).await.unwrap();
         // The main conversation is the first.
         app.store().main_conversation(SystemClock.now()).await.unwrap();
         let aside = app.store().create_conversation(SystemClock.now()).await.unwrap();

@@ -1,5 +1,6 @@
 //! The logins, on a real server: the limits of the agent's SQL, whoever prepares it and how often.
 
+mod mark;
 mod pooler;
 
 use std::fs;

@@ -54,7 +54,8 @@ fn the_first_line_says_why() {
 #[test]
 fn nothing_is_taken_away_and_no_column_is_added_that_old_rows_cannot_have() {
     for (name, text) in migrations() {
-        let text = text.to_ascii_uppercase();
+        // A trigger on it is no truncation.
+        let text = text.to_ascii_uppercase().replace("AFTER TRUNCATE ON", "");
         for gone in ["DROP TABLE", "DROP COLUMN", "TRUNCATE"] {
             assert!(!text.contains(gone), "{name}: forward only, and data stays: {gone}");
         }

@@ -6,6 +6,7 @@ pub mod api;
 mod app;
 mod client;
 mod cluster;
+mod counted;
 #[path = "../../../src/egress/tests/name_server.rs"]
 mod name_server;
 mod patience;
@@ -20,6 +21,7 @@ mod stranger;
 pub use app::{TestApp, patient};
 pub use client::{Client, kinds, of_type, results};
 pub use cluster::{cluster, share_engine};
+pub use counted::{Counted, Sent};
 pub use name_server::{AsksAnew, NameServer};
 pub use patience::{PATIENCE, in_time};
 pub use peer::Peer;

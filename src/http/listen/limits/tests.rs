@@ -8,5 +8,5 @@ fn connections_leave_files_for_the_rest() {
         let ConnectionLimits { connections, reserve, .. } = ConnectionLimits::within(files);
         assert!(connections + reserve <= usize::try_from(files / 2).unwrap() && reserve > 0, "{files}");
     }
-    assert_eq!(ConnectionLimits::within(1 << 20).connections, 3584);
+    assert_eq!(ConnectionLimits::within(1 << 20).connections, 7168);
 }

@@ -14,6 +14,7 @@ fn a_title_is_the_first_line_that_says_something() {
 fn whatever_is_typed_is_read_as_words() {
     assert_eq!(words_of("tea 'cake'); DROP").as_deref(), Some(r"'tea':* & '''cake'');':* & 'DROP':*"));
     assert_eq!(words_of(r"a\b Größe").as_deref(), Some(r"'a\\b':* & 'Größe':*"));
+    assert_eq!(words_of("a\0b").as_deref(), Some("'a':* & 'b':*"), "Postgres keeps no zero character");
     assert_eq!(words_of("!? :* \\"), None);
 }
 

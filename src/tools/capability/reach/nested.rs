@@ -2,6 +2,7 @@
 //! decide about is refused here, since a capability's call cannot wait for a person.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 
@@ -15,7 +16,9 @@ use crate::store::AgentLogin;
 impl Reaching {
     pub(super) async fn nested(&self, ordinal: i32, name: String, params: serde_json::Value) -> Result<String, OperationError> {
         let Inner { tools, policy, permit, depth, .. } = &*self.0;
-        let Some(tool) = tools.find(policy.tools, &name).await? else {
+        // The call may have run for long: what it calls is looked up as it is now.
+        let catalogue = tools.kit.store.catalogue(None).await?;
+        let Some(tool) = tools.find(&catalogue, policy.tools, &name).await? else {
             return Err(OperationError::Refused(format!("there is no tool `{name}`")));
         };
         if !tool.for_capabilities() {
@@ -47,7 +50,7 @@ impl Reaching {
                 "capabilities call each other {DEPTHS} deep and no deeper; let the agent call `{}` itself",
                 proposal.tool
             ))),
-            Inside::Capability(capability) => self.nested_capability(ordinal, capability.clone(), &proposal, permit).await,
+            Inside::Capability(capability) => self.nested_capability(ordinal, Arc::clone(capability), &proposal, permit).await,
             Inside::Same => self.same(ordinal, act, &proposal, permit).await,
         }
     }
@@ -95,7 +98,7 @@ impl Reaching {
     async fn nested_capability(
         &self,
         ordinal: i32,
-        capability: CapabilityVersion,
+        capability: Arc<CapabilityVersion>,
         proposal: &Proposal,
         permit: Arc<Permit>,
     ) -> Result<String, OperationError> {
@@ -108,6 +111,7 @@ impl Reaching {
             permit,
             capability,
             broken: Arc::clone(broken),
+            begun: AtomicBool::new(false),
             parent: ordinal,
             depth: depth + 1,
         }));

@@ -5,6 +5,8 @@ mod plain_schema;
 mod trial;
 mod words;
 
+use std::sync::Arc;
+
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -31,7 +33,7 @@ struct CheckedCapability {
     draft: Draft,
     checked: CheckedDraft,
     /// The live version that it would replace.
-    live: Option<CapabilityVersion>,
+    live: Option<Arc<CapabilityVersion>>,
     /// The words on a trial call, if the author gave no tests.
     trial: Option<String>,
 }
@@ -85,12 +87,13 @@ async fn prepare_once(tools: &Registry, request: DraftArguments) -> Result<Resul
     let checked = kit.hands.sandbox.check(&draft).await.map_err(|error| error.refusal())?;
     draft.source.clone_from(&checked.source);
     may_call(tools, &draft)?;
-    if let Some(tool) = kit.external(&draft.name).await? {
+    let catalogue = kit.store.catalogue(None).await?;
+    if let Some(tool) = catalogue.external_tool(&draft.name).filter(|_| !kit.safe_mode) {
         let message = format!("`{}` is a tool of the MCP server `{}`; choose another name", draft.name, tool.server);
         return Err(Refusal::new(RefusalCode::Taken, message).into());
     }
-    let live = kit.store.capability(&draft.name).await?;
-    if live.is_none() && kit.store.is_disabled(&draft.name).await? {
+    let live = catalogue.live(&kit.store, &draft.name).await?;
+    if live.is_none() && catalogue.capability(&draft.name).is_some() {
         let message = format!("the user disabled the capability `{}`; ask them to enable it, or choose another name", draft.name);
         return Err(Refusal::new(RefusalCode::Disabled, message).into());
     }
@@ -102,7 +105,8 @@ async fn prepare_once(tools: &Registry, request: DraftArguments) -> Result<Resul
     // If the author gave no tests, one call with made-up arguments still shows whether the code
     // does what its author meant. It reaches nothing.
     if written.draft.tests.is_empty() {
-        let names: Vec<_> = kit.capabilities().await?.into_iter().map(|summary| summary.name).collect();
+        let there = catalogue.capabilities().filter(|_| !kit.safe_mode);
+        let names: Vec<_> = there.map(|listed| listed.summary.name.clone()).collect();
         match trial::try_once(&kit.hands.sandbox, &written.version(), &names).await {
             Ok(told) => written.trial = told,
             Err(unfit) => return Ok(Err(unfit)),
@@ -135,7 +139,7 @@ impl Act for CheckedCapability {
             let Self { draft, checked, live, trial } = *self;
             let mut unit = doing.kit().store.begin(doing.now).await?;
             let built = CheckedComponent { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
-            let version = unit.install_capability(doing.permit, doing.lease.conversation, &draft, built, live.as_ref()).await?;
+            let version = unit.install_capability(doing.permit, doing.lease.conversation, &draft, built, live.as_deref()).await?;
             let mut told = json!({
                 "installed": draft.name,
                 "version": version,

@@ -20,6 +20,10 @@ const LEFT: &str = "SELECT 'turn ' || turn_id || ' is ' || state FROM turns WHER
 /// How many wake-ups are not those of what is to come.
 const ASTRAY: &str = "SELECT count(*) FROM (SELECT kind, subject, at FROM wake_ups) w FULL JOIN to_come USING (kind, subject, at)
     WHERE w IS NULL OR to_come IS NULL";
+/// How many running counts of what was spent are not those of the rows.
+const MISCOUNTED: &str = "SELECT count(*) FROM (SELECT * FROM spent) s FULL JOIN spent_by_rows r
+    USING (day, conversation_id, by_task, steps, input_tokens, output_tokens, cost_micros, unpriced, tool_calls)
+    WHERE s IS NULL OR r IS NULL";
 
 impl TestApp {
     /// Asserts that all tables follow from events, and that no event was changed. For the middle of
@@ -42,8 +46,10 @@ impl TestApp {
 async fn follows_from_events(store: &Store, behind: &mut sqlx::PgConnection) {
     let found = level3::replay::check(store).await.unwrap();
     assert!(found.clean, "what was recorded is not what there is: {found:#?}");
-    let astray: i64 = sqlx::query_scalar(ASTRAY).fetch_one(behind).await.unwrap();
+    let astray: i64 = sqlx::query_scalar(ASTRAY).fetch_one(&mut *behind).await.unwrap();
     assert_eq!(astray, 0, "the wake-ups are not those of what is to come");
+    let miscounted: i64 = sqlx::query_scalar(MISCOUNTED).fetch_one(behind).await.unwrap();
+    assert_eq!(miscounted, 0, "what was spent is not what the rows say");
 }
 
 /// Looks at the end of a story, on connections of its own: those of the server belong to a runtime

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use level3::app::{App, DataFolder, Exit, Outside, StartError, listen};
+use level3::app::{App, DataFolder, Exit, Opening, Outside, StartError, listen};
 use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
 use level3::domain::Profile;
@@ -27,7 +27,7 @@ use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::script::Script;
-use super::{Client, PATIENCE, Reply, cluster, in_time, reserved_port, share_engine};
+use super::{Client, Counted, PATIENCE, Reply, Sent, cluster, in_time, reserved_port, share_engine};
 
 /// The seed of the server that made the database.
 const FIRST: u64 = 7;
@@ -49,6 +49,7 @@ pub struct TestApp {
     profiles: Profiles,
     /// The seed of the random numbers; the server's name is one of them.
     seed: u64,
+    counted: Option<Counted>,
     app: Option<App>,
     leaves: AtomicBool,
     rewrote: AtomicBool,
@@ -61,7 +62,7 @@ impl TestApp {
 
     /// Starts without a configured model; none can be found either.
     pub async fn tour() -> Self {
-        Self::build(&[], true, Arc::new(SystemResolver), patient(), None).await
+        Self::build(&[], true, Arc::new(SystemResolver), patient(), None, false).await
     }
 
     /// Starts with these settings.
@@ -71,17 +72,22 @@ impl TestApp {
 
     /// Starts with these settings and this resolver of names.
     pub async fn with_names(settings: &[(&str, &str)], resolver: Arc<dyn Resolve>) -> Self {
-        Self::build(settings, false, resolver, patient(), None).await
+        Self::build(settings, false, resolver, patient(), None, false).await
     }
 
     /// Starts with these limits of the listener.
     pub async fn with_limits(connections: ConnectionLimits) -> Self {
-        Self::build(&[], false, Arc::new(SystemResolver), connections, None).await
+        Self::build(&[], false, Arc::new(SystemResolver), connections, None, false).await
     }
 
     /// Starts with one more profile.
     pub async fn with_profile(profile: Profile) -> Self {
-        Self::build(&[], false, Arc::new(SystemResolver), patient(), Some(profile)).await
+        Self::build(&[], false, Arc::new(SystemResolver), patient(), Some(profile), false).await
+    }
+
+    /// Starts with a relay before its database that counts statements.
+    pub async fn counted() -> Self {
+        Self::build(&[], false, Arc::new(SystemResolver), patient(), None, true).await
     }
 
     async fn build(
@@ -90,6 +96,7 @@ impl TestApp {
         resolver: Arc<dyn Resolve>,
         connections: ConnectionLimits,
         profile: Option<Profile>,
+        counted: bool,
     ) -> Self {
         // The log of a failing test is printed with it.
         let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
@@ -111,6 +118,7 @@ impl TestApp {
             connections,
             profiles: Profiles::default(),
             seed: FIRST,
+            counted: counted.then(|| Counted::before(&cluster())),
             app: None,
             leaves: AtomicBool::new(false),
             rewrote: AtomicBool::new(false),
@@ -141,6 +149,7 @@ impl TestApp {
             connections: self.connections,
             profiles: self.profiles.clone(),
             seed: self.seed + 1,
+            counted: None,
             app: None,
             leaves: AtomicBool::new(true),
             rewrote: AtomicBool::new(true),
@@ -188,9 +197,11 @@ impl TestApp {
             connections: self.connections,
             profiles: self.profiles.clone(),
         };
-        let database = Database::inside(cluster(), &self.database);
+        let server = self.counted.as_ref().map_or_else(cluster, |counted| counted.through(cluster()));
+        let database = Database::inside(server, &self.database);
         let listener = in_time("the port of the crashed server", listening(config.listen)).await;
-        self.app = Some(App::start(&config, folder, &database, listener, outside).await.unwrap());
+        let opening = Opening::begin(&folder, &outside);
+        self.app = Some(App::start(&config, folder, opening, &database, listener, outside).await.unwrap());
     }
 
     fn app(&self) -> &App {
@@ -208,6 +219,11 @@ impl TestApp {
     /// Its database, for a store beside the server's own.
     pub fn database_behind(&self) -> Database {
         Database::inside(cluster(), &self.database)
+    }
+
+    /// The statements since the last call, of a server that was started to be counted.
+    pub fn sent(&self) -> Vec<Sent> {
+        self.counted.as_ref().expect("it is counted").take()
     }
 
     /// Its data folder.

@@ -1,0 +1,158 @@
+//! The server that is measured, on a data folder and an embedded Postgres of its own, started as a person starts it.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::client::Client;
+use super::door::ask;
+use super::model::Model;
+use super::settings::Settings;
+
+pub struct House {
+    program: PathBuf,
+    pub data: PathBuf,
+    model: String,
+    server: Option<Server>,
+    /// How long the very first start took: the cluster made, the engine compiled.
+    pub first: Duration,
+    numbers: AtomicUsize,
+}
+
+struct Server {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl House {
+    /// In an empty folder of this name, started, with a table and a capability.
+    pub fn fresh(settings: &Settings, model: &Model, name: &str) -> Self {
+        let folder = settings.folder.join(name);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).expect("an earlier run's data goes");
+        }
+        std::fs::create_dir_all(&folder).expect("a folder for the data");
+        let (data, program, model) = (folder.join("data"), settings.program.clone(), model.base_url());
+        let mut house = Self { program, data, model, server: None, first: Duration::ZERO, numbers: AtomicUsize::new(0) };
+        house.first = house.start();
+        let mut client = house.client();
+        client.turn(client.main, "setup");
+        house
+    }
+
+    /// Starts the server; returns the time from there until it is ready.
+    pub fn start(&mut self) -> Duration {
+        let mut command = Command::new(&self.program);
+        command.arg("serve").env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("LEVEL3_DATA_DIR", &self.data).env("LEVEL3_LISTEN", "127.0.0.1:0");
+        command.env("LLM_BASE_URL", &self.model).env("LLM_MODEL", "scripted");
+        command.current_dir(self.data.parent().expect("a folder")).stdin(Stdio::null()).stderr(Stdio::piped());
+        let began = Instant::now();
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", self.program.display()));
+        let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let (tell, told) = mpsc::channel();
+        // The log is read to its end, since a full pipe would block the server.
+        std::thread::spawn(move || {
+            let mut log = Vec::new();
+            for line in lines.map_while(Result::ok) {
+                let now = Instant::now();
+                if let Some((_, address)) = line.split_once("ready: http://") {
+                    drop(tell.send(Ok((now, address.trim().parse().expect("an address")))));
+                }
+                log.push(line);
+            }
+            drop(tell.send(Err(log.join("\n"))));
+        });
+        let (ready, address) = match told.recv_timeout(Duration::from_secs(120)) {
+            Ok(Ok(ready)) => ready,
+            unready => {
+                drop((child.kill(), child.wait()));
+                panic!("the server is not ready: {unready:?}");
+            }
+        };
+        self.server = Some(Server { child, address });
+        assert_eq!(ask(address, "GET /readyz", None).0, 200, "what says it is ready is ready");
+        ready - began
+    }
+
+    fn server(&self) -> &Server {
+        self.server.as_ref().expect("the server runs")
+    }
+
+    /// Ends the server with this signal, and waits until it is gone.
+    fn signal(&mut self, signal: i32) {
+        if let Some(Server { mut child, .. }) = self.server.take() {
+            let pid = child.id().cast_signed();
+            // SAFETY: `kill` only sends a signal, to a child that has not been waited for.
+            unsafe { libc::kill(pid, signal) };
+            drop(child.wait());
+        }
+    }
+
+    /// Ends the server in good order.
+    pub fn end(&mut self) {
+        self.signal(libc::SIGTERM);
+    }
+
+    /// kill -9.
+    pub fn kill(&mut self) {
+        self.signal(libc::SIGKILL);
+    }
+
+    /// Ends the server and starts it again.
+    pub fn restart(&mut self) -> Duration {
+        self.end();
+        self.start()
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.server().address
+    }
+
+    pub fn client(&self) -> Client {
+        Client::connect(self.address())
+    }
+
+    /// A conversation of its own.
+    pub fn conversation(&self) -> i64 {
+        let (_, made) = ask(self.address(), "POST /api/conversations", Some(&json!({})));
+        made["conversation"].as_i64().expect("a conversation")
+    }
+
+    /// A number that nothing here had before, for names of capabilities.
+    pub fn number(&self) -> usize {
+        self.numbers.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Memory of the server's process alone, resident and proportional, in MiB. Its Postgres has processes of its own.
+    pub fn memory(&self) -> (f64, f64) {
+        let path = format!("/proc/{}/smaps_rollup", self.server().child.id());
+        let rollup = std::fs::read_to_string(path).expect("Linux says it");
+        let of = |name: &str| {
+            let line = rollup.lines().find_map(|line| line.strip_prefix(name)).expect("Linux says it");
+            line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1024.0
+        };
+        (of("Rss:"), of("Pss:"))
+    }
+
+    /// The program's file.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.end();
+        // A run that failed leaves its data to whoever asks why.
+        if !std::thread::panicking() {
+            drop(std::fs::remove_dir_all(self.data.parent().expect("a folder")));
+        }
+    }
+}

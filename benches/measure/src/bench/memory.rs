@@ -1,0 +1,41 @@
+//! Memory of the server's process, before and after its work.
+
+use super::fill;
+use super::house::House;
+use super::postgres::Postgres;
+use super::report::Report;
+use super::settings::Settings;
+
+const CAPABILITIES: &str = "SELECT count(*) FROM capabilities WHERE state = 'installed'";
+/// So many calls of a capability at the same time.
+const BURST: usize = 32;
+
+pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
+    fill::capabilities(house, if settings.quick { 0 } else { 100 });
+    house.restart();
+    settings.settle(3);
+    let capabilities = Postgres::open(&house.data, "level3").number(CAPABILITIES, &[]);
+    told(house, report, &format!("memory, just started and idle, {capabilities} capabilities"), 32.0);
+    let (mut client, conversation) = (house.client(), house.conversation());
+    for _ in 0..settings.times(300) {
+        client.turn(conversation, "simple");
+        client.turn(conversation, "tools");
+    }
+    settings.settle(5);
+    told(house, report, "memory, idle after 600 turns", 40.0);
+    let conversations: Vec<_> = (0..BURST).map(|_| house.conversation()).collect();
+    let server = &*house;
+    std::thread::scope(|scope| {
+        for conversation in conversations {
+            scope.spawn(move || server.client().turn(conversation, "call"));
+        }
+    });
+    settings.settle(5);
+    told(house, report, "memory, idle after 32 calls at once besides", 40.0);
+}
+
+fn told(house: &House, report: &mut Report, what: &str, limit: f64) {
+    let (resident, proportional) = house.memory();
+    let words = format!("{resident:.0} MiB resident, {proportional:.0} MiB proportional");
+    report.goal(what, &words, resident / limit, &format!("{limit:.0} MiB"), "");
+}

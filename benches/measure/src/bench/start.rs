@@ -1,0 +1,34 @@
+//! The way from the program's start until it is ready, and the size of its file.
+
+use super::house::House;
+use super::report::Report;
+use super::settings::Settings;
+use super::times::{Times, milliseconds};
+
+pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
+    let size = std::fs::metadata(house.program()).expect("the program's file").len() as f64 / 1e6;
+    report.goal("size of the program", &format!("{size:.1} MB"), size / 42.0, "42 MB", "");
+    report.row(
+        "goals",
+        &["start to ready, first time: cluster made, engine compiled", &milliseconds(house.first.as_secs_f64() * 1e3), "", ""],
+    );
+    let mut warm = Times::default();
+    for _ in 0..settings.times(9) {
+        warm.add(house.restart());
+    }
+    let words = format!("{} of {}", warm.words(), warm.count());
+    report.goal("start to ready, warm, embedded Postgres included", &words, warm.p50() / 60.0, "60 ms", "");
+    let mut killed = Times::default();
+    for _ in 0..settings.times(5) {
+        let mut client = house.client();
+        let conversation = house.conversation();
+        client.turn(conversation, "simple");
+        client.begin(conversation, "paced");
+        house.kill();
+        killed.add(house.start());
+        // The killed turn goes on, and the next one waits for it: nothing was lost.
+        house.client().turn(conversation, "simple");
+    }
+    let words = format!("{} of {}", killed.words(), killed.count());
+    report.goal("start to ready after kill -9 in the middle of a turn", &words, killed.p50() / 300.0, "300 ms", "");
+}

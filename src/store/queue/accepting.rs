@@ -1,0 +1,225 @@
+//! Messages on their way in: accepted in one statement, as turns with their input.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use sqlx::{query, query_as, query_scalar};
+
+use crate::domain::{ConversationId, Image, Machine, MessageId, Origin, TurnId, TurnState};
+use crate::facts::{Event, EventRecord, TurnQueued};
+use crate::failpoint::{self, Point};
+use crate::store::transition::{Done, EventRow};
+use crate::store::{NewImage, Store, StoreError, Unit};
+
+/// A message on its way in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewMessage<'a> {
+    /// Its words.
+    pub content: &'a str,
+    /// The id that the client gave it.
+    pub client_id: Option<&'a str>,
+    /// True if the running turn is to see it, if one runs.
+    pub steer: bool,
+    /// Its images.
+    pub images: &'a [NewImage],
+}
+
+/// The facts about a message besides its words.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MessageExtras {
+    /// Its images, which are kept already.
+    pub(super) images: Vec<Image>,
+    /// Its former number, in a turn that ended without having seen it.
+    pub(super) moved: Option<MessageId>,
+}
+
+impl MessageExtras {
+    /// A message that brings these images.
+    pub(super) fn of<'a>(images: impl IntoIterator<Item = &'a NewImage>) -> Self {
+        Self { images: images.into_iter().map(|new| new.image.clone()).collect(), moved: None }
+    }
+}
+
+/// The event of a message that becomes a turn; the database gives the numbers.
+fn queued(content: String, origin: Origin, client_id: Option<&str>, MessageExtras { images, moved }: MessageExtras) -> Value {
+    let (turn, message, client_id) = (TurnId(0), MessageId(0), client_id.map(str::to_owned));
+    json!(Event::from(TurnQueued { turn, message, client_id, origin, content, moved, images }))
+}
+
+/// An accepted input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The turn that will react to it.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: ConversationId,
+    /// True if the same message was accepted before; nothing new was written.
+    pub again: bool,
+}
+
+impl Store {
+    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again
+    /// gives the same turn. It decides nothing, whatever its words: see [`Store::answer`].
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or if the database does not answer; then nothing was
+    /// accepted.
+    pub async fn accept_message(
+        &self,
+        conversation: ConversationId,
+        client_id: Option<&str>,
+        content: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Accepted, StoreError> {
+        self.accept(conversation, NewMessage { content, client_id, ..NewMessage::default() }, now).await
+    }
+
+    /// The same for any message; one that steers becomes part of the running turn, if one runs.
+    ///
+    /// # Errors
+    /// As [`Store::accept_message`].
+    pub async fn accept(
+        &self,
+        conversation: ConversationId,
+        message: NewMessage<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Accepted, StoreError> {
+        self.has_room()?;
+        if message.steer
+            && let Some(accepted) = self.accept_into_turn(conversation, &message, now).await?
+        {
+            return Ok(accepted);
+        }
+        self.accept_if(conversation, message, false, now).await?.ok_or(StoreError::NoConversation(conversation))
+    }
+
+    /// Accepts a message that is not said into a turn, unless a question waits in its conversation:
+    /// then `None`, and nothing was written.
+    ///
+    /// # Errors
+    /// As [`Store::accept_message`].
+    pub async fn accept_unless_asked(
+        &self,
+        conversation: ConversationId,
+        message: NewMessage<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Accepted>, StoreError> {
+        self.has_room()?;
+        if message.steer {
+            return Ok(None);
+        }
+        self.accept_if(conversation, message, true, now).await
+    }
+
+    /// One statement: message, images, turn, event. With `unless_asked`, a waiting question goes
+    /// first: then `None`.
+    async fn accept_if(
+        &self,
+        conversation: ConversationId,
+        message: NewMessage<'_>,
+        unless_asked: bool,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Accepted>, StoreError> {
+        let content = self.clean(message.content).into_owned();
+        let queued = queued(content, Origin::Message, message.client_id, MessageExtras::of(message.images));
+        let (images, bytes): (Vec<_>, Vec<_>) = message.images.iter().map(|new| (&new.image, new.bytes.clone())).unzip();
+        let sha256: Vec<_> = images.iter().map(|image| image.sha256.clone()).collect();
+        let types: Vec<_> = images.iter().map(|image| image.media_type.as_str().to_owned()).collect();
+        let statement = query!(
+            r#"SELECT came AS "came!", turn, sequence, event FROM accept_message($1, $2, $3, $4, $5, $6, $7, $8)"#,
+            conversation.0,
+            queued,
+            TurnState::FIRST.as_str(),
+            unless_asked,
+            &sha256,
+            &types,
+            &bytes,
+            now
+        );
+        let pool = self.pool.clone();
+        let accepted = self.transition(async move {
+            let row = statement.fetch_one(&pool).await?;
+            let records = match (row.sequence, row.event) {
+                (Some(sequence), Some(event)) => vec![EventRow { sequence, event }.of(conversation, now)?],
+                _ => Vec::new(),
+            };
+            let accepted = match (&*row.came, row.turn) {
+                (_, Some(turn)) => Some(Accepted { turn: TurnId(turn), conversation, again: row.came == "again" }),
+                ("asked", None) => None,
+                (_, None) => return Err(StoreError::NoConversation(conversation)),
+            };
+            Ok(Done::new(accepted, records))
+        });
+        let accepted = accepted.await?;
+        if accepted.is_some_and(|accepted| !accepted.again) {
+            failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
+        }
+        Ok(accepted)
+    }
+}
+
+impl Unit {
+    /// Locks the conversation's row, which puts its turns in one order.
+    pub(super) async fn hold_conversation(&mut self, conversation: ConversationId) -> Result<(), StoreError> {
+        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
+            .fetch_optional(&mut *self.tx)
+            .await?
+            .ok_or(StoreError::NoConversation(conversation))?;
+        Ok(())
+    }
+
+    /// The turn of an earlier message with this id, if there was one. The caller holds the
+    /// conversation's row lock.
+    pub(super) async fn accepted_before(
+        &mut self,
+        conversation: ConversationId,
+        client_id: Option<&str>,
+    ) -> Result<Option<Accepted>, StoreError> {
+        let Some(client_id) = client_id else { return Ok(None) };
+        let known = query_scalar!(
+            r#"SELECT turn_id AS "turn_id!" FROM turns WHERE conversation_id = $1 AND client_id = $2
+               UNION ALL SELECT turn_id FROM messages WHERE conversation_id = $1 AND client_id = $2
+               UNION ALL SELECT turn_id FROM approvals WHERE conversation_id = $1 AND client_id = $2"#,
+            conversation.0,
+            client_id
+        );
+        let known = known.fetch_optional(&mut *self.tx).await?;
+        Ok(known.map(|turn| Accepted { turn: TurnId(turn), conversation, again: true }))
+    }
+
+    /// Queues a turn with its input. The caller holds the conversation's row lock.
+    pub(super) async fn queue_turn(
+        &mut self,
+        conversation: ConversationId,
+        origin: Origin,
+        client_id: Option<&str>,
+        content: &str,
+    ) -> Result<TurnId, StoreError> {
+        let message = NewMessage { content, client_id, ..NewMessage::default() };
+        self.queue_message(conversation, origin, &message, MessageExtras::default()).await
+    }
+
+    /// The same for any message, whose images are kept already.
+    pub(super) async fn queue_message(
+        &mut self,
+        conversation: ConversationId,
+        origin: Origin,
+        message: &NewMessage<'_>,
+        known: MessageExtras,
+    ) -> Result<TurnId, StoreError> {
+        let queued = queued(self.clean(message.content).into_owned(), origin, message.client_id, known);
+        let rows = query_as!(
+            EventRow,
+            r#"SELECT sequence AS "sequence!", event AS "event!" FROM queue_turn($1, $2, $3, $4)"#,
+            conversation.0,
+            queued,
+            TurnState::FIRST.as_str(),
+            self.now
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        match self.take(rows, conversation)? {
+            [EventRecord { event: Event::TurnQueued(queued), .. }] => Ok(queued.turn),
+            other => Err(StoreError::Unreadable(format!("a turn was queued with these events: {other:?}"))),
+        }
+    }
+}

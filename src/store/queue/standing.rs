@@ -1,0 +1,187 @@
+//! Reads where a turn stands, by one statement: all that it goes on from. It gives the number of the
+//! catalogue, which has the rest.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::Deserialize;
+use sqlx::query_file;
+use sqlx::types::Json;
+
+use super::steps::OpenCall;
+use crate::domain::{CallRequest, DueTasks, History, Origin, Spent, Task, ToolCallId, TurnId, Used};
+use crate::store::things::history::{self, Message};
+use crate::store::things::tasks;
+use crate::store::{CatalogueVersion, Lease, Store, StoreError, Summaries, Summary};
+
+/// After a useless answer, no summary is asked for in so many turns of the conversation.
+const TURNS_BETWEEN_TRIES: i64 = 8;
+
+/// How much is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The most messages of earlier turns.
+    pub history: usize,
+    /// Tasks that are due before this time, and the most of them.
+    pub due: (DateTime<Utc>, usize),
+    /// True if the turn was just taken up: then what stays the same is read, too.
+    pub begins: bool,
+    /// The time.
+    pub now: DateTime<Utc>,
+}
+
+impl Wanted {
+    /// No earlier turns, and no tasks.
+    pub fn turn_alone(now: DateTime<Utc>) -> Self {
+        Self { history: 0, due: (DateTime::UNIX_EPOCH, 0), begins: false, now }
+    }
+}
+
+/// The place where a turn stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The catalogue's number at this moment.
+    pub catalogue: CatalogueVersion,
+    /// Steps stored so far.
+    pub steps: i32,
+    /// Tool calls of the last step without an outcome, in order.
+    pub open: Vec<OpenCall>,
+    /// True if a call did something: it succeeded, or failed after an operation.
+    pub acted: bool,
+    /// The part of the conversation that was wanted, with the turn itself.
+    pub history: History,
+    /// The summaries of older turns.
+    pub summaries: Summaries,
+    /// Open tasks that are due.
+    pub due: DueTasks,
+    /// The amounts used up; in the conversation only if its profile has a budget for that.
+    pub used: Used,
+    /// The part that stays the same, if it was wanted.
+    pub beginning: Beginning,
+}
+
+/// The part that stays the same as long as this server has the turn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beginning {
+    /// Tool and arguments of the calls that have their outcome, oldest first, as the model wrote
+    /// them.
+    pub made: Vec<(String, String)>,
+    /// The model that the turn's task names.
+    pub task_model: Option<String>,
+    /// The most tokens of an answer that the client asked for.
+    pub answer_tokens: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Open {
+    call: ToolCallId,
+    #[serde(flatten)]
+    request: CallRequest,
+}
+
+#[derive(Debug, Deserialize)]
+struct SummaryRow {
+    up_to: TurnId,
+    content: String,
+}
+
+/// Sums of one span.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+struct Sums {
+    steps: u64,
+    input: u64,
+    output: u64,
+    cost: u64,
+    unpriced: u64,
+    called: u64,
+}
+
+impl Sums {
+    fn spent(self, wall_seconds: i64) -> Spent {
+        Spent {
+            steps: self.steps,
+            wall_seconds: u64::try_from(wall_seconds).unwrap_or_default(),
+            input_tokens: self.input,
+            output_tokens: self.output,
+            money_micros: self.cost,
+            unpriced: self.unpriced,
+            tool_calls: self.called,
+        }
+    }
+}
+
+impl Store {
+    /// Reads where a turn stands.
+    ///
+    /// # Errors
+    /// If the database does not answer or holds a value that this version cannot read.
+    pub async fn standing(&self, lease: &Lease, wanted: Wanted) -> Result<Standing, StoreError> {
+        let Wanted { history, due: (due, tasks), begins, now } = wanted;
+        let today: NaiveDate = now.date_naive();
+        let row = query_file!(
+            "src/store/queue/standing.sql",
+            lease.turn.0,
+            lease.conversation.0,
+            // One more than wanted: the oldest tells whether its turn is whole.
+            i64::try_from(history.saturating_add(1)).unwrap_or(i64::MAX),
+            due,
+            i64::try_from(tasks).unwrap_or(i64::MAX),
+            today,
+            now,
+            begins,
+            TURNS_BETWEEN_TRIES - 1,
+            lease.profile
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        let summary = row.summary.map(|Json(SummaryRow { up_to, content })| {
+            // A secret may have been set after somebody wrote its value here.
+            Summary { up_to, content: self.clean(&content).into_owned() }
+        });
+        let Days { of_tasks, of_others } = row.in_day.0;
+        let used = Used {
+            turn: row.in_turn.0.spent(row.seconds),
+            conversation: row.in_conversation.map_or_else(Sums::default, |sums| sums.0).spent(0),
+            day: of_tasks.and(of_others).spent(0),
+            tasks: (lease.origin == Origin::Task).then(|| of_tasks.spent(0)),
+        };
+        let soonest = row.due.0.into_iter().map(Task::try_from).collect::<Result<Vec<_>, _>>()?;
+        Ok(Standing {
+            catalogue: CatalogueVersion(row.catalogue),
+            steps: row.steps,
+            open: row.open.0.into_iter().map(|Open { call, request }| OpenCall { call, request }).collect(),
+            acted: row.acted,
+            history: history::of(row.history.0, lease.turn, history, |text| self.clean(text).into_owned()),
+            summaries: Summaries { latest: summary, failed_lately: row.failed },
+            due: DueTasks { more: usize::try_from(row.all_due).unwrap_or_default().saturating_sub(soonest.len()), soonest },
+            used,
+            beginning: Beginning {
+                made: row.made.map(|made| made.0).unwrap_or_default(),
+                task_model: row.task_model.filter(|_| lease.origin == Origin::Task),
+                answer_tokens: row.answer_tokens.and_then(|tokens| tokens.try_into().ok()),
+            },
+        })
+    }
+}
+
+/// The sums of a day: of turns that tasks began, and of all others.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct Days {
+    #[serde(rename = "true")]
+    of_tasks: Sums,
+    #[serde(rename = "false")]
+    of_others: Sums,
+}
+
+impl Sums {
+    /// Both together.
+    fn and(self, other: Self) -> Self {
+        Self {
+            steps: self.steps.saturating_add(other.steps),
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cost: self.cost.saturating_add(other.cost),
+            unpriced: self.unpriced.saturating_add(other.unpriced),
+            called: self.called.saturating_add(other.called),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The benchmark runs whole, with a few repetitions, on the program of these tests.
+
+#[path = "../../benches/measure/src/bench/mod.rs"]
+#[allow(dead_code, reason = "shared with the benchmark itself, which reads its settings from the environment")]
+mod bench;
+
+use std::path::PathBuf;
+
+use bench::{Settings, run};
+
+#[test]
+fn every_place_of_the_document_gets_its_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("performance.md");
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_level3"));
+    let settings = Settings { program, folder: folder.path().to_owned(), only: None, quick: true, out: Some(out.clone()) };
+    let document = run(&settings);
+    assert_eq!(std::fs::read_to_string(out).unwrap(), document);
+    assert!(!document.contains("not measured in this run"), "{document}");
+    // Each row below has a figure.
+    for row in [
+        "| simple turn |",
+        "| turn with three tools |",
+        "| capability call, call frame to result frame |",
+        "| `write_capability` alone, with a test |",
+        "| write to first result, a model step between |",
+        "| start to ready, warm, embedded Postgres included |",
+        "| start to ready after kill -9 in the middle of a turn |",
+        "| time to the first token |",
+        "| idle socket |",
+        "| insert of one row, committed, fsync on |",
+        "| memory, idle, MiB |",
+    ] {
+        let found = document.lines().find_map(|line| line.strip_prefix(row)).unwrap_or_else(|| panic!("{row}\n{document}"));
+        assert!(found.contains(|c: char| c.is_ascii_digit()), "{row}{found}");
+    }
+}

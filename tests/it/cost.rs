@@ -1,0 +1,139 @@
+//! The cost of a turn in statements and commits, counted on the wire between the server and its
+//! database. A statement more in a turn fails here. It counts whatever has something done: `BEGIN`
+//! and `COMMIT`, and pings of connections, too; not what comes with time. A turn with a tool has two
+//! steps: it costs a simple turn and a tool step more.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use sqlx::Row;
+
+use crate::support::{Client, Reply, Sent, TestApp, call, text};
+
+/// So many turns are counted together, so that one statement that comes a little late changes
+/// nothing.
+const TURNS: usize = 5;
+
+/// The cost of one turn.
+#[derive(Debug)]
+struct Cost {
+    /// Statements on the server's own login.
+    server: usize,
+    /// Statements on the agent's logins.
+    agent: usize,
+    /// Transactions that wrote something.
+    commits: usize,
+}
+
+impl Cost {
+    /// The failure says what it costs now: a figure that is lowered is lowered here as well.
+    fn is_at_most(&self, most: &Cost) {
+        let within = self.server <= most.server && self.agent <= most.agent && self.commits <= most.commits;
+        assert!(within, "a turn costs {self:?}, and may cost {most:?}; the statements stand above");
+    }
+}
+
+/// The transactions whose rows are there.
+async fn writers(app: &TestApp) -> BTreeSet<String> {
+    let mut behind = app.behind().await;
+    let tables = "SELECT string_agg(format('SELECT xmin::text AS writer FROM %I.%I', schemaname, tablename), ' UNION ')
+                  FROM pg_tables WHERE schemaname IN ('level3', 'agent')";
+    let every: String = sqlx::query_scalar(tables).fetch_one(&mut behind).await.unwrap();
+    let rows = sqlx::raw_sql(sqlx::AssertSqlSafe(every)).fetch_all(&mut behind).await.unwrap();
+    rows.iter().map(|row| row.get("writer")).collect()
+}
+
+/// The cost of a turn with these replies of the model, in the middle of a conversation.
+async fn cost(app: &TestApp, client: &mut Client, replies: impl Fn(usize) -> Vec<Reply>) -> Cost {
+    // The first turn opens connections and prepares statements.
+    app.script(replies(0));
+    client.ask("go on").await;
+    let before = writers(app).await;
+    app.sent();
+    for turn in 1..=TURNS {
+        app.script(replies(turn));
+        client.ask("go on").await;
+    }
+    let sent = app.sent();
+    let commits = writers(app).await.difference(&before).count();
+    let (agent, server): (Vec<_>, Vec<_>) = sent.iter().partition(|sent| sent.login.contains("_agent"));
+    tell(&sent);
+    let each = |all: usize| (all + TURNS / 2) / TURNS;
+    Cost { server: each(server.len()), agent: each(agent.len()), commits: each(commits) }
+}
+
+/// Shown if the test fails.
+fn tell(sent: &[Sent]) {
+    for Sent { login, text } in sent {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        println!("{login}: {}", words.chars().take(110).collect::<String>());
+    }
+    println!();
+}
+
+async fn started() -> (TestApp, Client) {
+    let app = TestApp::counted().await;
+    let client = app.connect().await;
+    (app, client)
+}
+
+#[tokio::test]
+async fn a_turn_without_tools() {
+    let (app, mut client) = started().await;
+    let cost = cost(&app, &mut client, |_| vec![text("yes")]).await;
+    cost.is_at_most(&Cost { server: 30, agent: 0, commits: 3 });
+}
+
+#[tokio::test]
+async fn a_call_of_a_capability() {
+    let (app, mut client) = started().await;
+    app.script([written("mine"), text("done")]);
+    client.ask("write it").await;
+    let cost = cost(&app, &mut client, |_| vec![call("mine", json!({})), text("yes")]).await;
+    cost.is_at_most(&Cost { server: 54, agent: 0, commits: 5 });
+}
+
+#[tokio::test]
+async fn a_new_capability() {
+    let (app, mut client) = started().await;
+    let cost = cost(&app, &mut client, |turn| vec![written(&format!("mine_{turn}")), text("yes")]).await;
+    cost.is_at_most(&Cost { server: 57, agent: 0, commits: 5 });
+}
+
+#[tokio::test]
+async fn a_statement_that_reads() {
+    let (app, mut client) = started().await;
+    let read = || call("execute_sql", json!({ "query": "SELECT 1 AS one" }));
+    let cost = cost(&app, &mut client, |_| vec![read(), text("yes")]).await;
+    cost.is_at_most(&Cost { server: 48, agent: 6, commits: 5 });
+}
+
+#[tokio::test]
+async fn a_statement_that_writes() {
+    let (app, mut client) = started().await;
+    app.script([call("execute_sql", json!({ "query": "CREATE TABLE t (id int)" })), text("done")]);
+    client.ask("make a table").await;
+    let write = || call("execute_sql", json!({ "query": "INSERT INTO t VALUES (1)" }));
+    let cost = cost(&app, &mut client, |_| vec![write(), text("yes")]).await;
+    cost.is_at_most(&Cost { server: 50, agent: 8, commits: 5 });
+}
+
+#[tokio::test]
+async fn a_task() {
+    let (app, mut client) = started().await;
+    let create = |turn: usize| call("manage_tasks", json!({ "action": "create", "title": format!("task {turn}") }));
+    let cost = cost(&app, &mut client, |turn| vec![create(turn), text("yes")]).await;
+    cost.is_at_most(&Cost { server: 58, agent: 0, commits: 5 });
+}
+
+/// A call that writes a capability of this name, with a test.
+fn written(name: &str) -> Reply {
+    let source = format!("function {name}() {{ return 1; }}");
+    call(
+        "write_capability",
+        json!({
+            "name": name, "description": "One.", "code": source, "parameters_schema": { "type": "object", "properties": {} },
+            "tests": [{ "params": {}, "expect": 1 }],
+        }),
+    )
+}

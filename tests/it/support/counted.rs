@@ -1,0 +1,153 @@
+//! Counts what a server asks of its database, on the wire: a relay of the test's own stands before
+//! Postgres, and notes each message that has something done.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use sqlx::postgres::PgConnectOptions;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+
+/// The code in the place of a message's type that begins a session.
+const SESSION: u32 = 196_608;
+/// Statements that come with time or with a new connection, and not with turns: signs of life,
+/// looks for those of others, and the first statement of a connection.
+const OF_NO_TURN: [&str; 3] = ["INSERT INTO servers", "SELECT t.lease_owner", "SET plan_cache_mode"];
+
+/// A statement, by the login that sent it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub login: String,
+    /// Its text; empty for a ping.
+    pub text: String,
+}
+
+/// The relay. Dropping it leaves its connections as they are.
+pub struct Counted {
+    folder: TempDir,
+    port: u16,
+    sent: Arc<Mutex<Vec<Sent>>>,
+}
+
+impl Counted {
+    /// Relays to this Postgres, which listens at a socket in a folder.
+    pub fn before(server: &PgConnectOptions) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = server.get_port();
+        let name = format!(".s.PGSQL.{port}");
+        let listener = UnixListener::bind(folder.path().join(&name)).unwrap();
+        let real = server.get_socket().expect("the test cluster has a socket").join(name);
+        let sent = Arc::<Mutex<Vec<Sent>>>::default();
+        let log = Arc::clone(&sent);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                // A connection that ends has nothing more to count.
+                tokio::spawn(relay(client, real.clone(), Arc::clone(&log)));
+            }
+        });
+        Self { folder, port, sent }
+    }
+
+    /// The same Postgres, through the relay.
+    pub fn through(&self, server: PgConnectOptions) -> PgConnectOptions {
+        server.socket(self.folder.path()).port(self.port)
+    }
+
+    /// The statements since the last call.
+    pub fn take(&self) -> Vec<Sent> {
+        std::mem::take(&mut *self.sent.lock().unwrap())
+    }
+}
+
+async fn relay(client: UnixStream, real: PathBuf, log: Arc<Mutex<Vec<Sent>>>) -> io::Result<()> {
+    let (mut from_server, to_server) = UnixStream::connect(real).await?.into_split();
+    let (from_client, mut to_client) = client.into_split();
+    tokio::select! {
+        ended = copy(&mut from_server, &mut to_client) => ended.map(drop),
+        ended = questions(from_client, to_server, log) => ended,
+    }
+}
+
+/// Passes on what the client says, and notes it.
+async fn questions(mut client: OwnedReadHalf, mut server: OwnedWriteHalf, log: Arc<Mutex<Vec<Sent>>>) -> io::Result<()> {
+    let mut session = Session { log, ..Session::default() };
+    loop {
+        let message = read(&mut client, session.login.is_some()).await?;
+        session.note(&message);
+        server.write_all(&message).await?;
+    }
+}
+
+/// One message as it came; the first ones have no type.
+async fn read(client: &mut OwnedReadHalf, typed: bool) -> io::Result<Vec<u8>> {
+    let head = if typed { 5 } else { 4 };
+    let mut message = vec![0; head];
+    client.read_exact(&mut message).await?;
+    let length = u32::from_be_bytes(message[head - 4..].try_into().unwrap());
+    message.resize(head - 4 + length as usize, 0);
+    client.read_exact(&mut message[head..]).await?;
+    Ok(message)
+}
+
+#[derive(Default)]
+struct Session {
+    login: Option<String>,
+    /// The text of each prepared statement, by its name.
+    prepared: HashMap<Vec<u8>, String>,
+    /// The statement that was bound last.
+    bound: Vec<u8>,
+    /// True if nothing came since the last end of an exchange.
+    quiet: bool,
+    log: Arc<Mutex<Vec<Sent>>>,
+}
+
+impl Session {
+    fn note(&mut self, message: &[u8]) {
+        if self.login.is_none() {
+            self.begin(message);
+            return;
+        }
+        let (kind, body) = (message[0], &message[5..]);
+        match kind {
+            b'P' => {
+                let (name, rest) = word(body);
+                self.prepared.insert(name.to_vec(), String::from_utf8_lossy(word(rest).0).into_owned());
+            }
+            b'B' => self.bound = word(word(body).1).0.to_vec(),
+            b'E' => self.sent(self.prepared.get(&self.bound).cloned().expect("it was prepared")),
+            b'Q' => self.sent(String::from_utf8_lossy(word(body).0).into_owned()),
+            b'S' if self.quiet => self.sent(String::new()),
+            _ => {}
+        }
+        self.quiet = matches!(kind, b'S' | b'Q');
+    }
+
+    fn begin(&mut self, message: &[u8]) {
+        if u32::from_be_bytes(message[4..8].try_into().unwrap()) == SESSION {
+            let mut words = message[8..].split(|byte| *byte == 0);
+            while let (Some(name), Some(value)) = (words.next(), words.next()) {
+                if name == b"user" {
+                    self.login = Some(String::from_utf8_lossy(value).into_owned());
+                }
+            }
+            self.quiet = false;
+        }
+    }
+
+    fn sent(&self, text: String) {
+        if !OF_NO_TURN.iter().any(|words| text.contains(words)) {
+            let login = self.login.clone().unwrap_or_default();
+            self.log.lock().unwrap().push(Sent { login, text });
+        }
+    }
+}
+
+/// The text up to the next zero, and what follows that.
+fn word(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let end = bytes.iter().position(|byte| *byte == 0).expect("texts end with zero");
+    (&bytes[..end], &bytes[end + 1..])
+}
