@@ -4,7 +4,7 @@ ALTER TABLE conversations
     ADD COLUMN branch_of BIGINT REFERENCES conversations,
     -- The place that the person named.
     ADD COLUMN branch_sequence BIGINT,
-    -- The last turn that had ended there; 0 if none had.
+    -- The last turn that had ended there, the one of the other's own branch among them; 0 if none had.
     ADD COLUMN branch_turn BIGINT,
     ADD CHECK (num_nulls(branch_of, branch_sequence, branch_turn) IN (0, 3));
 

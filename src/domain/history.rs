@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{CallRequest, Image, RefusalCode, ToolCallId, TurnId, TurnState};
+use super::{CallRequest, ConversationId, Image, RefusalCode, ToolCallId, TurnId, TurnState};
 
 /// The messages of a conversation that a model may be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub struct History {
     pub exchanges: Vec<Exchange>,
     /// True if the conversation has older messages than these.
     pub more: bool,
+    /// The conversations that it goes on from, each up to a turn; none if it is no branch.
+    pub earlier: Vec<(ConversationId, TurnId)>,
 }
 
 /// One turn of the past, or the running one: its messages in order.

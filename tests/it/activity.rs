@@ -43,6 +43,9 @@ async fn events_are_found_by_kind_tool_outcome_conversation_and_time() {
     assert_eq!(said(&app, &format!("{ended}&to=2026-11-20T08:30:00Z")).await.len(), 2);
     assert_eq!(said(&app, &format!("{ended}&conversation={main}")).await.len(), 3);
     assert!(said(&app, "?conversation=99").await.is_empty());
+    let of_tool = get(&app, "/api/events?tool=manage_tasks").await;
+    let kinds: Vec<_> = of_tool["events"].as_array().unwrap().iter().map(|event| &event["kind"]).collect();
+    assert_eq!(kinds, ["tool_call_ended", "tool_call_proposed"]);
     assert_eq!(said(&app, "?outcome=done&kind=turn_ended").await.len(), 2);
 }
 

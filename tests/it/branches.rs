@@ -4,11 +4,25 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::api::{ask, client};
-use crate::support::{TestApp, call, text};
+use crate::support::{Client, TestApp, call, of_type, text};
 
 /// All words of the newest request to the model.
 fn newest_request(app: &TestApp) -> String {
     format!("{:?}", app.script.requests().pop().unwrap().entries)
+}
+
+/// A new conversation that goes on from this place.
+async fn branch(app: &TestApp, conversation: &Value, seq: &Value) -> Value {
+    let body = json!({"from": {"conversation": conversation, "seq": seq}});
+    let (status, made) = ask(app, Method::POST, "/api/conversations", Some(body)).await;
+    assert_eq!(status, 201, "{made}");
+    made["conversation"].clone()
+}
+
+/// Says something in a conversation; the frames up to the end of its turn.
+async fn say_in(talk: &mut Client, conversation: &Value, words: &str) -> Vec<Value> {
+    talk.send(json!({"type": "message", "conversation": conversation, "content": words})).await;
+    talk.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await
 }
 
 #[tokio::test]
@@ -24,28 +38,25 @@ async fn a_branch_goes_on_from_the_place_it_was_made_at() {
 
     // A place in the middle of the second turn is as good: that turn had not ended there.
     for place in [seq, seq + 2] {
-        let body = json!({"from": {"conversation": main, "seq": place}});
-        let (status, made) = ask(&app, Method::POST, "/api/conversations", Some(body)).await;
-        assert_eq!(status, 201, "{made}");
-        let branch = made["conversation"].as_i64().unwrap();
+        let branched = branch(&app, &main, &json!(place)).await;
         app.script([text("Mia.")]);
-        talk.send(json!({"type": "message", "conversation": branch, "content": "What is my cat called?"})).await;
-        talk.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
+        say_in(&mut talk, &branched, "What is my cat called?").await;
         let read = newest_request(&app);
         assert!(read.contains("called Mia") && read.contains("A fine name.") && !read.contains("Rex"), "{read}");
-        let (_, frames) = ask(&app, Method::GET, &format!("/api/conversations/{branch}/frames"), None).await;
+        let (_, frames) = ask(&app, Method::GET, &format!("/api/conversations/{branched}/frames"), None).await;
         assert_eq!(frames["from"], json!({"conversation": main, "seq": place}));
         assert_eq!(frames["frames"][0]["content"], "What is my cat called?");
 
-        // A branch of a branch has the turns of all three.
+        // A branch of a branch has the turns of all three, and one of its very beginning those of the first.
         let last = frames["frames"].as_array().unwrap().last().unwrap()["seq"].clone();
-        let body = json!({"from": {"conversation": branch, "seq": last}});
-        let (_, made) = ask(&app, Method::POST, "/api/conversations", Some(body)).await;
-        app.script([text("Yes.")]);
-        talk.send(json!({"type": "message", "conversation": made["conversation"], "content": "Really?"})).await;
-        talk.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
-        let read = newest_request(&app);
-        assert!(read.contains("called Mia") && read.contains("What is my cat") && !read.contains("Rex"), "{read}");
+        for (from, whole) in [(last, true), (json!(0), false)] {
+            let twice = branch(&app, &branched, &from).await;
+            app.script([text("Yes.")]);
+            say_in(&mut talk, &twice, "Really?").await;
+            let read = newest_request(&app);
+            assert!(read.contains("called Mia") && !read.contains("Rex"), "{read}");
+            assert_eq!(read.contains("What is my cat"), whole, "{read}");
+        }
     }
 
     // The conversation itself goes on as if nothing had happened.
@@ -56,13 +67,33 @@ async fn a_branch_goes_on_from_the_place_it_was_made_at() {
     let (_, frames) = ask(&app, Method::GET, &format!("/api/conversations/{main}/frames"), None).await;
     assert_eq!(frames["from"], Value::Null);
     let (_, listed) = ask(&app, Method::GET, "/api/conversations", None).await;
-    let of_main = |one: &&Value| one["from"]["conversation"] == main;
     let listed = listed["conversations"].as_array().unwrap();
-    let titles: Vec<_> = listed.iter().filter(of_main).map(|one| (&one["title"], &one["from"]["seq"])).collect();
+    let of_main: Vec<_> = listed.iter().filter(|one| one["from"]["conversation"] == main).collect();
+    let told: Vec<_> = of_main.iter().map(|one| (&one["title"], &one["from"]["seq"])).collect();
     let title = json!("What is my cat called?");
-    assert_eq!(titles, [(&title, &json!(seq + 2)), (&title, &json!(seq))], "{listed:?}");
+    assert_eq!(told, [(&title, &json!(seq + 2)), (&title, &json!(seq))], "{listed:?}");
     assert!(listed.iter().any(|one| one["id"] == main && one["from"].is_null()), "{listed:?}");
     app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_call_before_the_place_of_a_branch_counts_as_done_in_it_and_one_after_it_does_not() {
+    const CLAIM: &str = "I have created the table, yes.";
+    let app = TestApp::start().await;
+    let mut talk = app.connect().await;
+    app.script([text("Hello.")]);
+    let before = talk.ask("hello").await;
+    app.script([call("execute_sql", json!({"query": "CREATE TABLE agent.books (title text)"})), text("Done.")]);
+    let after = talk.ask("make a table of books").await;
+    for (frames, replies, unproven) in
+        [(&before, vec![text(CLAIM), text("No, there is none.")], true), (&after, vec![text(CLAIM)], false)]
+    {
+        let place = frames.last().unwrap();
+        let branched = branch(&app, &place["conversation"], &place["seq"]).await;
+        app.script(replies);
+        let frames = say_in(&mut talk, &branched, "Did you create the table?").await;
+        assert_eq!(of_type(&frames, "assistant")["unproven"] == true, unproven, "{frames:?}");
+    }
 }
 
 #[tokio::test]

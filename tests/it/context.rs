@@ -6,8 +6,10 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use level3::domain::{Budget, Budgets, Mode, ModelInfo, Usage};
 use level3::model::{Answer, Entry, Model, ModelError, ModelErrorKind, OnDelta, Request};
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::support::api::ask;
 use crate::support::{Client, Peer, Reply, TestApp, call, of_type, results, text};
 
 /// The texts of a request, entry by entry.
@@ -113,6 +115,29 @@ async fn what_a_model_has_no_room_for_is_summarised_once_and_stays_findable() {
     assert_eq!((&report["total"]["input_tokens"], &report["models"][0]["input_tokens"]), (&json!(500), &json!(500)));
     let requests = app.script.requests().len();
     assert_eq!(report["total"]["requests"].as_u64().unwrap(), u64::try_from(requests).unwrap());
+}
+
+#[tokio::test]
+async fn a_branch_is_shown_the_summary_of_what_it_goes_on_from_and_finds_its_messages() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    fill(&app, &mut client).await;
+    let frames = until_outgrown(&app, &mut client, Ok(("They counted to seven.", NO_COST))).await;
+    let place = frames.last().unwrap();
+    let body = json!({"from": {"conversation": place["conversation"], "seq": place["seq"]}});
+    let (_, made) = ask(&app, Method::POST, "/api/conversations", Some(body)).await;
+    let say = json!({"type": "message", "conversation": made["conversation"], "content": "look it up"});
+    let over = |frame: &Value| frame["type"] == "turn" && frame["state"] == "completed";
+    app.script([text("go on")]);
+    client.send(say.clone()).await;
+    client.until(over).await;
+    let words = said(&last_request(&app));
+    assert!(words[1].contains("They counted to seven.") && !words.iter().any(|words| words.contains("question 0")));
+    let hint = words[1].split_once("SELECT").unwrap().1.split_once('\n').unwrap().0;
+    app.script([call("execute_sql", json!({ "query": format!("SELECT{hint}") })), text("found")]);
+    client.send(say).await;
+    let frames = client.until(over).await;
+    assert!(results(&frames)[0].1.contains("question 0"), "{frames:?}");
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ const GROW: [&str; 14] = [
 /// of a conversation `{conversation}`.
 const HOT: [(&str, &str); 5] = [
     (
-        "WITH latest AS MATERIALIZED",
+        "WITH line AS MATERIALIZED",
         "{turn}, {conversation}, 51, '2026-11-20T09:00:00Z', 10, '2026-11-20', '2026-11-20T08:00:00Z', TRUE, 7, 'builder'",
     ),
     ("SELECT catalogue_version() AS \"version!\"\0", ""),

@@ -50,11 +50,13 @@ async fn a_statement_without_rows_names_its_columns_and_one_that_changes_has_non
         ("CREATE TABLE t (a int)", "The statement ran.", Value::Null, Value::Null),
         ("INSERT INTO t VALUES (1)", "It changed 1 row.", Value::Null, Value::Null),
         ("SELECT 1 AS one; SELECT 2 AS two", "2 statements ran.", Value::Null, Value::Null),
+        ("SELECT 1 / 0", "The database refused the statement; nothing of it was kept.", Value::Null, Value::Null),
     ] {
-        app.script([call("execute_sql", json!({ "query": query })), text("done")]);
+        app.script([call("execute_sql", json!({ "query": query })), text("I see.")]);
         let frames = app.connect().await.ask("go").await;
         let told = of_type(&frames, "tool_result");
         assert_eq!((&told["said"], &told["columns"], &told["total"]), (&json!(said), &columns, &total), "{query}");
+        assert!(told["ms"].is_i64(), "{told}");
     }
 }
 

@@ -69,9 +69,17 @@ fn tasks_section(DueTasks { soonest, more }: &DueTasks) -> String {
     section
 }
 
+/// The messages of a conversation, and of those that it goes on from, as a condition of a statement.
+fn place(id: ConversationId, earlier: &[(ConversationId, TurnId)]) -> String {
+    let own = format!("conversation_id = {id}");
+    let before = earlier.iter().map(|(id, up_to)| format!(" OR conversation_id = {id} AND turn_id <= {up_to}"));
+    if earlier.is_empty() { own } else { format!("({own}{})", before.collect::<String>()) }
+}
+
 /// Everything that a request may show.
 pub(super) struct Conversation<'a> {
-    id: ConversationId,
+    /// Its messages, as a condition of a statement.
+    place: String,
     system: String,
     summary: Option<Summary>,
     /// The turns after those of the summary, the running one last.
@@ -96,7 +104,7 @@ impl<'a> Conversation<'a> {
         last: Vec<Entry>,
     ) -> Self {
         let (exchanges, more) = (history.exchanges.as_slice(), history.more);
-        Self { id, system, summary: None, exchanges, pictures, more, coach, last }
+        Self { place: place(id, &history.earlier), system, summary: None, exchanges, pictures, more, coach, last }
     }
 
     /// The coach of the step.
@@ -135,12 +143,12 @@ impl<'a> Conversation<'a> {
         if left_out {
             system += &format!(
                 "\n\nThe beginning of this conversation is left out here, since it is too long for you. It is kept; where you need it: \
-                 SELECT role, content FROM shared.messages WHERE conversation_id = {} ORDER BY message_id",
-                self.id
+                 SELECT role, content FROM shared.messages WHERE {} ORDER BY message_id",
+                self.place
             );
         }
         let mut entries = vec![Entry::System(system)];
-        entries.extend(summary.into_iter().flat_map(|summary| summary::as_entries(summary, self.id)));
+        entries.extend(summary.into_iter().flat_map(|summary| summary::as_entries(summary, &self.place)));
         entries.extend(self.exchanges.iter().filter(shown).flat_map(|exchange| self.shown(exchange, extent.detail)));
         entries.extend(self.coach.words().iter().cloned().map(Entry::User));
         entries.extend(self.last.iter().cloned());

@@ -27,7 +27,7 @@ fn result(bytes: usize) -> HistoryEntry {
 /// Turns of one message each, numbered from 1; the last is the running one.
 fn talk(words: &[&str]) -> History {
     let turns = (1..).zip(words).map(|(turn, words)| exchange(turn, vec![said(words)]));
-    History { exchanges: turns.collect(), more: false }
+    History { exchanges: turns.collect(), more: false, ..History::default() }
 }
 
 fn conversation(history: &History, summary: Option<Summary>) -> Conversation<'_> {
@@ -132,7 +132,7 @@ fn a_conversation_too_long_is_shortened_to_its_newer_half_and_then_to_the_runnin
 fn a_turn_too_long_is_shortened_by_its_longest_results() {
     let calls = vec![CallRequest { id: "c".into(), name: "x".into(), arguments: json!({ "a": "y".repeat(3000) }).to_string() }];
     let entries = vec![said("q"), HistoryEntry::Assistant(String::new(), calls), result(20_000), result(300)];
-    let steps = shortened(&History { exchanges: vec![exchange(1, entries)], more: false });
+    let steps = shortened(&History { exchanges: vec![exchange(1, entries)], more: false, ..History::default() });
     assert_eq!(steps.iter().map(|(extent, _)| extent.detail).collect::<Vec<_>>(), [Detail::Cut, Detail::Least]);
     assert_eq!((texts(&steps[0].1)[0], texts(&steps[0].1)[4]), ("s", &*"x".repeat(300)));
     assert!(size(&steps[0].1) < 3000 && size(&steps[1].1) < 1200, "{} {}", size(&steps[0].1), size(&steps[1].1));
@@ -160,7 +160,7 @@ fn what_does_not_fit_goes_from_the_old_end_and_stays_away() {
 
 #[test]
 fn a_turn_that_does_not_fit_has_its_results_cut_and_only_as_far_as_needed() {
-    let history = History { exchanges: vec![exchange(1, vec![said("q"), result(20_000)])], more: false };
+    let history = History { exchanges: vec![exchange(1, vec![said("q"), result(20_000)])], more: false, ..History::default() };
     let conversation = conversation(&history, None);
     for (most, expected) in [(21_000, 20_000..=20_000), (5000, 2000..=2400), (100, 250..=600)] {
         let mut extent = Extent::default();
@@ -203,7 +203,7 @@ fn long(turns: i64, bytes: usize) -> History {
     let answer = "a".repeat(bytes);
     let mut exchanges: Vec<_> = (1..=turns).map(|turn| exchange(turn, vec![said("q"), answered(&answer)])).collect();
     exchanges.push(exchange(turns + 1, vec![said("now")]));
-    History { exchanges, more: false }
+    History { exchanges, more: false, ..History::default() }
 }
 
 #[test]

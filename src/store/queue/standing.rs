@@ -7,7 +7,7 @@ use sqlx::query_file;
 use sqlx::types::Json;
 
 use super::steps::OpenCall;
-use crate::domain::{CallRequest, DueTasks, History, Origin, Spent, Task, ToolCallId, TurnId, Used};
+use crate::domain::{CallRequest, ConversationId, DueTasks, History, Origin, Spent, Task, ToolCallId, TurnId, Used};
 use crate::store::things::history::{self, Message};
 use crate::store::things::tasks;
 use crate::store::{CatalogueVersion, Lease, Store, StoreError, Summaries, Summary};
@@ -136,6 +136,8 @@ impl Store {
             // A secret may have been set after somebody wrote its value here.
             Summary { up_to, content: self.clean(&content).into_owned() }
         });
+        let mut history = history::of(row.history.0, lease.turn, history, |text| self.clean(text).into_owned());
+        history.earlier = row.earlier.map(|earlier| earlier.0).unwrap_or_default();
         let Days { of_tasks, of_others } = row.in_day.0;
         let used = Used {
             turn: row.in_turn.0.spent(row.seconds),
@@ -149,7 +151,7 @@ impl Store {
             steps: row.steps,
             open: row.open.0.into_iter().map(|Open { call, request }| OpenCall { call, request }).collect(),
             acted: row.acted,
-            history: history::of(row.history.0, lease.turn, history, |text| self.clean(text).into_owned()),
+            history,
             summaries: Summaries { latest: summary, failed_lately: row.failed },
             due: DueTasks { more: usize::try_from(row.all_due).unwrap_or_default().saturating_sub(soonest.len()), soonest },
             used,

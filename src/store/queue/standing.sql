@@ -1,5 +1,6 @@
-WITH latest AS MATERIALIZED (
-    SELECT newest.* FROM lineage($2) line CROSS JOIN LATERAL (
+WITH line AS MATERIALIZED (SELECT conversation_id, up_to FROM lineage($2)),
+latest AS MATERIALIZED (
+    SELECT newest.* FROM line CROSS JOIN LATERAL (
         SELECT summary_id, up_to_turn, content FROM summaries
         WHERE conversation_id = line.conversation_id AND content IS NOT NULL AND up_to_turn < $1 AND up_to_turn <= line.up_to
         ORDER BY up_to_turn DESC, summary_id DESC LIMIT 1) newest
@@ -26,7 +27,7 @@ SELECT catalogue_version() AS "catalogue!",
                    SELECT json_agg(json_build_object('id', k.request_id, 'name', k.name, 'arguments', k.arguments)
                                    ORDER BY k.position)
                    FROM tool_calls k WHERE k.step_id = m.step_id) END AS calls
-        FROM ((SELECT earlier.* FROM lineage($2) line CROSS JOIN LATERAL (
+        FROM ((SELECT earlier.* FROM line CROSS JOIN LATERAL (
                    SELECT * FROM messages WHERE conversation_id = line.conversation_id AND turn_id < $1 AND turn_id <= line.up_to
                    ORDER BY message_id DESC LIMIT $3) earlier
                ORDER BY message_id DESC LIMIT $3)
@@ -42,6 +43,8 @@ SELECT catalogue_version() AS "catalogue!",
         -- is one.
         ORDER BY m.turn_id, coalesce(s.number, m.from_step, CASE WHEN m.steered THEN 2147483647 ELSE 0 END),
                  s.number IS NOT NULL, m.message_id) h) AS "history!: Json<Vec<Message>>",
+    (SELECT json_agg(json_build_array(conversation_id, up_to)) FROM line WHERE conversation_id <> $2)
+        AS "earlier?: Json<Vec<(ConversationId, TurnId)>>",
     (SELECT json_build_object('up_to', up_to_turn, 'content', content) FROM latest) AS "summary?: Json<SummaryRow>",
     EXISTS (SELECT FROM summaries f WHERE f.conversation_id = $2 AND f.content IS NULL
             AND f.summary_id > coalesce((SELECT summary_id FROM latest), 0)

@@ -7,8 +7,8 @@ use sqlx::{query, query_as, query_scalar};
 use super::turns::TurnEnd;
 use super::writing::Unfinished;
 use crate::domain::{
-    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId, TurnId,
-    TurnInput, TurnState, Usage,
+    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId,
+    TurnId, TurnInput, TurnState, Usage,
 };
 use crate::facts::{Event, EventRecord, STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed, TurnEnded};
 use crate::failpoint::{self, Point};

@@ -20,7 +20,7 @@ impl Store {
              SELECT c.profile, $3::timestamptz, c.conversation_id, $2::bigint, coalesce((
                  SELECT (e.payload ->> 'turn')::bigint FROM events e
                  WHERE e.conversation_id = c.conversation_id AND e.sequence <= $2::bigint AND e.kind = 'turn_ended'
-                 ORDER BY e.sequence DESC LIMIT 1), 0)
+                 ORDER BY e.sequence DESC LIMIT 1), c.branch_turn, 0)
              FROM conversations c WHERE c.conversation_id = $1 RETURNING conversation_id",
             conversation.0,
             seq,

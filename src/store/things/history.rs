@@ -80,5 +80,5 @@ pub(in crate::store) fn of(rows: Vec<Message>, turn: TurnId, limit: usize, clean
             last.entries.extend([entry].into_iter().chain(images));
         }
     }
-    History { exchanges, more: partial.is_some() }
+    History { exchanges, more: partial.is_some(), ..History::default() }
 }
