@@ -28,6 +28,6 @@ BEGIN
         EXECUTE format('CREATE CONSTRAINT TRIGGER count_catalogue AFTER %s ON %I DEFERRABLE INITIALLY DEFERRED
                         FOR EACH ROW EXECUTE FUNCTION count_catalogue()',
                        CASE v_table WHEN 'capability_versions' THEN 'UPDATE' ELSE 'INSERT OR UPDATE OR DELETE' END, v_table);
-        EXECUTE format('CREATE TRIGGER count_truncated AFTER TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION count_catalogue()', v_table);
+        EXECUTE format('CREATE TRIGGER count_emptied AFTER TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION count_catalogue()', v_table);
     END LOOP;
 END $$;

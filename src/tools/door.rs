@@ -185,7 +185,7 @@ impl Tools {
             Ok(given) => given,
             Err(refusal) => return Ok((arguments, Err(refusal))),
         };
-        match tool.prepare(Preparing { tools: &self.registry, toolset, arguments: given }).await {
+        match tool.prepare(Preparing { tools: &self.registry, toolset, catalogue, arguments: given }).await {
             Ok(prepared) => Ok((arguments, Ok(prepared))),
             Err(ToolError::Refused(refusal)) => Ok((arguments, Err(refusal))),
             Err(ToolError::Store(error)) => Err(error),

@@ -65,7 +65,7 @@ impl Tool for ExternalTool {
                 let message = format!("the MCP server `{}` does not list `{}` any more", known.server, known.tool);
                 ToolError::from(Refusal::new(RefusalCode::Gone, message))
             };
-            let server = kit.store.catalogue(None).await?.server(&known.server)?.ok_or_else(gone)?;
+            let server = asked.catalogue.server(&known.server)?.ok_or_else(gone)?;
             let listed = kit.hands.mcp.list(&server.name, &server.transport).await;
             let listed = listed.map_err(|error| Refusal::new(RefusalCode::McpServer, error.to_string()))?;
             let changed = kit.store.list_mcp_tools(&server.name, &listed.tools, kit.clock.now()).await?;

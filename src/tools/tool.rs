@@ -92,6 +92,8 @@ pub struct Preparing<'a> {
     pub tools: &'a Registry,
     /// The tools that exist for the profile.
     pub toolset: Toolset,
+    /// The catalogue by which it was found.
+    pub catalogue: &'a Catalogue,
     /// The arguments, a JSON object.
     pub arguments: Value,
 }

@@ -1,7 +1,10 @@
 //! The cost of a turn in statements and commits, counted on the wire between the server and its
-//! database. A statement more in a turn fails here. It counts whatever has something done: `BEGIN`
-//! and `COMMIT`, and pings of connections, too; not what comes with time. A turn with a tool has two
-//! steps: it costs a simple turn and a tool step more.
+//! database. A statement more in a turn fails here. It counts whatever has something done, `BEGIN`
+//! and `COMMIT` too; not what comes with time. A turn with a tool has two steps: it costs a simple
+//! turn and a tool step more.
+//!
+//! The pool pings a connection each time it is given back: that is counted apart, since no turn waits
+//! for it.
 
 use std::collections::BTreeSet;
 
@@ -21,6 +24,8 @@ struct Cost {
     server: usize,
     /// Statements on the agent's logins.
     agent: usize,
+    /// Pings of connections that were given back, on all logins.
+    pings: usize,
     /// Transactions that wrote something.
     commits: usize,
 }
@@ -28,7 +33,8 @@ struct Cost {
 impl Cost {
     /// The failure says what it costs now: a figure that is lowered is lowered here as well.
     fn is_at_most(&self, most: &Cost) {
-        let within = self.server <= most.server && self.agent <= most.agent && self.commits <= most.commits;
+        let statements = self.server <= most.server && self.agent <= most.agent;
+        let within = statements && self.pings <= most.pings && self.commits <= most.commits;
         assert!(within, "a turn costs {self:?}, and may cost {most:?}; the statements stand above");
     }
 }
@@ -56,10 +62,11 @@ async fn cost(app: &TestApp, client: &mut Client, replies: impl Fn(usize) -> Vec
     }
     let sent = app.sent();
     let commits = writers(app).await.difference(&before).count();
-    let (agent, server): (Vec<_>, Vec<_>) = sent.iter().partition(|sent| sent.login.contains("_agent"));
+    let (pings, statements): (Vec<_>, Vec<_>) = sent.iter().partition(|sent| sent.text.is_empty());
+    let (agent, server): (Vec<_>, Vec<_>) = statements.into_iter().partition(|sent| sent.login.contains("_agent"));
     tell(&sent);
     let each = |all: usize| (all + TURNS / 2) / TURNS;
-    Cost { server: each(server.len()), agent: each(agent.len()), commits: each(commits) }
+    Cost { server: each(server.len()), agent: each(agent.len()), pings: each(pings.len()), commits: each(commits) }
 }
 
 /// Shown if the test fails.
@@ -81,7 +88,7 @@ async fn started() -> (TestApp, Client) {
 async fn a_turn_without_tools() {
     let (app, mut client) = started().await;
     let cost = cost(&app, &mut client, |_| vec![text("yes")]).await;
-    cost.is_at_most(&Cost { server: 30, agent: 0, commits: 3 });
+    cost.is_at_most(&Cost { server: 4, agent: 0, pings: 4, commits: 3 });
 }
 
 #[tokio::test]
@@ -90,14 +97,14 @@ async fn a_call_of_a_capability() {
     app.script([written("mine"), text("done")]);
     client.ask("write it").await;
     let cost = cost(&app, &mut client, |_| vec![call("mine", json!({})), text("yes")]).await;
-    cost.is_at_most(&Cost { server: 54, agent: 0, commits: 5 });
+    cost.is_at_most(&Cost { server: 7, agent: 0, pings: 7, commits: 5 });
 }
 
 #[tokio::test]
 async fn a_new_capability() {
     let (app, mut client) = started().await;
     let cost = cost(&app, &mut client, |turn| vec![written(&format!("mine_{turn}")), text("yes")]).await;
-    cost.is_at_most(&Cost { server: 57, agent: 0, commits: 5 });
+    cost.is_at_most(&Cost { server: 12, agent: 0, pings: 10, commits: 5 });
 }
 
 #[tokio::test]
@@ -105,7 +112,7 @@ async fn a_statement_that_reads() {
     let (app, mut client) = started().await;
     let read = || call("execute_sql", json!({ "query": "SELECT 1 AS one" }));
     let cost = cost(&app, &mut client, |_| vec![read(), text("yes")]).await;
-    cost.is_at_most(&Cost { server: 48, agent: 6, commits: 5 });
+    cost.is_at_most(&Cost { server: 6, agent: 4, pings: 8, commits: 5 });
 }
 
 #[tokio::test]
@@ -115,7 +122,7 @@ async fn a_statement_that_writes() {
     client.ask("make a table").await;
     let write = || call("execute_sql", json!({ "query": "INSERT INTO t VALUES (1)" }));
     let cost = cost(&app, &mut client, |_| vec![write(), text("yes")]).await;
-    cost.is_at_most(&Cost { server: 50, agent: 8, commits: 5 });
+    cost.is_at_most(&Cost { server: 7, agent: 6, pings: 9, commits: 5 });
 }
 
 #[tokio::test]
@@ -123,7 +130,7 @@ async fn a_task() {
     let (app, mut client) = started().await;
     let create = |turn: usize| call("manage_tasks", json!({ "action": "create", "title": format!("task {turn}") }));
     let cost = cost(&app, &mut client, |turn| vec![create(turn), text("yes")]).await;
-    cost.is_at_most(&Cost { server: 58, agent: 0, commits: 5 });
+    cost.is_at_most(&Cost { server: 13, agent: 0, pings: 9, commits: 5 });
 }
 
 /// A call that writes a capability of this name, with a test.

@@ -24,7 +24,7 @@ impl Reaching {
         if !tool.for_capabilities() {
             return Err(OperationError::Refused(format!("`{name}` is for the agent itself, not for capabilities")));
         }
-        let asked = Preparing { tools, toolset: policy.tools, arguments: params.clone() };
+        let asked = Preparing { tools, toolset: policy.tools, catalogue: &catalogue, arguments: params.clone() };
         let Prepared { act, effects, version, .. } = match tool.prepare(asked).await {
             Ok(prepared) => prepared,
             Err(tool::ToolError::Refused(refusal)) => return Err(OperationError::Refused(refusal.for_model())),

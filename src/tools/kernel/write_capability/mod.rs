@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::domain::{CapabilityVersion, Draft, Effect, Outcome, Refusal, RefusalCode, ToolSpec, WRITE_CAPABILITY};
 use crate::failpoint::{self, Point};
 use crate::sandbox::{CheckedDraft, teaching};
-use crate::store::{CheckedComponent, StoreError};
+use crate::store::{Catalogue, CheckedComponent, StoreError};
 use crate::tools::kit::Kit;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Registry, Tool, ToolError, read, spec};
 
@@ -56,7 +56,7 @@ impl Tool for WriteCapability {
             let mut given = asked.arguments.clone();
             let silent = given.get("grants").is_none_or(|grants| grants.is_null() || *grants == json!({}));
             loop {
-                let unfit = match prepare_once(asked.tools, read(given.clone())?).await? {
+                let unfit = match prepare_once(asked.tools, asked.catalogue, read(given.clone())?).await? {
                     Ok(prepared) => return Ok(Prepared { arguments: silent.then_some(given), ..prepared }),
                     Err(unfit) => unfit,
                 };
@@ -77,7 +77,11 @@ impl Tool for WriteCapability {
 }
 
 /// The inner error: the draft cannot do its work as it is.
-async fn prepare_once(tools: &Registry, request: DraftArguments) -> Result<Result<Prepared, Unfit>, ToolError> {
+async fn prepare_once(
+    tools: &Registry,
+    catalogue: &Catalogue,
+    request: DraftArguments,
+) -> Result<Result<Prepared, Unfit>, ToolError> {
     let kit = &tools.kit;
     let mut draft = request.into_draft()?;
     if tools.brought(&draft.name).is_some() {
@@ -87,7 +91,6 @@ async fn prepare_once(tools: &Registry, request: DraftArguments) -> Result<Resul
     let checked = kit.hands.sandbox.check(&draft).await.map_err(|error| error.refusal())?;
     draft.source.clone_from(&checked.source);
     may_call(tools, &draft)?;
-    let catalogue = kit.store.catalogue(None).await?;
     if let Some(tool) = catalogue.external_tool(&draft.name).filter(|_| !kit.safe_mode) {
         let message = format!("`{}` is a tool of the MCP server `{}`; choose another name", draft.name, tool.server);
         return Err(Refusal::new(RefusalCode::Taken, message).into());
