@@ -146,7 +146,7 @@ async fn wrong_requests_about_branches_events_calls_and_the_server_are_refused_t
         (get.clone(), "/api/conversations/1/export?format=pdf", None, 400, "query cannot be read"),
         (get.clone(), "/api/events?outcome=maybe", None, 400, "query cannot be read"),
         (get.clone(), "/api/events?from=yesterday", None, 400, "query cannot be read"),
-        (get.clone(), "/api/events?tool=%00", None, 400, "zero character"),
+        (get.clone(), "/api/events?tool=%00", None, 400, "characters"),
         (post.clone(), "/api/capabilities/nobody/call", None, 404, "there is no capability `nobody`"),
         (post.clone(), "/api/capabilities/greet/call", Some(json!({"arguments": [1]})), 400, "body cannot be read"),
         (post.clone(), "/api/capabilities/greet/call", Some(json!({"conversation": 99})), 404, "99"),

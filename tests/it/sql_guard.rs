@@ -255,13 +255,13 @@ async fn an_outcome_cannot_be_forged() {
     refused(
         &app,
         &[
-            ("SELECT shared.end_sql_call('\\x00', 1, 1, 1, true, 'forged', '\\x00', 'allow', now())", "L3003"),
-            ("SELECT shared.end_sql_call(NULL, 1, 1, 1, true, 'forged', '\\x00', 'allow', now())", "L3003"),
+            ("SELECT shared.end_sql_call('\\x00', 1, 1, 1, true, 'forged', '\\x00', 'allow', now(), NULL)", "L3003"),
+            ("SELECT shared.end_sql_call(NULL, 1, 1, 1, true, 'forged', '\\x00', 'allow', now(), NULL)", "L3003"),
             ("SELECT shared.end_sql_operation('\\x00', 1, 1, 1, 1, '\\x00', '{}', 'forged', now())", "L3003"),
-            ("SELECT end_sql_call(sha256('1:1:1'), 1, 1, 1, true, 'forged', '\\x00', 'allow', now())", "L3003"),
+            ("SELECT end_sql_call(sha256('1:1:1'), 1, 1, 1, true, 'forged', '\\x00', 'allow', now(), NULL)", "L3003"),
             ("SELECT level3.sql_token('call:1:t:allow', 1, 'forged')", DENIED),
             ("SELECT level3.append_event(1, 'turn_ended', '{}', now())", DENIED),
-            ("SELECT level3.end_tool_call(1, 1, 1, true, 'forged', '[]', '\\x00', 'allow', now())", DENIED),
+            ("SELECT level3.end_call(1, 1, 1, true, 'forged', '[]', '\\x00', 'allow', now(), NULL, NULL)", DENIED),
             ("SELECT level3.end_operation(1, 1, 1, 1, 'sql', 'T', '\\x00', '{}', 'done', 'forged', now())", DENIED),
             ("SELECT value FROM level3.server_keys WHERE name = 'sql_token'", DENIED),
         ],
@@ -288,7 +288,7 @@ async fn what_runs_at_the_commit_sees_no_token_and_belongs_to_the_same_transacti
                  INSERT INTO agent.loot SELECT statement FROM pg_prepared_statements;
                  INSERT INTO agent.loot SELECT statement FROM pg_cursors;
                  BEGIN
-                     PERFORM shared.end_sql_call('\\x00', 1, 1, 1, true, 'forged', '\\x00', 'allow', now());
+                     PERFORM shared.end_sql_call('\\x00', 1, 1, 1, true, 'forged', '\\x00', 'allow', now(), NULL);
                  EXCEPTION WHEN OTHERS THEN
                      GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
                      INSERT INTO agent.loot VALUES (SQLSTATE || context);
@@ -322,7 +322,7 @@ async fn what_fails_at_the_commit_leaves_neither_effect_nor_outcome() {
         &[
             "CREATE TABLE bait (n int)",
             "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
-             $f$ BEGIN PERFORM shared.end_sql_call('\\x00', 1, 1, 1, true, 'forged', '\\x00', 'allow', now()); RETURN NULL; END $f$",
+             $f$ BEGIN PERFORM shared.end_sql_call('\\x00', 1, 1, 1, true, 'forged', '\\x00', 'allow', now(), NULL); RETURN NULL; END $f$",
             "CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON bait DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()",
             "INSERT INTO bait VALUES (1)",
             "SELECT count(*) FROM bait",
@@ -346,7 +346,7 @@ async fn names_of_the_house_that_the_agent_takes_fool_nobody() {
         format!("CREATE FUNCTION pg_current_xact_id() {lie}"),
         format!("CREATE FUNCTION pg_backend_pid() {lie}"),
         format!(
-            "CREATE FUNCTION end_sql_call(bytea, bigint, bigint, bigint, bool, pg_catalog.text, bytea, pg_catalog.text, timestamptz) {lie}"
+            "CREATE FUNCTION end_sql_call(bytea, bigint, bigint, bigint, bool, pg_catalog.text, bytea, pg_catalog.text, timestamptz, jsonb) {lie}"
         ),
         "CREATE FUNCTION equal(bigint, bigint) RETURNS bool LANGUAGE sql AS 'SELECT true'".to_owned(),
         "CREATE OPERATOR agent.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = agent.equal)".to_owned(),
