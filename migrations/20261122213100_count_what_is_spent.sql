@@ -85,6 +85,8 @@ END $$;
 CREATE CONSTRAINT TRIGGER count_spent AFTER UPDATE OF state ON tool_calls DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (OLD.state = 'proposed' AND NEW.state <> 'proposed') EXECUTE FUNCTION count_spent();
 
+-- The newest start of a turn in a conversation, without a look at all of its events.
+CREATE INDEX events_of_starts ON events (conversation_id, sequence) WHERE kind IN ('turn_started', 'turn_resumed');
 -- The newest turns of a conversation, without a look at those of all others.
 CREATE INDEX turns_of_conversation ON turns (conversation_id, turn_id);
 -- The limit that a client of /v1 set for answers is looked up by its turn, at each beginning of one.

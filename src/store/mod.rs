@@ -47,7 +47,7 @@ pub use things::activity::EventFilter;
 pub use things::attachments::NewImage;
 pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
 pub use things::capability_life::{KeptVersion, LifeError};
-pub use things::catalogue::{Catalogue, CatalogueVersion, Listed};
+pub use things::catalogue::{Catalogue, Listed};
 pub use things::finding::{DeleteError, ListPlace};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
@@ -56,6 +56,7 @@ pub use things::reviews::{NewReview, RequestCost};
 pub use things::secrets::SealedSecret;
 pub use things::summaries::{NewSummary, Summaries, Summary};
 pub use things::tasks::{NewTask, TaskChange};
+pub use transition::CatalogueVersion;
 pub use undo::UndoError;
 pub use unit::{CallEnd, Judgement, Unit};
 

@@ -9,6 +9,11 @@ use super::{Signals, Store, StoreError, value};
 use crate::domain::ConversationId;
 use crate::facts::EventRecord;
 
+/// The number of the catalogue, as a statement has just read it. A decision long after that
+/// needs another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CatalogueVersion(pub(in crate::store) i64);
+
 /// An event as a statement gives it back.
 pub(super) struct EventRow {
     pub(super) sequence: i64,

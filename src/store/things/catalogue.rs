@@ -16,12 +16,7 @@ use super::capabilities::CapabilitySummary;
 use super::mcp_servers::{McpServer, McpTool};
 use super::policies::StoredPolicy;
 use crate::domain::{CapabilityVersion, ProfilePolicy, Rule, ToolSpec};
-use crate::store::{Store, StoreError, value};
-
-/// The number of the catalogue, as a statement has just read it. A decision long after that
-/// needs another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CatalogueVersion(pub(in crate::store) i64);
+use crate::store::{CatalogueVersion, Store, StoreError, value};
 
 /// The policies, rules, capabilities and external tools of one moment.
 #[derive(Debug, Default)]
