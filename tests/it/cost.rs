@@ -70,6 +70,7 @@ async fn cost(app: &TestApp, client: &mut Client, replies: impl Fn(usize) -> Vec
 }
 
 /// Shown if the test fails.
+#[allow(clippy::print_stdout, reason = "a test that fails shows what it printed")]
 fn tell(sent: &[Sent]) {
     for Sent { login, text } in sent {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -37,6 +37,9 @@ pub struct Floors {
     echo: WebSocket<TcpStream>,
 }
 
+/// Takes one of them once.
+type Floor = fn(&mut Floors) -> Duration;
+
 impl Floors {
     /// The model is asked what the server asked it in a simple turn.
     pub fn prepare(house: &House, model: &Model) -> Self {
@@ -79,7 +82,7 @@ impl Floors {
     pub fn alone(&mut self, settings: &Settings, report: &mut Report) {
         report.say("postgres", &self.postgres.as_mut().expect("connected").text(VERSION));
         let count = settings.times(300);
-        let all: [(&str, fn(&mut Self) -> Duration); 5] = [
+        let all: [(&str, Floor); 5] = [
             ("insert of one row, committed, fsync on", |floors| floors.statement(INSERT)),
             ("select of one row by its key", |floors| floors.statement(SELECT)),
             ("claim: update of the first free of 10,000 rows, skip locked, committed", |floors| floors.statement(CLAIM)),

@@ -83,6 +83,11 @@ fn level(house: &mut House, floors: &mut Floors, settings: &Settings, name: Stri
     Level { name, amounts, start: starts.p50(), memory, grown, new }
 }
 
+/// One of the amounts of a level.
+type Amount = fn(&Amounts) -> i64;
+/// One of the figures of a level.
+type Figure = fn(&Level) -> f64;
+
 fn table(levels: &[Level], report: &mut Report) {
     let cells = |what: &str, of: &dyn Fn(&Level) -> String| -> Vec<String> {
         [what.to_owned()].into_iter().chain(levels.iter().map(of)).collect()
@@ -90,7 +95,7 @@ fn table(levels: &[Level], report: &mut Report) {
     let mut head = cells("", &|level| level.name.clone());
     head.push("last / first".to_owned());
     report.head("growth", &head);
-    let amounts: [(&str, fn(&Amounts) -> i64); 5] = [
+    let amounts: [(&str, Amount); 5] = [
         ("messages in the long conversation", |amounts| amounts.messages),
         ("events", |amounts| amounts.events),
         ("capabilities", |amounts| amounts.capabilities),
@@ -102,7 +107,7 @@ fn table(levels: &[Level], report: &mut Report) {
         row.push(String::new());
         report.line("growth", &row);
     }
-    let figures: [(&str, fn(&Level) -> f64); 10] = [
+    let figures: [(&str, Figure); 10] = [
         ("floor: insert, committed", |level| level.grown.insert.p50()),
         ("simple turn, long conversation", |level| level.grown.simple.p50()),
         ("turn with three tools, long conversation", |level| level.grown.tools.p50()),
