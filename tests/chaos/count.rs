@@ -236,7 +236,7 @@ async fn clients(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
         let last = frames.last().and_then(|frame| frame["seq"].as_i64()).unwrap_or(0);
         let shown: Vec<i64> = frames.iter().filter_map(|frame| frame["seq"].as_i64()).collect();
         let whole: Vec<i64> = sqlx::query_scalar(
-            "SELECT sequence FROM events WHERE conversation_id = $1 AND sequence <= $2 AND kind NOT IN ('tasks_fired', 'answer_broken_off') ORDER BY sequence",
+            "SELECT sequence FROM events WHERE conversation_id = $1 AND sequence <= $2 AND kind <> 'answer_broken_off' ORDER BY sequence",
         )
         .bind(conversation)
         .bind(last)

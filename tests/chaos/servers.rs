@@ -185,13 +185,11 @@ async fn all_is_shown(rig: &Rig, onlookers: &[Onlooker], others: [&Beside; 2]) -
     let mut behind = rig.behind().await;
     let mut all = 0;
     for (number, onlooker) in onlookers.iter().enumerate() {
-        let whole: Vec<i64> = sqlx::query_scalar(
-            "SELECT sequence FROM events WHERE conversation_id = $1 AND kind <> 'tasks_fired' ORDER BY sequence",
-        )
-        .bind(onlooker.conversation)
-        .fetch_all(&mut behind)
-        .await
-        .unwrap();
+        let whole: Vec<i64> = sqlx::query_scalar("SELECT sequence FROM events WHERE conversation_id = $1 ORDER BY sequence")
+            .bind(onlooker.conversation)
+            .fetch_all(&mut behind)
+            .await
+            .unwrap();
         let shown = async {
             loop {
                 let next = rig.progress.notified();
