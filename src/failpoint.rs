@@ -45,6 +45,10 @@ pub enum Point {
     MidApproval,
     /// Due tasks were handed to a turn, not committed.
     MidDue,
+    /// A task was broken down and that is committed, and the task is not made.
+    AfterBreakdown,
+    /// A person was reminded, not committed.
+    MidReminder,
     /// The outcome of a full restart is committed, and the restart is not begun.
     MidRestart,
     /// Some migrations are applied, others not.
@@ -101,7 +105,7 @@ mod armed {
     static ARMED: OnceLock<(Armed, AtomicU32)> = OnceLock::new();
 
     /// Every point, with the name it is armed by.
-    pub const POINTS: [(&str, Point); 20] = [
+    pub const POINTS: [(&str, Point); 22] = [
         ("after-accept", Point::AfterAccept),
         ("after-steer", Point::AfterSteer),
         ("after-claim", Point::AfterClaim),
@@ -119,6 +123,8 @@ mod armed {
         ("mid-decision", Point::MidDecision),
         ("mid-approval", Point::MidApproval),
         ("mid-due", Point::MidDue),
+        ("after-breakdown", Point::AfterBreakdown),
+        ("mid-reminder", Point::MidReminder),
         ("mid-restart", Point::MidRestart),
         ("mid-migration", Point::MidMigration),
         ("mid-initdb", Point::MidInitdb),

@@ -1,11 +1,14 @@
 //! The third part of a step: asks the model, with as much of the conversation as it takes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chrono::TimeDelta;
 use tokio::time::Instant;
 
 use super::Agent;
 use super::context::{self, Extent};
 use super::decide::Asking;
-use crate::domain::AnswersTo;
+use crate::domain::{AnswersTo, FailureWords};
 use crate::executor::RunningTurn;
 use crate::failpoint::{self, Point};
 use crate::model::{Answer, ModelError, ModelErrorKind, Request};
@@ -49,7 +52,9 @@ impl Agent {
         pen: &Pen,
     ) -> Result<Answer, ModelError> {
         let (lease, answers) = (turn.lease, turn.law.profile.answers);
+        let heard = AtomicBool::new(false);
         let on_delta = |piece: &str| {
+            heard.store(true, Ordering::Relaxed);
             if answers != AnswersTo::Nowhere {
                 pen.write(piece);
             }
@@ -67,7 +72,11 @@ impl Agent {
             pen.begin_again();
             let bytes = context::size(&shown) + around;
             let request = Request { entries: shown, ..blank.clone() };
-            let error = match model.answer(request, &on_delta).await {
+            let answer = match turn.law.profile.failures {
+                FailureWords::Full => model.answer(request, &on_delta).await,
+                FailureWords::Short => self.patiently(turn, model.answer(request, &on_delta), &heard).await,
+            };
+            let error = match answer {
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow => error,
                 Err(error) => return Err(error),
                 Ok(mut answer) => {
@@ -86,5 +95,25 @@ impl Agent {
             tracing::info!(extent = ?next, "the conversation is too long for the model; asking with less of it");
             (*extent, shown) = (next, less);
         }
+    }
+
+    /// Waits for an answer. If its first word takes long, the person is told that it does.
+    async fn patiently(
+        &self,
+        turn: &RunningTurn<'_>,
+        answer: impl Future<Output = Result<Answer, ModelError>>,
+        heard: &AtomicBool,
+    ) -> Result<Answer, ModelError> {
+        let mut answer = std::pin::pin!(answer);
+        tokio::select! {
+            biased;
+            answered = &mut answer => return answered,
+            () = self.clock.sleep_until(self.clock.now() + TimeDelta::seconds(FailureWords::LONG)) => {}
+        }
+        if !heard.load(Ordering::Relaxed) {
+            let (conversation, turn, content) = (turn.lease.conversation, turn.lease.turn, FailureWords::SLOW.to_owned());
+            self.store.signals().write(ServerFrame::Notice { conversation, turn, content });
+        }
+        answer.await
     }
 }

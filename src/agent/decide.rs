@@ -6,7 +6,7 @@ use super::context::{self, Conversation, Extent};
 use super::gather::Gathered;
 use super::{Agent, pictures};
 use crate::coach::{self, Coach};
-use crate::domain::{CallsPerStep, HistoryEntry, Origin};
+use crate::domain::{CallsPerStep, EXECUTE_SQL, Exchange, FailureWords, HistoryEntry, Origin, RefusalCode};
 use crate::executor::RunningTurn;
 use crate::model::{Entry, Model, Request};
 use crate::store::StoreError;
@@ -41,7 +41,27 @@ fn end(turn: &RunningTurn<'_>, gathered: &Gathered) -> Option<(&'static str, Str
     if let Some(words) = coach::gives_up(turn.law.profile.coaching, gathered.exchanges()) {
         return Some(("empty", words.to_owned()));
     }
+    if turn.law.profile.failures == FailureWords::Short && gathered.exchanges().last().is_some_and(|turn| misfits(turn) > 1) {
+        tracing::warn!("a call did not fit its schema, and did not fit again");
+        return Some(("misfit", FailureWords::MISFIT.to_owned()));
+    }
     turn.law.used_up(turn.steps).map(|why| ("limit", why))
+}
+
+/// How many of a turn's steps asked for a call that does not fit its schema.
+fn misfits(turn: &Exchange) -> usize {
+    let (mut steps, mut counted) = (0, false);
+    for entry in &turn.entries {
+        match entry {
+            HistoryEntry::Assistant(..) => counted = false,
+            HistoryEntry::Tool(.., Some(RefusalCode::InvalidArguments)) if !counted => {
+                steps += 1;
+                counted = true;
+            }
+            HistoryEntry::User(..) | HistoryEntry::Steered(..) | HistoryEntry::Images(..) | HistoryEntry::Tool(..) => {}
+        }
+    }
+    steps
 }
 
 /// The words for the model if its last answer made no call, and each has to make one.
@@ -70,7 +90,7 @@ impl Agent {
 
         let profile = Arc::clone(&turn.law.profile);
         let offer = self.offer(turn, &*model, gathered.exchanges(), offered, extent).await?;
-        let system = context::system(&profile, &offer.section, &gathered.due, gathered.now, gathered.exchanges());
+        let system = context::system(&profile, &offer.section, gathered);
         let coach = Coach::new(profile.coaching, gathered.exchanges(), offer.toolbox());
         let exactly_one = profile.calls == CallsPerStep::ExactlyOne;
         let blank = Request {
@@ -88,6 +108,9 @@ impl Agent {
         let last = no_call.map(|told| Entry::User(told.to_owned())).into_iter().collect();
         let mut conversation =
             Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last);
+        if !profile.tools.has(EXECUTE_SQL) {
+            conversation = conversation.unread();
+        }
         if let Some(summary) = gathered.summaries.latest.clone().filter(|_| turn.law.summaries) {
             conversation.summarise(summary);
         }

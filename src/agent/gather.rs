@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::Agent;
 use super::pictures::Pictures;
-use crate::domain::{CallsPerStep, DueTasks, Exchange, History};
+use crate::domain::todo::told_of;
+use crate::domain::{CallsPerStep, DueTasks, Exchange, History, TasksShown};
 use crate::executor::RunningTurn;
 use crate::store::{Standing, StoreError, Summaries};
 use crate::tools::Offered;
@@ -21,6 +22,8 @@ pub(super) struct Gathered {
     pub(super) offered: Offered,
     /// The tasks that are due soon.
     pub(super) due: DueTasks,
+    /// The person's to-dos in words, if the profile is shown these.
+    pub(super) todos: Option<String>,
     /// True if a call of the turn did something already, and no other is to be made.
     pub(super) acted: bool,
     /// The images for the model; none until the model is chosen.
@@ -43,8 +46,12 @@ impl Agent {
         let catalogue = self.store.catalogue(Some(standing.catalogue)).await?;
         let Standing { history, summaries, due, acted, .. } = standing;
         let offered = self.tools.offered(&turn.law.profile, &catalogue);
+        let todos = match turn.law.profile.tasks {
+            TasksShown::DueSoon => None,
+            TasksShown::Todos => Some(told_of(&self.store.todos_shown(turn.lease.conversation).await?, now)),
+        };
         let (history, acted) = (shown(turn, history), acted && turn.law.profile.calls == CallsPerStep::ExactlyOne);
-        Ok(Gathered { now, history, summaries, offered, due, acted, pictures: Pictures::default() })
+        Ok(Gathered { now, history, summaries, offered, due, todos, acted, pictures: Pictures::default() })
     }
 
     /// Shows the model the steering that waits. Only now is it sure that a model will be asked.

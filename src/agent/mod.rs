@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::Failure;
+use crate::domain::{Failure, FailureWords};
 use crate::executor::{Executor, RunningTurn, Worked};
 use crate::model::choice::ModelSource;
 use crate::model::{ModelError, ModelErrorKind};
@@ -98,7 +98,7 @@ impl Agent {
                 // The request may have room if it offers fewer tools.
                 Err(error) if error.kind == ModelErrorKind::ContextOverflow && extent.offers_less() => {}
                 Err(error) => {
-                    self.unanswered(turn.lease, &error).await?;
+                    self.unanswered(turn, &error).await?;
                     return Ok(None);
                 }
             }
@@ -129,14 +129,26 @@ impl Agent {
     }
 
     /// Ends a turn that no model answered.
-    async fn unanswered(&self, lease: &Lease, error: &ModelError) -> Result<(), StoreError> {
+    async fn unanswered(&self, turn: &RunningTurn<'_>, error: &ModelError) -> Result<(), StoreError> {
+        let lease = turn.lease;
+        let told = in_words_of(turn.law.profile.failures, error);
         self.metrics.model_error(error.kind);
         tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
         if error.kind != ModelErrorKind::RateLimited {
-            return self.store.fail_turn(lease, Failure::Model, &error.message, self.clock.now()).await;
+            return self.store.fail_turn(lease, Failure::Model, told, self.clock.now()).await;
         }
         // One second at least: a client that comes back at once only adds to the load.
         let wait = error.wait.unwrap_or(BUSY).as_secs_f64().ceil().max(1.0) as u32;
-        self.store.fail_busy_turn(lease, wait, &error.message, self.clock.now()).await
+        self.store.fail_busy_turn(lease, wait, told, self.clock.now()).await
+    }
+}
+
+/// The words about a model that gave no answer. The person who runs the server reads the log; what only that person can mend is said in full.
+fn in_words_of(words: FailureWords, error: &ModelError) -> &str {
+    use ModelErrorKind as K;
+    match (words, error.kind) {
+        (FailureWords::Short, K::RateLimited) => FailureWords::BUSY,
+        (FailureWords::Short, K::Timeout | K::Server | K::Cut | K::Malformed) => FailureWords::BROKEN,
+        _ => &error.message,
     }
 }

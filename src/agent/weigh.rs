@@ -4,7 +4,7 @@
 use super::Agent;
 use super::decide::Asking;
 use crate::coach::{Made, Truth};
-use crate::domain::CallsPerStep;
+use crate::domain::{CallsPerStep, Toolset};
 use crate::executor::RunningTurn;
 use crate::model::{Answer, REPETITION};
 use crate::store::StoreError;
@@ -46,7 +46,8 @@ impl Agent {
         let Some(claimed) = claimed else { return Ok(Truth::Shown) };
         let done = self.store.calls_done(turn.lease, claimed.earlier).await?;
         let made = |call| Made { changes: self.tools.changes(call), sends: self.tools.may_send(call) };
-        Ok(claimed.judged(&done.iter().map(made).collect::<Vec<_>>()))
+        let deeds = turn.law.profile.tools != Toolset::Builder;
+        Ok(claimed.judged(&done.iter().map(made).collect::<Vec<_>>(), deeds))
     }
 }
 

@@ -30,7 +30,7 @@ use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
 use crate::store::{Room, Store, StoreError};
 use crate::telemetry::{self, Metrics, Scrubber};
-use crate::tools::{Hands, Marks, ToolSettings, Tools};
+use crate::tools::{self, Hands, Marks, ToolSettings, Tools};
 use crate::wire::api::MadeBackup;
 
 pub use folder::{DataFolder, FolderError};
@@ -76,6 +76,12 @@ pub enum StartError {
         /// The reason.
         source: io::Error,
     },
+    /// Other machines can reach the address, and nothing asks them who they are.
+    #[error(
+        "LEVEL3_LISTEN is {0}, which other machines can reach: set LEVEL3_TOKEN to a long random text, or give the owner a password while \
+         the server listens on 127.0.0.1 (level3 user password owner)"
+    )]
+    Reachable(SocketAddr),
     /// The data folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -101,7 +107,7 @@ impl Lasting for StartError {
             Self::Store(source) => source.lasts(),
             Self::Secrets(source) => source.lasts(),
             Self::Sandbox(SandboxError::Thread(source)) => source.lasts(),
-            Self::Sandbox(SandboxError::Engine(_)) | Self::Listen { .. } => true,
+            Self::Sandbox(SandboxError::Engine(_)) | Self::Listen { .. } | Self::Reachable(_) => true,
         }
     }
 }
@@ -152,6 +158,10 @@ impl App {
             folder: config.database_url.is_none().then(|| folder.path().to_owned()),
         };
         let store = Store::open(database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
+        if !address.ip().is_loopback() && config.token.is_none() && !store.owner_has_password().await? {
+            store.close().await;
+            return Err(StartError::Reachable(address));
+        }
         store.keep_up_to(config.undo_bytes).await?;
         let vault = Vault::open(folder.path(), store.clone(), Arc::clone(&random), scrubber.clone()).await?;
         let limits = mcp::McpLimits { call: config.mcp_call, ..mcp::McpLimits::default() };
@@ -167,8 +177,8 @@ impl App {
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
-        let tools =
-            Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, Vec::new()).counted(metrics.clone());
+        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, tools::todo::tools(&models))
+            .counted(metrics.clone());
         let executor = Executor {
             store: store.clone(),
             tools,

@@ -73,6 +73,16 @@ impl Client {
         self.send(Method::PUT, path, &[], Some(body)).await
     }
 
+    /// Changes a part of something.
+    pub(super) async fn patch<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T, CliError> {
+        self.send(Method::PATCH, path, &[], Some(body)).await
+    }
+
+    /// Removes something that is to be named twice.
+    pub(super) async fn delete_with<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, String)]) -> Result<T, CliError> {
+        self.send(Method::DELETE, path, query, NOTHING).await
+    }
+
     /// Removes something.
     pub(super) async fn delete<T: DeserializeOwned>(&self, path: &[&str]) -> Result<T, CliError> {
         self.send(Method::DELETE, path, &[], NOTHING).await

@@ -24,8 +24,8 @@ pub enum CliError {
     /// The answer did not come, or not whole.
     #[error("the server's answer did not arrive; whether it was done is not known, so look before you repeat it")]
     Cut(#[source] reqwest::Error),
-    /// The server asks for its token.
-    #[error("the server asks for its token: set LEVEL3_TOKEN to what the server has")]
+    /// The server asks who it is.
+    #[error("the server asks for its token: set LEVEL3_TOKEN to what the server has, or to a token of yours (level3 user token)")]
     Token,
     /// The server refused.
     #[error("{}", refused(.0))]
@@ -51,7 +51,7 @@ pub enum CliError {
         /// Why.
         source: io::Error,
     },
-    /// The value of a secret cannot be read.
+    /// The answer to a question to the person cannot be read.
     #[error("the value could not be read from the terminal or from standard input")]
     Value(#[source] io::Error),
     /// The output cannot be written.

@@ -13,6 +13,7 @@ mod replay;
 mod screen;
 mod secrets;
 mod undo;
+mod users;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -96,6 +97,9 @@ pub enum Ask {
     /// See and set what models cost
     #[command(subcommand)]
     Rates(law::RatesCommand),
+    /// See and set who has an account here, with what password, tier and tokens
+    #[command(subcommand)]
+    User(users::UserCommand),
     /// Put back what a call deleted or overwrote; or list the calls that can be undone
     Undo(undo::UndoCommand),
     /// Let another agent call capabilities: speaks MCP on standard input and output, for the running server
@@ -118,6 +122,7 @@ pub async fn run(ask: Ask, manner: ClientOptions, config: &Config, screen: &mut 
         Ask::Policy(ask) => law::policy(ask, &client, screen).await,
         Ask::Usage => law::usage(&client, screen).await,
         Ask::Rates(ask) => law::rates(ask, &client, screen).await,
+        Ask::User(ask) => users::run(ask, &client, screen).await,
         Ask::Undo(ask) => undo::run(ask, &client, screen).await,
         Ask::Mcp(ask) => mcp::run(ask, &client, screen).await,
         Ask::Replay(ask) => replay::run(ask, &client, screen).await,

@@ -68,7 +68,7 @@ fn print_check(found: &ReplayCheck, screen: &mut Screen<'_>) -> io::Result<()> {
 
 fn print_turn(turn: &ReplayedTurn<Event>, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.line(format!("Turn {}", turn.turn))?;
-    for ReplayedEvent { sequence, at, event } in &turn.events {
+    for ReplayedEvent { sequence, at, event, .. } in &turn.events {
         let (what, text) = event.headline();
         screen.part(&format!("{sequence}  {}  {what}", at.format("%Y-%m-%d %H:%M:%S%.3f UTC")), &text)?;
         if text.trim().is_empty() {

@@ -69,11 +69,13 @@ pub(super) fn claimed(answer: &Answer, turn: Option<&Exchange>) -> Option<Claime
 }
 
 impl Claimed {
-    /// The judgement on the answer, if these calls were made.
-    pub fn judged(self, done: &[Made]) -> Truth {
+    /// The judgement on the answer, if these calls were made. `deeds`: each tool says of itself whether it changes something, so looking
+    /// something up does not make anything done.
+    pub fn judged(self, done: &[Made], deeds: bool) -> Truth {
         let proven = match self.claim {
             Claim::Sent => done.iter().any(|call| call.sends),
             Claim::Changed => done.iter().any(|call| call.changes),
+            Claim::Finished => done.iter().any(|call| call.changes || !deeds),
             Claim::Worked => !done.is_empty(),
             Claim::Gave => !done.is_empty() || !self.called,
         };

@@ -36,7 +36,7 @@ pub struct Config {
     /// `MAX_TOOL_ITERATIONS`: how many model requests one turn may make, and `MAX_CONVERSATION_HISTORY`: how many earlier messages each
     /// of them carries.
     pub turn: TurnLimits,
-    /// `LEVEL3_TOKEN`: what a client must show; required when `listen` is not loopback.
+    /// `LEVEL3_TOKEN`: what a client must show; required when `listen` is not loopback and the owner has no password.
     pub token: Option<String>,
     /// `LEVEL3_ALLOWED_HOSTS`: further names, comma separated, under which the server may be reached: at that port, or at every port.
     pub allowed_hosts: Vec<HostName>,
@@ -206,13 +206,6 @@ impl Config {
             unknown: names::unknown(settings),
             sources: SettingSources::new(settings.clone(), HashMap::new()),
         };
-        if !config.listen.ip().is_loopback() && config.token.is_none() {
-            return Err(ConfigError {
-                variable: "LEVEL3_LISTEN",
-                value: config.listen.to_string(),
-                problem: "other machines could reach this address; set LEVEL3_TOKEN to a long random text as well".into(),
-            });
-        }
         Ok(config)
     }
 }

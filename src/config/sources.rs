@@ -59,6 +59,8 @@ pub struct SettingState {
     pub value: Option<String>,
     /// The place that it comes from.
     pub origin: SettingOrigin,
+    /// True if the page may set it at all.
+    pub on_page: bool,
     /// True if it can be changed on the page now. A setting of the environment or of `.env` cannot.
     pub can_change: bool,
     /// True if the page has set something else meanwhile, which holds from the next start.
@@ -149,11 +151,12 @@ impl SettingSources {
                 None => (SettingOrigin::Default, None),
             },
         };
-        let can_change = CHANGEABLE.contains(&name) && !matches!(origin, SettingOrigin::Environment | SettingOrigin::DotEnv);
+        let on_page = CHANGEABLE.contains(&name);
+        let can_change = on_page && !matches!(origin, SettingOrigin::Environment | SettingOrigin::DotEnv);
         let waits = can_change && page.get(name) != self.page.get(name);
         let next = page.get(name).filter(|_| waits).cloned();
         let hidden = HIDDEN.contains(&name) || PROVIDER_KEYS.contains(&name);
-        SettingState { name: name.to_owned(), value: value.filter(|_| !hidden), origin, can_change, waits, next }
+        SettingState { name: name.to_owned(), value: value.filter(|_| !hidden), origin, on_page, can_change, waits, next }
     }
 
     /// The setting in a place above the page.

@@ -32,6 +32,8 @@ id! {
     ToolCallId,
     /// A to-do a person can see.
     TaskId,
+    /// A part of a task, which is ticked off by itself.
+    SubtaskId,
     /// A proposal that waits for a person.
     ApprovalId,
 }

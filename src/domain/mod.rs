@@ -18,8 +18,10 @@ mod policy;
 mod profile;
 mod refusal;
 mod task;
+pub mod todo;
 mod tool;
 mod turn;
+pub mod users;
 mod wake_up;
 mod words;
 
@@ -30,23 +32,27 @@ pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCa
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};
-pub use ids::{ApprovalId, ConversationId, MessageId, StepId, TaskId, ToolCallId, TurnId};
+pub use ids::{ApprovalId, ConversationId, MessageId, StepId, SubtaskId, TaskId, ToolCallId, TurnId};
 pub use image::{Image, ImageType};
 pub use machine::{
-    ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TurnAction,
-    TurnInput,
+    ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TimerAction,
+    TimerInput, TimerState, TurnAction, TurnInput,
 };
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use model::{ModelInfo, Rate};
 pub use names::{EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, ProfilePolicy, Rule};
-pub use profile::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, Moment, Profile, Toolset, TurnLimits};
+pub use profile::{
+    AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, FailureWords, Moment, Profile, TasksShown, Toolset,
+    TurnLimits,
+};
 #[cfg(debug_assertions)]
 pub use refusal::reword;
 pub use refusal::{Refusal, RefusalCode, SourcePlace};
-pub use task::{DueTasks, Task, TaskStatus};
+pub use task::{DueTasks, Subtask, Task, TaskRecurrence, TaskStatus};
 pub use tool::{CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, ToolSpec, Usage, shortened, without_middle};
 pub use turn::{Failure, Origin, Role, TurnState};
+pub use users::{Tier, UserId, UserRole, user_key, valid_password, valid_user_name};
 pub use wake_up::WakeUpKind;
 pub use words::{DecidingWords, Heard, Words, asks};

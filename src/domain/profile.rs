@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{DecidingWords, Effect, Words};
+use super::{DecidingWords, Effect, Origin, UserRole, Words};
 
 /// The profile of a conversation that names none.
 pub const DEFAULT_PROFILE: &str = "builder";
@@ -12,7 +12,7 @@ pub const DEFAULT_PROFILE: &str = "builder";
 /// The kind of people or programs whose words come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// The person whose server this is, who may decide about approvals.
+    /// The user whose conversation it is, who may decide about its approvals.
     Owner,
     /// A person outside: untrusted, decides nothing.
     Contact,
@@ -103,6 +103,39 @@ pub enum Coaching {
     Off,
 }
 
+/// The tasks that the prompt shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TasksShown {
+    /// Those that fall due within the hour.
+    DueSoon,
+    /// The person's active ones, their timer, and what time it is where they are.
+    Todos,
+}
+
+/// The words in which a person hears that something did not work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureWords {
+    /// The fault and the way to mend it, for the person who runs the server.
+    Full,
+    /// One short sentence, for a person who only talks; the rest is for the log.
+    Short,
+}
+
+impl FailureWords {
+    /// The model has written nothing for [`FailureWords::LONG`].
+    pub const SLOW: &str = "Taking longer than expected...";
+    /// So long a person waits for the first word without being told, in seconds.
+    pub const LONG: i64 = 10;
+    /// The model has too many requests.
+    pub const BUSY: &str = "Please wait a moment";
+    /// A call did not fit, and did not fit again.
+    pub const MISFIT: &str = "I couldn't do that, please try again";
+    /// The database, or the model, failed.
+    pub const BROKEN: &str = "Something went wrong, please try again";
+    /// The law, the tier or the account does not allow it.
+    pub const FORBIDDEN: &str = "You don't have permission to do that";
+}
+
 /// The limits of a turn that are set for the server, and hold if its profile does not say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnLimits {
@@ -119,12 +152,18 @@ pub struct Profile {
     pub name: &'static str,
     /// The kind of people or programs whose words come in.
     pub audience: Audience,
+    /// The users who have conversations with it: all of this role, and those above.
+    pub open_to: UserRole,
     /// The system prompt, with its places to fill in.
     pub prompt: &'static str,
     /// The tools that exist for it.
     pub tools: Toolset,
+    /// The tools that its person may order by hand.
+    pub by_hand: Toolset,
     /// The part of a model's request besides the running turn.
     pub context: Context,
+    /// The tasks that stand in the prompt, if it has a place for them.
+    pub tasks: TasksShown,
     /// How many calls one answer may make.
     pub calls: CallsPerStep,
     /// The destination of an answer's text.
@@ -135,12 +174,18 @@ pub struct Profile {
     pub answer_tokens: Option<u32>,
     /// How freely the model chooses its words; `None`: the provider's default.
     pub temperature: Option<f64>,
+    /// The model that answers if its provider's key is set and the policy names none, as `provider/model`; `None`: the server's.
+    pub model: Option<&'static str>,
     /// The most steps of a turn, if its policy has no such budget; `None`: the server's setting.
     pub steps: Option<u32>,
     /// The words that decide about approvals, if its audience may decide.
     pub words: DecidingWords,
     /// How long an approval waits; `None`: the server's setting.
     pub approval_expiry: Option<TimeDelta>,
+    /// True if a person's messages are counted, and limited by the person's tier.
+    pub counted: bool,
+    /// The words in which its person hears of failures.
+    pub failures: FailureWords,
     /// If true, a message that is no such word declines the waiting question and is said into its
     /// turn. If false, the message queues.
     pub talked_over: bool,
@@ -154,6 +199,14 @@ impl Profile {
             return Words::none();
         }
         Words { others_decline: self.talked_over, ..self.words.about(effects, asks) }
+    }
+
+    /// The tools that exist for the calls of a turn of this origin.
+    pub fn tools_of(&self, origin: Origin) -> Toolset {
+        match origin {
+            Origin::Message | Origin::Task => self.tools,
+            Origin::Command => self.by_hand,
+        }
     }
 
     /// How many of an answer's `asked_for` calls are made.

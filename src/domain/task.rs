@@ -1,10 +1,10 @@
 //! Tasks: to-dos a person can see.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::turn::text_enum;
-use super::{ConversationId, TaskId};
+use super::{ConversationId, SubtaskId, TaskId};
 
 text_enum! {
     /// The state of a task.
@@ -20,6 +20,40 @@ text_enum! {
     }
 }
 
+impl TaskStatus {
+    /// True if there is still something to do.
+    pub fn is_active(self) -> bool {
+        match self {
+            Self::Pending | Self::InProgress => true,
+            Self::Done | Self::Cancelled => false,
+        }
+    }
+}
+
+/// A part of a task that is ticked off by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subtask {
+    /// Its number, for people and for the model.
+    pub id: SubtaskId,
+    /// One line.
+    pub title: String,
+    /// True if it is ticked off.
+    pub completed: bool,
+}
+
+/// How a task comes round.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRecurrence {
+    /// A word, or a rule as calendars write it.
+    pub rule: String,
+    /// The zone whose clocks count.
+    pub zone: String,
+    /// Its beginning on these clocks.
+    pub start: NaiveDateTime,
+    /// The date that the task has now.
+    pub date: DateTime<Utc>,
+}
+
 /// A to-do a person can see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
@@ -33,6 +67,15 @@ pub struct Task {
     pub status: TaskStatus,
     /// The time at which it wakes the agent; never if `None`.
     pub due_at: Option<DateTime<Utc>>,
+    /// Its parts, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subtasks: Vec<Subtask>,
+    /// The time at which the person is reminded of it, or was; no model is asked then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remind_at: Option<DateTime<Utc>>,
+    /// How it comes round, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recurrence: Option<TaskRecurrence>,
     /// The model that works on it when it falls due, as `provider/model`; if `None`, the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

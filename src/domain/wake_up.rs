@@ -11,6 +11,10 @@ text_enum! {
         Approval = "approval",
         /// The rows that a call lost were kept long enough.
         Kept = "kept",
+        /// A person is reminded of a task.
+        Reminder = "reminder",
+        /// The time of a person's timer is over.
+        Timer = "timer",
     }
 }
 
@@ -20,7 +24,7 @@ impl WakeUpKind {
     pub fn asks_model(self) -> bool {
         match self {
             Self::Task => true,
-            Self::Approval | Self::Kept => false,
+            Self::Approval | Self::Kept | Self::Reminder | Self::Timer => false,
         }
     }
 }

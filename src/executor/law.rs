@@ -115,6 +115,8 @@ impl Executor {
         let (_, remembers, summaries) = shown_to(&profile, self.limits);
         let steps = profile.steps.unwrap_or(self.limits.steps);
         let answer_tokens = [profile.answer_tokens, answer_tokens].into_iter().flatten().min();
+        let preferred = || self.models.preferred(profile.model, &policy.models).map(str::to_owned);
+        let task_model = task_model.or_else(preferred);
         let (models, budgets, used) = ((task_model, policy.models), policy.budgets, standing.used);
         Ok(Law { profile, governor, budgets, used, models, answer_tokens, remembers, summaries, steps, made })
     }
@@ -123,7 +125,7 @@ impl Executor {
     /// classification yet.
     pub(super) async fn review(&self, turn: &RunningTurn<'_>, open: &OpenCall) -> Result<(), StoreError> {
         let (lease, law, meter) = (turn.lease, &turn.law, turn.meter());
-        let (effects, arguments) = self.tools.proposed(&law.profile, open).await?;
+        let (effects, arguments) = self.tools.proposed(lease, &law.profile, open).await?;
         let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());

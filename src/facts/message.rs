@@ -1,9 +1,11 @@
 //! Messages and the images that come with them. No event is about a message alone: turns, steps and calls say them.
 
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::rows::{Change, Stamp, Table, fields};
-use crate::domain::{Image, MessageId, Role, TurnId};
+use crate::domain::{Image, MessageId, Role, TurnId, UserId};
 
 /// The words of persons and models, and what models are told of their calls.
 pub(super) static MESSAGES: Table = Table {
@@ -13,6 +15,28 @@ pub(super) static MESSAGES: Table = Table {
         "CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END",
     )
 };
+
+/// How many messages each person has sent on each day, of those that count.
+pub(super) static MESSAGE_COUNTS: Table = Table::all("message_counts", "user_id || '/' || day");
+
+/// A message that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedMessage {
+    /// Whose.
+    pub user: UserId,
+    /// The day by the clock of the person's zone.
+    pub day: NaiveDate,
+    /// Its place among the messages of that day, from 1.
+    pub messages: i32,
+}
+
+impl CountedMessage {
+    /// The count that it makes.
+    pub(super) fn row(self) -> Change {
+        let Self { user, day, messages } = self;
+        MESSAGE_COUNTS.set(format!("{user}/{day}"), json!({ "user_id": user, "day": day, "messages": messages }))
+    }
+}
 
 /// The images that came with messages.
 pub(super) static ATTACHMENTS: Table = Table {

@@ -14,6 +14,7 @@ mod said;
 mod steering;
 mod step;
 mod task;
+mod todo;
 mod turn;
 
 use chrono::{DateTime, Utc};
@@ -21,24 +22,26 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::domain::{ConversationId, StepId, ToolCallId, TurnId};
-use crate::wire::Sequenced;
+use crate::wire::{Sequenced, ServerFrame};
 
 pub use approval::{ApprovalDecided, ApprovalRequested};
 pub use call::{CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
 pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
+pub use message::CountedMessage;
 pub use operation::OperationRecorded;
 pub use rows::{Change, Table};
 pub use steering::{SteeringShown, TurnSteered};
 pub use step::{AnswerBrokenOff, STOPPED, StepAnswered};
 pub use task::{TaskChanged, TasksFired, TasksHeld};
+pub use todo::{BegunAnew, ItemNamed, ReminderGiven, TaskBrokenDown, TimerChanged};
 pub use turn::{TurnEnded, TurnQueued, TurnResumed, TurnStarted};
 
 use fact::{Fact, Reading};
 use rows::{Stamp, time};
 
 /// The tables that follow from events.
-pub static TABLES: [&Table; 12] = [
+pub static TABLES: [&Table; 15] = [
     &rows::CONVERSATIONS,
     &turn::TURNS,
     &step::STEPS,
@@ -49,6 +52,9 @@ pub static TABLES: [&Table; 12] = [
     &approval::APPROVALS,
     &operation::OPERATIONS,
     &task::TASKS,
+    &todo::TIMERS,
+    &todo::LAST_NAMED,
+    &message::MESSAGE_COUNTS,
     &capability::CAPABILITY_VERSIONS,
     &capability::CAPABILITIES,
 ];
@@ -124,6 +130,11 @@ events! {
     TaskChanged = "task_changed",
     TasksFired = "tasks_fired" about turn,
     TasksHeld = "tasks_held",
+    TaskBrokenDown = "task_broken_down" about turn call,
+    ItemNamed = "item_named",
+    TimerChanged = "timer_changed",
+    ReminderGiven = "reminder_given",
+    BegunAnew = "begun_anew",
     CapabilityInstalled = "capability_installed",
     CapabilityChanged = "capability_changed",
 }
@@ -171,6 +182,21 @@ impl EventRecord {
         let mut frame = None;
         self.event.fact().read(&mut Reading::Frame(self.stamp(), &mut frame));
         frame.map(|frame| Sequenced { frame, conversation: self.conversation, seq: self.sequence, at: time(self.at) })
+    }
+
+    /// The event in a sentence for a person, and the words that belong to it. A frame has the better sentence if it has one, and then the text
+    /// for a model is not needed.
+    pub fn told(&self) -> (String, String) {
+        match self.frame().map(|sequenced| sequenced.frame) {
+            Some(ServerFrame::ToolResult { name, said, .. }) => (said, name),
+            Some(
+                ServerFrame::Fired { content, .. }
+                | ServerFrame::Held { content, .. }
+                | ServerFrame::Timer { content, .. }
+                | ServerFrame::Reminder { content, .. },
+            ) => (content, String::new()),
+            _ => self.event.headline(),
+        }
     }
 
     fn stamp(&self) -> Stamp {

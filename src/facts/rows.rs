@@ -8,6 +8,7 @@ use crate::domain::ConversationId;
 /// How far each stream goes.
 pub(super) static CONVERSATIONS: Table = Table {
     unsaid: &[
+        "user_id",
         "profile",
         "is_main",
         "created_at",

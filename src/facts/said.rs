@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::domain::todo::TodoFunction;
 use crate::domain::{EXECUTE_SQL, MANAGE_TASKS, Outcome, RESTART, RefusalCode, WRITE_CAPABILITY};
 
 /// The longest result that is read for the sentence, in bytes. Those that say what was done are short.
@@ -13,6 +14,9 @@ const UNCERTAIN: &str = "It may or may not have happened; nobody knows. It is no
 
 /// The sentence on a call of this tool. A call without a verdict was never judged: its turn ended first.
 pub(super) fn said(tool: &str, outcome: &Outcome, verdict: Option<&str>) -> String {
+    if let Some(message) = of_function(tool, outcome) {
+        return message;
+    }
     match (outcome.ok, outcome.refusal) {
         (true, _) if outcome.account.uncertain => format!("{} A part of it may or may not have happened.", done(tool, outcome)),
         (true, _) => done(tool, outcome),
@@ -21,6 +25,13 @@ pub(super) fn said(tool: &str, outcome: &Outcome, verdict: Option<&str>) -> Stri
         (false, None) if verdict.is_none() => "The turn ended before this was done.".to_owned(),
         (false, None) => format!("`{tool}` did not succeed."),
     }
+}
+
+/// The sentence that a function over to-dos gives for its person.
+fn of_function(tool: &str, outcome: &Outcome) -> Option<String> {
+    tool.parse::<TodoFunction>().ok().filter(|_| outcome.result.len() <= READ)?;
+    let told: Value = serde_json::from_str(&outcome.result).ok()?;
+    told["message"].as_str().filter(|_| told["success"].is_boolean()).map(str::to_owned)
 }
 
 fn done(tool: &str, outcome: &Outcome) -> String {

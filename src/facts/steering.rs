@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::fact::{Fact, Reading, line};
-use super::message::{MESSAGES, attachments, message_row, steered, with_images};
+use super::message::{CountedMessage, MESSAGES, attachments, message_row, steered, with_images};
 use crate::domain::{Image, MessageId, Role, TurnId, TurnState};
 use crate::wire::ServerFrame;
 
@@ -24,14 +24,18 @@ pub struct TurnSteered {
     /// The images that came with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// Its place among the person's messages of the day, if it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedMessage>,
 }
 
 impl Fact for TurnSteered {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn, message, client_id, state, content, images } = self;
+        let Self { turn, message, client_id, state, content, images, counted } = self;
         to.rows(|at| {
             let also = json!({ "images": images, "steered": true, "client_id": client_id });
-            attachments(images).chain([message_row(at, steered(*message), *turn, Role::User, content, also)])
+            let said = message_row(at, steered(*message), *turn, Role::User, content, also);
+            attachments(images).chain([said]).chain(counted.map(CountedMessage::row))
         })
         .frame(|_| ServerFrame::Turn {
             turn: *turn,

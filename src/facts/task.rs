@@ -10,8 +10,8 @@ use super::turn::TURNS;
 use crate::domain::{Task, TaskId, TurnId};
 use crate::wire::ServerFrame;
 
-/// The to-dos there are.
-pub(super) static TASKS: Table = Table::all("tasks", "task_id::text");
+/// The to-dos there are. Each is its conversation's user's.
+pub(super) static TASKS: Table = Table { unsaid: &["user_id"], ..Table::all("tasks", "task_id::text") };
 
 /// A task was made or changed; `deleted` ones are gone from the list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,8 @@ impl Fact for TaskChanged {
             let row = json!({
                 "task_id": task.id, "conversation_id": task.conversation, "title": task.title, "details": task.details,
                 "status": task.status, "due_at": task.due_at.map(time), "created_at": time(task.created_at),
-                "updated_at": time(task.updated_at), "model": task.model,
+                "updated_at": time(task.updated_at), "model": task.model, "subtasks": task.subtasks,
+                "remind_at": task.remind_at.map(time), "recurrence": task.recurrence,
             });
             [if *deleted { TASKS.gone(task.id) } else { TASKS.set(task.id, row) }]
         })

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fact::{Fact, Reading, line};
-use super::message::{MESSAGES, attachments, message_row, steered, with_images};
+use super::message::{CountedMessage, MESSAGES, attachments, message_row, steered, with_images};
 use super::rows::{Change, Table, fields};
 use crate::domain::{Failure, Image, Machine, MessageId, Origin, Requests, Role, TurnId, TurnInput, TurnState};
 use crate::wire::ServerFrame;
@@ -44,11 +44,14 @@ pub struct TurnQueued {
     /// The images that came with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// Its place among the person's messages of the day, if it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedMessage>,
 }
 
 impl Fact for TurnQueued {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn, client_id, origin, content, moved, images, message: _ } = self;
+        let Self { turn, client_id, origin, content, moved, images, counted, message: _ } = self;
         to.rows(|at| {
             let row = json!({
                 "turn_id": turn, "conversation_id": at.conversation, "origin": origin, "client_id": client_id, "fence": 0,
@@ -56,7 +59,11 @@ impl Fact for TurnQueued {
             });
             let message = message_row(at, format!("user/{turn}"), *turn, Role::User, content, json!({ "images": images }));
             let gone = moved.map(|gone| MESSAGES.gone(steered(gone)));
-            [turn_is(*turn, Some(TurnState::FIRST), row), message].into_iter().chain(attachments(images)).chain(gone)
+            [turn_is(*turn, Some(TurnState::FIRST), row), message]
+                .into_iter()
+                .chain(attachments(images))
+                .chain(gone)
+                .chain(counted.map(CountedMessage::row))
         })
         .frame(|_| ServerFrame::Turn {
             turn: *turn,
@@ -151,7 +158,7 @@ impl Fact for TurnEnded {
                 TurnState::Failed => {
                     let content = reason.clone().unwrap_or_default();
                     let (turn, failure, usage, ms) = (Some(*turn), *failure, *usage, *ms);
-                    ServerFrame::Error { content, turn, failure, id: None, usage, ms }
+                    ServerFrame::Error { content, turn, failure, id: None, usage, ms, upgrade: false }
                 }
                 state => turn_frame(*turn, *state, reason.clone(), *usage, *ms),
             })

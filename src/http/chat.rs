@@ -1,11 +1,10 @@
-//! `/chat`: one socket, see `docs/protocol.md`. A socket shows committed events in order, each
+//! `/chat`: one socket of one user, see `docs/protocol.md`. A socket shows committed events in order, each
 //! once. Deltas are the one exception.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::response::Response;
 use futures::stream::{SplitSink, SplitStream};
@@ -13,14 +12,15 @@ use futures::{SinkExt, StreamExt};
 use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 
+use super::images;
 use super::said::{self, NotTaken};
-use super::{Doors, images};
-use crate::domain::{ApprovalId, Channel, ConversationId, DEFAULT_PROFILE, Decision};
+use super::visitor::Visitor;
+use crate::domain::todo::fits_one_message;
+use crate::domain::{ApprovalId, Channel, ConversationId, Decision};
 use crate::facts::{Event, EventRecord};
 use crate::memory;
-use crate::model::Model;
-use crate::store::{DecideError, Hint, NewMessage, StoreError};
-use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame};
+use crate::store::{DecideError, Hint, NewMessage, StoreError, Theirs};
+use crate::wire::{ChangedList, ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame};
 
 /// A socket's own buffers. With axum's default of 128 KiB each they would be most of what an idle
 /// socket costs. A longer frame gets a longer one.
@@ -54,6 +54,8 @@ enum SocketEnd {
     Database(StoreError),
     /// The server ends or restarts.
     Shutdown,
+    /// The user may not come in any more, or not by this way.
+    NotLetIn,
 }
 
 impl From<StoreError> for SocketEnd {
@@ -77,9 +79,9 @@ impl From<axum::Error> for SocketEnd {
     }
 }
 
-pub(super) async fn open(State(doors): State<Doors>, upgrade: WebSocketUpgrade) -> Response {
+pub(super) async fn open(visitor: Visitor, upgrade: WebSocketUpgrade) -> Response {
     // Shared by the parts of the task, each of which would else have room for a copy.
-    let (tracker, doors) = (doors.sockets.clone(), Arc::new(doors));
+    let (tracker, visitor) = (visitor.sockets().clone(), Arc::new(visitor));
     upgrade
         .read_buffer_size(BUFFER_BYTES)
         .write_buffer_size(BUFFER_BYTES)
@@ -88,7 +90,7 @@ pub(super) async fn open(State(doors): State<Doors>, upgrade: WebSocketUpgrade) 
         .on_upgrade(move |socket| {
             let there = tracker.clone();
             tracker.track_future(async move {
-                serve(socket, doors).await;
+                serve(socket, visitor).await;
                 if there.len() % CROWD == 1 {
                     tokio::task::spawn_blocking(memory::give_back);
                 }
@@ -96,9 +98,10 @@ pub(super) async fn open(State(doors): State<Doors>, upgrade: WebSocketUpgrade) 
         })
 }
 
-async fn serve(socket: WebSocket, doors: Arc<Doors>) {
+async fn serve(socket: WebSocket, visitor: Arc<Visitor>) {
     let (sink, stream) = socket.split();
-    let mut socket = Socket { sink, doors, positions: HashMap::new(), waiting: Vec::new() };
+    let theirs = visitor.theirs();
+    let mut socket = Socket { sink, visitor, theirs, positions: HashMap::new(), waiting: Vec::new() };
     let close = match socket.run(stream).await {
         Err(SocketEnd::Gone) => return,
         Err(SocketEnd::Closed) => {
@@ -115,7 +118,8 @@ async fn serve(socket: WebSocket, doors: Arc<Doors>) {
             };
             CloseFrame { code: close_code::ERROR, reason: told.into() }
         }
-        Ok(()) | Err(SocketEnd::Shutdown) if socket.doors.restart.is_cancelled() => {
+        Err(SocketEnd::NotLetIn) => CloseFrame { code: close_code::POLICY, reason: "sign in again".into() },
+        Ok(()) | Err(SocketEnd::Shutdown) if socket.visitor.restarts() => {
             CloseFrame { code: close_code::RESTART, reason: "the server restarts".into() }
         }
         Ok(()) | Err(SocketEnd::Shutdown) => CloseFrame { code: close_code::AWAY, reason: "the server stops".into() },
@@ -126,7 +130,8 @@ async fn serve(socket: WebSocket, doors: Arc<Doors>) {
 
 struct Socket {
     sink: SplitSink<WebSocket, Message>,
-    doors: Arc<Doors>,
+    visitor: Arc<Visitor>,
+    theirs: Theirs,
     /// The conversations that this socket follows, with the newest sequence number it showed of
     /// each.
     positions: HashMap<ConversationId, i64>,
@@ -137,17 +142,18 @@ struct Socket {
 impl Socket {
     async fn run(&mut self, mut stream: SplitStream<WebSocket>) -> Result<(), SocketEnd> {
         // The socket subscribes before it reads anything, so that it misses no event between.
-        let mut events = self.doors.store.signals().events();
-        let mut elsewhere = self.doors.store.signals().elsewhere();
-        let mut deltas = self.doors.store.signals().deltas();
+        let (mut events, mut elsewhere, mut deltas) = (self.theirs.events(), self.theirs.elsewhere(), self.theirs.deltas());
+        let mut changes = self.visitor.changes();
         // A task keeps room for the largest thing that it ever waits for. So whatever asks the database gets room of its own, and gives
         // it back: most sockets wait for nothing but the next frame.
         let (main, last_seq) = Box::pin(self.begin()).await?;
-        let mut ping = tokio::time::interval(self.doors.limits.ping);
+        let mut ping = tokio::time::interval(self.visitor.limits().ping);
         ping.reset();
         // How many pings the client got since its last frame.
         let mut asked = 0;
-        let shutdown = self.doors.shutdown.clone();
+        // True while the database has not said whether the user may still be here.
+        let mut unsure = false;
+        let shutdown = self.visitor.shutdown().clone();
         loop {
             tokio::select! {
                 // The order matters: a piece of text is shown before the record that replaces it.
@@ -157,6 +163,7 @@ impl Socket {
                     Box::pin(self.catch_up_all()).await?;
                     return Err(SocketEnd::Shutdown);
                 }
+                Ok(()) = changes.changed() => unsure = Box::pin(self.is_unsure()).await?,
                 // The recorded text replaces deltas that were missed.
                 Ok(delta) = deltas.recv() => if self.follows(&delta) {
                     self.send(&delta).await?;
@@ -171,7 +178,7 @@ impl Socket {
                     Err(RecvError::Lagged(_)) => Box::pin(self.read_on(main)).await?,
                     Err(RecvError::Closed) => return Err(SocketEnd::Shutdown),
                 },
-                hint = elsewhere.next() => Box::pin(self.hear(hint, main)).await?,
+                hint = elsewhere.recv() => Box::pin(self.hear(hint.unwrap_or_default(), main)).await?,
                 message = stream.next() => {
                     asked = 0;
                     match message {
@@ -197,6 +204,9 @@ impl Socket {
                     if asked == UNANSWERED {
                         return Err(SocketEnd::Gone);
                     }
+                    if unsure {
+                        unsure = Box::pin(self.is_unsure()).await?;
+                    }
                     asked += 1;
                     self.put(Message::Ping(Vec::new().into())).await?;
                 }
@@ -204,24 +214,46 @@ impl Socket {
         }
     }
 
+    /// Ends the socket if its user may not be here any more. True if the database does not say; then it is asked again later.
+    async fn is_unsure(&self) -> Result<bool, SocketEnd> {
+        match self.visitor.still_opens().await {
+            Ok(true) => Ok(false),
+            Ok(false) => Err(SocketEnd::NotLetIn),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "a socket waits to hear whether its user may be here");
+                Ok(true)
+            }
+        }
+    }
+
     /// Greets the client; returns the main conversation, and the place of its last event.
     async fn begin(&mut self) -> Result<(ConversationId, i64), SocketEnd> {
-        let mains = self.doors.store.main_conversations(&self.doors.profiles.of_the_owner(), self.doors.clock.now()).await?;
-        let main = *mains.get(DEFAULT_PROFILE).ok_or(SocketEnd::Gone)?;
-        let last_seq = self.doors.store.last_sequence(main).await?;
+        // The others are made when they are first used.
+        let main = self.theirs.main_conversation_of(self.visitor.default_profile(), self.visitor.now()).await?;
+        let mains = self.theirs.mains(&self.visitor.mains()).await?;
+        let last_seq = self.theirs.last_sequence(main).await?;
         self.greet(main, mains, last_seq).await?;
         self.tell_waiting(main).await?;
         Ok((main, last_seq))
     }
 
-    /// Shows everything that was missed.
+    /// Shows everything that was missed, and tells of anything that may have happened elsewhere, as
+    /// some of it was not heard.
     async fn read_on(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
         self.catch_up_all().await?;
+        for list in [ChangedList::Tasks, ChangedList::Capabilities, ChangedList::Timer] {
+            self.send(&ServerFrame::Changed { list }).await?;
+        }
         self.tell_waiting(main).await
     }
 
     fn follows(&self, delta: &ServerFrame) -> bool {
-        matches!(delta, ServerFrame::Delta { conversation, .. } if self.positions.contains_key(conversation))
+        match delta {
+            ServerFrame::Delta { conversation, .. } | ServerFrame::Notice { conversation, .. } => {
+                self.positions.contains_key(conversation)
+            }
+            _ => false,
+        }
     }
 
     async fn greet(
@@ -230,7 +262,7 @@ impl Socket {
         conversations: BTreeMap<String, ConversationId>,
         last_seq: i64,
     ) -> Result<(), SocketEnd> {
-        let model = self.model().await?;
+        let model = self.visitor.model(self.visitor.default_profile()).await?;
         let hello = ServerFrame::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             conversation: main,
@@ -238,28 +270,16 @@ impl Socket {
             last_seq,
             model: model.info(),
             images: model.abilities().images,
-            safe_mode: self.doors.safe_mode,
+            safe_mode: self.visitor.safe_mode(),
         };
         self.send(&hello).await
-    }
-
-    /// The model that would answer in the main conversation now. A server that is slow to describe
-    /// its model does not keep the page waiting: then the current model is told as it is known
-    /// without it.
-    async fn model(&self) -> Result<Arc<dyn Model>, SocketEnd> {
-        let profile = self.doors.store.policy(DEFAULT_PROFILE).await?;
-        let chosen = self.doors.models.chosen(None, &profile.models);
-        match tokio::time::timeout(self.doors.limits.description, chosen).await {
-            Ok(model) => Ok(model),
-            Err(_) => Ok(self.doors.models.current().await),
-        }
     }
 
     /// Tells the client which approvals wait in conversations that it does not follow, if that has
     /// changed since it was last told. A client sees those of the main conversation when it
     /// resumes.
     async fn tell_waiting(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
-        let waiting = self.doors.store.waiting_approvals().await?.into_iter();
+        let waiting = self.theirs.waiting_approvals().await?.into_iter();
         let elsewhere = waiting.filter(|(_, conversation)| *conversation != main && !self.positions.contains_key(conversation));
         let approvals: Vec<_> = elsewhere.map(|(approval, _)| approval).collect();
         if approvals == self.waiting {
@@ -267,6 +287,14 @@ impl Socket {
         }
         self.waiting.clone_from(&approvals);
         self.send(&ServerFrame::Waiting { approvals }).await
+    }
+
+    /// Tells the client which list changed by an event of a conversation that it does not follow.
+    async fn tell_changed(&mut self, kind: &str) -> Result<(), SocketEnd> {
+        match ChangedList::of(kind) {
+            Some(list) => self.send(&ServerFrame::Changed { list }).await,
+            None => Ok(()),
+        }
     }
 
     /// Handles one frame of the client.
@@ -277,7 +305,7 @@ impl Socket {
         };
         match frame {
             ClientFrame::Message { content, id, conversation, profile, steer, images } => {
-                let conversation = match said::addressed(&self.doors, conversation, profile.as_deref()).await {
+                let conversation = match said::addressed(&self.visitor, conversation, profile.as_deref()).await {
                     Ok(addressed) => addressed.unwrap_or(main),
                     Err(NotTaken::Refused(why)) => return self.refuse(&why, id).await,
                     Err(NotTaken::Store(error)) => return Err(error.into()),
@@ -289,15 +317,21 @@ impl Socket {
                 self.accept(conversation, id, &content, &images, steer).await
             }
             ClientFrame::Stop { conversation } => {
-                self.doors.store.stop(conversation.unwrap_or(main), self.doors.clock.now()).await?;
-                Ok(())
+                match self.theirs.stop(conversation.unwrap_or(main), self.visitor.now()).await {
+                    // There is nothing to stop in a conversation that does not exist.
+                    Ok(_) | Err(StoreError::NoConversation(_)) => Ok(()),
+                    Err(error) => Err(error.into()),
+                }
             }
             ClientFrame::Approve { approval, always } => self.decide(approval, Decision::Approve { always }).await,
             ClientFrame::Deny { approval, reason } => self.decide(approval, Decision::Deny { reason }).await,
             ClientFrame::Resume { after, conversation } => {
                 let conversation = conversation.unwrap_or(main);
-                match self.doors.store.last_sequence(conversation).await {
-                    Ok(last) => self.positions.insert(conversation, after.clamp(0, last)),
+                match self.theirs.last_sequence(conversation).await {
+                    Ok(last) => {
+                        let anew = self.theirs.begun_anew_at(conversation).await?;
+                        self.positions.insert(conversation, after.clamp(0, last).max(anew))
+                    }
                     Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), None).await,
                     Err(error) => return Err(error.into()),
                 };
@@ -307,7 +341,7 @@ impl Socket {
     }
 
     async fn decide(&mut self, approval: ApprovalId, decision: Decision) -> Result<(), SocketEnd> {
-        match self.doors.store.decide(approval, decision, Channel::Page, self.doors.clock.now()).await {
+        match self.theirs.decide(approval, decision, Channel::Page, self.visitor.now()).await {
             // The events tell of the decision.
             Ok(()) => Ok(()),
             Err(DecideError::Store(error)) => Err(error.into()),
@@ -333,16 +367,22 @@ impl Socket {
             let told = format!("the message has {} bytes; {MAX_MESSAGE_BYTES} is the most", content.len());
             return self.refuse(&told, id).await;
         }
+        if let Err(long) = fits_one_message(content)
+            && self.visitor.counted().contains(&self.theirs.profile_of(conversation).await.unwrap_or_default())
+        {
+            return self.refuse(&long.to_string(), id).await;
+        }
         let images = match images::read(images) {
             Ok(images) => images,
             Err(why) => return self.refuse(&why, id).await,
         };
-        let store = self.doors.store.clone();
         let client_id = id.clone();
-        let message = NewMessage { content, client_id: id.as_deref(), steer, images: &images };
-        let accepted = match said::take(&self.doors, conversation, message).await {
+        let counted = self.visitor.counted();
+        let message = NewMessage { content, client_id: id.as_deref(), steer, images: &images, counted: &counted };
+        let accepted = match said::take(&self.visitor, conversation, message).await {
             Ok(accepted) => accepted,
             Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
+            Err(error @ StoreError::Quota(_)) => return self.refuse_for(&error.to_string(), id, true).await,
             Err(error @ StoreError::Full(_)) => {
                 tracing::warn!(%error, "a message was not accepted");
                 return self.refuse(&error.for_caller(), id).await;
@@ -351,11 +391,11 @@ impl Socket {
         };
         if let std::collections::hash_map::Entry::Vacant(position) = self.positions.entry(conversation) {
             // From the acknowledgement on, the client follows this conversation too.
-            let queued = store.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
+            let queued = self.theirs.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
             position.insert(queued.sequence - 1);
         }
         if accepted.again {
-            let queued = store.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
+            let queued = self.theirs.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
             if let Some(frame) = queued.frame() {
                 self.send(&frame).await?;
             }
@@ -367,7 +407,9 @@ impl Socket {
 
     /// Shows an event that was just committed; if earlier ones are missing, shows those first.
     async fn show(&mut self, record: &EventRecord) -> Result<(), SocketEnd> {
-        let Some(position) = self.positions.get_mut(&record.conversation) else { return Ok(()) };
+        let Some(position) = self.positions.get_mut(&record.conversation) else {
+            return self.tell_changed(record.event.kind()).await;
+        };
         match record.sequence - *position {
             ..=0 => Ok(()),
             1 => {
@@ -385,8 +427,10 @@ impl Socket {
     /// follows the conversation.
     async fn hear(&mut self, hint: Option<Hint>, main: ConversationId) -> Result<(), SocketEnd> {
         let Some(hint) = hint else { return self.read_on(main).await };
-        if self.positions.get(&hint.conversation).is_some_and(|position| hint.sequence > *position) {
-            self.catch_up(hint.conversation).await?;
+        match self.positions.get(&hint.conversation) {
+            Some(position) if hint.sequence > *position => self.catch_up(hint.conversation).await?,
+            Some(_) => {}
+            None => self.tell_changed(&hint.kind).await?,
         }
         match hint.kind.as_str() {
             "approval_requested" | "approval_decided" => self.tell_waiting(main).await,
@@ -405,7 +449,7 @@ impl Socket {
     async fn catch_up(&mut self, conversation: ConversationId) -> Result<(), SocketEnd> {
         loop {
             let position = self.positions.get(&conversation).copied().unwrap_or(0);
-            let records = self.doors.store.events_after(conversation, position, PAGE).await?;
+            let records = self.theirs.events_after(conversation, position, PAGE).await?;
             let Some(newest) = records.last().map(|record| record.sequence) else { return Ok(()) };
             for frame in records.iter().filter_map(EventRecord::frame) {
                 self.send(&frame).await?;
@@ -415,7 +459,13 @@ impl Socket {
     }
 
     async fn refuse(&mut self, why: &str, id: Option<String>) -> Result<(), SocketEnd> {
-        self.send(&ServerFrame::Error { content: why.to_owned(), turn: None, failure: None, id, usage: None, ms: None }).await
+        self.refuse_for(why, id, false).await
+    }
+
+    /// `upgrade`: another tier would have allowed it.
+    async fn refuse_for(&mut self, why: &str, id: Option<String>, upgrade: bool) -> Result<(), SocketEnd> {
+        let content = why.to_owned();
+        self.send(&ServerFrame::Error { content, turn: None, failure: None, id, usage: None, ms: None, upgrade }).await
     }
 
     async fn send(&mut self, frame: &impl Serialize) -> Result<(), SocketEnd> {

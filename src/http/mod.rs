@@ -1,5 +1,5 @@
 //! The server's doors: the page, the websocket, the HTTP interface, the health checks. Every
-//! request passes the same guard first.
+//! request passes the same guard first, which finds out who asks; `visitor` has what they get.
 
 mod access;
 mod api;
@@ -9,9 +9,12 @@ mod listen;
 mod mcp;
 mod metrics;
 mod page;
+mod passwords;
 mod said;
+mod sign_in;
 mod site;
 mod v1;
+mod visitor;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +38,8 @@ use crate::secrets::Vault;
 use crate::store::Store;
 use crate::telemetry::Metrics;
 use access::Guard;
+use passwords::Passwords;
+use visitor::{Closed, owners_alone};
 
 pub use access::Access;
 pub use listen::ConnectionLimits;
@@ -95,21 +100,25 @@ impl Doors {
     }
 
     fn router(self) -> Router {
-        let guard = Guard { access: Arc::clone(&self.access), clock: Arc::clone(&self.clock), metrics: self.metrics.clone() };
+        let guard = Guard::new(Arc::clone(&self.access), self.store.clone(), Arc::clone(&self.clock), self.metrics.clone());
+        let (body, mcp_service) = (self.limits.body, mcp::service(self.clone()));
+        let closed = Closed::new(self, guard.clone());
         let mcp = MethodFilter::GET.or(MethodFilter::POST).or(MethodFilter::DELETE);
+        let mcp = on_service(mcp, mcp_service).layer(middleware::from_fn_with_state(closed.clone(), owners_alone));
         Router::new()
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
-            .route("/mcp", on_service(mcp, mcp::service(self.clone())))
+            .route("/mcp", mcp)
             .nest("/v1", v1::routes())
+            .nest("/sign-in", sign_in::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))
             .route("/metrics", get(metrics::metrics))
             .fallback(page::file)
             .layer(TraceLayer::new_for_http())
-            .layer(middleware::from_fn_with_state(self.limits.body, listen::in_time))
+            .layer(middleware::from_fn_with_state(body, listen::in_time))
             .layer(middleware::from_fn_with_state(guard, access::guard))
-            .with_state(self)
+            .with_state(closed)
     }
 }
 
@@ -119,16 +128,9 @@ async fn healthz() -> &'static str {
 }
 
 /// The process can do its work: the database answers, and the disk has room for what happens.
-async fn readyz(State(doors): State<Doors>) -> impl IntoResponse {
-    if let Some(full) = doors.store.full() {
-        tracing::warn!(full, "not ready");
-        return (StatusCode::SERVICE_UNAVAILABLE, full);
-    }
-    match doors.store.ping().await {
-        Ok(()) => (StatusCode::OK, "ready".to_owned()),
-        Err(error) => {
-            tracing::warn!(error = &error as &dyn std::error::Error, "not ready");
-            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer".to_owned())
-        }
+async fn readyz(State(closed): State<Closed>) -> impl IntoResponse {
+    match closed.unready().await {
+        None => (StatusCode::OK, "ready".to_owned()),
+        Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
     }
 }

@@ -1,7 +1,8 @@
 //! The page. Its files are part of the program, so they cannot be missing.
 //!
 //! `/` is asked for again each time. All else stands under `/s/<hash of all files>/` and is kept by browsers for good: a file that
-//! changes changes the hash. Imports within the page are relative, so they inherit the hash, and only `index.html` names it.
+//! changes changes the hash. Imports within the page are relative, so they inherit the hash, and only `index.html` names it. A comment
+//! is for a reader of the sources, and is not sent: comments are a fifth of what would be carried (ADR 44).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,6 +23,9 @@ struct Embedded;
 
 /// Stands in `index.html` for the folder of all other files.
 const PLACEHOLDER: &str = "/s/-/";
+/// The sheets that `index.html` names are one file, since each request holds the first paint up. It stands where `tokens.css` does, whose
+/// addresses are relative.
+const FIRST_SHEET: &str = "first.css";
 /// Compression of a smaller file saves nothing.
 const WORTH_COMPRESSING: usize = 200;
 
@@ -54,18 +58,70 @@ impl Page {
             all.update(file.metadata.sha256_hash());
         }
         let folder = format!("/s/{}/", hex::encode(&all.finalize()[..8]));
-        let files = found.into_iter().map(|(name, file)| {
-            let data = match (&*name, file.data) {
-                ("index.html", html) => String::from_utf8_lossy(&html).replace(PLACEHOLDER, &folder).into(),
-                (_, Cow::Borrowed(bytes)) => Bytes::from_static(bytes),
-                (_, Cow::Owned(bytes)) => Bytes::from(bytes),
+        let mut carried: HashMap<Cow<'static, str>, Bytes> = HashMap::new();
+        for (name, file) in found {
+            let data = match file.data {
+                text if is_ours(&name) => without_comments(&String::from_utf8_lossy(&text)).into(),
+                Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+                Cow::Owned(bytes) => Bytes::from(bytes),
             };
+            carried.insert(name, data);
+        }
+        let index = carried.get("index.html").map(|html| String::from_utf8_lossy(html).into_owned()).unwrap_or_default();
+        let (index, sheets) = with_one_sheet(&index);
+        let sheet: Vec<u8> = sheets.iter().filter_map(|name| carried.get(*name)).flatten().copied().collect();
+        carried.insert("index.html".into(), index.replace(PLACEHOLDER, &folder).into());
+        if let Some(html) = carried.get_mut("sign-in/index.html") {
+            *html = String::from_utf8_lossy(html).replace(PLACEHOLDER, &folder).into();
+        }
+        carried.insert(FIRST_SHEET.into(), sheet.into());
+        let files = carried.into_iter().map(|(name, data)| {
             let etag = format!("\"{}\"", hex::encode(&Sha256::digest(&data)[..16]));
             (name, File { data, etag, gzip: OnceLock::new() })
         });
         let files = files.collect();
         Self { folder, files }
     }
+}
+
+/// `index.html` with one link in the place of its first sheet's, and the names of all its sheets.
+fn with_one_sheet(index: &str) -> (String, Vec<&str>) {
+    const LINK: &str = "<link rel=\"stylesheet\" href=\"/s/-/";
+    let (mut page, mut sheets) = (String::with_capacity(index.len()), Vec::new());
+    for line in index.lines() {
+        let named = line.strip_prefix(LINK).and_then(|rest| rest.strip_suffix("\">"));
+        if named.is_none() {
+            page.extend([line, "\n"]);
+        } else if sheets.is_empty() {
+            page.extend([LINK, FIRST_SHEET, "\">\n"]);
+        }
+        sheets.extend(named);
+    }
+    (page, sheets)
+}
+
+/// True for a module or a style sheet of our own. Other people's files carry their licence in a comment.
+fn is_ours(name: &str) -> bool {
+    !name.starts_with("vendor/") && (name.ends_with(".js") || name.ends_with(".css"))
+}
+
+/// `text` without comments that begin a line. Every line stays where it was, so the lines that a browser names are those of the source.
+/// `tests/page/house.test.mjs` holds that no text within a module looks like such a comment.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut inside = false;
+    for line in text.lines() {
+        let opened = if inside { Some(line) } else { line.trim_start().strip_prefix("/*") };
+        let code = match opened {
+            Some(comment) => comment.split_once("*/").map(|(_, after)| after),
+            None if line.trim_start().starts_with("//") => Some(""),
+            None => Some(line),
+        };
+        inside = code.is_none();
+        kept.push_str(code.filter(|code| !code.trim().is_empty()).unwrap_or_default());
+        kept.push('\n');
+    }
+    kept
 }
 
 impl File {
@@ -81,6 +137,18 @@ impl File {
     }
 }
 
+/// True for a file that the page needs on which one signs in: it is for anybody.
+pub(super) fn is_of_sign_in(path: &str) -> bool {
+    path.strip_prefix(&*PAGE.folder).is_some_and(|name| {
+        ["tokens.css", "favicon.svg"].contains(&name) || ["sign-in/", "vendor/inter-"].iter().any(|begin| name.starts_with(begin))
+    })
+}
+
+/// The page on which one signs in.
+pub(super) fn sign_in(headers: &HeaderMap) -> Response {
+    sent("sign-in/index.html", "no-cache", headers)
+}
+
 /// A file of the page; `/` is `index.html`.
 pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
@@ -90,19 +158,24 @@ pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
         None if path == "/" || path.is_empty() => ("index.html", "no-cache"),
         None => ("", ""),
     };
-    let Some(file) = PAGE.files.get(name) else {
-        return (StatusCode::NOT_FOUND, "there is nothing here; the page is at /").into_response();
-    };
-    if ![Method::GET, Method::HEAD].contains(&method) {
+    if PAGE.files.contains_key(name) && ![Method::GET, Method::HEAD].contains(&method) {
         let told = "the page is only read";
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")], told).into_response();
     }
+    sent(name, caching, &headers)
+}
+
+/// A file of this name, or that there is none.
+fn sent(name: &str, caching: &str, headers: &HeaderMap) -> Response {
+    let Some(file) = PAGE.files.get(name) else {
+        return (StatusCode::NOT_FOUND, "there is nothing here; the page is at /").into_response();
+    };
     let known = [(header::CACHE_CONTROL, caching), (header::ETAG, &*file.etag), (header::VARY, "accept-encoding")];
-    if has(&headers, &file.etag) {
+    if has(headers, &file.etag) {
         return (StatusCode::NOT_MODIFIED, known).into_response();
     }
     let of_type = [(header::CONTENT_TYPE, content_type(name))];
-    match file.compressed().filter(|_| takes_gzip(&headers)) {
+    match file.compressed().filter(|_| takes_gzip(headers)) {
         Some(smaller) => (known, of_type, [(header::CONTENT_ENCODING, "gzip")], smaller).into_response(),
         None => (known, of_type, file.data.clone()).into_response(),
     }
@@ -134,6 +207,8 @@ fn content_type(path: &str) -> &'static str {
         Some("svg") => "image/svg+xml",
         Some("png") => "image/png",
         Some("json") => "application/json",
+        Some("webmanifest") => "application/manifest+json",
+        Some("woff2") => "font/woff2",
         _ => "text/plain; charset=utf-8",
     }
 }

@@ -1,7 +1,7 @@
 //! A person's words in a channel of their own: which conversation they are for, and what they do to
 //! a question that waits there.
 
-use super::Doors;
+use super::visitor::Visitor;
 use crate::domain::ConversationId;
 use crate::store::{Accepted, NewMessage, StoreError};
 
@@ -19,20 +19,20 @@ pub(super) enum NotTaken {
 /// The conversation that a message is for: the one it names, or the main one of the profile it
 /// names. `None` if it names neither.
 pub(super) async fn addressed(
-    doors: &Doors,
+    visitor: &Visitor,
     conversation: Option<ConversationId>,
     profile: Option<&str>,
 ) -> Result<Option<ConversationId>, NotTaken> {
     let Some(name) = profile else { return Ok(conversation) };
-    let profile = doors.profiles.get(name).map_err(|unknown| NotTaken::Refused(unknown.to_string()))?;
+    let profile = visitor.profile(name).map_err(|unknown| NotTaken::Refused(unknown.to_string()))?;
     let Some(named) = conversation else {
         if !profile.audience.may_decide() {
             let told = format!("the profile `{name}` has no main conversation; name the `conversation` that is meant");
             return Err(NotTaken::Refused(told));
         }
-        return Ok(Some(doors.store.main_conversation_of(name, doors.clock.now()).await?));
+        return Ok(Some(visitor.theirs().main_conversation_of(name, visitor.now()).await?));
     };
-    match doors.store.profile_of(named).await {
+    match visitor.theirs().profile_of(named).await {
         Ok(own) if own == name => Ok(Some(named)),
         Ok(own) => Err(NotTaken::Refused(format!("conversation {named} has the profile `{own}`, for life, and not `{name}`"))),
         Err(error @ StoreError::NoConversation(_)) => Err(NotTaken::Refused(error.to_string())),
@@ -42,20 +42,24 @@ pub(super) async fn addressed(
 
 /// Takes a message. If a question waits, and the conversation's profile is for a person who may
 /// decide, the message may be the answer. Otherwise it is a message like any other.
-pub(super) async fn take(doors: &Doors, conversation: ConversationId, message: NewMessage<'_>) -> Result<Accepted, StoreError> {
-    let now = doors.clock.now();
+pub(super) async fn take(
+    visitor: &Visitor,
+    conversation: ConversationId,
+    message: NewMessage<'_>,
+) -> Result<Accepted, StoreError> {
+    let (theirs, now) = (visitor.theirs(), visitor.now());
     // Mostly no question waits, and this is all.
-    if let Some(accepted) = doors.store.accept_unless_asked(conversation, message, now).await? {
+    if let Some(accepted) = theirs.accept_unless_asked(conversation, message, now).await? {
         return Ok(accepted);
     }
     // A word that comes with an image is something else than the word, and the image is kept.
     let said = if message.images.is_empty() { message.content } else { "" };
-    if let Some(question) = doors.store.question(conversation, now).await?
-        && doors.profiles.get(&question.profile).is_ok_and(|profile| profile.audience.may_decide())
+    if let Some(question) = theirs.question(conversation, now).await?
+        && visitor.profile(&question.profile).is_ok_and(|profile| profile.audience.may_decide())
         && let Some(heard) = question.words.heard(said)
-        && let Some(accepted) = doors.store.answer(&question, heard, &message, now).await?
+        && let Some(accepted) = theirs.answer(&question, heard, &message, now).await?
     {
         return Ok(accepted);
     }
-    doors.store.accept(conversation, message, now).await
+    theirs.accept(conversation, message, now).await
 }

@@ -117,6 +117,13 @@ impl ModelSource {
         catalogue.chain(&readable, last)
     }
 
+    /// The model that a profile prefers, in the place of one that a task names: if its key is set, and a person has named none for the profile.
+    pub fn preferred<'m>(&self, wanted: Option<&'m str>, profile: &[String]) -> Option<&'m str> {
+        let settings = self.catalogue.as_ref().map(|catalogue| &catalogue.settings)?;
+        let can_be_asked = |name: &&str| name.parse::<Reference>().is_ok_and(|reference| reference.target(settings).is_ok());
+        wanted.filter(|_| profile.is_empty()).filter(can_be_asked)
+    }
+
     /// Checks that a model can be asked by this name, and gives the form in which the name is kept.
     ///
     /// # Errors

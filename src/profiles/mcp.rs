@@ -1,7 +1,9 @@
 //! Other agents that call capabilities over MCP. Each call is an order, and no model is asked about
 //! it. A model answers only a person who writes into such a conversation.
 
-use crate::domain::{AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, Profile, Toolset};
+use crate::domain::{
+    AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, FailureWords, Profile, TasksShown, Toolset, UserRole,
+};
 
 /// Its name.
 pub const NAME: &str = "mcp";
@@ -10,17 +12,23 @@ pub(super) fn profile() -> Profile {
     Profile {
         name: NAME,
         audience: Audience::Machine,
+        open_to: UserRole::Owner,
         prompt: include_str!("prompts/mcp.md"),
         tools: Toolset::Builder,
+        by_hand: Toolset::Builder,
         context: Context::Conversation { history: None, summaries: true },
+        tasks: TasksShown::DueSoon,
         calls: CallsPerStep::Many(1),
         answers: AnswersTo::Page,
         coaching: Coaching::Truth,
         answer_tokens: None,
         temperature: None,
+        model: None,
         steps: None,
         words: DecidingWords::NONE,
         approval_expiry: None,
+        counted: false,
+        failures: FailureWords::Full,
         talked_over: false,
     }
 }

@@ -1,16 +1,23 @@
 //! The profiles of the program: one file for each, beside its prompt.
 
 mod builder;
+mod law;
+mod lea;
 pub mod mcp;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::domain::Profile;
+use crate::domain::{DEFAULT_PROFILE, Profile, UserRole};
+
+pub use lea::{TALKING, Talking};
 
 /// All profiles, by name. Made once; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Profiles(Arc<BTreeMap<&'static str, Arc<Profile>>>);
+
+/// The profile of a member's conversation for which they name none.
+const MEMBERS_PROFILE: &str = "lea";
 
 /// No profile has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +30,7 @@ pub struct UnknownProfile {
 impl Default for Profiles {
     /// The program's own profiles.
     fn default() -> Self {
-        Self(Arc::default()).with(builder::profile()).with(mcp::profile())
+        Self(Arc::default()).with(builder::profile()).with(lea::profile()).with(law::profile()).with(mcp::profile())
     }
 }
 
@@ -44,9 +51,37 @@ impl Profiles {
         self.0.get(name).cloned().ok_or_else(unknown)
     }
 
-    /// The names of the owner's profiles: each has a main conversation.
-    pub fn of_the_owner(&self) -> Vec<String> {
-        self.0.values().filter(|profile| profile.audience.may_decide()).map(|profile| profile.name.to_owned()).collect()
+    /// The names of the profiles whose messages are counted.
+    pub fn counted(&self) -> Vec<String> {
+        self.0.values().filter(|profile| profile.counted).map(|profile| profile.name.to_owned()).collect()
+    }
+
+    /// As [`Profiles::get`], for a user of this role: a profile that is not open to them reads like one that does not exist.
+    ///
+    /// # Errors
+    /// [`UnknownProfile`], with the names of those that are open to them.
+    pub fn open_to(&self, role: UserRole, name: &str) -> Result<Arc<Profile>, UnknownProfile> {
+        let open = |profile: &Arc<Profile>| role.reaches(profile.open_to);
+        let there = || self.0.values().filter(|profile| open(profile)).map(|profile| profile.name).collect();
+        self.0
+            .get(name)
+            .filter(|profile| open(profile))
+            .cloned()
+            .ok_or_else(|| UnknownProfile { name: name.to_owned(), there: there() })
+    }
+
+    /// The profile of a conversation for which a user of this role names none.
+    pub fn default_of(role: UserRole) -> &'static str {
+        match role {
+            UserRole::Owner => DEFAULT_PROFILE,
+            UserRole::Member => MEMBERS_PROFILE,
+        }
+    }
+
+    /// The names of the profiles with which a user of this role has a main conversation.
+    pub fn mains(&self, role: UserRole) -> Vec<String> {
+        let talks = |profile: &&Arc<Profile>| profile.audience.may_decide() && role.reaches(profile.open_to);
+        self.0.values().filter(talks).map(|profile| profile.name.to_owned()).collect()
     }
 }
 

@@ -1,15 +1,31 @@
 //! Tests of `profiles`.
 
 use super::*;
-use crate::domain::{Audience, DEFAULT_PROFILE};
+use crate::domain::Audience;
 
 #[test]
 fn a_profile_is_found_by_its_name_and_never_by_another() {
     let profiles = Profiles::default();
     assert_eq!(profiles.get(DEFAULT_PROFILE).unwrap().name, DEFAULT_PROFILE);
-    let error = profiles.get("lea").unwrap_err().to_string();
-    assert_eq!(error, "there is no profile `lea`; there are: builder, mcp");
-    let more = profiles.clone().with(Profile { name: "lea", audience: Audience::Contact, ..builder::profile() });
-    assert_eq!(more.get("lea").unwrap().audience, Audience::Contact);
-    assert_eq!((more.of_the_owner(), profiles.get("lea").is_err()), (vec![DEFAULT_PROFILE.to_owned()], true));
+    let error = profiles.get("zeta").unwrap_err().to_string();
+    assert_eq!(error, "there is no profile `zeta`; there are: builder, law, lea, mcp");
+    let more = profiles.clone().with(Profile { name: "zeta", audience: Audience::Contact, ..builder::profile() });
+    assert_eq!(more.get("zeta").unwrap().audience, Audience::Contact);
+    let mains = profiles.mains(UserRole::Owner);
+    assert_eq!((more.mains(UserRole::Owner), profiles.get("zeta").is_err()), (mains.clone(), true));
+    assert_eq!((mains, profiles.counted()), (named(&[DEFAULT_PROFILE, "law", "lea"]), named(&["law", "lea"])));
+}
+
+fn named(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn a_profile_that_is_not_open_to_a_user_reads_like_one_that_does_not_exist() {
+    let all = Profiles::default();
+    assert_eq!(all.open_to(UserRole::Member, "lea").unwrap().name, "lea");
+    let refused = all.open_to(UserRole::Member, DEFAULT_PROFILE).unwrap_err();
+    assert_eq!(refused.to_string(), "there is no profile `builder`; there are: law, lea");
+    assert_eq!(all.open_to(UserRole::Owner, "mcp").unwrap().name, "mcp");
+    assert_eq!((all.mains(UserRole::Member), all.mains(UserRole::Owner).len()), (named(&["law", "lea"]), 3));
 }

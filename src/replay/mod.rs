@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::{ConversationId, TurnId};
 use crate::facts::{Event, TABLES, Table};
-use crate::store::{Break, DifferingRow, Store, StoreError};
+use crate::store::{Break, DifferingRow, Store, StoreError, Theirs};
 use crate::wire::api::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 
 /// Events that are applied in one go.
@@ -50,13 +50,16 @@ pub async fn check(store: &Store) -> Result<ReplayCheck, StoreError> {
     Ok(found)
 }
 
-/// A turn as it was recorded; `None` when there is none of this number.
+/// A user's turn as it was recorded; `None` when they have none of this number.
 ///
 /// # Errors
 /// If the database does not answer, or holds an event that cannot be read.
-pub async fn turn(store: &Store, turn: TurnId) -> Result<Option<ReplayedTurn<Event>>, StoreError> {
-    let Some(events) = store.events_of_turn(turn).await? else { return Ok(None) };
-    let events = events.into_iter().map(|record| ReplayedEvent { sequence: record.sequence, at: record.at, event: record.event });
+pub async fn turn(theirs: &Theirs, turn: TurnId) -> Result<Option<ReplayedTurn<Event>>, StoreError> {
+    let Some(events) = theirs.events_of_turn(turn).await? else { return Ok(None) };
+    let events = events.into_iter().map(|record| {
+        let (said, _) = record.told();
+        ReplayedEvent { sequence: record.sequence, at: record.at, said, event: record.event }
+    });
     Ok(Some(ReplayedTurn { turn, events: events.collect() }))
 }
 

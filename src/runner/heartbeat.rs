@@ -66,6 +66,8 @@ impl Heartbeat {
         match kind {
             WakeUpKind::Approval => self.store.expire_approvals(now).await?,
             WakeUpKind::Kept => self.store.forget_kept(now).await?,
+            WakeUpKind::Reminder => self.store.give_reminders(now).await?,
+            WakeUpKind::Timer => self.store.end_timers(now).await?,
             WakeUpKind::Task => {
                 let Fired { turns, held_until } = self.store.fire_due_tasks(now, describe).await?;
                 if let Some(until) = held_until {

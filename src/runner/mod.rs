@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -202,21 +202,21 @@ impl Runner {
             worked = worked => worked,
             () = lost.cancelled() => return,
         };
-        let rest = match worked {
+        let fault = match worked {
             Ok(Worked::Ended | Worked::Waiting) => return,
             Err(StoreError::LostLease) => return self.unsettled.store(true, Ordering::Relaxed),
             Ok(Worked::Paused) => None,
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "work on a turn broke off");
-                Some(self.clock.now() + REST)
+                Some(error)
             }
         };
         // The fault that broke the work off also keeps the turn from being given back, while it
         // lasts.
         for _ in 0..TRIES {
-            match self.give_back(lease, rest).await {
+            match self.give_back(lease, fault.as_ref()).await {
                 Ok(()) | Err(StoreError::LostLease) => {
-                    if rest.is_some() {
+                    if fault.is_some() {
                         self.unsettled.store(true, Ordering::Relaxed);
                     }
                     return;
@@ -231,13 +231,16 @@ impl Runner {
         Ok(!self.store.standing(lease, Wanted::turn_alone(self.clock.now())).await?.open.is_empty())
     }
 
-    /// Lets a runner take the turn up at once, or, after a failure, once it has rested. A turn that
+    /// Lets a runner take the turn up at once, or, after a fault, once it has rested. A turn that
     /// has failed too often ends.
-    async fn give_back(&self, lease: &Lease, rest: Option<DateTime<Utc>>) -> Result<(), StoreError> {
-        match rest {
-            None => self.store.hand_back(&[(lease.turn, lease.fence)], self.clock.now()).await,
-            Some(rest) if self.store.came_further(lease).await? || lease.takes < MOST_TAKES => {
-                self.store.give_back(lease, rest).await
+    async fn give_back(&self, lease: &Lease, fault: Option<&StoreError>) -> Result<(), StoreError> {
+        let (held, now) = ([(lease.turn, lease.fence)], self.clock.now());
+        match fault {
+            None => self.store.hand_back(&held, now).await,
+            // A person has to make room, and the turn waits for it however long that takes.
+            Some(StoreError::Full(_)) => self.store.hand_back(&held, now + REST).await,
+            Some(_) if self.store.came_further(lease).await? || lease.takes < MOST_TAKES => {
+                self.store.give_back(lease, now + REST).await
             }
             Some(_) => self.give_up(lease).await.map(drop),
         }

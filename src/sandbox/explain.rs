@@ -74,11 +74,7 @@ pub(super) fn near(source: &str, place: SourcePlace) -> Option<String> {
 /// not expect is mostly not the mistake. Texts and comments are skipped; a regular expression with
 /// a bracket in it misleads this, so it is said as what it is, a count.
 pub(super) fn open_bracket(source: &str, place: SourcePlace) -> Option<String> {
-    let mut lines = source.split_inclusive('\n');
-    let line_start: usize = lines.by_ref().take(place.line.checked_sub(1)? as usize).map(str::len).sum();
-    let line = lines.next()?;
-    let column = line.char_indices().nth((place.offset.max(1) - 1) as usize).map_or(line.len(), |(at, _)| at);
-    let before = &source[..line_start + column];
+    let before = &source[..byte_at(source, place)?];
     let mut open = Vec::new();
     let mut rest = before;
     while let Some(first) = rest.chars().next() {
@@ -105,6 +101,22 @@ pub(super) fn open_bracket(source: &str, place: SourcePlace) -> Option<String> {
     let end = source.floor_char_boundary((at + NEAR.1).min(source.len()));
     let shown = source[start..end].lines().next().unwrap_or_default().trim();
     (bracket != "{").then(|| format!(" The `{bracket}` in `{shown}` is still open there."))
+}
+
+/// The byte before which a semicolon is wanted, if lines were joined there: a statement ends with a bracket, and the next one stands
+/// on the same line. With an end of line between them, JavaScript would put the semicolon in by itself.
+pub(super) fn lost_semicolon(source: &str, message: &str, place: SourcePlace) -> Option<usize> {
+    let at = byte_at(source, place).filter(|_| message == "expecting ';'")?;
+    let before = source[..at].trim_end_matches([' ', '\t']);
+    before.ends_with(['}', ')', ']']).then_some(at)
+}
+
+/// The byte of a source at which a place is, or the end of its line.
+fn byte_at(source: &str, place: SourcePlace) -> Option<usize> {
+    let mut lines = source.split_inclusive('\n');
+    let line_start: usize = lines.by_ref().take(place.line.checked_sub(1)? as usize).map(str::len).sum();
+    let line = lines.next()?;
+    Some(line_start + line.char_indices().nth((place.offset.max(1) - 1) as usize).map_or(line.len(), |(at, _)| at))
 }
 
 /// The end of a text, behind its closing quote.

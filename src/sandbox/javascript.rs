@@ -23,26 +23,57 @@ struct NotLoaded {
     error: CallError,
 }
 
+/// How many lost semicolons are put in: each costs a look at the source.
+const MOST_SEMICOLONS: usize = 16;
+
+impl NotLoaded {
+    fn lost_semicolon(&self, source: &str) -> Option<usize> {
+        let CallError::Threw { message, place: Some(place), .. } = &self.error else { return None };
+        explain::lost_semicolon(source, message, *place).filter(|_| self.syntax)
+    }
+}
+
 impl Inner {
     /// Builds the component of a draft in JavaScript.
     pub(super) async fn build_javascript(&self, draft: &Draft) -> Result<BuiltComponent, CheckError> {
         // A source that names its default export most likely runs as it is.
         let ahead = draft.source.contains("export default").then_some(draft.source.as_str());
         let (exports, ()) = tokio::join!(self.inspect(draft, &draft.source), self.compile_ahead(draft, ahead));
-        let exports = exports.map_err(|failed| not_loaded(draft, failed))?;
-        let source = self.with_default_export(draft, &exports).await?;
+        let (source, exports) = match exports {
+            Ok(exports) => (draft.source.clone(), exports),
+            Err(failed) => self.with_semicolons(draft, failed).await.map_err(|failed| not_loaded(draft, failed))?,
+        };
+        let source = self.with_default_export(draft, source, &exports).await?;
         let template = self.templates.get(&draft.grants).map_err(broken)?;
         let bytes = template.component(Kind::Run, &source);
         Ok(BuiltComponent { source, bytes, engine: ENGINE_NAME.to_owned() })
     }
 
+    /// The source with the semicolons that were lost when its lines were joined, if nothing else is wrong with it: small models write all
+    /// code on one line. Lines stay as they are.
+    ///
+    /// # Errors
+    /// The first failure, at its place in the author's text.
+    async fn with_semicolons(&self, draft: &Draft, first: NotLoaded) -> Result<(String, Exports), NotLoaded> {
+        let (mut source, mut later) = (draft.source.clone(), None);
+        for _ in 0..MOST_SEMICOLONS {
+            let Some(at) = later.as_ref().unwrap_or(&first).lost_semicolon(&source) else { break };
+            source.insert(at, ';');
+            match self.inspect(draft, &source).await {
+                Ok(exports) => return Ok((source, exports)),
+                Err(failed) => later = Some(failed),
+            }
+        }
+        Err(first)
+    }
+
     /// The source as the engine calls it: with the function as its default export. The author's
     /// text stays as it is, so that lines in later errors are the author's.
-    async fn with_default_export(&self, draft: &Draft, exports: &Exports) -> Result<String, CheckError> {
+    async fn with_default_export(&self, draft: &Draft, source: String, exports: &Exports) -> Result<String, CheckError> {
         let missing = |message: String| CheckError::new(RefusalCode::MissingFunction, message);
         let name = &draft.name;
         match exports.get("default").map(String::as_str) {
-            Some("function") => return Ok(draft.source.clone()),
+            Some("function") => return Ok(source),
             Some(_) => {
                 return Err(missing(format!(
                     "`export default` must export the function: `export default async function {name}(params) {{ … }}`"
@@ -53,7 +84,7 @@ impl Inner {
         for candidate in [name.as_str(), "run"] {
             // `inspect` does not see a function without an export, but the end of the module does.
             if candidate == name || exports.get(candidate).is_some_and(|kind| kind == "function") {
-                let source = format!("{}\nexport default {candidate};\n", draft.source);
+                let source = format!("{source}\nexport default {candidate};\n");
                 let (exports, ()) = tokio::join!(self.inspect(draft, &source), self.compile_ahead(draft, Some(&source)));
                 if let Ok(exports) = exports
                     && exports.get("default").is_some_and(|kind| kind == "function")

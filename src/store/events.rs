@@ -7,11 +7,11 @@ use crate::domain::{ConversationId, TurnId};
 use crate::facts::EventRecord;
 
 impl Store {
-    /// The events after `after`, oldest first, at most `limit` of them.
+    /// The events after `after` of any conversation, oldest first, at most `limit` of them.
     ///
     /// # Errors
     /// If the database does not answer or holds an event of a newer version.
-    pub async fn events_after(
+    pub async fn stream_after(
         &self,
         conversation: ConversationId,
         after: i64,
@@ -34,7 +34,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or if the database does not answer.
-    pub async fn last_sequence(&self, conversation: ConversationId) -> Result<i64, StoreError> {
+    pub(super) async fn last_sequence_of(&self, conversation: ConversationId) -> Result<i64, StoreError> {
         query_scalar!("SELECT last_sequence FROM conversations WHERE conversation_id = $1", conversation.0)
             .fetch_optional(&self.pool)
             .await?
@@ -46,7 +46,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn accepting_event(
+    pub(super) async fn event_that_accepted(
         &self,
         conversation: ConversationId,
         turn: TurnId,

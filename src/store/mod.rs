@@ -3,6 +3,7 @@
 
 mod agent_sql;
 mod events;
+mod inside;
 mod lease;
 mod neighbours;
 mod open;
@@ -10,10 +11,12 @@ mod queue;
 mod rebuild;
 mod room;
 mod signals;
+mod theirs;
 mod things;
 mod transition;
 mod undo;
 mod unit;
+mod users;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -43,8 +46,10 @@ pub use queue::writing::{Pen, Writing};
 pub use rebuild::{Break, DifferingRow, Rebuild};
 pub use room::Room;
 pub use signals::{Elsewhere, Signals};
+pub use theirs::{AboutConversation, TheirSignals, Theirs};
 pub use things::activity::EventFilter;
 pub use things::attachments::NewImage;
+pub use things::breakdowns::NewBreakdown;
 pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
 pub use things::capability_life::{KeptVersion, LifeError};
 pub use things::catalogue::{Catalogue, Listed};
@@ -59,6 +64,7 @@ pub use things::tasks::{NewTask, TaskChange};
 pub use transition::CatalogueVersion;
 pub use undo::UndoError;
 pub use unit::{CallEnd, Judgement, Unit};
+pub use users::{DoorSecret, Passwordless, Recognized, UserError, WhoIs};
 
 /// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]
@@ -78,6 +84,7 @@ pub struct Store {
     writing: Writing,
     meters: Meters,
     catalogue: things::catalogue::Kept,
+    users_of: theirs::KnownUsers,
 }
 
 /// The reason why the database could not be read or written.
@@ -98,6 +105,9 @@ pub enum StoreError {
     /// A stored value that this version cannot have written.
     #[error("the database holds a value this version cannot read: {0}")]
     Unreadable(String),
+    /// The person has sent all the messages of the day that the tier allows; nothing was accepted.
+    #[error(transparent)]
+    Quota(#[from] crate::domain::todo::QuotaReached),
     /// The device of the database is full; the text says what to do.
     #[error("{0}")]
     Full(String),
@@ -114,6 +124,7 @@ impl StoreError {
     pub fn for_caller(&self) -> String {
         match self {
             Self::Full(told) => told.clone(),
+            Self::Quota(reached) => reached.to_string(),
             _ => "the database does not answer; try again".to_owned(),
         }
     }
@@ -129,7 +140,7 @@ impl Lasting for StoreError {
         match self {
             Self::Database(source) => source.lasts(),
             Self::AgentLogin(source) => source.lasts(),
-            Self::LostLease | Self::Changed(_) => false,
+            Self::LostLease | Self::Changed(_) | Self::Quota(_) => false,
             _ => true,
         }
     }
@@ -140,6 +151,7 @@ impl From<sqlx::Error> for StoreError {
         // The recording functions raise these codes, see the migrations.
         match error.as_database_error().and_then(|error| error.code()).as_deref() {
             Some("L3001" | "L3002" | "L3004") => Self::LostLease,
+            Some("L3008") => Self::Quota(crate::domain::todo::QuotaReached::Messages),
             Some("53100") => Self::Full(
                 "no space left on the device of the database; make room there, or give it more. Nothing that was said before is lost"
                     .to_owned(),

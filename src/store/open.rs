@@ -59,6 +59,7 @@ impl Store {
             writing: Writing::default(),
             meters: Meters::default(),
             catalogue: Default::default(),
+            users_of: Default::default(),
             pool,
             agent,
             ears: neighbours::ears(app),

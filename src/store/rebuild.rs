@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use sqlx::{AssertSqlSafe, PgTransaction, query, query_as, query_scalar};
 
-use super::{Store, StoreError, value};
+use super::{Store, StoreError, Theirs, value};
 use crate::domain::{ConversationId, TurnId};
 use crate::facts::{Change, EventRecord, TABLES, Table};
 
@@ -96,14 +96,20 @@ impl Store {
         sqlx::raw_sql(AssertSqlSafe(make)).execute(&mut *tx).await?;
         Ok(Rebuild { tx, schema })
     }
+}
 
-    /// Every event of a turn, oldest first; `None` if there is no such turn.
+impl Theirs {
+    /// Every event of a turn, oldest first; `None` if they have no such turn.
     ///
     /// # Errors
     /// If the database does not answer or holds an event of a newer version.
     pub async fn events_of_turn(&self, turn: TurnId) -> Result<Option<Vec<EventRecord>>, StoreError> {
-        let conversation = query_scalar!("SELECT conversation_id FROM turns WHERE turn_id = $1", turn.0);
-        let Some(conversation) = conversation.fetch_optional(&self.pool).await? else { return Ok(None) };
+        let conversation = query_scalar!(
+            "SELECT conversation_id FROM turns JOIN conversations USING (conversation_id) WHERE turn_id = $1 AND user_id = $2",
+            turn.0,
+            self.user.0
+        );
+        let Some(conversation) = conversation.fetch_optional(&self.store.pool).await? else { return Ok(None) };
         let rows = query!(
             "SELECT sequence, payload, created_at FROM events
              WHERE conversation_id = $1 AND payload -> 'turn' = to_jsonb($2::bigint) ORDER BY sequence",
@@ -112,7 +118,7 @@ impl Store {
         );
         let conversation = ConversationId(conversation);
         let read =
-            rows.fetch_all(&self.pool).await?.into_iter().map(|row| {
+            rows.fetch_all(&self.store.pool).await?.into_iter().map(|row| {
                 Ok(EventRecord { conversation, sequence: row.sequence, at: row.created_at, event: value(row.payload)? })
             });
         read.collect::<Result<_, StoreError>>().map(Some)

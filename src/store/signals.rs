@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, watch};
 
 use super::neighbours::{Hint, Outbox};
 use crate::facts::{Event, EventRecord};
@@ -23,6 +23,8 @@ pub struct Signals {
     queue: Arc<Notify>,
     tasks: Arc<Notify>,
     outbox: Arc<Outbox>,
+    /// Counts the changes of who may come in.
+    users: watch::Sender<u64>,
     metrics: Metrics,
 }
 
@@ -50,6 +52,7 @@ impl Signals {
             queue: Arc::default(),
             tasks: Arc::default(),
             outbox: Arc::default(),
+            users: watch::Sender::new(0),
             metrics: Metrics::default(),
         }
     }
@@ -70,6 +73,11 @@ impl Signals {
         Elsewhere(self.elsewhere.subscribe())
     }
 
+    /// The same as they come: a listener that falls behind is told that it did.
+    pub(super) fn hints(&self) -> broadcast::Receiver<Option<Hint>> {
+        self.elsewhere.subscribe()
+    }
+
     /// Pieces of text as models write them, here and elsewhere, as `delta` frames. The record
     /// replaces missed ones.
     pub fn deltas(&self) -> broadcast::Receiver<ServerFrame> {
@@ -80,6 +88,24 @@ impl Signals {
     pub fn write(&self, delta: ServerFrame) {
         self.outbox.tell_text(&delta);
         self.pass(delta);
+    }
+
+    /// Tells of each time at which somebody may have lost their way in: who holds a door open looks again.
+    pub fn users(&self) -> watch::Receiver<u64> {
+        self.users.subscribe()
+    }
+
+    /// How often somebody may have lost their way in, until now.
+    pub fn user_changes(&self) -> u64 {
+        *self.users.borrow()
+    }
+
+    /// The users who may come in have changed, here: the other servers hear of it too. Nothing wakes whoever may not come in, so the
+    /// heartbeat looks again.
+    pub(super) fn users_changed(&self) {
+        self.outbox.say_missed();
+        self.tasks.notify_one();
+        self.users.send_modify(|changes| *changes += 1);
     }
 
     /// Wakes a runner that may find a turn to take up. A signal is kept while nobody waits.
@@ -145,6 +171,7 @@ impl Signals {
 
     /// Other servers may have committed anything.
     pub(super) fn missed(&self) {
+        self.users.send_modify(|changes| *changes += 1);
         self.queue.notify_one();
         self.tasks.notify_one();
         let _ = self.elsewhere.send(None);
@@ -160,7 +187,7 @@ impl Signals {
             // A runner that looked for turns while one was being steered skipped its locked row:
             // wake it again.
             "turn_queued" | "turn_resumed" | "turn_ended" | "turn_steered" => self.queue.notify_one(),
-            "task_changed" | "approval_requested" => self.tasks.notify_one(),
+            "task_changed" | "approval_requested" | "timer_changed" => self.tasks.notify_one(),
             _ => {}
         }
     }

@@ -216,11 +216,20 @@ impl Unit {
 
     /// Writes a fact into a conversation's stream.
     pub(super) async fn append(&mut self, conversation: ConversationId, event: Event) -> Result<(), StoreError> {
+        self.append_all(conversation, &[event]).await
+    }
+
+    /// Writes facts into a conversation's stream, in their order.
+    pub(super) async fn append_all(&mut self, conversation: ConversationId, events: &[Event]) -> Result<(), StoreError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let events: Vec<_> = events.iter().map(|event| json!(event)).collect();
         let rows = query_as!(
             EventRow,
             r#"SELECT sequence AS "sequence!", event AS "event!" FROM append_events($1, $2, $3)"#,
             conversation.0,
-            &[json!(event)][..],
+            &events,
             self.now
         )
         .fetch_all(&mut *self.tx)

@@ -10,7 +10,9 @@ use tracing::Instrument;
 
 use super::tool::{Doing, Executed, Prepared, Preparing, ToolError};
 use super::{Tools, arguments};
-use crate::domain::{CallAccount, Classification, Effect, Finding, Outcome, Profile, Refusal, Shown, Toolset};
+use crate::domain::{
+    CallAccount, Classification, Effect, FailureWords, Finding, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset,
+};
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
 use crate::store::{CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewApproval, OpenCall, StoreError};
@@ -34,6 +36,14 @@ enum Tried {
     Found(Finding),
 }
 
+/// The law's refusal in the words that the profile's person hears. A person's own no is none.
+fn in_words_of(profile: &Profile, refusal: Refusal) -> Refusal {
+    match (profile.failures, refusal.code) {
+        (FailureWords::Short, RefusalCode::Forbidden) => Refusal::new(RefusalCode::Forbidden, FailureWords::FORBIDDEN),
+        _ => refusal,
+    }
+}
+
 /// A call that a person has to decide about.
 struct OpenQuestion<'a> {
     proposal: Proposal,
@@ -50,10 +60,15 @@ impl Tools {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn proposed(&self, profile: &Profile, open: &OpenCall) -> Result<(BTreeSet<Effect>, String), StoreError> {
+    pub async fn proposed(
+        &self,
+        lease: &Lease,
+        profile: &Profile,
+        open: &OpenCall,
+    ) -> Result<(BTreeSet<Effect>, String), StoreError> {
         let written = open.request.arguments.clone();
         let catalogue = self.registry.kit.store.catalogue(None).await?;
-        let (_, prepared) = self.prepared(&catalogue, profile.tools, open).await?;
+        let (_, prepared) = self.prepared(&catalogue, lease, profile.tools_of(lease.origin), open).await?;
         Ok(match prepared {
             Ok(Prepared { effects, arguments, .. }) => (effects, arguments.map_or(written, |completed| completed.to_string())),
             Err(_refused) => (BTreeSet::new(), written),
@@ -122,7 +137,8 @@ impl Tools {
         catalogue: &Catalogue,
     ) -> Result<Tried, StoreError> {
         let mut policy = catalogue.policy(&lease.profile)?;
-        let (given, prepared) = self.prepared(catalogue, profile.tools, open).await?;
+        let tools = profile.tools_of(lease.origin);
+        let (given, prepared) = self.prepared(catalogue, lease, tools, open).await?;
         let mut proposal = Proposal {
             call: open.call,
             tool: open.request.name.clone(),
@@ -147,9 +163,9 @@ impl Tools {
             proposal.arguments = completed.clone();
         }
         let (mode, governor, rules) = (policy.mode, policy.governor, policy.rules);
-        let policy = Arc::new(Policy { mode, governor, rules, tools: profile.tools });
+        let policy = Arc::new(Policy { mode, governor, rules, tools });
         match self.judge(&policy, &proposal, finding).await? {
-            Verdict::Deny(refusal) => self.refuse(lease, &proposal, &refusal).await,
+            Verdict::Deny(refusal) => self.refuse(lease, &proposal, &in_words_of(profile, refusal)).await,
             Verdict::Ask(why) => self.ask(lease, profile, OpenQuestion { proposal, prepared, finding, why }).await,
             Verdict::Allow(permit) => {
                 let doing = Doing {
@@ -171,6 +187,7 @@ impl Tools {
     async fn prepared(
         &self,
         catalogue: &Catalogue,
+        lease: &Lease,
         toolset: Toolset,
         open: &OpenCall,
     ) -> Result<(Value, Result<Prepared, Refusal>), StoreError> {
@@ -185,7 +202,7 @@ impl Tools {
             Ok(given) => given,
             Err(refusal) => return Ok((arguments, Err(refusal))),
         };
-        match tool.prepare(Preparing { tools: &self.registry, toolset, catalogue, arguments: given }).await {
+        match tool.prepare(Preparing { tools: &self.registry, toolset, catalogue, lease, arguments: given }).await {
             Ok(prepared) => Ok((arguments, Ok(prepared))),
             Err(ToolError::Refused(refusal)) => Ok((arguments, Err(refusal))),
             Err(ToolError::Store(error)) => Err(error),
@@ -204,6 +221,7 @@ impl Tools {
             tool: proposal.tool,
             arguments: proposal.arguments,
             what: card.what,
+            question: card.question,
             why,
             can_always: card.can_always,
             capability: card.capability,

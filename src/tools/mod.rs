@@ -10,6 +10,7 @@ mod kernel;
 mod kit;
 mod marks;
 mod registry;
+pub mod todo;
 mod tool;
 
 use std::sync::{Arc, LazyLock};

@@ -94,6 +94,8 @@ pub struct Preparing<'a> {
     pub toolset: Toolset,
     /// The catalogue by which it was found.
     pub catalogue: &'a Catalogue,
+    /// The turn that the call belongs to, and by its conversation the user whose things the call is about.
+    pub lease: &'a Lease,
     /// The arguments, a JSON object.
     pub arguments: Value,
 }
@@ -150,6 +152,8 @@ pub trait Act: Send + Sync {
 pub struct CallCard {
     /// Its effects, a sentence each.
     pub what: Vec<String>,
+    /// The question, if it is put in the words of who asks.
+    pub question: Option<String>,
     /// The capability that it writes or replaces.
     pub capability: Option<ShownCapability>,
     /// True if “always” means something here: it does for calls of one capability, or of one

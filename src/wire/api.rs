@@ -2,6 +2,7 @@
 //! describes it.
 
 mod activity;
+mod assistant;
 mod capabilities;
 mod conversations;
 mod law;
@@ -9,6 +10,7 @@ mod mcp;
 mod replay;
 mod site;
 mod undo;
+mod users;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -16,19 +18,24 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, ToolCallId, TurnId, TurnState};
 
 pub use activity::{Events, HeartbeatReport, ListedEvent, NextWakeUp};
+pub use assistant::{Allowances, AssistantState, ChatCall, ChatMessage, NamedTier, StoredChat, Tiers};
 pub use capabilities::{
     Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityEntry, CapabilityFolder, CapabilityUse, Changed,
     LastError, RollBack, Shipped, ShippedEntry, Tested, Version,
 };
 pub use conversations::{
     BranchPoint, ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, Piece, SearchHit,
-    SearchResults, Tasks,
+    SearchResults, TaskOrder, Tasks,
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 pub use site::{FoundModels, MadeBackup, ModelCheck, ModelProvider, ModelTested, ModelToTest, SettingStates};
 pub use undo::{KeptCall, KeptCalls, Undone};
+pub use users::{
+    AddUser, ChangeMe, ChangeUser, FirstPassword, Invited, ListedUser, MadeToken, Me, OpenSession, OpenSessions, SetPassword,
+    SignIn, UserInfo, Users,
+};
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

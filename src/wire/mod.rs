@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::domain::todo::KeptTimer;
 use crate::domain::{
     ApprovalId, ApprovalState, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo, OperationKind,
     OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
 };
 
-/// The longest message a client may send, in bytes of UTF-8.
-pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
+/// The longest message a client may send, in bytes of UTF-8: files of 1 MiB, and words beside them.
+pub const MAX_MESSAGE_BYTES: usize = (1024 + 64) * 1024;
 
 /// The most images a message may bring.
 pub const MAX_IMAGES: usize = 4;
@@ -279,6 +280,12 @@ pub enum ServerFrame {
         /// The approvals, the oldest first.
         approvals: Vec<ApprovalId>,
     },
+    /// Something that is listed for all conversations changed in one that this client does not
+    /// follow; never recorded.
+    Changed {
+        /// The list to read again.
+        list: ChangedList,
+    },
     /// A second model classified a proposal.
     Classified {
         /// The call.
@@ -323,6 +330,9 @@ pub enum ServerFrame {
         /// How long the turn took without waiting for a person, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ms: Option<i64>,
+        /// True if another tier would have allowed it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        upgrade: bool,
     },
     /// A task was made, changed or deleted.
     Task {
@@ -350,6 +360,40 @@ pub enum ServerFrame {
         /// The same in words.
         content: String,
     },
+    /// A person's timer changed, or its time is over.
+    Timer {
+        /// The timer as it is now.
+        timer: KeptTimer,
+        /// True if its time is over.
+        over: bool,
+        /// The same in a sentence for the person.
+        content: String,
+    },
+    /// The person is reminded of a task. No model was asked.
+    Reminder {
+        /// The task.
+        task: TaskId,
+        /// The time for which the reminder was set, RFC 3339.
+        remind_at: chrono::DateTime<chrono::Utc>,
+        /// True if the server was not there at that time.
+        late: bool,
+        /// The same in a sentence for the person.
+        content: String,
+    },
+    /// The person began anew: nothing before this frame is shown any more.
+    Anew {
+        /// The last turn before it.
+        after: TurnId,
+    },
+    /// A word about a turn that is under way; never recorded.
+    Notice {
+        /// The conversation.
+        conversation: ConversationId,
+        /// The turn.
+        turn: TurnId,
+        /// The word.
+        content: String,
+    },
     /// A capability is live.
     Capability {
         /// Its name.
@@ -359,6 +403,30 @@ pub enum ServerFrame {
         /// False when it was disabled.
         enabled: bool,
     },
+}
+
+/// A list of `/api` that is about all conversations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedList {
+    /// `GET /api/tasks`.
+    Tasks,
+    /// `GET /api/capabilities`.
+    Capabilities,
+    /// `GET /api/assistant`: the timer.
+    Timer,
+}
+
+impl ChangedList {
+    /// The list that an event of this kind changes.
+    pub fn of(kind: &str) -> Option<Self> {
+        match kind {
+            "task_changed" | "reminder_given" => Some(Self::Tasks),
+            "timer_changed" => Some(Self::Timer),
+            "capability_installed" | "capability_changed" => Some(Self::Capabilities),
+            _ => None,
+        }
+    }
 }
 
 /// A frame with its place in a conversation's stream.

@@ -13,6 +13,7 @@ mod tests;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::json;
 
+use super::gather::Gathered;
 use super::pictures::Pictures;
 use crate::coach::{self, Coach, Showing};
 use crate::domain::{
@@ -36,18 +37,20 @@ const STEERED: &str = "[said while you work on this] ";
 /// The system prompt. Its changing parts stand at its end, the capabilities and the due tasks; the
 /// time stands before the newest message. So a request begins with the same text as the last one,
 /// and providers and local servers need not read that again.
-pub(super) fn system_prompt(prompt: &str, capabilities: &str, due: &DueTasks) -> String {
+pub(super) fn system_prompt(prompt: &str, capabilities: &str, tasks: &str) -> String {
     prompt
         .replace("{host_interface}", teaching::text())
         .replace("{capabilities_section}", capabilities)
-        .replace("{tasks_section}", &tasks_section(due))
+        .replace("{tasks_section}", tasks)
         .trim_end()
         .to_owned()
 }
 
 /// The system prompt of a profile, with the snapshot behind it if the profile is shown one.
-pub(super) fn system(profile: &Profile, capabilities: &str, due: &DueTasks, now: DateTime<Utc>, history: &[Exchange]) -> String {
-    let prompt = system_prompt(profile.prompt, capabilities, due);
+pub(super) fn system(profile: &Profile, capabilities: &str, gathered: &Gathered) -> String {
+    let (now, history) = (gathered.now, gathered.exchanges());
+    let tasks = gathered.todos.as_ref().map_or_else(|| tasks_section(&gathered.due), |todos| format!("\n{todos}"));
+    let prompt = system_prompt(profile.prompt, capabilities, &tasks);
     match profile.context {
         Context::Conversation { .. } => prompt,
         Context::Snapshot(made) => {
@@ -57,6 +60,7 @@ pub(super) fn system(profile: &Profile, capabilities: &str, due: &DueTasks, now:
     }
 }
 
+/// The tasks that are due soon, as JSON.
 fn tasks_section(DueTasks { soonest, more }: &DueTasks) -> String {
     if soonest.is_empty() {
         return String::new();
@@ -80,6 +84,8 @@ fn place(id: ConversationId, earlier: &[(ConversationId, TurnId)]) -> String {
 pub(super) struct Conversation<'a> {
     /// Its messages, as a condition of a statement.
     place: String,
+    /// True if the model can run such a statement.
+    reads: bool,
     system: String,
     summary: Option<Summary>,
     /// The turns after those of the summary, the running one last.
@@ -104,7 +110,12 @@ impl<'a> Conversation<'a> {
         last: Vec<Entry>,
     ) -> Self {
         let (exchanges, more) = (history.exchanges.as_slice(), history.more);
-        Self { place: place(id, &history.earlier), system, summary: None, exchanges, pictures, more, coach, last }
+        Self { place: place(id, &history.earlier), reads: true, system, summary: None, exchanges, pictures, more, coach, last }
+    }
+
+    /// The same for a model that cannot look anything up: nobody tells it where it could.
+    pub(super) fn unread(self) -> Self {
+        Self { reads: false, ..self }
     }
 
     /// The coach of the step.
@@ -140,7 +151,7 @@ impl<'a> Conversation<'a> {
         let summary = self.summary.as_ref().filter(|_| extent.detail < Detail::Least);
         let left_out = self.more || self.summary.as_ref() != summary || !self.exchanges.iter().all(|exchange| shown(&exchange));
         let mut system = self.system.clone();
-        if left_out {
+        if left_out && self.reads {
             system += &format!(
                 "\n\nThe beginning of this conversation is left out here, since it is too long for you. It is kept; where you need it: \
                  SELECT role, content FROM shared.messages WHERE {} ORDER BY message_id",

@@ -66,7 +66,7 @@ const NOW: &str = "[1970-01-01T00:00:00Z] ";
 
 #[test]
 fn the_prompt_is_filled_in_whole() {
-    let prompt = system_prompt(builder().prompt, &none().section, &DueTasks::default());
+    let prompt = system_prompt(builder().prompt, &none().section, "");
     assert!(
         prompt.contains("Tools besides these four are capabilities you built") && prompt.contains("await host.sql(text, params)")
     );
@@ -76,7 +76,7 @@ fn the_prompt_is_filled_in_whole() {
 #[test]
 fn the_first_request_stays_within_what_it_may_cost() {
     let (history, none, offer) = (talk(&["hello"]), Pictures::default(), none());
-    let system = system_prompt(builder().prompt, &offer.section, &DueTasks::default());
+    let system = system_prompt(builder().prompt, &offer.section, "");
     let coach = Coach::new(Coaching::Full, &history.exchanges, offer.toolbox());
     let conversation = Conversation::new(ConversationId(1), system, &history, &none, coach, Vec::new());
     let bytes = size(&conversation.entries(Extent::default())) + size_of_tools(&offer.tools);
@@ -93,6 +93,9 @@ fn many_due_tasks_are_told_in_short() {
         details: "d".repeat(5000),
         status: crate::domain::TaskStatus::Pending,
         due_at: None,
+        subtasks: Vec::new(),
+        remind_at: None,
+        recurrence: None,
         model: None,
         conversation: ConversationId(1),
         created_at: DateTime::UNIX_EPOCH,

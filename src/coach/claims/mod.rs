@@ -21,8 +21,10 @@ pub(super) enum Claim {
     /// The result of a call. It has no weight if nothing was called: a model may work out “the
     /// result is 4” in its head.
     Gave,
-    /// That something was looked at (checked, queried, tested …), or no more than that it is done.
+    /// That something was looked at (checked, queried, tested …).
     Worked,
+    /// No more than that it is done.
+    Finished,
     /// That something was changed: made, saved, deleted …
     Changed,
     /// That something was sent to somebody else than the reader.
@@ -163,7 +165,10 @@ impl Patterns {
         if let Some(claim) = claims.max() {
             return Some(claim);
         }
-        if self.finished.is_match(text) || self.says(&self.looked, text).next().is_some() {
+        if self.finished.is_match(text) {
+            return Some(Claim::Finished);
+        }
+        if self.says(&self.looked, text).next().is_some() {
             return Some(Claim::Worked);
         }
         (self.gave.is_match(text) && !self.not.is_match(text) && !FAILED.is_match(text)).then_some(Claim::Gave)

@@ -249,7 +249,7 @@ fn what_is_said_to_be_sent_to_somebody_else_is_the_strongest_claim() {
 
 #[test]
 fn that_something_was_looked_at_or_is_done_somehow_is_a_weaker_claim() {
-    let missed: Vec<_> = WORKED.iter().filter(|text| claim(text) != Some(Claim::Worked)).collect();
+    let missed: Vec<_> = WORKED.iter().filter(|text| !matches!(claim(text), Some(Claim::Worked | Claim::Finished))).collect();
     assert!(missed.is_empty(), "{missed:#?}");
 }
 

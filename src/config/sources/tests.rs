@@ -48,7 +48,8 @@ fn the_environment_wins_over_a_file_and_that_over_the_page() {
     let config = Config::layered(both).unwrap();
     assert_eq!(config.turn.steps, 5);
     let shown = state(&config.sources, folder, "MAX_TOOL_ITERATIONS");
-    assert_eq!((shown.origin, shown.can_change), (SettingOrigin::Environment, false));
+    assert_eq!((shown.origin, shown.on_page, shown.can_change), (SettingOrigin::Environment, true, false));
+    assert!(!state(&config.sources, folder, "LEVEL3_DATA_DIR").on_page, "no form is for it");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod approvals;
 mod calls;
 mod operations;
+mod timers;
 mod turns;
 
 use std::fmt::Display;
@@ -12,6 +13,7 @@ use std::fmt::Display;
 pub use approvals::{ApprovalAction, ApprovalInput};
 pub use calls::{CallAction, CallInput, CallState};
 pub use operations::OperationInput;
+pub use timers::{TimerAction, TimerInput, TimerState};
 pub use turns::{TurnAction, TurnInput};
 
 /// A state of some machine.

@@ -2,9 +2,11 @@
 //! and a name server can point any name at it. So each request must name a host of this server, and
 //! a browser's request must come from its own page.
 
+mod entering;
+mod throttle;
 mod tokens;
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -13,13 +15,16 @@ use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use chrono::{DateTime, Utc};
 use percent_encoding::percent_decode_str;
 
-use self::tokens::{Credential, Tokens, Wrong, token_in};
-use crate::clock::{Clock, Random};
+use self::entering::{AtTheDoor, OpenDoor};
+use self::tokens::{Tokens, WrongTokens};
+use crate::clock::Random;
 use crate::config::HostName;
-use crate::telemetry::Metrics;
+
+pub(super) use self::entering::{CameBy, Guard, SIGN_IN, Visit, peer};
+pub(super) use self::throttle::Throttle;
+pub(super) use self::tokens::no_cookie;
 
 /// Addresses that need no token: a program that watches over the server need not be trusted with
 /// one.
@@ -37,14 +42,10 @@ pub struct Access {
     hosts: Vec<HostName>,
     port: u16,
     tokens: Option<Tokens>,
-}
-
-/// All that the guard needs besides the request.
-#[derive(Clone)]
-pub(super) struct Guard {
-    pub(super) access: Arc<Access>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) metrics: Metrics,
+    wrong: WrongTokens,
+    open: OpenDoor,
+    pub(super) random: Arc<dyn Random>,
+    pub(super) throttle: Throttle,
 }
 
 /// The reason for which a request is turned away.
@@ -74,7 +75,14 @@ impl Access {
         let own =
             own.into_iter().map(|name| if name.contains(':') && !name.starts_with('[') { format!("[{name}]") } else { name });
         let hosts = own.map(|name| HostName { name, port: Some(port) }).chain(further_hosts.iter().cloned()).collect();
-        Self { hosts, port, tokens: token.map(|token| Tokens::new(token, secret, random)) }
+        let tokens = token.map(|token| Tokens::new(token, secret, Arc::clone(&random)));
+        let (wrong, open, throttle) = (WrongTokens::default(), OpenDoor::default(), Throttle::default());
+        Self { hosts, port, tokens, wrong, open, random, throttle }
+    }
+
+    /// True if the house has a token of its own.
+    pub(super) fn has_token(&self) -> bool {
+        self.tokens.is_some()
     }
 
     /// A name without a port holds for every port.
@@ -136,63 +144,6 @@ impl Access {
     }
 }
 
-impl Guard {
-    /// The reason to turn a request away, or `None`.
-    fn refusal(&self, request: &Parts) -> Option<TurnedAway> {
-        if let Some(refused) = self.access.stranger(request) {
-            return Some(refused);
-        }
-        let tokens = self.access.tokens.as_ref()?;
-        if HEALTH.contains(&request.uri.path()) {
-            return None;
-        }
-        let now = self.clock.now();
-        match tokens.shown(&request.headers, request.uri.query().unwrap_or_default(), now) {
-            Credential::Right => return None,
-            Credential::Nothing => {}
-            Credential::Wrong => {
-                let peer = request.extensions.get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |Peer(peer)| peer.ip());
-                if let Some(wait) = self.wrong(tokens, peer, now) {
-                    let why = "too many wrong tokens came from this address; try again later, with the right one (LEVEL3_TOKEN)";
-                    return Some(TurnedAway { wait: Some(wait), ..refused(StatusCode::TOO_MANY_REQUESTS, why) });
-                }
-            }
-        }
-        let why = "open the page as /?token=… once, or send Authorization: Bearer … (LEVEL3_TOKEN)";
-        Some(refused(StatusCode::UNAUTHORIZED, why))
-    }
-
-    /// Counts and logs a wrong token. If there were too many, gives the seconds until the server
-    /// looks at the next one.
-    fn wrong(&self, tokens: &Tokens, from: IpAddr, now: DateTime<Utc>) -> Option<i64> {
-        self.metrics.wrong_token();
-        match tokens.count_wrong(from, now) {
-            Wrong::Refused => {
-                tracing::warn!(%from, "a wrong token was shown");
-                None
-            }
-            Wrong::TooMany(wait, first) => {
-                // A stranger must not be able to fill the log.
-                if first {
-                    tracing::warn!(%from, "too many wrong tokens were shown; further ones of this minute are counted and not logged");
-                }
-                Some(wait)
-            }
-        }
-    }
-
-    /// Moves the token out of the address, which stays in the browser's history, and sets a cookie
-    /// that does not hold it.
-    fn entered(&self, request: &Parts) -> Option<Response> {
-        let tokens = self.access.tokens.as_ref()?;
-        token_in(request.uri.query()?).filter(|_| request.uri.path() == "/")?;
-        let cookie = tokens.cookie(came_by_https(&request.headers), self.clock.now());
-        let headers =
-            [(header::SET_COOKIE, cookie), (header::LOCATION, "/".to_owned()), (header::CACHE_CONTROL, "no-store".to_owned())];
-        Some((headers, StatusCode::SEE_OTHER).into_response())
-    }
-}
-
 /// A header that may come once.
 enum One<'h> {
     None,
@@ -226,7 +177,7 @@ fn from_elsewhere(headers: &HeaderMap) -> bool {
 /// True for a link of another page to ours: that page gets nothing to read by it.
 fn opens_the_page(method: &Method, uri: &Uri, headers: &HeaderMap) -> bool {
     let is = |name, wanted| headers.get_all(name).iter().all(|value| value == wanted);
-    uri.path() == "/"
+    ["/", SIGN_IN].contains(&uri.path())
         && [Method::GET, Method::HEAD].contains(method)
         && headers.contains_key("sec-fetch-mode")
         && is("sec-fetch-mode", "navigate")
@@ -257,17 +208,29 @@ fn without_token(uri: &Uri) -> Option<Uri> {
 /// closed.
 pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let mut response = match guard.refusal(&parts) {
-        Some(refused) => turned_away(parts.uri.path(), &refused),
-        None => match guard.entered(&parts) {
-            Some(entered) => entered,
-            None => {
-                if let Some(uri) = without_token(&parts.uri) {
-                    parts.uri = uri;
-                }
-                next.run(Request::from_parts(parts, body)).await
+    let answered = match guard.entry(&parts).await {
+        Err(refused) => Err(refused),
+        Ok(AtTheDoor::SignIn) => Ok((None, Some(to_sign_in()))),
+        Ok(AtTheDoor::Anybody) => Ok((None, None)),
+        Ok(AtTheDoor::Visitor(visit, cookie)) => guard.entered(&parts, &visit).await.map(|entered| {
+            parts.extensions.insert(visit);
+            (cookie, entered)
+        }),
+    };
+    let mut response = match answered {
+        Err(refused) => turned_away(parts.uri.path(), &refused),
+        Ok((_, Some(answer))) => answer,
+        Ok((cookie, None)) => {
+            if let Some(uri) = without_token(&parts.uri) {
+                parts.uri = uri;
             }
-        },
+            let mut response = next.run(Request::from_parts(parts, body)).await;
+            if let Some(cookie) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) {
+                // A handler that signs out has set its own.
+                response.headers_mut().entry(header::SET_COOKIE).or_insert(cookie);
+            }
+            response
+        }
     };
     for (name, value) in HEADERS {
         // A stricter header stays.
@@ -276,13 +239,31 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
     response
 }
 
+/// The way to where one signs in.
+fn to_sign_in() -> Response {
+    ([(header::LOCATION, SIGN_IN), (header::CACHE_CONTROL, "no-store")], StatusCode::SEE_OTHER).into_response()
+}
+
+/// The refusal of what is the owner's, in words.
+pub(super) fn forbidden(path: &str) -> Response {
+    turned_away(
+        path,
+        &refused(StatusCode::FORBIDDEN, "You don't have permission to do that: it is for the owner of this server."),
+    )
+}
+
+/// The refusal of a visitor who has not said who they are.
+pub(super) fn unknown_visitor(path: &str) -> Response {
+    turned_away(path, &refused(StatusCode::UNAUTHORIZED, "sign in at /sign-in first"))
+}
+
 /// Each interface has errors of its own form, and its clients read no other.
 fn turned_away(path: &str, refused: &TurnedAway) -> Response {
     let TurnedAway { status, why, wait } = *refused;
     let mut response = if path.starts_with("/v1/") {
-        super::v1::turned_away(status, why)
+        super::v1::refusal::turned_away(status, why)
     } else if path.starts_with("/api/") {
-        super::api::turned_away(status, why)
+        super::api::reply::turned_away(status, why)
     } else {
         (status, why).into_response()
     };
@@ -301,7 +282,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+         manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     ),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -1,14 +1,12 @@
 //! Requests as the guard sees them.
 
 use super::*;
-use crate::clock::{ManualClock, SeededRandom};
+use crate::clock::SeededRandom;
 
-fn guard(hosts: &[&str], token: Option<&str>) -> Guard {
+fn guard(hosts: &[&str], token: Option<&str>) -> Access {
     let hosts: Vec<_> = hosts.iter().map(|host| host.parse().unwrap()).collect();
     let address = "127.0.0.1:8000".parse().unwrap();
-    let access = Access::new(address, &hosts, token, &[7; 32], Arc::new(SeededRandom::new(1)));
-    let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
-    Guard { access: Arc::new(access), clock, metrics: Metrics::default() }
+    Access::new(address, &hosts, token, &[7; 32], Arc::new(SeededRandom::new(1)))
 }
 
 fn request(method: &str, target: &str, headers: &[(&str, &str)]) -> Parts {
@@ -19,11 +17,11 @@ fn request(method: &str, target: &str, headers: &[(&str, &str)]) -> Parts {
     request.body(()).unwrap().into_parts().0
 }
 
-fn status(guard: &Guard, method: &str, target: &str, headers: &[(&str, &str)]) -> Option<u16> {
-    guard.refusal(&request(method, target, headers)).map(|refused| refused.status.as_u16())
+fn status(guard: &Access, method: &str, target: &str, headers: &[(&str, &str)]) -> Option<u16> {
+    guard.stranger(&request(method, target, headers)).map(|refused| refused.status.as_u16())
 }
 
-fn hosts(guard: &Guard, host: &str) -> Option<u16> {
+fn hosts(guard: &Access, host: &str) -> Option<u16> {
     status(guard, "GET", "/", &[("host", host)])
 }
 
@@ -120,19 +118,6 @@ fn of_what_other_pages_ask_for_only_a_link_to_the_page_is_followed() {
 }
 
 #[test]
-fn without_the_token_only_the_health_is_told() {
-    let guard = guard(&[], Some("s3cret"));
-    let own = ("host", "localhost:8000");
-    for path in ["/healthz", "/readyz", "/?token=s3cret", "/api/usage?token=s3cret"] {
-        assert_eq!(status(&guard, "GET", path, &[own]), None, "{path}");
-    }
-    for path in ["/", "/metrics", "/healthz/", "/chat"] {
-        assert_eq!(status(&guard, "GET", path, &[own]), Some(401), "{path}");
-    }
-    assert_eq!(status(&guard, "GET", "/healthz", &[("host", "evil.example")]), Some(421));
-}
-
-#[test]
 fn behind_the_guard_the_address_has_no_token() {
     let left = |written: &str| without_token(&written.parse().unwrap()).map(|uri| uri.to_string());
     assert_eq!(left("/chat?token=s3cret"), Some("/chat".into()));
@@ -144,8 +129,8 @@ fn behind_the_guard_the_address_has_no_token() {
 fn a_cookie_is_for_https_alone_where_the_browser_speaks_it() {
     let guard = guard(&[], Some("s3cret"));
     let cookie = |headers: &[(&str, &str)]| {
-        let entered = guard.entered(&request("GET", "/?token=s3cret", headers)).unwrap();
-        entered.headers()[header::SET_COOKIE].to_str().unwrap().to_owned()
+        let https = came_by_https(&request("GET", "/?token=s3cret", headers).headers);
+        guard.tokens.as_ref().unwrap().cookie(https, chrono::DateTime::UNIX_EPOCH)
     };
     assert!(!cookie(&[]).contains("Secure") && !cookie(&[("x-forwarded-proto", "http")]).contains("Secure"));
     for header in [("x-forwarded-proto", "https"), ("forwarded", "for=1.2.3.4;proto=https"), ("x-forwarded-proto", "HTTPS, http")]

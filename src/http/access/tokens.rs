@@ -1,4 +1,4 @@
-//! The token, the sessions of browsers that showed it, and the addresses that showed wrong ones.
+//! Credentials: those that a request shows, the token of the house, the sessions of browsers that showed it, and the addresses that showed wrong ones.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,6 +10,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::clock::Random;
+use crate::store::DoorSecret;
 
 const COOKIE: &str = "level3_session";
 /// How long a browser's session lasts.
@@ -20,15 +21,34 @@ const SPAN: TimeDelta = TimeDelta::seconds(60);
 /// How many addresses are counted apart; the others are counted together.
 const ADDRESSES: usize = 4096;
 
-/// The proof that a request shows.
-#[derive(Debug, PartialEq)]
-pub(super) enum Credential {
-    /// The token, or the session of a browser that showed it.
-    Right,
-    /// Neither.
-    Nothing,
-    /// A token that is not ours.
-    Wrong,
+/// The credentials that a request shows, unchecked.
+pub(super) struct Credentials<'r> {
+    tokens: Vec<&'r str>,
+    cookies: Vec<&'r str>,
+}
+
+impl<'r> Credentials<'r> {
+    /// Looks for tokens in the header and the address, and for sessions in the cookies.
+    pub(super) fn of(headers: &'r HeaderMap, query: &'r str) -> Self {
+        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let tokens = [bearer, token_in(query)].into_iter().flatten().filter(|token| !token.is_empty()).collect();
+        Self { tokens, cookies: cookies(headers).collect() }
+    }
+
+    /// True if it shows a token, right or wrong.
+    pub(super) fn shows_token(&self) -> bool {
+        !self.tokens.is_empty()
+    }
+
+    /// Texts that may be the secret of a session.
+    pub(super) fn sessions(&self) -> Vec<DoorSecret> {
+        self.cookies.iter().filter_map(|cookie| DoorSecret::read(cookie)).collect()
+    }
+
+    /// Texts that may be the secret of a user's token.
+    pub(super) fn user_tokens(&self) -> Vec<DoorSecret> {
+        self.tokens.iter().filter_map(|token| DoorSecret::read(token)).collect()
+    }
 }
 
 /// The answer to a wrong token.
@@ -49,8 +69,11 @@ pub(super) struct Tokens {
     /// The code of the right token under that key.
     right: [u8; 32],
     random: Arc<dyn Random>,
-    wrong: Mutex<HashMap<IpAddr, (DateTime<Utc>, u32)>>,
 }
+
+/// Counts wrong tokens by address.
+#[derive(Default)]
+pub(super) struct WrongTokens(Mutex<HashMap<IpAddr, (DateTime<Utc>, u32)>>);
 
 fn keyed(key: &[u8], text: &[u8]) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
@@ -63,17 +86,12 @@ impl Tokens {
     pub(super) fn new(token: &str, secret: &[u8; 32], random: Arc<dyn Random>) -> Self {
         let key: [u8; 32] = keyed(secret, token.as_bytes()).finalize().into_bytes().into();
         let right = keyed(&key, token.as_bytes()).finalize().into_bytes().into();
-        Self { key, right, random, wrong: Mutex::default() }
+        Self { key, right, random }
     }
 
-    /// Looks for the token in the header and the address, and for a session in the cookie.
-    pub(super) fn shown(&self, headers: &HeaderMap, query: &str, now: DateTime<Utc>) -> Credential {
-        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        let tokens: Vec<_> = [bearer, token_in(query)].into_iter().flatten().filter(|token| !token.is_empty()).collect();
-        if tokens.iter().any(|token| self.is_right(token)) || sessions(headers).any(|session| self.is_session(session, now)) {
-            return Credential::Right;
-        }
-        if tokens.is_empty() { Credential::Nothing } else { Credential::Wrong }
+    /// True if the token is shown, or a session of a browser that showed it.
+    pub(super) fn opens(&self, shown: &Credentials<'_>, now: DateTime<Utc>) -> bool {
+        shown.tokens.iter().any(|token| self.is_right(token)) || shown.cookies.iter().any(|session| self.is_session(session, now))
     }
 
     /// The comparison takes as long for a token that is nearly right as for any other.
@@ -99,14 +117,31 @@ impl Tokens {
         self.random.fill(&mut bytes);
         let said = format!("{}.{}", (now + SESSION).timestamp(), hex::encode(bytes));
         let mac = hex::encode(self.mac(&said).finalize().into_bytes());
-        let secure = if https { "; Secure" } else { "" };
-        let seconds = SESSION.num_seconds();
-        format!("{COOKIE}={said}.{mac}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}")
+        set_cookie(&format!("{said}.{mac}"), SESSION, https)
     }
+}
 
+/// The header that sets the cookie of a session: no script reads it, and no other page's request brings it.
+pub(super) fn set_cookie(value: &str, lasts: TimeDelta, https: bool) -> String {
+    let secure = if https { "; Secure" } else { "" };
+    let seconds = lasts.num_seconds();
+    format!("{COOKIE}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}")
+}
+
+/// The cookie of a user's session.
+pub(super) fn session_cookie(secret: &DoorSecret, https: bool) -> String {
+    set_cookie(&secret.shown(), SESSION, https)
+}
+
+/// Takes the cookie away.
+pub(in crate::http) fn no_cookie(https: bool) -> String {
+    set_cookie("", TimeDelta::zero(), https)
+}
+
+impl WrongTokens {
     /// Counts a wrong token.
-    pub(super) fn count_wrong(&self, from: IpAddr, now: DateTime<Utc>) -> Wrong {
-        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn count(&self, from: IpAddr, now: DateTime<Utc>) -> Wrong {
+        let mut wrong = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if wrong.len() >= ADDRESSES {
             wrong.retain(|_, (since, _)| now < *since + SPAN);
         }
@@ -128,13 +163,13 @@ pub(super) fn token_in(query: &str) -> Option<&str> {
     query.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
-fn sessions(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
-    cookies.flat_map(|cookies| cookies.split("; ")).filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='))
+fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(header::COOKIE).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
+    values.flat_map(|cookies| cookies.split("; ")).filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
 /// A client with one IPv6 address has the other 2^64 beside it.
-fn network(address: IpAddr) -> IpAddr {
+pub(super) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
         address => address,

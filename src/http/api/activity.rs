@@ -1,16 +1,15 @@
 //! Events of all conversations, in words, and things that are due.
 
 use axum::Json;
-use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::reply::{QueryString, Reply};
 use crate::domain::{ConversationId, shortened};
 use crate::facts::EventRecord;
-use crate::http::Doors;
+use crate::http::visitor::Visitor;
 use crate::store::EventFilter;
-use crate::wire::ServerFrame;
 use crate::wire::api::{Events, HeartbeatReport, ListedEvent};
 
 /// Events on a page.
@@ -19,6 +18,8 @@ const PAGE: i64 = 100;
 const BEATS: i64 = 50;
 /// The most bytes that an entry shows of a text.
 const MOST_TEXT: usize = 2000;
+/// The most bytes of each text among an event's own fields.
+const MOST_FIELD: usize = 500;
 
 /// How a call or a turn ended.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -39,30 +40,27 @@ pub(super) struct EventQuery {
     before: Option<i64>,
 }
 
-pub(super) async fn events(State(doors): State<Doors>, QueryString(asked): QueryString<EventQuery>) -> Reply<Events> {
+pub(super) async fn events(visitor: Visitor, QueryString(asked): QueryString<EventQuery>) -> Reply<Events> {
     let EventQuery { kind, tool, outcome, conversation, from, to, before } = asked;
     let well = outcome.map(|outcome| outcome == Ended::Done);
     let filter = EventFilter { kind, tool, well, conversation, from, to, before };
-    let mut found = doors.store.find_events(&filter, PAGE + 1).await?;
+    let mut found = visitor.theirs().find_events(&filter, PAGE + 1).await?;
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
     let next = found.last().filter(|_| more).map(|(position, _)| *position);
     Ok(Json(Events { events: found.iter().map(listed).collect(), next }))
 }
 
-pub(super) async fn heartbeat(State(doors): State<Doors>) -> Reply<HeartbeatReport> {
-    let (next, did) = tokio::try_join!(doors.store.next_wake_ups(BEATS), doors.store.heartbeat_events(BEATS))?;
+pub(super) async fn heartbeat(visitor: Visitor) -> Reply<HeartbeatReport> {
+    let theirs = visitor.theirs();
+    let (next, did) = tokio::try_join!(theirs.next_wake_ups(BEATS), theirs.heartbeat_events(BEATS))?;
     Ok(Json(HeartbeatReport { next, did: did.iter().map(listed).collect() }))
 }
 
 fn listed((position, record): &(i64, EventRecord)) -> ListedEvent {
-    let (heading, text) = record.event.headline();
-    // A frame has the better sentence if it has one, and then the text for a model is not needed.
-    let (said, text) = match record.frame().map(|sequenced| sequenced.frame) {
-        Some(ServerFrame::ToolResult { name, said, .. }) => (said, name),
-        Some(ServerFrame::Fired { content, .. } | ServerFrame::Held { content, .. }) => (content, String::new()),
-        _ => (heading, text),
-    };
+    let (said, text) = record.told();
+    let mut event = json!(record.event);
+    shorten(&mut event);
     ListedEvent {
         position: *position,
         conversation: record.conversation,
@@ -72,5 +70,16 @@ fn listed((position, record): &(i64, EventRecord)) -> ListedEvent {
         turn: record.event.about().turn,
         said,
         text: shortened(&text, MOST_TEXT).into_owned(),
+        event,
+    }
+}
+
+/// Shortens every text in `value`.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = shortened(text, MOST_FIELD).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(shorten),
+        Value::Object(fields) => fields.values_mut().for_each(shorten),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -1,15 +1,15 @@
 //! Images that came with messages, for the page.
 
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::reply::{ApiRefusal, At};
-use crate::http::{Doors, page};
+use crate::http::page;
+use crate::http::visitor::Visitor;
 
 /// One image. A browser shows it as this type, whatever bytes it has, and runs nothing.
-pub(super) async fn show(State(doors): State<Doors>, At(sha256): At<String>, headers: HeaderMap) -> Result<Response, ApiRefusal> {
-    let found = doors.store.attachment(&sha256).await?;
+pub(super) async fn show(visitor: Visitor, At(sha256): At<String>, headers: HeaderMap) -> Result<Response, ApiRefusal> {
+    let found = visitor.theirs().attachment(&sha256).await?;
     let Some((kind, bytes)) = found else { return Err(ApiRefusal::unknown("there is no such attachment")) };
     // The name is the fingerprint of the bytes, so the bytes behind a name never change.
     let etag = format!("\"{sha256}\"");

@@ -1,19 +1,17 @@
 //! Capabilities: the list, the differences between versions, and which version is live.
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::folder;
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
-use crate::domain::{CallRequest, CapabilityVersion, SourceLanguage};
+use super::turns::{self, Ordered};
+use crate::domain::{CapabilityVersion, SourceLanguage};
 use crate::http::Doors;
-use crate::wire::api::{
-    Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityFolder, Changed, Queued, RollBack, Tested,
-};
+use crate::http::visitor::{Owner, Visitor};
+use crate::wire::api::{Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityFolder, Changed, RollBack, Tested};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -26,7 +24,7 @@ pub(super) struct Between {
     to: Option<i32>,
 }
 
-pub(super) async fn list(State(doors): State<Doors>) -> Reply<Capabilities> {
+pub(super) async fn list(Owner(doors): Owner) -> Reply<Capabilities> {
     let (mut capabilities, mut used) =
         tokio::try_join!(doors.store.capability_entries(), doors.store.capability_use(doors.clock.now()))?;
     for entry in &mut capabilities {
@@ -36,7 +34,7 @@ pub(super) async fn list(State(doors): State<Doors>) -> Reply<Capabilities> {
 }
 
 pub(super) async fn show(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
     At(name): At<String>,
     QueryString(Which { version }): QueryString<Which>,
 ) -> Reply<Capability> {
@@ -62,7 +60,7 @@ pub(super) async fn show(
 }
 
 pub(super) async fn diff(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
     At(name): At<String>,
     QueryString(Between { from, to }): QueryString<Between>,
 ) -> Reply<CapabilityDiff> {
@@ -76,7 +74,7 @@ pub(super) async fn diff(
 }
 
 pub(super) async fn export(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
     At(name): At<String>,
     QueryString(Which { version }): QueryString<Which>,
 ) -> Reply<CapabilityFolder> {
@@ -85,26 +83,20 @@ pub(super) async fn export(
 
 /// Calls the live version, as an order: the same law and the same record as for a call of the agent.
 pub(super) async fn call(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
+    visitor: Visitor,
     At(name): At<String>,
     Body(CapabilityCall { arguments, conversation }): Body<CapabilityCall>,
-) -> Result<(StatusCode, Json<Queued>), ApiRefusal> {
+) -> Ordered {
     if !doors.store.kept_version(&name, None).await?.enabled {
         return Err(ApiRefusal::conflict(format!("`{name}` is disabled; enable it to call it")));
     }
-    let now = doors.clock.now();
-    let conversation = match conversation {
-        Some(conversation) => conversation,
-        None => doors.store.main_conversation(now).await?,
-    };
-    let request = CallRequest { id: "command".into(), name: name.clone(), arguments: Value::Object(arguments).to_string() };
-    let turn = doors.store.queue_command(conversation, &format!("Call {name}"), request, now).await?;
-    Ok((StatusCode::ACCEPTED, Json(Queued { turn, conversation })))
+    turns::order(&visitor, conversation, &format!("Call {name}"), &name, &Value::Object(arguments)).await
 }
 
 /// Runs the tests kept with a version. They reach nothing outside the sandbox.
 pub(super) async fn test(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
     At(name): At<String>,
     QueryString(Which { version }): QueryString<Which>,
 ) -> Reply<Tested> {
@@ -117,7 +109,7 @@ pub(super) async fn test(
 }
 
 pub(super) async fn roll_back(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
     At(name): At<String>,
     Body(RollBack { version, confirm_grants }): Body<RollBack>,
 ) -> Reply<Changed> {
@@ -135,12 +127,12 @@ pub(super) async fn roll_back(
     changed(&doors, name).await
 }
 
-pub(super) async fn disable(State(doors): State<Doors>, At(name): At<String>) -> Reply<Changed> {
+pub(super) async fn disable(Owner(doors): Owner, At(name): At<String>) -> Reply<Changed> {
     doors.store.enable_capability(&name, false, doors.clock.now()).await?;
     changed(&doors, name).await
 }
 
-pub(super) async fn enable(State(doors): State<Doors>, At(name): At<String>) -> Reply<Changed> {
+pub(super) async fn enable(Owner(doors): Owner, At(name): At<String>) -> Reply<Changed> {
     doors.store.enable_capability(&name, true, doors.clock.now()).await?;
     changed(&doors, name).await
 }

@@ -1,16 +1,15 @@
 //! Conversations: new ones, the list, its changes, older frames, and the search.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
-use crate::domain::{ConversationId, DEFAULT_PROFILE};
+use crate::domain::ConversationId;
 use crate::facts::EventRecord;
-use crate::http::Doors;
+use crate::http::visitor::Visitor;
 use crate::store::ListPlace;
 use crate::wire::api::{BranchPoint, ConversationChange, Conversations, Deleted, Frames, NewConversation, SearchResults};
 
@@ -30,28 +29,29 @@ const DELETED: &str = "It is out of the list and the search, and comes back if s
 
 /// A new conversation beside the main one, or a branch of another.
 pub(super) async fn create(
-    State(doors): State<Doors>,
+    visitor: Visitor,
     Body(NewConversation { profile, from }): Body<NewConversation>,
 ) -> Result<(StatusCode, Json<Value>), ApiRefusal> {
     let conversation = match from {
-        Some(from) => branched(&doors, from, profile.as_deref()).await?,
+        Some(from) => branched(&visitor, from, profile.as_deref()).await?,
         None => {
-            let profile = doors.profiles.get(profile.as_deref().unwrap_or(DEFAULT_PROFILE))?;
-            doors.store.create_conversation_of(profile.name, doors.clock.now()).await?
+            let profile = visitor.profile(profile.as_deref().unwrap_or(visitor.default_profile()))?;
+            visitor.theirs().create_conversation_of(profile.name, visitor.now()).await?
         }
     };
     Ok((StatusCode::CREATED, Json(json!({ "conversation": conversation }))))
 }
 
-async fn branched(doors: &Doors, from: BranchPoint, profile: Option<&str>) -> Result<ConversationId, ApiRefusal> {
-    let last = doors.store.last_sequence(from.conversation).await?;
+async fn branched(visitor: &Visitor, from: BranchPoint, profile: Option<&str>) -> Result<ConversationId, ApiRefusal> {
+    let theirs = visitor.theirs();
+    let last = theirs.last_sequence(from.conversation).await?;
     if !(0..=last).contains(&from.seq) {
         return Err(ApiRefusal::bad(format!("conversation {} has no frame {}; its last is {last}", from.conversation, from.seq)));
     }
     if profile.is_some() {
         return Err(ApiRefusal::bad("a branch keeps the profile of its conversation; leave `profile` out"));
     }
-    Ok(doors.store.branch(from, doors.clock.now()).await?)
+    Ok(theirs.branch(from, visitor.now()).await?)
 }
 
 #[derive(Deserialize)]
@@ -61,12 +61,9 @@ pub(super) struct Page {
     after: Option<String>,
 }
 
-pub(super) async fn list(
-    State(doors): State<Doors>,
-    QueryString(Page { archived, after }): QueryString<Page>,
-) -> Reply<Conversations> {
+pub(super) async fn list(visitor: Visitor, QueryString(Page { archived, after }): QueryString<Page>) -> Reply<Conversations> {
     let after = after.as_deref().map(place).transpose()?;
-    let mut conversations = doors.store.conversations(archived, after, LIST + 1).await?;
+    let mut conversations = visitor.theirs().conversations(archived, after, LIST + 1).await?;
     let more = conversations.len() > LIST as usize;
     conversations.truncate(LIST as usize);
     let next = conversations.last().filter(|_| more).map(|last| written(&last.into()));
@@ -89,15 +86,11 @@ fn place(written: &str) -> Result<ListPlace, ApiRefusal> {
     read().ok_or_else(|| ApiRefusal::bad("`after` is no place in the list; give the `next` of the page before"))
 }
 
-pub(super) async fn change(
-    State(doors): State<Doors>,
-    At(id): At<ConversationId>,
-    Body(change): Body<ConversationChange>,
-) -> Reply<Value> {
+pub(super) async fn change(visitor: Visitor, At(id): At<ConversationId>, Body(change): Body<ConversationChange>) -> Reply<Value> {
     if change.title.as_ref().is_some_and(|title| title.len() > MAX_TITLE_BYTES) {
         return Err(ApiRefusal::bad(format!("the title is longer than {MAX_TITLE_BYTES} bytes")));
     }
-    doors.store.change_conversation(id, &change, doors.clock.now()).await?;
+    visitor.theirs().change_conversation(id, &change, visitor.now()).await?;
     Ok(Json(json!({ "id": id })))
 }
 
@@ -108,15 +101,15 @@ pub(super) struct Confirmed {
 }
 
 pub(super) async fn delete(
-    State(doors): State<Doors>,
+    visitor: Visitor,
     At(id): At<ConversationId>,
     QueryString(Confirmed { confirmed }): QueryString<Confirmed>,
 ) -> Reply<Deleted> {
-    doors.store.last_sequence(id).await?;
+    visitor.theirs().last_sequence(id).await?;
     if !confirmed {
         return Err(ApiRefusal::conflict(format!("Delete conversation {id}? {DELETED} Ask again with `?confirmed=true`.")));
     }
-    doors.store.delete_conversation(id, doors.clock.now()).await?;
+    visitor.theirs().delete_conversation(id, visitor.now()).await?;
     Ok(Json(Deleted { id, said: DELETED.to_owned() }))
 }
 
@@ -127,7 +120,7 @@ pub(super) struct Before {
 }
 
 pub(super) async fn frames(
-    State(doors): State<Doors>,
+    visitor: Visitor,
     At(id): At<ConversationId>,
     QueryString(Before { before, limit }): QueryString<Before>,
 ) -> Reply<Frames> {
@@ -135,9 +128,11 @@ pub(super) async fn frames(
     if !(1..=MOST_FRAMES).contains(&limit) {
         return Err(ApiRefusal::bad(format!("`limit` is a number from 1 to {MOST_FRAMES}")));
     }
-    let events = doors.store.events_before(id, before, limit).await?;
-    let before = events.first().map(|first| first.sequence).filter(|first| *first > 1);
-    let from = if before.is_none() { doors.store.branch_point(id).await? } else { None };
+    let mut events = visitor.theirs().events_before(id, before, limit).await?;
+    let anew = visitor.theirs().begun_anew_at(id).await?;
+    events.retain(|event| event.sequence > anew);
+    let before = events.first().map(|first| first.sequence).filter(|first| *first > anew + 1);
+    let from = if before.is_none() { visitor.theirs().branch_point(id).await? } else { None };
     Ok(Json(Frames { frames: events.iter().filter_map(EventRecord::frame).collect(), before, from }))
 }
 
@@ -146,9 +141,6 @@ pub(super) struct SearchQuery {
     q: String,
 }
 
-pub(super) async fn search(
-    State(doors): State<Doors>,
-    QueryString(SearchQuery { q }): QueryString<SearchQuery>,
-) -> Reply<SearchResults> {
-    Ok(Json(SearchResults { found: doors.store.search(&q, FOUND).await? }))
+pub(super) async fn search(visitor: Visitor, QueryString(SearchQuery { q }): QueryString<SearchQuery>) -> Reply<SearchResults> {
+    Ok(Json(SearchResults { found: visitor.theirs().search(&q, FOUND).await? }))
 }

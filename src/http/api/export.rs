@@ -1,6 +1,5 @@
 //! A conversation as a file, for a person to keep: as Markdown to read, or as the frames that `/chat` sends.
 
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -9,7 +8,7 @@ use serde_json::json;
 use super::reply::{ApiRefusal, At, QueryString};
 use crate::domain::{ConversationId, Origin};
 use crate::facts::EventRecord;
-use crate::http::Doors;
+use crate::http::visitor::Visitor;
 use crate::wire::{Sequenced, ServerFrame};
 
 /// How many events are read at once.
@@ -31,20 +30,22 @@ pub(super) struct ExportQuery {
 }
 
 pub(super) async fn export(
-    State(doors): State<Doors>,
+    visitor: Visitor,
     At(id): At<ConversationId>,
     QueryString(ExportQuery { format }): QueryString<ExportQuery>,
 ) -> Result<Response, ApiRefusal> {
-    let title = doors.store.own_title(id).await?.unwrap_or_else(|| format!("Conversation {id}"));
+    let theirs = visitor.theirs();
+    let title = theirs.own_title(id).await?.unwrap_or_else(|| format!("Conversation {id}"));
     let mut frames = Vec::new();
-    let mut after = 0;
+    // Nothing that was said before a person began anew is handed on.
+    let mut after = theirs.begun_anew_at(id).await?;
     loop {
-        let events = doors.store.events_after(id, after, PAGE).await?;
+        let events = theirs.events_after(id, after, PAGE).await?;
         let Some(last) = events.last() else { break };
         after = last.sequence;
         frames.extend(events.iter().filter_map(EventRecord::frame));
     }
-    let from = doors.store.branch_point(id).await?;
+    let from = theirs.branch_point(id).await?;
     let (kind, end, text) = match format {
         FileForm::Md => ("text/markdown; charset=utf-8", "md", markdown(&title, &frames)),
         FileForm::Json => {
@@ -92,9 +93,11 @@ fn part(Sequenced { frame, at, .. }: &Sequenced) -> Option<String> {
         }
         ServerFrame::ToolResult { name, said, .. } => Some(quoted(&format!("`{name}`: {said}"))),
         ServerFrame::Undone { rows, .. } => Some(quoted(&format!("You put back {rows} rows."))),
-        ServerFrame::Error { content, .. } | ServerFrame::Fired { content, .. } | ServerFrame::Held { content, .. } => {
-            Some(quoted(content))
-        }
+        ServerFrame::Error { content, .. }
+        | ServerFrame::Fired { content, .. }
+        | ServerFrame::Held { content, .. }
+        | ServerFrame::Timer { content, .. }
+        | ServerFrame::Reminder { content, .. } => Some(quoted(content)),
         _ => None,
     }
 }

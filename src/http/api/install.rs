@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use rust_embed::RustEmbed;
 use serde_json::Value;
 
 use super::folder::{self, ReadFolder};
 use super::reply::{ApiRefusal, At, Body, Reply};
-use crate::domain::{CallRequest, WRITE_CAPABILITY};
-use crate::http::Doors;
-use crate::wire::api::{CapabilityFolder, Queued, Shipped, ShippedEntry};
+use super::turns::{self, Ordered};
+use crate::domain::WRITE_CAPABILITY;
+use crate::http::visitor::{Owner, Visitor};
+use crate::wire::api::{CapabilityFolder, Shipped, ShippedEntry};
 
 /// The capabilities that come with the program, one folder each.
 #[derive(RustEmbed)]
@@ -21,14 +21,12 @@ use crate::wire::api::{CapabilityFolder, Queued, Shipped, ShippedEntry};
 #[allow_missing = true]
 struct Files;
 
-type Accepted = Result<(StatusCode, Json<Queued>), ApiRefusal>;
-
-pub(super) async fn import(State(doors): State<Doors>, Body(folder): Body<CapabilityFolder>) -> Accepted {
+pub(super) async fn import(_: Owner, visitor: Visitor, Body(folder): Body<CapabilityFolder>) -> Ordered {
     let read = folder::read(&folder).map_err(ApiRefusal::bad)?;
-    order(&doors, "Import", &read).await
+    order(&visitor, "Import", &read).await
 }
 
-pub(super) async fn shipped(State(doors): State<Doors>) -> Reply<Shipped> {
+pub(super) async fn shipped(Owner(doors): Owner) -> Reply<Shipped> {
     let installed: BTreeMap<_, _> =
         doors.store.capability_entries().await?.into_iter().map(|entry| (entry.name, entry.version)).collect();
     let entry = |(name, folder): (String, CapabilityFolder)| {
@@ -40,7 +38,7 @@ pub(super) async fn shipped(State(doors): State<Doors>) -> Reply<Shipped> {
     Ok(Json(Shipped { shipped: folders().into_iter().filter_map(entry).collect() }))
 }
 
-pub(super) async fn install(State(doors): State<Doors>, At(name): At<String>) -> Accepted {
+pub(super) async fn install(_: Owner, visitor: Visitor, At(name): At<String>) -> Ordered {
     let folders = folders();
     let Some(folder) = folders.get(&name) else {
         let names: Vec<_> = folders.into_keys().collect();
@@ -48,15 +46,11 @@ pub(super) async fn install(State(doors): State<Doors>, At(name): At<String>) ->
         return Err(ApiRefusal::unknown(format!("no capability `{name}` comes with level3; there is: {known}")));
     };
     let read = folder::read(folder).map_err(|error| ApiRefusal::new(StatusCode::INTERNAL_SERVER_ERROR, error))?;
-    order(&doors, "Install", &read).await
+    order(&visitor, "Install", &read).await
 }
 
-async fn order(doors: &Doors, verb: &str, read: &ReadFolder) -> Accepted {
-    let now = doors.clock.now();
-    let conversation = doors.store.main_conversation(now).await?;
-    let request = CallRequest { id: "command".into(), name: WRITE_CAPABILITY.into(), arguments: read.arguments().to_string() };
-    let turn = doors.store.queue_command(conversation, &format!("{verb} {}", read.name), request, now).await?;
-    Ok((StatusCode::ACCEPTED, Json(Queued { turn, conversation })))
+async fn order(visitor: &Visitor, verb: &str, read: &ReadFolder) -> Ordered {
+    turns::order(visitor, None, &format!("{verb} {}", read.name), WRITE_CAPABILITY, &read.arguments()).await
 }
 
 /// The folders that come with the program, by name.

@@ -1,11 +1,11 @@
 //! A profile's policy, the rates of models, and the usage.
 
 use axum::Json;
-use axum::extract::State;
 
 use super::reply::{ApiRefusal, At, Body, Reply};
 use crate::domain::{NAME_RULE, Rate, Toolset, valid_name};
 use crate::http::Doors;
+use crate::http::visitor::{Owner, Visitor};
 use crate::tools;
 use crate::wire::api::{NamedPolicy, PolicyChange, Rates, RuleChange, UsageReport};
 
@@ -14,13 +14,13 @@ const MAX_MODELS: usize = 8;
 /// The longest name of a model, in bytes.
 const MAX_MODEL_BYTES: usize = 200;
 
-pub(super) async fn policy(State(doors): State<Doors>, At(profile): At<String>) -> Reply<NamedPolicy> {
+pub(super) async fn policy(Owner(doors): Owner, At(profile): At<String>) -> Reply<NamedPolicy> {
     let policy = doors.store.policy(doors.profiles.get(&profile)?.name).await?;
     Ok(Json(NamedPolicy { profile, policy }))
 }
 
 pub(super) async fn set_policy(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
     At(profile): At<String>,
     Body(change): Body<PolicyChange>,
 ) -> Reply<NamedPolicy> {
@@ -34,11 +34,11 @@ pub(super) async fn set_policy(
     if let Some(models) = models {
         doors.store.set_profile_models(&profile, &models, doors.clock.now()).await?;
     }
-    policy(State(doors), At(profile)).await
+    policy(Owner(doors), At(profile)).await
 }
 
 pub(super) async fn set_rule(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
     At((profile, tool)): At<(String, String)>,
     Body(RuleChange { rule }): Body<RuleChange>,
 ) -> Reply<NamedPolicy> {
@@ -51,23 +51,23 @@ pub(super) async fn set_rule(
         is_there(&doors, toolset, &tool).await?;
     }
     doors.store.set_tool_rule(&profile, &tool, rule, doors.clock.now()).await?;
-    policy(State(doors), At(profile)).await
+    policy(Owner(doors), At(profile)).await
 }
 
-pub(super) async fn rates(State(doors): State<Doors>) -> Reply<Rates> {
+pub(super) async fn rates(Owner(doors): Owner) -> Reply<Rates> {
     Ok(Json(Rates { rates: doors.store.rates().await? }))
 }
 
-pub(super) async fn set_rate(State(doors): State<Doors>, At(model): At<String>, Body(given): Body<Option<Rate>>) -> Reply<Rates> {
+pub(super) async fn set_rate(Owner(doors): Owner, At(model): At<String>, Body(given): Body<Option<Rate>>) -> Reply<Rates> {
     if model.is_empty() || model.len() > MAX_MODEL_BYTES || model.contains(char::is_control) {
         return Err(ApiRefusal::bad(format!("a model's name has 1 to {MAX_MODEL_BYTES} bytes and no control characters")));
     }
     doors.store.set_rate(&model, given, doors.clock.now()).await?;
-    rates(State(doors)).await
+    rates(Owner(doors)).await
 }
 
-pub(super) async fn usage(State(doors): State<Doors>) -> Reply<UsageReport> {
-    Ok(Json(doors.store.usage_report(doors.clock.now()).await?))
+pub(super) async fn usage(visitor: Visitor) -> Reply<UsageReport> {
+    Ok(Json(visitor.theirs().usage_report(visitor.now()).await?))
 }
 
 /// The names of models in the form that is kept.

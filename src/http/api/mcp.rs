@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::reply::{ApiRefusal, At, Body, Reply};
 use crate::domain::{MCP_NAME_RULE, McpTransport, valid_mcp_name};
 use crate::http::Doors;
+use crate::http::visitor::Owner;
 use crate::mcp::McpError;
 use crate::store::{McpServer, StoreError};
 use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
@@ -22,7 +22,7 @@ impl From<McpError> for ApiRefusal {
     }
 }
 
-pub(super) async fn list(State(doors): State<Doors>) -> Reply<McpServers> {
+pub(super) async fn list(Owner(doors): Owner) -> Reply<McpServers> {
     let (servers, tools) = tokio::try_join!(doors.store.mcp_servers(), doors.store.mcp_tools())?;
     let entry = |server: McpServer| McpServerEntry {
         tools: tools.iter().filter(|tool| tool.server == server.name).count(),
@@ -35,7 +35,7 @@ pub(super) async fn list(State(doors): State<Doors>) -> Reply<McpServers> {
 
 /// Adds a server if it answers.
 pub(super) async fn add(
-    State(doors): State<Doors>,
+    Owner(doors): Owner,
     At(name): At<String>,
     Body(transport): Body<McpTransport>,
 ) -> Result<(StatusCode, Json<McpTools>), ApiRefusal> {
@@ -61,20 +61,20 @@ pub(super) async fn add(
     Ok((StatusCode::CREATED, Json(kept(&doors, name, Vec::new(), listed.left_out).await?)))
 }
 
-pub(super) async fn tools(State(doors): State<Doors>, At(name): At<String>) -> Reply<McpTools> {
+pub(super) async fn tools(Owner(doors): Owner, At(name): At<String>) -> Reply<McpTools> {
     known(&doors, &name).await?;
     Ok(Json(kept(&doors, name, Vec::new(), BTreeMap::new()).await?))
 }
 
 /// Asks the server for its tools anew.
-pub(super) async fn list_tools(State(doors): State<Doors>, At(name): At<String>) -> Reply<McpTools> {
+pub(super) async fn list_tools(Owner(doors): Owner, At(name): At<String>) -> Reply<McpTools> {
     let server = known(&doors, &name).await?;
     let listed = doors.mcp.list(&name, &server.transport).await?;
     let changed = doors.store.list_mcp_tools(&name, &listed.tools, doors.clock.now()).await?;
     Ok(Json(kept(&doors, name, changed, listed.left_out).await?))
 }
 
-pub(super) async fn remove(State(doors): State<Doors>, At(name): At<String>) -> Reply<serde_json::Value> {
+pub(super) async fn remove(Owner(doors): Owner, At(name): At<String>) -> Reply<serde_json::Value> {
     let removed = doors.store.remove_mcp_server(&name).await?;
     doors.mcp.forget(&name).await;
     if !removed {

@@ -1,8 +1,10 @@
 //! `/api`: a person looks at things and decides here, by the page or the command line. `wire::api`
-//! has the words, `docs/api.md` describes it. No model and no capability can reach it.
+//! has the words, `docs/api.md` describes it. No model and no capability can reach it. A handler takes `Visitor` if it is for every user,
+//! `Owner` if it is not.
 
 mod activity;
 mod approvals;
+mod assistant;
 mod attachments;
 mod capabilities;
 mod conversations;
@@ -11,28 +13,29 @@ mod folder;
 mod install;
 mod law;
 mod mcp;
+mod me;
 mod replay;
-mod reply;
+pub(super) mod reply;
 mod secrets;
 mod site;
 mod tasks;
 mod turns;
 mod undo;
+mod users;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, patch, post, put};
+use axum::routing::{delete, get, patch, post, put};
 use axum::{Router, middleware};
 
-use super::Doors;
+use super::visitor::Closed;
 use reply::ApiRefusal;
 
 /// The largest body, in bytes. The largest thing to send is a capability in base64.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// Every route of the interface.
-pub(super) fn routes() -> Router<Doors> {
+pub(super) fn routes() -> Router<Closed> {
     Router::new()
         .route("/conversations", get(conversations::list).post(conversations::create))
         .route("/conversations/{id}", patch(conversations::change).delete(conversations::delete))
@@ -45,7 +48,13 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/models", get(site::models))
         .route("/models/test", post(site::test_model))
         .route("/backup", post(site::backup))
-        .route("/tasks", get(tasks::list))
+        .route("/tasks", get(tasks::list).post(tasks::create))
+        .route("/tasks/{id}", patch(tasks::change).delete(tasks::delete))
+        .route("/assistant", get(assistant::show))
+        .route("/assistant/chat", get(assistant::chat).delete(assistant::begin_anew))
+        .route("/assistant/functions/{name}", post(assistant::call))
+        .route("/tiers", get(assistant::tiers))
+        .route("/tiers/{tier}", put(assistant::set_tier))
         .route("/turns/{id}", get(turns::show))
         .route("/kept", get(undo::list))
         .route("/calls/{call}/undo", post(undo::undo))
@@ -78,13 +87,18 @@ pub(super) fn routes() -> Router<Doors> {
         .route("/usage", get(law::usage))
         .route("/replay/check", get(replay::check))
         .route("/replay/turns/{id}", get(replay::turn))
+        .route("/me", get(me::show).patch(me::change))
+        .route("/me/password", put(me::set_password))
+        .route("/me/sessions", get(me::sessions))
+        .route("/me/sessions/{id}", delete(me::end_session))
+        .route("/me/sign-out", post(me::sign_out))
+        .route("/users", get(users::list).post(users::add))
+        .route("/users/{name}", patch(users::change).delete(users::remove))
+        .route("/users/{name}/invitation", post(users::invite))
+        .route("/users/{name}/password", put(users::set_password))
+        .route("/users/{name}/tokens", post(users::make_token).delete(users::revoke_tokens))
         .fallback(async || ApiRefusal::unknown("there is nothing here; docs/api.md lists what there is"))
         .method_not_allowed_fallback(async || ApiRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn(reply::json_only))
-}
-
-/// The refusal of the guard, in the form of this interface.
-pub(super) fn turned_away(status: StatusCode, why: &str) -> Response {
-    ApiRefusal::new(status, why).into_response()
 }

@@ -13,34 +13,34 @@ use serde::de::DeserializeOwned;
 use crate::config::SettingRefused;
 use crate::profiles::UnknownProfile;
 use crate::secrets::SecretError;
-use crate::store::{DecideError, DeleteError, LifeError, StoreError, UndoError};
+use crate::store::{DecideError, DeleteError, LifeError, StoreError, UndoError, UserError};
 use crate::telemetry::chain;
 use crate::wire::api::ApiError;
 
 /// A handler's answer, or its refusal.
-pub(super) type Reply<T> = Result<Json<T>, ApiRefusal>;
+pub(in crate::http) type Reply<T> = Result<Json<T>, ApiRefusal>;
 
 /// A request that is not done.
 #[derive(Debug)]
-pub(super) struct ApiRefusal {
+pub(in crate::http) struct ApiRefusal {
     status: StatusCode,
     refused: ApiError,
 }
 
 impl ApiRefusal {
-    pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
+    pub(in crate::http) fn new(status: StatusCode, error: impl Into<String>) -> Self {
         Self { status, refused: ApiError { error: error.into(), grants_in_words: Vec::new() } }
     }
 
-    pub(super) fn bad(error: impl Into<String>) -> Self {
+    pub(in crate::http) fn bad(error: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, error)
     }
 
-    pub(super) fn unknown(error: impl Into<String>) -> Self {
+    pub(in crate::http) fn unknown(error: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, error)
     }
 
-    pub(super) fn conflict(error: impl Into<String>) -> Self {
+    pub(in crate::http) fn conflict(error: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, error)
     }
 }
@@ -49,6 +49,11 @@ impl IntoResponse for ApiRefusal {
     fn into_response(self) -> Response {
         (self.status, Json(self.refused)).into_response()
     }
+}
+
+/// The refusal of the guard, in the form of this interface.
+pub(in crate::http) fn turned_away(status: StatusCode, why: &str) -> Response {
+    ApiRefusal::new(status, why).into_response()
 }
 
 impl From<StoreError> for ApiRefusal {
@@ -72,6 +77,7 @@ impl From<DecideError> for ApiRefusal {
         match error {
             DecideError::Unknown(_) => Self::unknown(error.to_string()),
             DecideError::Decided(..) => Self::conflict(error.to_string()),
+            DecideError::Rule => Self::new(StatusCode::FORBIDDEN, error.to_string()),
             DecideError::Store(error) => error.into(),
         }
     }
@@ -82,6 +88,17 @@ impl From<DeleteError> for ApiRefusal {
         match error {
             DeleteError::Main(_) | DeleteError::Busy(_) => Self::conflict(error.to_string()),
             DeleteError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<UserError> for ApiRefusal {
+    fn from(error: UserError) -> Self {
+        match error {
+            UserError::Unknown(_) => Self::unknown(error.to_string()),
+            UserError::Taken(_) | UserError::Owner(_) => Self::conflict(error.to_string()),
+            UserError::Zone(_) => Self::bad(error.to_string()),
+            UserError::Store(error) => error.into(),
         }
     }
 }
@@ -143,7 +160,7 @@ impl From<SecretError> for ApiRefusal {
 }
 
 /// The body, read as JSON. No body is an empty object.
-pub(super) struct Body<T>(pub T);
+pub(in crate::http) struct Body<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = ApiRefusal;
@@ -176,7 +193,7 @@ fn holds_zero(json: &[u8]) -> bool {
 }
 
 /// The body as bytes, for a handler whose errors must not repeat it.
-pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiRefusal> {
+pub(in crate::http) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiRefusal> {
     Bytes::from_request(request, state).await.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => ApiRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
         _ => ApiRefusal::bad("the body did not arrive whole"),
@@ -184,7 +201,7 @@ pub(super) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result
 }
 
 /// The part of the path between slashes.
-pub(super) struct At<T>(pub T);
+pub(in crate::http) struct At<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
     type Rejection = ApiRefusal;
@@ -197,7 +214,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
 }
 
 /// The part of the address behind the question mark.
-pub(super) struct QueryString<T>(pub T);
+pub(in crate::http) struct QueryString<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryString<T> {
     type Rejection = ApiRefusal;
@@ -211,7 +228,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryString<T>
 
 /// Lets only JSON change something: a browser may send another page's form unasked, but a form has
 /// another type. Browsers do not keep the answers, unless an answer says so itself.
-pub(super) async fn json_only(request: Request, next: Next) -> Response {
+pub(in crate::http) async fn json_only(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let has_body =

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use secrecy::SecretString;
 
 use super::reply::{ApiRefusal, At, Reply, bytes};
-use crate::http::Doors;
+use crate::http::visitor::Owner;
 use crate::wire::api::{Secret, Secrets};
 
-pub(super) async fn list(State(doors): State<Doors>) -> Reply<Secrets> {
+pub(super) async fn list(Owner(doors): Owner) -> Reply<Secrets> {
     Ok(Json(Secrets { secrets: doors.vault.list().await? }))
 }
 
-pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, request: Request) -> Reply<Secret> {
+pub(super) async fn set(Owner(doors): Owner, At(name): At<String>, request: Request) -> Reply<Secret> {
     let body = bytes(request, &doors).await?;
     // A parser's words on a wrong body may hold a part of it.
     let wrong = || ApiRefusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#);
@@ -25,7 +25,7 @@ pub(super) async fn set(State(doors): State<Doors>, At(name): At<String>, reques
     set.map(Json).ok_or_else(|| removed(&name))
 }
 
-pub(super) async fn remove(State(doors): State<Doors>, At(name): At<String>) -> Reply<serde_json::Value> {
+pub(super) async fn remove(Owner(doors): Owner, At(name): At<String>) -> Reply<serde_json::Value> {
     if !doors.vault.remove(&name).await? {
         return Err(ApiRefusal::unknown(format!("there is no secret `{name}`")));
     }

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use tokio::time::Instant;
 
 use super::reply::{ApiRefusal, Body, Reply};
-use crate::http::Doors;
+use crate::http::visitor::Owner;
 use crate::model::checks::{Check, CheckState, Examined, ProviderEntry};
 use crate::model::choice::ModelSource;
 use crate::model::client::ModelLimits;
@@ -18,15 +17,12 @@ use crate::wire::api::{FoundModels, MadeBackup, ModelCheck, ModelProvider, Model
 
 const HOLDS: &str = "A change is kept in the data folder and holds from the next start of the server.";
 
-pub(super) async fn settings(State(doors): State<Doors>) -> Reply<SettingStates> {
+pub(super) async fn settings(Owner(doors): Owner) -> Reply<SettingStates> {
     let settings = doors.site.sources.states(&doors.site.folder)?;
     Ok(Json(SettingStates { settings, said: HOLDS.to_owned() }))
 }
 
-pub(super) async fn change(
-    State(doors): State<Doors>,
-    Body(changes): Body<BTreeMap<String, Option<String>>>,
-) -> Reply<SettingStates> {
+pub(super) async fn change(Owner(doors): Owner, Body(changes): Body<BTreeMap<String, Option<String>>>) -> Reply<SettingStates> {
     let site = &doors.site;
     {
         let _one = site.one.lock().await;
@@ -37,10 +33,10 @@ pub(super) async fn change(
             .map_err(|error| ApiRefusal::bad(error.to_string()))?;
         next.keep(&site.folder)?;
     }
-    settings(State(doors)).await
+    settings(Owner(doors)).await
 }
 
-pub(super) async fn models(State(doors): State<Doors>) -> Reply<FoundModels> {
+pub(super) async fn models(Owner(doors): Owner) -> Reply<FoundModels> {
     let current = doors.models.current().await;
     let (providers, problem) = match doors.site.looking.list().await {
         Ok(providers) => (providers.into_iter().map(provider).collect(), None),
@@ -52,7 +48,7 @@ pub(super) async fn models(State(doors): State<Doors>) -> Reply<FoundModels> {
 }
 
 /// Tries a model. The request belongs to no turn, and counts in no budget.
-pub(super) async fn test_model(State(doors): State<Doors>, Body(ModelToTest { model }): Body<ModelToTest>) -> Reply<ModelTested> {
+pub(super) async fn test_model(Owner(doors): Owner, Body(ModelToTest { model }): Body<ModelToTest>) -> Reply<ModelTested> {
     let begun = Instant::now();
     let ms = || i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
     if let Some(model) = model {
@@ -79,7 +75,7 @@ pub(super) async fn test_model(State(doors): State<Doors>, Body(ModelToTest { mo
 }
 
 /// A backup that was begun is made, also if the client goes away.
-pub(super) async fn backup(State(doors): State<Doors>) -> Result<(StatusCode, Json<MadeBackup>), ApiRefusal> {
+pub(super) async fn backup(Owner(doors): Owner) -> Result<(StatusCode, Json<MadeBackup>), ApiRefusal> {
     let site = Arc::clone(&doors.site);
     let making = tokio::spawn(async move {
         let _one = site.one.lock().await;

@@ -92,7 +92,7 @@ impl Door {
         let began = doors.clock.now();
         let mut decision = None;
         loop {
-            let report = doors.store.turn_report(turn).await?;
+            let report = doors.store.owners().turn_report(turn).await?;
             let Some(report) = report else { return Ok(Waited::Answer(words::failed(words::GONE))) };
             if report.state.is_over() {
                 let limit = doors.store.limit_told(turn).await?;
@@ -110,7 +110,7 @@ impl Door {
                     // A person's time begins with the question, or with the call that finds it
                     // asked, not with this look.
                     None if self.tells_of(approval, tool, context).await => {
-                        let asked = doors.store.approval(approval).await?.map_or(now, |approval| approval.created_at);
+                        let asked = doors.store.owners().approval(approval).await?.map_or(now, |approval| approval.created_at);
                         asked.max(began) + DECISION
                     }
                     None => now,
@@ -156,7 +156,7 @@ impl Door {
     ) -> Result<CallToolResult, StoreError> {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let host = parts.and_then(|parts| parts.headers.get("host")?.to_str().ok()).unwrap_or("level3");
-        Ok(match self.doors.store.approval(approval).await? {
+        Ok(match self.doors.store.owners().approval(approval).await? {
             Some(approval) => words::waits(&approval, tool, host),
             None => words::still_at_work(tool),
         })

@@ -2,7 +2,6 @@
 //! pieces.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 
@@ -11,12 +10,12 @@ use super::follow::{Ears, Follow, Next};
 use super::read::{AnswerableRequest, CONVERSATION};
 use super::refusal::V1Refusal;
 use super::stream;
-use crate::http::Doors;
+use crate::http::visitor::Owner;
 use crate::memory;
 use crate::store::ShownAccepted;
 use crate::wire::v1::{AssistantMessage, Choice, Completion, Level3Part, MODEL};
 
-pub(super) async fn complete(State(doors): State<Doors>, asked: AnswerableRequest) -> Result<Response, V1Refusal> {
+pub(super) async fn complete(Owner(doors): Owner, asked: AnswerableRequest) -> Result<Response, V1Refusal> {
     // The handler listens before it accepts anything, so that it misses no event between.
     let ears = Ears::open(&doors);
     let AnswerableRequest { shown, stream, include_usage, bytes } = asked;

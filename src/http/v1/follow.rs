@@ -138,7 +138,7 @@ impl Follow {
     /// Reads everything after the position.
     async fn catch_up(&mut self) -> Result<(), StoreError> {
         loop {
-            let records = self.doors.store.events_after(self.shown.conversation, self.position, PAGE).await?;
+            let records = self.doors.store.owners().events_after(self.shown.conversation, self.position, PAGE).await?;
             if records.is_empty() {
                 return Ok(());
             }

@@ -7,7 +7,7 @@ mod answering;
 mod follow;
 mod history;
 mod read;
-mod refusal;
+pub(super) mod refusal;
 mod stream;
 mod telling;
 
@@ -16,19 +16,17 @@ use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 
-use super::Doors;
+use super::visitor::{Closed, Owner};
 use crate::wire::v1::{MODEL, ModelEntry, Models};
 use crate::wire::{MAX_IMAGE_BYTES, MAX_IMAGES};
 use refusal::V1Refusal;
-
-pub(super) use refusal::turned_away;
 
 /// The largest body, in bytes: each request brings the whole history and, in base64, as many of the
 /// largest images as one message may have.
 const MAX_BODY_BYTES: usize = (8 << 20) + MAX_IMAGES * (MAX_IMAGE_BYTES / 3 + 1) * 4;
 
 /// Every route of the interface.
-pub(super) fn routes() -> Router<Doors> {
+pub(super) fn routes() -> Router<Closed> {
     Router::new()
         .route("/chat/completions", post(answer::complete))
         .route("/models", get(models))
@@ -40,10 +38,10 @@ pub(super) fn routes() -> Router<Doors> {
 
 const AGENT: ModelEntry = ModelEntry { id: MODEL, object: "model", created: 0, owned_by: MODEL };
 
-async fn models() -> Json<Models> {
+async fn models(_: Owner) -> Json<Models> {
     Json(Models { object: "list", data: [AGENT] })
 }
 
-async fn model(Path(id): Path<String>) -> Result<Json<ModelEntry>, V1Refusal> {
+async fn model(_: Owner, Path(id): Path<String>) -> Result<Json<ModelEntry>, V1Refusal> {
     if id == MODEL { Ok(Json(AGENT)) } else { Err(V1Refusal::no_model(&id)) }
 }

@@ -53,6 +53,14 @@ impl<'a> Scene<'a> {
         Self { request, input, done, now: entries.iter().rev().find_map(time), calls_so_far: entries.iter().map(calls).sum() }
     }
 
+    /// The system text.
+    pub(super) fn system(&self) -> &'a str {
+        match self.request.entries.first() {
+            Some(Entry::System(text)) => text,
+            _ => "",
+        }
+    }
+
     /// True when tasks that fell due began the turn.
     pub(super) fn woken(&self) -> bool {
         self.request.woken
@@ -93,7 +101,7 @@ impl<'a> Scene<'a> {
 }
 
 /// The time that the agent puts before each message, and the message: `[2026-11-20T06:30:00Z] hello`.
-fn timed(text: &str) -> Option<(DateTime<Utc>, &str)> {
+pub(super) fn timed(text: &str) -> Option<(DateTime<Utc>, &str)> {
     let (time, said) = text.strip_prefix('[')?.split_once("] ")?;
     Some((DateTime::parse_from_rfc3339(time).ok()?.to_utc(), said))
 }
@@ -115,9 +123,12 @@ pub(super) fn failed(result: &str) -> bool {
         .any(|word| start.starts_with(word))
 }
 
-/// A result short enough to quote in a sentence.
+/// A result short enough to quote in a sentence; of one with a message, the message.
 pub(super) fn quoted(result: &str) -> String {
-    let line = result.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
+    let parsed = serde_json::from_str::<Value>(result).unwrap_or_default();
+    let message = ["message", "error"].into_iter().find_map(|name| parsed[name].as_str());
+    let said = message.or(parsed.as_str()).unwrap_or(result).trim().trim_end_matches('.');
+    let line = said.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
     match line.char_indices().nth(400) {
         Some((cut, _)) => format!("`{}…`", &line[..cut]),
         None => format!("`{line}`"),

@@ -3,15 +3,20 @@
 //! It is a pure function of the request. It asks for real tools and says only what their recorded results say.
 
 mod look;
+mod rows;
 mod script;
 mod stage;
+mod talk;
 #[cfg(test)]
 mod walks;
+mod wish;
 
 use futures::future::BoxFuture;
+use serde_json::{Value, json};
 
 use super::{Abilities, Answer, Model, ModelError, OnDelta, Request};
 use crate::domain::ModelInfo;
+use crate::domain::todo::{BREAKDOWN_PROMPT, TodoFunction};
 
 /// The built-in model that is none.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +41,12 @@ impl Model for Tour {
 
 /// The answer of the tour to a request.
 pub fn reply(request: &Request) -> Answer {
-    let said = script::say(&look::Scene::of(request));
+    let scene = look::Scene::of(request);
+    let said = match scene.system() {
+        BREAKDOWN_PROMPT => script::TourAnswer { text: broken_down(scene.input), calls: Vec::new() },
+        _ if scene.offers(TodoFunction::CreateTask.as_str()) => talk::say(&scene),
+        _ => script::say(&scene),
+    };
     Answer {
         finish_reason: if said.calls.is_empty() { "stop" } else { "tool_calls" }.into(),
         content: said.text,
@@ -44,6 +54,18 @@ pub fn reply(request: &Request) -> Answer {
         usage: None,
         model: "tour".into(),
     }
+}
+
+/// The longest title that a step repeats, in letters.
+const REPEATED: usize = 80;
+
+/// A task broken down: the same steps for each.
+fn broken_down(asked: &str) -> String {
+    let asked: Value = serde_json::from_str(asked).unwrap_or_default();
+    let title: String = asked["task"].as_str().unwrap_or_default().chars().take(REPEATED).collect();
+    let steps =
+        [format!("Gather what is needed: {title}"), "Do the first part".into(), "Do the rest".into(), "Look over it".into()];
+    json!({ "subtasks": steps }).to_string()
 }
 
 /// A text in pieces of a few words, as a model would write it.

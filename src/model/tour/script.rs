@@ -26,7 +26,7 @@ Everything you will see is real: the tools, the sandbox, the database.
 Try one of these:
 
 - **build**: I write a capability in JavaScript and call it; give me a number, like *build 1987*
-- **remind me to stretch**: I make a task that falls due in 20 seconds and wakes me
+- **remind me to stretch**: I make a task that falls due in 20 seconds and wakes me; or say when, like *in two hours* or *tomorrow at 9*
 - **sql**: I ask the database
 - **restart**: I restart the server and carry on
 - **everything**: build, call and remind in one go
@@ -57,11 +57,13 @@ fn plan(scene: &Scene) -> Vec<Stage> {
     let built = scene.done.iter().any(|done| done.call.name == Stage::Build.tool());
     let build = if scene.offers(CAPABILITY) && !built && !scene.says(&["again", "new"]) { vec![] } else { vec![Stage::Build] };
     let build_and_use = [build, vec![Stage::Use]].concat();
-    if scene.says(&["everything", "start", "tour", "show"]) {
+    if scene.says(&["remind"]) {
+        vec![Stage::Remind]
+    } else if scene.says(&["everything", "start", "tour", "show"]) {
         [build_and_use, vec![Stage::Remind]].concat()
     } else if scene.says(&["restart", "reboot"]) {
         vec![Stage::Restart]
-    } else if scene.says(&["task", "remind"]) {
+    } else if scene.says(&["task"]) {
         vec![Stage::Remind]
     } else if scene.says(&["build", "capabilit", "roman", "tool"]) {
         build_and_use

@@ -1,9 +1,11 @@
 //! The things the tour can show. Each is one tool call and one sentence about what came of it.
 
-use chrono::{SecondsFormat, TimeDelta};
+use chrono::{DateTime, SecondsFormat};
 use serde_json::{Value, json};
 
 use super::look::{PastCall, Scene, failed, quoted};
+use super::rows;
+use super::wish::Wish;
 use crate::domain::{CallRequest, EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
 
 /// The capability the tour builds.
@@ -32,9 +34,6 @@ const SOURCE: &str = r#"export default async function roman_numeral(params) {
 
 const QUERY: &str = "SELECT table_schema, table_name FROM information_schema.tables \
                      WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2 LIMIT 20";
-
-/// How long until the task of the tour falls due.
-const SOON: TimeDelta = TimeDelta::seconds(20);
 
 /// One thing to show.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +70,7 @@ impl Stage {
                  WASM component, tested in a sandbox and stored."
             ),
             Self::Use => format!("Now I call `{CAPABILITY}` with {}.", number(scene)),
-            Self::Remind => "I make a task that falls due in about 20 seconds.".into(),
+            Self::Remind => format!("I make a task that falls due {}.", Wish::of(scene.input, scene.now).said),
             Self::Query => "I ask the database which tables I can see.".into(),
             Self::Restart => "I ask for a full restart. This turn goes on afterwards.".into(),
         }
@@ -102,12 +101,11 @@ impl Stage {
         match self {
             Self::Build if !parsed.is_object() => (format!("The builder built nothing. It said: {}.", quoted(result)), false),
             Self::Build if scene.offers(CAPABILITY) => {
-                let (version, tests) = (&parsed["version"], &parsed["tests_passed"]);
-                let told = match (version.is_null(), tests.is_null()) {
-                    (false, false) => format!("version {version}, {tests} of its own tests passed"),
-                    _ => quoted(result),
-                };
-                (format!("`{CAPABILITY}` is built and I can call it from now on: {told}."), true)
+                let known = [("version", "version ", ""), ("tests_passed", "", " of its own tests passed")];
+                let known = known.into_iter().filter(|(name, ..)| !parsed[*name].is_null());
+                let told: Vec<_> = known.map(|(name, before, after)| format!("{before}{}{after}", parsed[name])).collect();
+                let told = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
+                (format!("`{CAPABILITY}` is built and I can call it from now on{told}."), true)
             }
             Self::Build => (format!("The builder said: {}; but I am not offered `{CAPABILITY}`.", quoted(result)), false),
             Self::Use => {
@@ -124,11 +122,8 @@ impl Stage {
                 None => (format!("The answer to making a task was {}.", quoted(result)), false),
             },
             Self::Query => {
-                let rows = parsed
-                    .as_array()
-                    .or(parsed["rows"].as_array())
-                    .map_or(String::new(), |rows| format!(" {} rows:", rows.len()));
-                (format!("The database answered:{rows} {}.", quoted(result)), true)
+                let told = rows::told(&parsed).unwrap_or_else(|| format!("The database answered: {}.", quoted(result)));
+                (told, true)
             }
             Self::Restart => (format!("I am back, in the same turn. The restart's record says: {}.", quoted(result)), true),
         }
@@ -139,11 +134,17 @@ fn task_report(task: &Value) -> String {
     let (id, title) = (&task["id"], task["title"].as_str().unwrap_or_default());
     match task["due_at"].as_str() {
         Some(due) => format!(
-            "Task #{id}, “{title}”, is stored; it falls due at {due}. You need not do anything: when it is due, the heartbeat \
-             wakes me and I write here by myself."
+            "Task #{id}, “{title}”, is stored; it falls due {}. You need not do anything: when it is due, the heartbeat wakes me \
+             and I write here by myself.",
+            day_and_time(due)
         ),
         None => format!("Task #{id}, “{title}”, is stored, without a time at which it falls due."),
     }
+}
+
+fn day_and_time(due: &str) -> String {
+    let read = DateTime::parse_from_rfc3339(due);
+    read.map_or_else(|_| format!("at {due}"), |due| due.to_utc().format("on %-d %B %Y at %H:%M:%S UTC").to_string())
 }
 
 /// The task in a result, whichever way it is wrapped.
@@ -176,23 +177,14 @@ fn capability(with_tests: bool) -> Value {
 }
 
 fn task(scene: &Scene) -> Value {
+    let wish = Wish::of(scene.input, scene.now);
     let mut arguments = json!({
         "action": "create",
-        "title": title(scene.input),
+        "title": wish.title,
         "details": "Made by the tour, to show how a due task wakes the agent.",
     });
-    if let Some(now) = scene.now {
-        arguments["due_at"] = (now + SOON).to_rfc3339_opts(SecondsFormat::Secs, true).into();
+    if let Some(due) = wish.due {
+        arguments["due_at"] = due.to_rfc3339_opts(SecondsFormat::Secs, true).into();
     }
     arguments
-}
-
-/// The thing a person wants to be reminded of, or something friendly.
-fn title(input: &str) -> String {
-    let lower = input.to_ascii_lowercase();
-    let wish = ["remind me to ", "remind me of ", "remind me about "]
-        .into_iter()
-        .find_map(|start| Some(lower.find(start)? + start.len()));
-    let wish = wish.map(|from| input[from..].trim().trim_end_matches(['.', '!', '?'])).filter(|wish| !wish.is_empty());
-    wish.map_or_else(|| "Say hello from the heartbeat".into(), |wish| wish.chars().take(100).collect())
 }

@@ -95,8 +95,7 @@ fn a_capability_that_is_there_already_is_only_called_unless_it_is_wanted_again()
 fn a_build_that_failed_is_told_as_failed_and_nothing_is_called() {
     let mut talk = Talk::about("build");
     talk.asks(r#"{"error":"syntax_error","message":"unexpected token","line":3}"#);
-    let text = talk.ends();
-    assert!(text.contains("`write_capability` failed") && text.contains("unexpected token"), "{text}");
+    assert_eq!(talk.ends(), "`write_capability` failed. It said: `unexpected token`.");
 }
 
 #[test]
@@ -133,7 +132,16 @@ fn a_reminder_falls_due_twenty_seconds_after_the_time_in_the_prompt() {
         (&json!("create"), &json!("stretch"), &json!("2026-11-20T06:30:20Z"))
     );
     let text = talk.ends();
-    assert!(text.contains("Task #4") && text.contains("06:30:20") && text.contains("heartbeat"), "{text}");
+    assert!(text.contains("due on 20 November 2026 at 06:30:20 UTC") && text.contains("heartbeat"), "{text}");
+}
+
+#[test]
+fn a_reminder_with_a_time_falls_due_then_and_says_so() {
+    let mut talk = Talk::about("remind me to start the oven in two hours");
+    assert!(talk.answer().content.ends_with("falls due in two hours."), "{}", talk.answer().content);
+    let (_, arguments) = talk.asks(r#"{"id":4,"title":"start the oven","due_at":"2026-11-20T08:30:00Z"}"#);
+    assert_eq!((&arguments["title"], &arguments["due_at"]), (&json!("start the oven"), &json!("2026-11-20T08:30:00Z")));
+    assert!(talk.ends().contains("Task #4, “start the oven”, is stored; it falls due on 20 November 2026 at 08:30:00 UTC"));
 }
 
 #[test]
@@ -178,12 +186,13 @@ fn a_heartbeat_that_names_none_makes_it_look_which_are_due() {
 }
 
 #[test]
-fn sql_asks_the_real_database_and_quotes_its_answer() {
+fn sql_asks_the_real_database_and_tells_its_rows_as_a_table() {
     let mut talk = Talk::about("which tables are there?");
     let (tool, arguments) = talk.asks(r#"[{"table_schema":"agent","table_name":"notes"}]"#);
     assert_eq!(tool, "execute_sql");
     assert!(arguments["query"].as_str().unwrap().starts_with("SELECT "));
-    assert!(talk.ends().contains("1 rows: `[{\"table_schema\":\"agent\""), "{}", talk.ends());
+    let table = "one row:\n\n| table\\_name | table\\_schema |\n| --- | --- |\n| notes | agent |";
+    assert!(talk.ends().ends_with(table), "{}", talk.ends());
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod files;
 mod kept;
 mod lines;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ impl TurnLog {
 
     async fn catch_up(&self, book: &mut Book, conversation: ConversationId, show: bool) -> Result<(), LogError> {
         loop {
-            let records = self.store.events_after(conversation, book.position(conversation), PAGE).await?;
+            let records = self.store.stream_after(conversation, book.position(conversation), PAGE).await?;
             if records.is_empty() {
                 return Ok(());
             }
@@ -180,6 +180,17 @@ impl TurnLog {
             return Ok(());
         }
         let inputs = self.inputs(&mut book.waiting, &records).await?;
+        // The owner reads the log; what members say is theirs.
+        let (theirs, mut owners) = (self.store.owners(), HashSet::new());
+        for record in &records {
+            if theirs.owns(record.conversation).await? {
+                owners.insert(record.conversation);
+            }
+        }
+        let lines = move |record: &EventRecord| match owners.contains(&record.conversation) {
+            true => lines::lines(record, &inputs),
+            false => Vec::new(),
+        };
         let mut written = Vec::new();
         if let Some(mut folder) = book.folder.take() {
             let now = self.clock.now();
@@ -187,7 +198,7 @@ impl TurnLog {
                 let mut passed: HashMap<ConversationId, i64> = HashMap::new();
                 for record in &records {
                     let over = matches!(record.event, Event::TurnEnded(_));
-                    written.extend(folder.append(lines::lines(record, &inputs), over, now)?);
+                    written.extend(folder.append(lines(record), over, now)?);
                     passed.insert(record.conversation, record.sequence);
                 }
                 for (conversation, seq) in passed {
@@ -199,7 +210,7 @@ impl TurnLog {
             (book.folder, written) = (Some(folder), lines);
         } else {
             for record in &records {
-                written.extend(lines::lines(record, &inputs));
+                written.extend(lines(record));
                 book.shown.insert(record.conversation, record.sequence);
             }
         }

@@ -38,6 +38,22 @@ async fn what_the_author_wrote_is_kept_and_only_added_to() {
 }
 
 #[tokio::test]
+async fn semicolons_that_were_lost_with_the_ends_of_lines_are_put_in_and_nothing_else() {
+    let joined = "export default (p) => { const twice = (n) => { return n * 2 } const all = [p.n] return all.map(twice)[0] }";
+    let mended = "export default (p) => { const twice = (n) => { return n * 2 } ;const all = [p.n] ;return all.map(twice)[0] }";
+    assert_eq!(accepted(joined).await.source, mended);
+    let declared = "const twice = (n) => { return n * 2 } async function probe(p) { return twice(p.n) }";
+    assert!(accepted(declared).await.source.starts_with("const twice = (n) => { return n * 2 } ;async function probe"));
+    // A word that is written wrong is no lost semicolon, and a second mistake is told at the place of the first.
+    for (source, offset) in
+        [("export default (p) => { cosnt x = p.n; return x }", 31), ("export default () => { f() return x = ; }", 28)]
+    {
+        let error = refused(&draft(source)).await;
+        assert_eq!((error.kind, error.place), (RefusalCode::SyntaxError, Some(SourcePlace { line: 1, offset })), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_name_must_follow_the_rule() {
     let error = refused(&Draft { name: "Probe-It".into(), ..draft("") }).await;
     assert_eq!(error.kind, RefusalCode::InvalidName);

@@ -11,6 +11,10 @@ use crate::store::StoreError;
 /// values stand in them.
 const LONGEST: usize = 4 << 10;
 
+/// The hint for a query that stands where Postgres reads no query.
+const BARE_QUERY: &str = "A query cannot stand here bare. To insert its rows, leave VALUES out: INSERT INTO t (columns) SELECT …. As a value it \
+                          has brackets of its own: VALUES ((SELECT …)).";
+
 /// Postgres' code for a lack of rights.
 pub(super) const FORBIDDEN: &str = "42501";
 /// The name under which a refusal has Postgres' code.
@@ -95,17 +99,20 @@ pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Fa
     }
     let code = if database.code() == FORBIDDEN { RefusalCode::SqlForbidden } else { RefusalCode::SqlError };
     let mut told = Refusal::new(code, shortened(database.message(), LONGEST)).with(CODE, database.code());
+    let mut bare_query = false;
     if let Some(PgErrorPosition::Original(position)) = database.position()
         && let Some(position) = position.checked_sub(before)
         && position > 0
     {
         let near: String = statement.chars().skip(position - 1).take(40).collect();
+        bare_query = database.code() == "42601" && near.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"));
         told = told.with("position", position).with("near", near);
     }
     if let Some(detail) = database.detail() {
         told = told.with("detail", shortened(detail, LONGEST));
     }
-    let hint = own_hint(database).or_else(|| database.hint().map(str::to_owned));
+    let hint =
+        own_hint(database).or_else(|| database.hint().map(str::to_owned)).or_else(|| bare_query.then(|| BARE_QUERY.into()));
     if let Some(hint) = hint {
         told = told.with("hint", shortened(&hint, LONGEST));
     }

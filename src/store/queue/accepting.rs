@@ -21,6 +21,8 @@ pub struct NewMessage<'a> {
     pub steer: bool,
     /// Its images.
     pub images: &'a [NewImage],
+    /// The names of the profiles whose messages count, and have a limit.
+    pub counted: &'a [String],
 }
 
 /// The facts about a message besides its words.
@@ -42,7 +44,7 @@ impl MessageExtras {
 /// The event of a message that becomes a turn; the database gives the numbers.
 fn queued(content: String, origin: Origin, client_id: Option<&str>, MessageExtras { images, moved }: MessageExtras) -> Value {
     let (turn, message, client_id) = (TurnId(0), MessageId(0), client_id.map(str::to_owned));
-    json!(Event::from(TurnQueued { turn, message, client_id, origin, content, moved, images }))
+    json!(Event::from(TurnQueued { turn, message, client_id, origin, content, moved, images, counted: None }))
 }
 
 /// An accepted input.
@@ -57,27 +59,8 @@ pub struct Accepted {
 }
 
 impl Store {
-    /// Accepts a message: message, turn and event in one transaction. The same `client_id` again
-    /// gives the same turn. It decides nothing, whatever its words: see [`Store::answer`].
-    ///
-    /// # Errors
-    /// [`StoreError::NoConversation`], or if the database does not answer; then nothing was
-    /// accepted.
-    pub async fn accept_message(
-        &self,
-        conversation: ConversationId,
-        client_id: Option<&str>,
-        content: &str,
-        now: DateTime<Utc>,
-    ) -> Result<Accepted, StoreError> {
-        self.accept(conversation, NewMessage { content, client_id, ..NewMessage::default() }, now).await
-    }
-
-    /// The same for any message; one that steers becomes part of the running turn, if one runs.
-    ///
-    /// # Errors
-    /// As [`Store::accept_message`].
-    pub async fn accept(
+    /// See [`crate::store::Theirs::accept`].
+    pub(in crate::store) async fn take_in(
         &self,
         conversation: ConversationId,
         message: NewMessage<'_>,
@@ -92,12 +75,8 @@ impl Store {
         self.accept_if(conversation, message, false, now).await?.ok_or(StoreError::NoConversation(conversation))
     }
 
-    /// Accepts a message that is not said into a turn, unless a question waits in its conversation:
-    /// then `None`, and nothing was written.
-    ///
-    /// # Errors
-    /// As [`Store::accept_message`].
-    pub async fn accept_unless_asked(
+    /// See [`crate::store::Theirs::accept_unless_asked`].
+    pub(in crate::store) async fn take_in_unless_asked(
         &self,
         conversation: ConversationId,
         message: NewMessage<'_>,
@@ -125,7 +104,7 @@ impl Store {
         let sha256: Vec<_> = images.iter().map(|image| image.sha256.clone()).collect();
         let types: Vec<_> = images.iter().map(|image| image.media_type.as_str().to_owned()).collect();
         let statement = query!(
-            r#"SELECT came AS "came!", turn, sequence, event FROM accept_message($1, $2, $3, $4, $5, $6, $7, $8)"#,
+            r#"SELECT came AS "came!", turn, sequence, event FROM accept_message($1, $2, $3, $4, $5, $6, $7, $8, $9)"#,
             conversation.0,
             queued,
             TurnState::FIRST.as_str(),
@@ -133,6 +112,7 @@ impl Store {
             &sha256,
             &types,
             &bytes,
+            message.counted,
             now
         );
         let pool = self.pool.clone();

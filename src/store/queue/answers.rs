@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use super::approvals::Decided;
-use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, Shown, Words};
+use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, Shown, UserId, Words};
 use crate::failpoint::{self, Point};
 use crate::store::{Accepted, DecideError, NewMessage, Store, StoreError, value};
 
@@ -24,22 +24,23 @@ pub struct Question {
 }
 
 impl<'a> Decided<'a> {
-    fn by_message(heard: Heard, message: &'a NewMessage<'a>) -> Self {
+    fn by_message(user: UserId, heard: Heard, message: &'a NewMessage<'a>) -> Self {
         let (input, channel, reason) = match heard {
             Heard::Yes => (ApprovalInput::Approve, Channel::Words, None),
             Heard::No => (ApprovalInput::Deny, Channel::Words, None),
             Heard::SomethingElse => (ApprovalInput::Deny, Channel::Instead, Some(INSTEAD)),
         };
-        Self { input, channel, reason, message: Some(message), always: false }
+        Self { user: Some(user), input, channel, reason, message: Some(message), always: false }
     }
 }
 
 impl Store {
-    /// The question that waits in a conversation, if exactly one does.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn question(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Option<Question>, StoreError> {
+    /// See [`crate::store::Theirs::question`].
+    pub(in crate::store) async fn question_in(
+        &self,
+        conversation: ConversationId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Question>, StoreError> {
         let waiting = query!(
             "SELECT approval_id, shown, profile FROM approvals JOIN conversations USING (conversation_id)
              WHERE conversation_id = $1 AND state = 'pending' AND expires_at > $2 LIMIT 2",
@@ -51,28 +52,24 @@ impl Store {
         Ok(Some(Question { approval: ApprovalId(waits.approval_id), profile: waits.profile, words }))
     }
 
-    /// Takes a message of the person's as the answer to a question. A word decides. A message that
-    /// says something else declines, and is said into the turn in the same transaction. `None`:
-    /// somebody else was faster, and it is a message like any other.
-    ///
-    /// # Errors
-    /// If the database does not answer; then nothing was decided or said.
-    pub async fn answer(
+    /// See [`crate::store::Theirs::answer`].
+    pub(in crate::store) async fn take_answer(
         &self,
+        user: UserId,
         question: &Question,
         heard: Heard,
         message: &NewMessage<'_>,
         now: DateTime<Utc>,
     ) -> Result<Option<Accepted>, StoreError> {
         self.has_room()?;
-        match self.take_decision(question.approval, Decided::by_message(heard, message), now).await {
+        match self.take_decision(question.approval, Decided::by_message(user, heard, message), now).await {
             Ok(accepted) => {
                 if heard == Heard::SomethingElse {
                     failpoint::hit(Point::AfterSteer).map_err(sqlx::Error::Io)?;
                 }
                 Ok(Some(accepted))
             }
-            Err(DecideError::Unknown(_) | DecideError::Decided(..)) => Ok(None),
+            Err(DecideError::Unknown(_) | DecideError::Decided(..) | DecideError::Rule) => Ok(None),
             Err(DecideError::Store(error)) => Err(error),
         }
     }

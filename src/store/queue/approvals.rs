@@ -7,12 +7,12 @@ use sqlx::{query, query_scalar};
 
 use crate::domain::{
     ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Machine, Shown, ToolCallId,
-    TurnId, TurnInput, TurnState, asks,
+    TurnId, TurnInput, TurnState, UserId, asks,
 };
 use crate::facts::{ApprovalDecided, ApprovalRequested, TurnResumed};
 use crate::failpoint::{self, Point};
 use crate::store::lease::LockedTurn;
-use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Unit, value, word};
+use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Theirs, Unit, value, word};
 use crate::wire::api::Approval;
 
 /// A proposal that a person has to decide about.
@@ -37,6 +37,9 @@ pub enum DecideError {
     /// It was decided before.
     #[error("approval {0} is {1} already; a decision is taken once")]
     Decided(ApprovalId, ApprovalState),
+    /// The yes was to hold for ever, and is not the owner's.
+    #[error("rules are the owner's to set; approve it this once")]
+    Rule,
     /// The database did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -50,6 +53,8 @@ impl From<sqlx::Error> for DecideError {
 
 /// A decision on its way into the database.
 pub(super) struct Decided<'a> {
+    /// The person, to whom nobody else's approvals exist; `None` if it was nobody.
+    pub(super) user: Option<UserId>,
     pub(super) input: ApprovalInput,
     pub(super) channel: Channel,
     pub(super) reason: Option<&'a str>,
@@ -60,7 +65,7 @@ pub(super) struct Decided<'a> {
 
 impl<'a> Decided<'a> {
     fn by_nobody(input: ApprovalInput) -> Self {
-        Self { input, channel: Channel::Clock, reason: None, message: None, always: false }
+        Self { user: None, input, channel: Channel::Clock, reason: None, message: None, always: false }
     }
 
     /// The message, if it is no more than the decision.
@@ -122,8 +127,8 @@ impl TryFrom<Row> for Approval {
     }
 }
 
-impl Store {
-    /// The newest approvals first; those of one state, or all.
+impl Theirs {
+    /// Their newest approvals first; those of one state, or all.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -132,11 +137,15 @@ impl Store {
             Row,
             "SELECT approval_id, conversation_id, turn_id, tool_call_id, state, shown, proposal_sha256, reason, channel, created_at,
                     expires_at, decided_at, used_at
-             FROM approvals WHERE $1::text IS NULL OR state = $1 ORDER BY approval_id DESC LIMIT $2",
+             FROM approvals a
+             WHERE ($1::text IS NULL OR state = $1)
+               AND (SELECT user_id FROM conversations c WHERE c.conversation_id = a.conversation_id) = $3
+             ORDER BY approval_id DESC LIMIT $2",
             state.map(ApprovalState::as_str),
-            limit
+            limit,
+            self.user.0
         );
-        rows.fetch_all(&self.pool).await?.into_iter().map(Approval::try_from).collect()
+        rows.fetch_all(&self.store.pool).await?.into_iter().map(Approval::try_from).collect()
     }
 
     /// The approvals that wait for a person, with their conversations, the oldest first.
@@ -144,12 +153,16 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn waiting_approvals(&self) -> Result<Vec<(ApprovalId, ConversationId)>, StoreError> {
-        let rows = query!("SELECT approval_id, conversation_id FROM approvals WHERE state = 'pending' ORDER BY approval_id");
-        let waiting = rows.fetch_all(&self.pool).await?.into_iter();
+        let rows = query!(
+            "SELECT approval_id, conversation_id FROM approvals JOIN conversations USING (conversation_id)
+             WHERE state = 'pending' AND user_id = $1 ORDER BY approval_id",
+            self.user.0
+        );
+        let waiting = rows.fetch_all(&self.store.pool).await?.into_iter();
         Ok(waiting.map(|row| (ApprovalId(row.approval_id), ConversationId(row.conversation_id))).collect())
     }
 
-    /// One approval.
+    /// One approval of theirs.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -158,12 +171,38 @@ impl Store {
             Row,
             "SELECT approval_id, conversation_id, turn_id, tool_call_id, state, shown, proposal_sha256, reason, channel, created_at,
                     expires_at, decided_at, used_at
-             FROM approvals WHERE approval_id = $1",
-            id.0
+             FROM approvals a
+             WHERE approval_id = $1 AND (SELECT user_id FROM conversations c WHERE c.conversation_id = a.conversation_id) = $2",
+            id.0,
+            self.user.0
         );
-        row.fetch_optional(&self.pool).await?.map(Approval::try_from).transpose()
+        row.fetch_optional(&self.store.pool).await?.map(Approval::try_from).transpose()
     }
 
+    /// Takes a person's decision; the turn goes on.
+    ///
+    /// # Errors
+    /// [`DecideError`]; then nothing was decided.
+    pub async fn decide(
+        &self,
+        id: ApprovalId,
+        decision: Decision,
+        channel: Channel,
+        now: DateTime<Utc>,
+    ) -> Result<(), DecideError> {
+        let (input, reason, always) = match &decision {
+            Decision::Approve { always } => (ApprovalInput::Approve, None, *always),
+            Decision::Deny { reason } => (ApprovalInput::Deny, reason.as_deref(), false),
+        };
+        if always && self.user != UserId::OWNER {
+            return Err(DecideError::Rule);
+        }
+        let decided = Decided { user: Some(self.user), input, channel, reason, message: None, always };
+        self.store.take_decision(id, decided, now).await.map(drop)
+    }
+}
+
+impl Store {
     /// The newest approval of a call.
     ///
     /// # Errors
@@ -214,25 +253,6 @@ impl Store {
         Ok(ApprovalId(id))
     }
 
-    /// Takes a person's decision; the turn goes on.
-    ///
-    /// # Errors
-    /// [`DecideError`]; then nothing was decided.
-    pub async fn decide(
-        &self,
-        id: ApprovalId,
-        decision: Decision,
-        channel: Channel,
-        now: DateTime<Utc>,
-    ) -> Result<(), DecideError> {
-        let (input, reason, always) = match &decision {
-            Decision::Approve { always } => (ApprovalInput::Approve, None, *always),
-            Decision::Deny { reason } => (ApprovalInput::Deny, reason.as_deref(), false),
-        };
-        let decided = Decided { input, channel, reason, message: None, always };
-        self.take_decision(id, decided, now).await.map(drop)
-    }
-
     /// True if an assistant's text asks something that the person's next word may answer. It looks
     /// at all texts since the turn in which the person last spoke.
     ///
@@ -261,8 +281,10 @@ impl Store {
         // The order of locks is the same everywhere: the turn, its approvals, the conversation.
         let turn = query!(
             "SELECT t.turn_id, t.conversation_id, t.state, c.profile FROM turns t JOIN conversations c USING (conversation_id)
-             WHERE t.turn_id = (SELECT turn_id FROM approvals WHERE approval_id = $1) FOR UPDATE OF t",
-            id.0
+             WHERE t.turn_id = (SELECT turn_id FROM approvals WHERE approval_id = $1) AND ($2::bigint IS NULL OR c.user_id = $2)
+             FOR UPDATE OF t",
+            id.0,
+            decided.user.map(|user| user.0)
         )
         .fetch_optional(&mut *unit.tx)
         .await?
@@ -339,7 +361,7 @@ impl Store {
         let due = query_scalar!("SELECT subject FROM wake_ups WHERE kind = 'approval' AND at <= $1 ORDER BY at, subject", now);
         for id in due.fetch_all(&self.pool).await? {
             match self.take_decision(ApprovalId(id), Decided::by_nobody(ApprovalInput::Expire), now).await {
-                Ok(_) | Err(DecideError::Unknown(_) | DecideError::Decided(..)) => {}
+                Ok(_) | Err(DecideError::Unknown(_) | DecideError::Decided(..) | DecideError::Rule) => {}
                 Err(DecideError::Store(error)) => return Err(error),
             }
         }

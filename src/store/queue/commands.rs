@@ -5,16 +5,12 @@ use chrono::{DateTime, Utc};
 use sqlx::query;
 
 use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId};
-use crate::store::{NewStep, Store, StoreError, Unit, word};
+use crate::store::{NewStep, Store, StoreError, Theirs, Unit, word};
 use crate::wire::api::{CallResult, TurnReport};
 
 impl Store {
-    /// Queues a turn with one call: message, turn, step, call and their events in one transaction.
-    /// The conversation shows `content` as the order.
-    ///
-    /// # Errors
-    /// [`StoreError::NoConversation`], or if the database does not answer; then nothing was queued.
-    pub async fn queue_command(
+    /// See [`Theirs::queue_command`].
+    pub(in crate::store) async fn queue_order(
         &self,
         conversation: ConversationId,
         content: &str,
@@ -27,8 +23,10 @@ impl Store {
         unit.commit().await?;
         Ok(turn)
     }
+}
 
-    /// The progress of a turn; `None` if there is no such turn.
+impl Theirs {
+    /// The progress of a turn; `None` if they have no such turn.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -40,10 +38,12 @@ impl Store {
                       (SELECT max(approval_id) FROM approvals a WHERE a.turn_id = t.turn_id AND a.state = 'pending') AS approval_id
                FROM turns t
                LEFT JOIN (tool_calls c JOIN messages m USING (tool_call_id)) ON c.turn_id = t.turn_id
-               WHERE t.turn_id = $1 ORDER BY c.step_id, c.position"#,
-            turn.0
+               WHERE t.turn_id = $1 AND (SELECT user_id FROM conversations o WHERE o.conversation_id = t.conversation_id) = $2
+               ORDER BY c.step_id, c.position"#,
+            turn.0,
+            self.user.0
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&self.store.pool)
         .await?;
         let Some(first) = rows.first() else { return Ok(None) };
         let mut report = TurnReport {
@@ -70,7 +70,7 @@ impl Store {
 }
 
 impl Unit {
-    /// As [`Store::queue_command`], in a transaction that the caller has begun.
+    /// As [`Store::queue_order`], in a transaction that the caller has begun.
     pub(super) async fn queue_command(
         &mut self,
         conversation: ConversationId,

@@ -31,7 +31,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn record_crash(&self, crash: &Crash, limit: u32, now: DateTime<Utc>) -> Result<bool, StoreError> {
-        let main = self.main_conversation(now).await?;
+        let main = self.owners().main_conversation(now).await?;
         let mut unit = self.begin(now).await?;
         // First the conversation, then the capability: every transaction that locks both does so.
         query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", main.0)

@@ -1,11 +1,13 @@
 //! Tasks that fell due become turns: one for each conversation and, in it, for each model that
-//! tasks name. Within an hour there are no more of them than the profile allows. Each turn is a
+//! tasks name. Within an hour a user has no more of them than the profile allows. Each turn is a
 //! transaction of its own, so nobody waits for the others.
+
+use std::collections::HashMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_as, query_scalar};
 
-use crate::domain::{Budgets, ConversationId, Origin, Task, TaskId};
+use crate::domain::{Budgets, ConversationId, Origin, Task, TaskId, UserId};
 use crate::facts::{TasksFired, TasksHeld};
 use crate::failpoint::{self, Point};
 use crate::store::things::tasks::Row;
@@ -52,28 +54,30 @@ impl Store {
     /// If the database does not answer; tasks that were handed out until then stay so.
     pub async fn fire_due_tasks(&self, now: DateTime<Utc>, describe: impl Fn(&[Task]) -> String) -> Result<Fired, StoreError> {
         let groups = query!(
-            r#"SELECT c.conversation_id, t.model, c.tasks_held_at, p.budgets AS "budgets?"
+            r#"SELECT c.conversation_id, c.user_id, t.model, c.tasks_held_at, p.budgets AS "budgets?"
                FROM wake_ups w JOIN tasks t ON t.task_id = w.subject JOIN conversations c USING (conversation_id)
                     LEFT JOIN profile_policies p ON p.profile = c.profile
                WHERE w.kind = 'task' AND w.at BETWEEN '-infinity' AND $1
                GROUP BY c.conversation_id, t.model, p.profile ORDER BY min(w.at), min(w.subject)"#,
             now
         );
-        let (mut fired, mut begun) = (Fired::default(), Vec::new());
+        let (mut fired, mut begun) = (Fired::default(), HashMap::<UserId, Vec<DateTime<Utc>>>::new());
         for row in groups.fetch_all(&self.pool).await? {
             let budgets: Budgets = row.budgets.map(value).transpose()?.unwrap_or_default();
-            let (conversation, limit) = (ConversationId(row.conversation_id), budgets.tasks.turns_per_hour);
-            let group = Group { conversation, model: row.model, limit };
+            let (conversation, user) = (ConversationId(row.conversation_id), UserId(row.user_id));
+            let group = Group { conversation, model: row.model, limit: budgets.tasks.turns_per_hour };
             // However many wait: if the person knows it, there is nothing to do.
             if !to_tell(row.tasks_held_at, now)
-                && let Some((_, until)) = group.held(&begun)
+                && let Some((_, until)) = group.held(begun.get(&user).map_or(&[][..], Vec::as_slice))
             {
                 fired.held_until = [fired.held_until, until].into_iter().flatten().min();
                 continue;
             }
             let mut unit = self.begin(now).await?;
-            begun = unit.begun_by_tasks().await?;
-            if let Some((limit, until)) = group.held(&begun) {
+            let lately = unit.begun_by_tasks(user).await?;
+            let held = group.held(&lately);
+            begun.insert(user, lately);
+            if let Some((limit, until)) = held {
                 fired.held_until = [fired.held_until, until].into_iter().flatten().min();
                 unit.hold_tasks(conversation, limit, until).await?;
             } else if unit.fire(&group, &describe).await? {
@@ -92,14 +96,17 @@ fn to_tell(told: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
 }
 
 impl Unit {
-    /// The times at which tasks began turns within the last hour, the earliest first. Until this
+    /// The times at which a user's tasks began turns within the last hour, the earliest first. Until this
     /// transaction ends, no other server begins one.
-    async fn begun_by_tasks(&mut self) -> Result<Vec<DateTime<Utc>>, StoreError> {
+    async fn begun_by_tasks(&mut self, user: UserId) -> Result<Vec<DateTime<Utc>>, StoreError> {
         query!(r#"SELECT pg_advisory_xact_lock($1)::text AS "locked""#, LOCK).fetch_one(&mut *self.tx).await?;
         let begun = query_scalar!(
-            "SELECT created_at FROM turns WHERE origin = 'task' AND created_at > $1 AND created_at <= $2 ORDER BY created_at",
+            "SELECT created_at FROM turns t WHERE origin = 'task' AND created_at > $1 AND created_at <= $2
+               AND (SELECT user_id FROM conversations c WHERE c.conversation_id = t.conversation_id) = $3
+             ORDER BY created_at",
             self.now - HOUR,
-            self.now
+            self.now,
+            user.0
         );
         Ok(begun.fetch_all(&mut *self.tx).await?)
     }
@@ -111,7 +118,8 @@ impl Unit {
         self.hold_conversation(*conversation).await?;
         let due = query_as!(
             Row,
-            "SELECT t.task_id, t.conversation_id, t.title, t.details, t.status, t.due_at, t.created_at, t.updated_at, t.model
+            "SELECT t.task_id, t.conversation_id, t.title, t.details, t.status, t.due_at, t.created_at, t.updated_at, t.model,
+                    t.subtasks, t.remind_at, t.recurrence
              FROM wake_ups w JOIN tasks t ON t.task_id = w.subject
              WHERE w.kind = 'task' AND w.at BETWEEN '-infinity' AND $1 AND t.conversation_id = $2 AND t.model IS NOT DISTINCT FROM $3
              ORDER BY w.at, t.task_id FOR UPDATE SKIP LOCKED",

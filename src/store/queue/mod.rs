@@ -10,6 +10,7 @@ pub(super) mod crashes;
 pub(super) mod due_tasks;
 pub(super) mod mcp;
 pub(super) mod meter;
+mod reminders;
 pub(super) mod signs;
 pub(super) mod standing;
 mod steering;

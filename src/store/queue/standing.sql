@@ -30,6 +30,8 @@ SELECT catalogue_version() AS "catalogue!",
         FROM ((SELECT earlier.* FROM line CROSS JOIN LATERAL (
                    SELECT * FROM messages WHERE conversation_id = line.conversation_id AND turn_id < $1 AND turn_id <= line.up_to
                    ORDER BY message_id DESC LIMIT $3) earlier
+               -- Outside: a range of turns inside would be looked up by turn, and all of it read.
+               WHERE earlier.turn_id > (SELECT coalesce(anew_after, 0) FROM conversations WHERE conversation_id = $2)
                ORDER BY message_id DESC LIMIT $3)
               UNION ALL
               (SELECT * FROM messages WHERE turn_id = $1)) m
@@ -52,10 +54,13 @@ SELECT catalogue_version() AS "catalogue!",
                 SELECT turn_id FROM turns WHERE conversation_id = $2 AND turn_id <= $1
                 ORDER BY turn_id DESC OFFSET $9 LIMIT 1), 0) AND $1) AS "failed!",
     (SELECT coalesce(json_agg(row_to_json(d)), '[]') FROM (
-        SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
-        WHERE status IN ('pending', 'in_progress') AND due_at <= $4 ORDER BY due_at, task_id LIMIT $5) d)
+        SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at, recurrence
+        FROM tasks
+        WHERE status IN ('pending', 'in_progress') AND due_at <= $4
+          AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = $2) ORDER BY due_at, task_id LIMIT $5) d)
         AS "due!: Json<Vec<tasks::Row>>",
-    (SELECT count(*) FROM tasks WHERE status IN ('pending', 'in_progress') AND due_at <= $4) AS "all_due!",
+    (SELECT count(*) FROM tasks WHERE status IN ('pending', 'in_progress') AND due_at <= $4
+     AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = $2)) AS "all_due!",
     (SELECT row_to_json(u) FROM (
         SELECT coalesce(sum(step), 0) AS steps, least(coalesce(sum(input_tokens), 0), 9223372036854775807) AS input,
                least(coalesce(sum(output_tokens), 0), 9223372036854775807) AS output,
@@ -72,12 +77,16 @@ SELECT catalogue_version() AS "catalogue!",
                least(coalesce(sum(s.cost_micros), 0), 9223372036854775807) AS cost,
                coalesce(sum(s.unpriced), 0) AS unpriced, coalesce(sum(s.tool_calls), 0) AS called
         FROM spent s WHERE s.conversation_id = $2) u) END AS "in_conversation?: Json<Sums>",
-    -- Tomorrow as well: a clock that was set back counts what it dated then.
+    -- What the conversation's user has spent. Tomorrow as well: a clock that was set back counts what it dated then.
     (SELECT coalesce(json_object_agg(u.by_task::text, row_to_json(u)), '{}') FROM (
         SELECT s.by_task, sum(s.steps) AS steps, least(sum(s.input_tokens), 9223372036854775807) AS input,
                least(sum(s.output_tokens), 9223372036854775807) AS output,
                least(sum(s.cost_micros), 9223372036854775807) AS cost, sum(s.unpriced) AS unpriced, sum(s.tool_calls) AS called
-        FROM spent s WHERE s.day BETWEEN $6 AND $6 + 1 GROUP BY s.by_task) u) AS "in_day!: Json<Days>",
+        FROM spent s
+        WHERE s.day BETWEEN $6 AND $6 + 1
+          AND (SELECT user_id FROM conversations o WHERE o.conversation_id = s.conversation_id)
+            = (SELECT user_id FROM conversations WHERE conversation_id = $2)
+        GROUP BY s.by_task) u) AS "in_day!: Json<Days>",
     -- Only one turn of a conversation runs at a time: what was started last is this one. A clock that jumps while a
     -- runner claims it dates its start before the decision that let it go on; that time was a person's.
     (SELECT coalesce(floor(extract(epoch FROM $7 - max(created_at)))::bigint, 0)

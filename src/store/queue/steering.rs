@@ -7,7 +7,7 @@ use sqlx::query;
 
 use super::accepting::{MessageExtras, NewMessage};
 use crate::domain::{ConversationId, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
-use crate::facts::{SteeringShown, TurnSteered};
+use crate::facts::{CountedMessage, SteeringShown, TurnSteered};
 use crate::failpoint::{self, Point};
 use crate::store::{Accepted, Lease, Store, StoreError, Unit, value, word};
 
@@ -98,10 +98,24 @@ impl Unit {
         )
         .fetch_one(&mut *self.tx)
         .await?;
+        let counted = self.count_message(conversation, message.counted).await?;
         let (message, client_id) = (MessageId(row.message_id), message.client_id.map(str::to_owned));
-        let said = TurnSteered { turn, message, client_id, state, content, images };
+        let said = TurnSteered { turn, message, client_id, state, content, images, counted };
         self.append(conversation, said.into()).await?;
         Ok(())
+    }
+
+    /// Counts a message, if the conversation's profile is one of these.
+    async fn count_message(
+        &mut self,
+        conversation: ConversationId,
+        profiles: &[String],
+    ) -> Result<Option<CountedMessage>, StoreError> {
+        if profiles.is_empty() {
+            return Ok(None);
+        }
+        let counted = sqlx::query_scalar!("SELECT count_message($1, $2, $3)", conversation.0, profiles, self.now);
+        counted.fetch_one(&mut *self.tx).await?.map(value).transpose()
     }
 
     /// True if a message was said into the turn that no step has seen. The caller holds the turn's

@@ -131,20 +131,20 @@ impl Store {
         Ok(further.fetch_optional(&self.pool).await?.unwrap_or_default())
     }
 
-    /// Gives turns back with which a server in good order got no further: any runner may take them
-    /// up at once, and this take does not count. Turns that are not held with these fences any more
-    /// stay as they are.
+    /// Gives turns back that got no further through no fault of their own: any runner may take them
+    /// up from `at` on, and this take does not count. Turns that are not held with these fences any
+    /// more stay as they are.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn hand_back(&self, held: &[(TurnId, i64)], now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn hand_back(&self, held: &[(TurnId, i64)], at: DateTime<Utc>) -> Result<(), StoreError> {
         let (turns, fences): (Vec<_>, Vec<_>) = held.iter().map(|(turn, fence)| (turn.0, *fence)).unzip();
         query!(
             "UPDATE turns SET lease_owner = NULL, lease_until = $3, takes = greatest(takes - 1, 0)
              WHERE state = ANY($4) AND (turn_id, fence) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[]))",
             &turns,
             &fences,
-            now,
+            at,
             &TurnState::before(TurnInput::Write)
         )
         .execute(&self.pool)
@@ -175,13 +175,12 @@ impl Store {
         unit.commit().await
     }
 
-    /// Aborts the running and waiting turns of a conversation; a runner that still works on one
-    /// finds its lease gone. If this process works on the turn, the model's text until then is kept
-    /// as a step without calls. Returns the turns that were ended.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn stop(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Vec<TurnId>, StoreError> {
+    /// See [`crate::store::Theirs::stop`].
+    pub(in crate::store) async fn stop_turns(
+        &self,
+        conversation: ConversationId,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<TurnId>, StoreError> {
         let mut unit = self.begin(now).await?;
         let open = query!(
             "SELECT turn_id, state, fence FROM turns

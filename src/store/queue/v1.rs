@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
 use super::accepting::MessageExtras;
-use crate::domain::{ApprovalId, ConversationId, Origin, TurnId};
+use crate::domain::{ApprovalId, ConversationId, Origin, TurnId, UserId};
 use crate::failpoint::{self, Point};
 use crate::store::{NewImage, NewMessage, Store, StoreError, Unit};
 use crate::wire::MAX_MESSAGE_BYTES;
@@ -206,7 +206,11 @@ impl Unit {
     /// forks; but it may try again after a failure or a stop.
     async fn conversation_of(&mut self, request: &ShownRequest) -> Result<Option<ConversationId>, ShownError> {
         if let Some(named) = request.conversation {
-            let found = query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1", named.0);
+            let found = query_scalar!(
+                "SELECT conversation_id FROM conversations WHERE conversation_id = $1 AND user_id = $2",
+                named.0,
+                UserId::OWNER.0
+            );
             let found = found.fetch_optional(&mut *self.tx).await?.ok_or(StoreError::NoConversation(named))?;
             return Ok(Some(ConversationId(found)));
         }

@@ -1,11 +1,11 @@
-//! Events of all streams, as a person looks for them, and what the heartbeat has before it.
+//! Events of all streams of a user, as they look for them, and what the heartbeat has before it.
 
 use chrono::{DateTime, Utc};
 use sqlx::{query, raw_sql};
 
 use crate::domain::ConversationId;
 use crate::facts::EventRecord;
-use crate::store::{Store, StoreError, value, word};
+use crate::store::{StoreError, Theirs, value, word};
 use crate::wire::api::NextWakeUp;
 
 /// The events that a person wants to see; `None` stands for all.
@@ -27,14 +27,14 @@ pub struct EventFilter {
     pub before: Option<i64>,
 }
 
-impl Store {
-    /// Events with their positions, the newest first.
+impl Theirs {
+    /// Their events with their positions, the newest first.
     ///
     /// # Errors
     /// If the database does not answer or holds an event of a newer version.
     pub async fn find_events(&self, filter: &EventFilter, limit: i64) -> Result<Vec<(i64, EventRecord)>, StoreError> {
         // With these values, and not for all there may be: what is rare is then found along its index.
-        let mut tx = self.pool.begin().await?;
+        let mut tx = self.store.pool.begin().await?;
         raw_sql("SET LOCAL plan_cache_mode = force_custom_plan").execute(&mut *tx).await?;
         let rows = query!(
             "SELECT position, conversation_id, sequence, payload, created_at FROM events
@@ -48,6 +48,7 @@ impl Store {
                     OR (kind = 'turn_ended' AND (payload ->> 'state' = 'completed') = $4))
                AND ($5::bigint IS NULL OR conversation_id = $5)
                AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at < $7)
+               AND (SELECT user_id FROM conversations c WHERE c.conversation_id = events.conversation_id) = $9
              ORDER BY position DESC LIMIT $8",
             filter.before,
             filter.kind.as_deref(),
@@ -56,7 +57,8 @@ impl Store {
             filter.conversation.map(|conversation| conversation.0),
             filter.from,
             filter.to,
-            limit
+            limit,
+            self.user.0
         );
         let rows = rows.fetch_all(&mut *tx).await?;
         tx.commit().await?;
@@ -64,24 +66,26 @@ impl Store {
         rows.map(|row| Ok((row.position, record(row.conversation_id, row.sequence, row.created_at, row.payload)?))).collect()
     }
 
-    /// The events by which the heartbeat settled something, with their positions, the newest first.
+    /// The events of theirs by which the heartbeat settled something, with their positions, the newest first.
     ///
     /// # Errors
-    /// As [`Store::find_events`].
+    /// As [`Theirs::find_events`].
     pub async fn heartbeat_events(&self, limit: i64) -> Result<Vec<(i64, EventRecord)>, StoreError> {
         let rows = query!(
             r#"SELECT position AS "position!", conversation_id AS "conversation_id!", sequence AS "sequence!", payload AS "payload!",
                       created_at AS "created_at!"
              FROM (SELECT * FROM events WHERE kind = 'tasks_fired' UNION ALL SELECT * FROM events WHERE kind = 'tasks_held'
                    UNION ALL SELECT * FROM events WHERE kind = 'approval_decided' AND payload ->> 'channel' = 'clock') done
+             WHERE (SELECT user_id FROM conversations c WHERE c.conversation_id = done.conversation_id) = $2
              ORDER BY position DESC LIMIT $1"#,
-            limit
+            limit,
+            self.user.0
         );
-        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
         rows.map(|row| Ok((row.position, record(row.conversation_id, row.sequence, row.created_at, row.payload)?))).collect()
     }
 
-    /// The things that are due next, the soonest first.
+    /// The things of theirs that are due next, the soonest first. The rows that calls lost are the owner's.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -91,10 +95,12 @@ impl Store {
                FROM wake_ups w
                    LEFT JOIN tasks t ON w.kind = 'task' AND t.task_id = w.subject
                    LEFT JOIN approvals a ON w.kind = 'approval' AND a.approval_id = w.subject
+               WHERE coalesce(t.user_id, (SELECT user_id FROM conversations c WHERE c.conversation_id = a.conversation_id), 1) = $2
                ORDER BY w.at, w.kind, w.subject LIMIT $1"#,
-            limit
+            limit,
+            self.user.0
         );
-        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
         rows.map(|row| Ok(NextWakeUp { kind: word(&row.kind)?, subject: row.subject, at: row.at, title: row.title })).collect()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use serde_json::json;
 use sqlx::query;
 
 use crate::domain::{Image, ImageType};
-use crate::store::{Store, StoreError, Unit, word};
+use crate::store::{Store, StoreError, Theirs, Unit, word};
 
 /// An image on its way in.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,16 +23,25 @@ impl std::fmt::Debug for NewImage {
     }
 }
 
-impl Store {
-    /// An image by its sha256; `None` if there is none.
+impl Theirs {
+    /// An image by its sha256; `None` if no message of their conversations has it.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn attachment(&self, sha256: &str) -> Result<Option<(ImageType, Vec<u8>)>, StoreError> {
-        let row = query!("SELECT media_type, bytes FROM attachments WHERE sha256 = $1", sha256);
-        row.fetch_optional(&self.pool).await?.map(|row| Ok((word(&row.media_type)?, row.bytes))).transpose()
+        let row = query!(
+            "SELECT media_type, bytes FROM attachments WHERE sha256 = $1 AND EXISTS (
+                 SELECT FROM messages JOIN conversations USING (conversation_id)
+                 WHERE images <> '[]' AND images @> $2 AND user_id = $3)",
+            sha256,
+            json!([{ "sha256": sha256 }]),
+            self.user.0
+        );
+        row.fetch_optional(&self.store.pool).await?.map(|row| Ok((word(&row.media_type)?, row.bytes))).transpose()
     }
+}
 
+impl Store {
     /// Several images by their sha256; missing ones are left out.
     ///
     /// # Errors

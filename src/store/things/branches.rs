@@ -13,11 +13,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or if the database does not answer.
-    pub async fn branch(&self, from: BranchPoint, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
+    pub(in crate::store) async fn branch_off(&self, from: BranchPoint, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
         let BranchPoint { conversation, seq } = from;
         let made = query_scalar!(
-            "INSERT INTO conversations (profile, created_at, branch_of, branch_sequence, branch_turn)
-             SELECT c.profile, $3::timestamptz, c.conversation_id, $2::bigint, coalesce((
+            "INSERT INTO conversations (profile, user_id, created_at, branch_of, branch_sequence, branch_turn)
+             SELECT c.profile, c.user_id, $3::timestamptz, c.conversation_id, $2::bigint, coalesce((
                  SELECT (e.payload ->> 'turn')::bigint FROM events e
                  WHERE e.conversation_id = c.conversation_id AND e.sequence <= $2::bigint AND e.kind = 'turn_ended'
                  ORDER BY e.sequence DESC LIMIT 1), c.branch_turn, 0)
@@ -34,7 +34,10 @@ impl Store {
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn branch_point(&self, conversation: ConversationId) -> Result<Option<BranchPoint>, StoreError> {
+    pub(in crate::store) async fn branch_point_of(
+        &self,
+        conversation: ConversationId,
+    ) -> Result<Option<BranchPoint>, StoreError> {
         let row = query!("SELECT branch_of, branch_sequence FROM conversations WHERE conversation_id = $1", conversation.0)
             .fetch_optional(&self.pool)
             .await?;
@@ -45,7 +48,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or if the database does not answer.
-    pub async fn own_title(&self, conversation: ConversationId) -> Result<Option<String>, StoreError> {
+    pub(in crate::store) async fn title_of(&self, conversation: ConversationId) -> Result<Option<String>, StoreError> {
         query_scalar!("SELECT title FROM conversations WHERE conversation_id = $1", conversation.0)
             .fetch_optional(&self.pool)
             .await?

@@ -145,7 +145,7 @@ impl Store {
         Ok(self.catalogue(None).await?.capabilities().map(|listed| listed.summary.clone()).collect())
     }
 
-    /// The names of tools, the newest first: those called or installed last when the turn began.
+    /// The names of tools, the newest first: those that the turn's user called, or that were installed, last when the turn began.
     /// Calls in other conversations during the turn do not change it, but installations do. Calls
     /// long ago do not count.
     ///
@@ -156,6 +156,8 @@ impl Store {
             r#"WITH calls AS (
                    SELECT name, created_at FROM tool_calls
                    WHERE created_at <= (SELECT created_at FROM turns WHERE turn_id = $1)
+                     AND (SELECT c.user_id FROM turns t JOIN conversations c USING (conversation_id) WHERE t.turn_id = tool_calls.turn_id)
+                       = (SELECT c.user_id FROM turns t JOIN conversations c USING (conversation_id) WHERE t.turn_id = $1)
                    ORDER BY tool_call_id DESC LIMIT $2)
                SELECT name AS "name!" FROM (
                    SELECT name, created_at AS at FROM calls

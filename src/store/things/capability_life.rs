@@ -140,7 +140,7 @@ impl Store {
     /// # Errors
     /// [`LifeError`]; then nothing was changed.
     pub async fn roll_back(&self, name: &str, version: i32, confirmed: bool, now: DateTime<Utc>) -> Result<(), LifeError> {
-        let main = self.main_conversation(now).await?;
+        let main = self.owners().main_conversation(now).await?;
         let mut unit = self.begin(now).await?;
         let live = unit.lock_capability(name).await?;
         if version == live.version {
@@ -168,7 +168,7 @@ impl Store {
     /// # Errors
     /// [`LifeError::Unknown`], or if the database does not answer.
     pub async fn enable_capability(&self, name: &str, enabled: bool, now: DateTime<Utc>) -> Result<i32, LifeError> {
-        let main = self.main_conversation(now).await?;
+        let main = self.owners().main_conversation(now).await?;
         let mut unit = self.begin(now).await?;
         let Live { version, enabled: was } = unit.lock_capability(name).await?;
         if was != enabled {

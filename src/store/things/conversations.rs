@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use crate::domain::{ConversationId, DEFAULT_PROFILE};
-use crate::store::{Store, StoreError};
+use crate::store::{StoreError, Theirs};
 
-impl Store {
-    /// The main conversation of the default profile, made if there is none.
+impl Theirs {
+    /// Their main conversation of the default profile, made if there is none.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -41,20 +41,34 @@ impl Store {
         }
         // Two servers may get here at once: the second insert does nothing.
         query!(
-            "INSERT INTO conversations (profile, is_main, created_at) SELECT profile, TRUE, $2 FROM unnest($1::text[]) AS profile
-             ON CONFLICT DO NOTHING",
+            "INSERT INTO conversations (user_id, profile, is_main, created_at)
+             SELECT $3, profile, TRUE, $2 FROM unnest($1::text[]) AS profile ON CONFLICT DO NOTHING",
             profiles,
-            now
+            now,
+            self.user.0
         )
-        .execute(&self.pool)
+        .execute(&self.store.pool)
         .await?;
         self.mains(profiles).await
     }
 
-    async fn mains(&self, profiles: &[String]) -> Result<BTreeMap<String, ConversationId>, StoreError> {
-        let rows = query!("SELECT profile, conversation_id FROM conversations WHERE is_main AND profile = ANY($1)", profiles);
-        let rows = rows.fetch_all(&self.pool).await?.into_iter();
-        Ok(rows.map(|row| (row.profile, ConversationId(row.conversation_id))).collect())
+    /// Those of their main conversations that there are.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn mains(&self, profiles: &[String]) -> Result<BTreeMap<String, ConversationId>, StoreError> {
+        let rows = query!(
+            "SELECT profile, conversation_id FROM conversations WHERE is_main AND user_id = $2 AND profile = ANY($1)",
+            profiles,
+            self.user.0
+        );
+        let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
+        let mains = rows.map(|row| {
+            let main = ConversationId(row.conversation_id);
+            self.store.users_of.learn(main, self.user);
+            (row.profile, main)
+        });
+        Ok(mains.collect())
     }
 
     /// A new conversation of the default profile, beside the main one.
@@ -71,10 +85,13 @@ impl Store {
     /// If the database does not answer.
     pub async fn create_conversation_of(&self, profile: &str, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
         let made = query_scalar!(
-            "INSERT INTO conversations (profile, created_at) VALUES ($1, $2) RETURNING conversation_id",
+            "INSERT INTO conversations (user_id, profile, created_at) VALUES ($3, $1, $2) RETURNING conversation_id",
             profile,
-            now
+            now,
+            self.user.0
         );
-        Ok(ConversationId(made.fetch_one(&self.pool).await?))
+        let made = ConversationId(made.fetch_one(&self.store.pool).await?);
+        self.store.users_of.learn(made, self.user);
+        Ok(made)
     }
 }

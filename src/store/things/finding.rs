@@ -8,7 +8,7 @@ use sqlx::{query, query_as};
 use super::branches::branch_point;
 use crate::domain::{ConversationId, Role, TurnId};
 use crate::facts::{Event, EventRecord};
-use crate::store::{Store, StoreError, value, word};
+use crate::store::{Store, StoreError, Theirs, value, word};
 use crate::wire::api::{ConversationChange, ListedConversation, Piece, SearchHit};
 
 /// The most events of a page that was made longer so that it cuts no turn.
@@ -111,8 +111,8 @@ fn pieces(marked: &str) -> Vec<Piece> {
     pieces
 }
 
-impl Store {
-    /// Conversations in the order of the list, after `after`, at most `limit`. One that was deleted
+impl Theirs {
+    /// Their conversations in the order of the list, after `after`, at most `limit`. One that was deleted
     /// comes back if something happened in it since.
     ///
     /// # Errors
@@ -135,25 +135,79 @@ impl Store {
                FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence,
                    LATERAL (SELECT coalesce(e.created_at, c.created_at) AS active_at, pinned_at IS NOT NULL AS pinned) AS at
                WHERE (archived_at IS NOT NULL) = $1 AND (deleted_at IS NULL OR deleted_at < active_at)
-                 AND (is_main OR last_sequence > 0 OR title IS NOT NULL)
+                 AND (is_main OR last_sequence > 0 OR title IS NOT NULL) AND user_id = $6
                  AND ($2::boolean IS NULL OR (pinned, active_at, c.conversation_id) < ($2, $3, $4))
                ORDER BY pinned DESC, active_at DESC, c.conversation_id DESC LIMIT $5"#,
             archived,
             after.map(|place| place.pinned),
             after.map(|place| place.active_at),
             after.map(|place| place.id.0),
-            limit
+            limit,
+            self.user.0
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&self.store.pool)
         .await?;
         Ok(rows.into_iter().map(ListedConversation::from).collect())
     }
 
-    /// Changes a conversation's place in the list.
+    /// Messages in their conversations, of people and answers, that hold every one of these words, and titles that do; the
+    /// newest first, at most `limit` of each.
     ///
     /// # Errors
-    /// [`StoreError::NoConversation`], or if the database does not answer.
-    pub async fn change_conversation(
+    /// If the database does not answer.
+    pub async fn search(&self, asked: &str, limit: i64) -> Result<Vec<SearchHit>, StoreError> {
+        let Some(words) = words_of(asked) else { return Ok(Vec::new()) };
+        let messages = query!(
+            r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
+                   (SELECT left(f.content, 1000) FROM messages f WHERE f.conversation_id = m.conversation_id AND f.role = 'user'
+                    ORDER BY f.message_id LIMIT 1) AS first,
+                   ts_headline('simple', left(content, 100000), to_tsquery('simple', $1),
+                       'MaxFragments=1, MaxWords=24, MinWords=8, StartSel=' || chr(2) || ', StopSel=' || chr(3)) AS "snippet!"
+               FROM (SELECT * FROM messages
+                     WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
+                       AND (SELECT user_id FROM conversations o WHERE o.conversation_id = messages.conversation_id) = $3
+                     ORDER BY message_id DESC LIMIT $2) AS m
+               JOIN conversations c ON c.conversation_id = m.conversation_id
+               LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
+               WHERE deleted_at IS NULL OR deleted_at < e.created_at
+               ORDER BY message_id DESC"#,
+            words,
+            limit,
+            self.user.0
+        );
+        let titles = query!(
+            r#"SELECT c.conversation_id, title AS "title!", c.created_at
+               FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
+               WHERE title IS NOT NULL AND (deleted_at IS NULL OR deleted_at < e.created_at)
+                 AND to_tsvector('simple', title) @@ to_tsquery('simple', $1) AND user_id = $3
+               ORDER BY c.conversation_id DESC LIMIT $2"#,
+            words,
+            limit,
+            self.user.0
+        );
+        let (titles, messages) = tokio::try_join!(titles.fetch_all(&self.store.pool), messages.fetch_all(&self.store.pool))?;
+        let titles = titles.into_iter().map(|row| {
+            let snippet = vec![Piece { text: row.title.clone(), hit: false }];
+            let conversation = ConversationId(row.conversation_id);
+            Ok(SearchHit { conversation, title: Some(row.title), turn: None, role: None, at: row.created_at, snippet })
+        });
+        let messages = messages.into_iter().map(|row| {
+            Ok(SearchHit {
+                conversation: ConversationId(row.conversation_id),
+                title: row.title.or_else(|| row.first.as_deref().and_then(title_of)),
+                turn: Some(TurnId(row.turn_id)),
+                role: Some(word::<Role>(&row.role)?),
+                at: row.created_at,
+                snippet: pieces(&row.snippet),
+            })
+        });
+        titles.chain(messages).collect()
+    }
+}
+
+impl Store {
+    /// See [`Theirs::change_conversation`].
+    pub(in crate::store) async fn place_conversation(
         &self,
         id: ConversationId,
         change: &ConversationChange,
@@ -177,11 +231,8 @@ impl Store {
         }
     }
 
-    /// Takes a conversation from the list and the search. Its record stays.
-    ///
-    /// # Errors
-    /// [`DeleteError`] says why not.
-    pub async fn delete_conversation(&self, id: ConversationId, now: DateTime<Utc>) -> Result<(), DeleteError> {
+    /// See [`Theirs::delete_conversation`].
+    pub(in crate::store) async fn hide_conversation(&self, id: ConversationId, now: DateTime<Utc>) -> Result<(), DeleteError> {
         let deleted = query!(
             r#"UPDATE conversations c SET
                    deleted_at = CASE WHEN is_main OR busy THEN deleted_at ELSE $2 END
@@ -198,69 +249,14 @@ impl Store {
         }
     }
 
-    /// Messages of people and answers that hold every one of these words, and titles that do; the
-    /// newest first, at most `limit` of each.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn search(&self, asked: &str, limit: i64) -> Result<Vec<SearchHit>, StoreError> {
-        let Some(words) = words_of(asked) else { return Ok(Vec::new()) };
-        let messages = query!(
-            r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
-                   (SELECT left(f.content, 1000) FROM messages f WHERE f.conversation_id = m.conversation_id AND f.role = 'user'
-                    ORDER BY f.message_id LIMIT 1) AS first,
-                   ts_headline('simple', left(content, 100000), to_tsquery('simple', $1),
-                       'MaxFragments=1, MaxWords=24, MinWords=8, StartSel=' || chr(2) || ', StopSel=' || chr(3)) AS "snippet!"
-               FROM (SELECT * FROM messages
-                     WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
-                     ORDER BY message_id DESC LIMIT $2) AS m
-               JOIN conversations c ON c.conversation_id = m.conversation_id
-               LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
-               WHERE deleted_at IS NULL OR deleted_at < e.created_at
-               ORDER BY message_id DESC"#,
-            words,
-            limit
-        );
-        let titles = query!(
-            r#"SELECT c.conversation_id, title AS "title!", c.created_at
-               FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
-               WHERE title IS NOT NULL AND (deleted_at IS NULL OR deleted_at < e.created_at)
-                 AND to_tsvector('simple', title) @@ to_tsquery('simple', $1)
-               ORDER BY c.conversation_id DESC LIMIT $2"#,
-            words,
-            limit
-        );
-        let (titles, messages) = tokio::try_join!(titles.fetch_all(&self.pool), messages.fetch_all(&self.pool))?;
-        let titles = titles.into_iter().map(|row| {
-            let snippet = vec![Piece { text: row.title.clone(), hit: false }];
-            let conversation = ConversationId(row.conversation_id);
-            Ok(SearchHit { conversation, title: Some(row.title), turn: None, role: None, at: row.created_at, snippet })
-        });
-        let messages = messages.into_iter().map(|row| {
-            Ok(SearchHit {
-                conversation: ConversationId(row.conversation_id),
-                title: row.title.or_else(|| row.first.as_deref().and_then(title_of)),
-                turn: Some(TurnId(row.turn_id)),
-                role: Some(word::<Role>(&row.role)?),
-                at: row.created_at,
-                snippet: pieces(&row.snippet),
-            })
-        });
-        titles.chain(messages).collect()
-    }
-
-    /// The newest events before `before`, oldest first: `limit` of them, and so many more that no
-    /// turn is cut, as long as these are no more than a few thousand.
-    ///
-    /// # Errors
-    /// [`StoreError::NoConversation`], or if the database does not answer.
-    pub async fn events_before(
+    /// See [`Theirs::events_before`].
+    pub(in crate::store) async fn stream_before(
         &self,
         conversation: ConversationId,
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<EventRecord>, StoreError> {
-        let last = self.last_sequence(conversation).await?;
+        let last = self.last_sequence_of(conversation).await?;
         let mut from = before.unwrap_or(i64::MAX).min(last + 1);
         let mut newest_first: Vec<EventRecord> = Vec::new();
         // The turns with an event in the page whose beginning is not in it.

@@ -118,7 +118,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or if the database does not answer.
-    pub async fn profile_of(&self, conversation: ConversationId) -> Result<String, StoreError> {
+    pub(in crate::store) async fn profile_of_any(&self, conversation: ConversationId) -> Result<String, StoreError> {
         query_scalar!("SELECT profile FROM conversations WHERE conversation_id = $1", conversation.0)
             .fetch_optional(&self.pool)
             .await?

@@ -6,9 +6,9 @@ use sqlx::{query, query_scalar};
 
 use crate::domain::{CallInput, CallState, Classification, Machine, Rate, ToolCallId, TurnId, Usage};
 use crate::facts::ProposalClassified;
-use crate::store::{Lease, Store, StoreError, storable, value};
+use crate::store::{Lease, Store, StoreError, Unit, storable, value};
 
-/// One request to the governor's model.
+/// One request that was made for a call: to the governor's model, or to break a task down.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestCost {
     /// The model that answered.
@@ -58,23 +58,7 @@ impl Store {
         if done.rows_affected() == 0 {
             return Ok(());
         }
-        let tokens = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        for asked in review.asked {
-            query!(
-                "INSERT INTO reviews (tool_call_id, turn_id, model, input_tokens, output_tokens, cost_micros, created_at)
-                 VALUES ($1, $2, $3, $4, $5, cost_at($3, $4, $5, $7, $8), $6)",
-                call.0,
-                lease.turn.0,
-                &*storable(&asked.model),
-                asked.usage.map(|usage| tokens(usage.input)),
-                asked.usage.map(|usage| tokens(usage.output)),
-                now,
-                asked.rate.map(|rate| tokens(rate.input_micros)),
-                asked.rate.map(|rate| tokens(rate.output_micros))
-            )
-            .execute(&mut *unit.tx)
-            .await?;
-        }
+        unit.pay_for(lease, call, review.asked).await?;
         let (classification, answered) = (*review.classification, review.answered);
         let classified = ProposalClassified { turn: lease.turn, call, classification, answered };
         unit.append(lease.conversation, classified.into()).await?;
@@ -114,5 +98,29 @@ impl Store {
             turn.0
         );
         Ok(words.fetch_optional(&self.pool).await?.unwrap_or_default())
+    }
+}
+
+impl Unit {
+    /// Records the cost of requests that were made for a call, beside those of its turn's steps. The caller holds the turn.
+    pub(super) async fn pay_for(&mut self, lease: &Lease, call: ToolCallId, asked: &[RequestCost]) -> Result<(), StoreError> {
+        let tokens = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        for asked in asked {
+            query!(
+                "INSERT INTO reviews (tool_call_id, turn_id, model, input_tokens, output_tokens, cost_micros, created_at)
+                 VALUES ($1, $2, $3, $4, $5, cost_at($3, $4, $5, $7, $8), $6)",
+                call.0,
+                lease.turn.0,
+                &*storable(&asked.model),
+                asked.usage.map(|usage| tokens(usage.input)),
+                asked.usage.map(|usage| tokens(usage.output)),
+                self.now,
+                asked.rate.map(|rate| tokens(rate.input_micros)),
+                asked.rate.map(|rate| tokens(rate.output_micros))
+            )
+            .execute(&mut *self.tx)
+            .await?;
+        }
+        Ok(())
     }
 }

@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use sqlx::query_as;
 
-use crate::domain::{ConversationId, Task, TaskId, TaskStatus};
+use crate::domain::{ConversationId, Subtask, Task, TaskId, TaskStatus};
 use crate::facts::TaskChanged;
 use crate::governor::Permit;
-use crate::store::{Store, StoreError, Unit, word};
+use crate::store::{StoreError, Theirs, Unit, value, word};
 
 /// A task to make.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct TaskChange {
     pub due_at: Option<Option<DateTime<Utc>>>,
     /// Another model; `Some(None)` leaves the choice to the profile.
     pub model: Option<Option<String>>,
+    /// All of its subtasks, in their order.
+    pub subtasks: Option<Vec<Subtask>>,
 }
 
 /// A row of `tasks`, as the macros read it.
@@ -49,6 +52,9 @@ pub(in crate::store) struct Row {
     pub(in crate::store) created_at: DateTime<Utc>,
     pub(in crate::store) updated_at: DateTime<Utc>,
     pub(in crate::store) model: Option<String>,
+    pub(in crate::store) subtasks: Value,
+    pub(in crate::store) remind_at: Option<DateTime<Utc>>,
+    pub(in crate::store) recurrence: Option<Value>,
 }
 
 impl TryFrom<Row> for Task {
@@ -62,6 +68,9 @@ impl TryFrom<Row> for Task {
             details: row.details,
             status: word(&row.status)?,
             due_at: row.due_at,
+            subtasks: value(row.subtasks)?,
+            remind_at: row.remind_at,
+            recurrence: row.recurrence.map(value).transpose()?,
             model: row.model,
             created_at: row.created_at,
             updated_at: row.updated_at,
@@ -70,15 +79,21 @@ impl TryFrom<Row> for Task {
 }
 
 impl Unit {
-    /// Makes a task that belongs to `conversation`.
+    /// Makes a task that belongs to `conversation`, and so to its user.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn create_task(&mut self, _: &Permit, conversation: ConversationId, new: NewTask) -> Result<Task, StoreError> {
         let row = query_as!(
             Row,
-            "INSERT INTO tasks (conversation_id, title, details, due_at, created_at, updated_at, model) VALUES ($1, $2, $3, $4, $5, $5, $6)
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
+            // The person's row is held: nobody else changes the person's to-dos meanwhile.
+            "WITH held AS MATERIALIZED (
+                 SELECT c.user_id FROM users u JOIN conversations c ON c.user_id = u.id
+                 WHERE c.conversation_id = $1 FOR NO KEY UPDATE OF u)
+             INSERT INTO tasks (conversation_id, user_id, title, details, due_at, created_at, updated_at, model)
+             SELECT $1, user_id, $2, $3, $4, $5, $5, $6 FROM held
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
+                 recurrence",
             conversation.0,
             new.title,
             new.details,
@@ -91,37 +106,44 @@ impl Unit {
         self.changed(conversation, row, false).await
     }
 
-    /// Every task: open ones first, the soonest due first.
+    /// Every task of the user of `conversation`: open ones first, the soonest due first.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn list_tasks(&mut self) -> Result<Vec<Task>, StoreError> {
+    pub async fn list_tasks(&mut self, conversation: ConversationId) -> Result<Vec<Task>, StoreError> {
         let rows = query_as!(
             Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
-             ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id"
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
+                 recurrence FROM tasks
+             WHERE user_id = (SELECT user_id FROM conversations WHERE conversation_id = $1)
+             ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id",
+            conversation.0
         )
         .fetch_all(&mut *self.tx)
         .await?;
         rows.into_iter().map(Task::try_from).collect()
     }
 
-    /// One task, or `None`.
+    /// One task of the user of `conversation`, or `None`.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn task(&mut self, id: TaskId) -> Result<Option<Task>, StoreError> {
+    pub async fn task(&mut self, conversation: ConversationId, id: TaskId) -> Result<Option<Task>, StoreError> {
         let row = query_as!(
             Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks WHERE task_id = $1",
-            id.0
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
+                 recurrence FROM tasks
+             WHERE task_id = $1 AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = $2)",
+            id.0,
+            conversation.0
         )
         .fetch_optional(&mut *self.tx)
         .await?;
         row.map(Task::try_from).transpose()
     }
 
-    /// Changes a task; `None` if there is no such task. The event goes into the stream of
+    /// Changes a task of the user of `conversation`; `None` if there is no such task. Completing it completes its subtasks. The
+    /// caller holds the person's row. The event goes into the stream of
     /// `conversation`, in which the change was made.
     ///
     /// # Errors
@@ -136,10 +158,15 @@ impl Unit {
         let row = query_as!(
             Row,
             "UPDATE tasks SET title = coalesce($2, title), details = coalesce($3, details), status = coalesce($4, status),
+                 subtasks = CASE WHEN $4 = 'done' THEN coalesce((
+                     SELECT jsonb_agg(s.subtask || '{\"completed\": true}' ORDER BY s.place)
+                     FROM jsonb_array_elements(coalesce($11, subtasks)) WITH ORDINALITY AS s (subtask, place)), '[]')
+                     ELSE coalesce($11, subtasks) END,
                  due_at = CASE WHEN $5 THEN $6 ELSE due_at END, updated_at = $7,
                  model = CASE WHEN $8 THEN $9 ELSE model END
-             WHERE task_id = $1
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
+             WHERE task_id = $1 AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = $10)
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
+                 recurrence",
             id.0,
             change.title,
             change.details,
@@ -148,7 +175,9 @@ impl Unit {
             change.due_at.flatten(),
             self.now,
             change.model.is_some(),
-            change.model.flatten()
+            change.model.flatten(),
+            conversation.0,
+            change.subtasks.map(|subtasks| json!(subtasks))
         )
         .fetch_optional(&mut *self.tx)
         .await?;
@@ -168,11 +197,14 @@ impl Unit {
         conversation: ConversationId,
         id: TaskId,
     ) -> Result<Option<Task>, StoreError> {
+        self.hold_user_of(conversation).await?;
         let row = query_as!(
             Row,
-            "DELETE FROM tasks WHERE task_id = $1
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model",
-            id.0
+            "DELETE FROM tasks WHERE task_id = $1 AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = $2)
+             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
+                 recurrence",
+            id.0,
+            conversation.0
         )
         .fetch_optional(&mut *self.tx)
         .await?;
@@ -189,19 +221,37 @@ impl Unit {
     }
 }
 
-impl Store {
-    /// Every task: open ones first, the soonest due first; at most `limit`.
+impl Theirs {
+    /// One task of theirs, or `None`.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn task(&self, id: TaskId) -> Result<Option<Task>, StoreError> {
+        let row = query_as!(
+            Row,
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
+                 recurrence FROM tasks
+             WHERE task_id = $1 AND user_id = $2",
+            id.0,
+            self.user.0
+        );
+        row.fetch_optional(&self.store.pool).await?.map(Task::try_from).transpose()
+    }
+
+    /// Every task of theirs: open ones first, the soonest due first; at most `limit`.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn tasks(&self, limit: i64) -> Result<Vec<Task>, StoreError> {
         let rows = query_as!(
             Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model FROM tasks
+            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
+                 recurrence FROM tasks WHERE user_id = $2
              ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id LIMIT $1",
-            limit
+            limit,
+            self.user.0
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&self.store.pool)
         .await?;
         rows.into_iter().map(Task::try_from).collect()
     }

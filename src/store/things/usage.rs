@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use sqlx::query;
 
 use crate::domain::Rate;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Theirs};
 use crate::wire::api::{CallCounts, Day, ModelUsage, Requests, Span, UsageReport};
 
 /// Days that a report shows one by one, today among them.
@@ -54,16 +54,25 @@ impl Store {
         .await?;
         Ok(())
     }
+}
 
-    /// The use of models: today, day by day, model by model, and in all.
+impl Theirs {
+    /// Their use of models: today, day by day, model by model, and in all.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn usage_report(&self, now: DateTime<Utc>) -> Result<UsageReport, StoreError> {
         let today = midnight(now);
         let since = today - TimeDelta::days(REPORT_DAYS - 1);
-        let (asked, called, models) =
-            tokio::try_join!(self.requests_by_day(), self.calls_by_day(), self.requests_by_model(since))?;
+        let (asked, called, mut models, times) = tokio::try_join!(
+            self.requests_by_day(),
+            self.calls_by_day(),
+            self.requests_by_model(since),
+            self.answer_times(since)
+        )?;
+        for model in &mut models {
+            model.p50_ms = times.get(&model.model).copied();
+        }
         let mut days: BTreeMap<NaiveDate, Span> = BTreeMap::new();
         for (day, requests) in asked {
             days.entry(day).or_insert_with(unused).model = requests;
@@ -87,9 +96,12 @@ impl Store {
                       least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
                       least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
                       CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
-               FROM model_requests WHERE model <> 'level3' GROUP BY 1"#
+               FROM model_requests WHERE model <> 'level3' AND turn_id IN (SELECT turn_id FROM turns JOIN conversations USING (conversation_id)
+                                                                             WHERE user_id = $1)
+               GROUP BY 1"#,
+            self.user.0
         );
-        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
         Ok(rows.map(|row| (row.day, requests(row.requests, row.input, row.output, row.cost))).collect())
     }
 
@@ -99,23 +111,51 @@ impl Store {
                       least(coalesce(sum(input_tokens), 0), 9223372036854775807)::bigint AS "input!",
                       least(coalesce(sum(output_tokens), 0), 9223372036854775807)::bigint AS "output!",
                       CASE WHEN count(*) = count(cost_micros) THEN least(sum(cost_micros), 9223372036854775807)::bigint END AS cost
-               FROM model_requests WHERE model <> 'level3' AND created_at >= $1 GROUP BY 1 ORDER BY 2 DESC, 1"#,
-            since
+               FROM model_requests WHERE model <> 'level3' AND created_at >= $1
+                 AND turn_id IN (SELECT turn_id FROM turns JOIN conversations USING (conversation_id) WHERE user_id = $2)
+               GROUP BY 1 ORDER BY 2 DESC, 1"#,
+            since,
+            self.user.0
         );
-        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
         Ok(rows
-            .map(|row| ModelUsage { usage: requests(row.requests, row.input, row.output, row.cost), model: row.model })
+            .map(|row| ModelUsage {
+                usage: requests(row.requests, row.input, row.output, row.cost),
+                model: row.model,
+                p50_ms: None,
+            })
             .collect())
+    }
+
+    /// How long half of each model's newest answers took at most, in milliseconds: from the event before the answer, with which the wait began
+    /// as a rule, to the answer.
+    async fn answer_times(&self, since: DateTime<Utc>) -> Result<BTreeMap<String, i64>, StoreError> {
+        let rows = query!(
+            r#"SELECT answered.payload ->> 'model' AS "model!",
+                      percentile_disc(0.5) WITHIN GROUP (
+                          ORDER BY (extract(epoch FROM answered.created_at - before.created_at) * 1000)::bigint) AS "p50!"
+               FROM (SELECT * FROM events WHERE kind = 'step_answered' ORDER BY position DESC LIMIT 1000) answered
+                   JOIN events before ON before.conversation_id = answered.conversation_id AND before.sequence = answered.sequence - 1
+               WHERE answered.created_at >= $1
+                 AND (SELECT user_id FROM conversations c WHERE c.conversation_id = answered.conversation_id) = $2
+               GROUP BY 1"#,
+            since,
+            self.user.0
+        );
+        let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
+        Ok(rows.map(|row| (row.model, row.p50)).collect())
     }
 
     async fn calls_by_day(&self) -> Result<Vec<(NaiveDate, CallCounts)>, StoreError> {
         let rows = query!(
             r#"SELECT (created_at AT TIME ZONE 'UTC')::date AS "day!", count(*) FILTER (WHERE state = 'done') AS "done!",
                       count(*) FILTER (WHERE state = 'failed') AS "failed!", count(*) FILTER (WHERE state = 'proposed') AS "open!"
-               FROM tool_calls GROUP BY 1"#
+               FROM tool_calls WHERE turn_id IN (SELECT turn_id FROM turns JOIN conversations USING (conversation_id) WHERE user_id = $1)
+               GROUP BY 1"#,
+            self.user.0
         );
         let counts = |done, failed, open| CallCounts { done: count(done), failed: count(failed), open: count(open) };
-        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
         Ok(rows.map(|row| (row.day, counts(row.done, row.failed, row.open))).collect())
     }
 }

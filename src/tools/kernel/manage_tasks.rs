@@ -10,10 +10,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::domain::{Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode, Task, TaskId, TaskStatus, ToolSpec};
+use crate::domain::todo::valid_title;
+use crate::domain::{
+    ConversationId, Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode, Subtask, Task, TaskId, TaskStatus, ToolSpec,
+};
 use crate::model::reference::Reference;
 use crate::store::{Lease, NewTask, StoreError, TaskChange, Unit};
 use crate::tools::kit::Kit;
+use crate::tools::todo::comes_round;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, read, spec};
 
 const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
@@ -32,11 +36,12 @@ impl Tool for ManageTasks {
             let mut effect = request.effect();
             if effect == Effect::Delete {
                 let kit = asked.kit();
-                if !request.finds_its_task(&mut kit.store.begin(kit.clock.now()).await?).await? {
+                let conversation = asked.lease.conversation;
+                if !request.finds_its_task(&mut kit.store.begin(kit.clock.now()).await?, conversation).await? {
                     effect = Effect::Read; // the call will be refused
                 }
             }
-            Ok(Prepared::new(request, effect))
+            Ok(Prepared::new(TaskCall { conversation: asked.lease.conversation, request }, effect))
         }
         .boxed()
     }
@@ -50,14 +55,20 @@ impl Tool for ManageTasks {
     }
 }
 
-impl Act for Request {
+/// A call that was read, and whose tasks it is about: those of the conversation's user.
+struct TaskCall {
+    conversation: ConversationId,
+    request: Request,
+}
+
+impl Act for TaskCall {
     fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         async move {
-            let action = &self.action;
-            let Some(id) = self.id else {
+            let Self { conversation, request: Request { action, id, .. } } = self;
+            let Some(id) = *id else {
                 return Ok(CallCard::of(vec![format!("Does `{action}` with tasks, as the arguments say.")]));
             };
-            let task = kit.store.begin(kit.clock.now()).await?.task(TaskId(id)).await?;
+            let task = kit.store.begin(kit.clock.now()).await?.task(*conversation, TaskId(id)).await?;
             Ok(CallCard::of(vec![match task {
                 Some(task) if action == "delete" => format!("Deletes the task {id}, “{}”.", task.title),
                 Some(task) => format!("Changes the task {id}, “{}”: {action}.", task.title),
@@ -70,7 +81,7 @@ impl Act for Request {
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let mut unit = doing.kit().store.begin(doing.now).await?;
-            let outcome = match apply(&mut unit, doing, *self).await {
+            let outcome = match apply(&mut unit, doing, self.request).await {
                 Ok(result) => Outcome::ok(result),
                 Err(ToolError::Refused(refusal)) => Outcome::refused(&refusal),
                 Err(ToolError::Store(error)) => return Err(error),
@@ -104,6 +115,10 @@ struct Request {
     /// Only if the user names a model to work on it: provider/model; an empty string takes it away
     #[serde(default)]
     model: Option<String>,
+    /// All of its subtasks, in their order: for a person's own order. No model is told of it.
+    #[serde(default)]
+    #[schemars(skip)]
+    subtasks: Option<Vec<Subtask>>,
 }
 
 impl Request {
@@ -117,12 +132,13 @@ impl Request {
     }
 
     /// True if the task that it wants to delete exists, and is the one that it names.
-    async fn finds_its_task(&self, unit: &mut Unit) -> Result<bool, StoreError> {
+    async fn finds_its_task(&self, unit: &mut Unit, conversation: ConversationId) -> Result<bool, StoreError> {
         let Some(id) = self.id.map(TaskId) else { return Ok(false) };
-        if unit.task(id).await?.is_none() {
+        if unit.task(conversation, id).await?.is_none() {
             return Ok(false);
         }
-        match not_the_title_of_another(unit, id, self.title.as_deref().map(str::trim), &self.action, None).await {
+        let title = self.title.as_deref().map(str::trim);
+        match not_the_title_of_another(unit, conversation, id, title, &self.action, None).await {
             Ok(()) => Ok(true),
             Err(ToolError::Refused(_)) => Ok(false),
             Err(ToolError::Store(error)) => Err(error),
@@ -178,18 +194,18 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
             shown(&unit.create_task(permit, conversation, NewTask { title, details, due_at, model }).await?)
         }
         "list" => {
-            let tasks = unit.list_tasks().await?;
+            let tasks = unit.list_tasks(conversation).await?;
             Ok(json!(tasks).to_string())
         }
         "get" => {
-            let id = id(unit, request.id, "get").await?;
-            match unit.task(id).await? {
+            let id = id(unit, conversation, request.id, "get").await?;
+            match unit.task(conversation, id).await? {
                 Some(task) => shown(&task),
-                None => Err(unknown(unit, id).await),
+                None => Err(unknown(unit, conversation, id).await),
             }
         }
         "update" => {
-            let id = id(unit, request.id, "update").await?;
+            let id = id(unit, conversation, request.id, "update").await?;
             let status = request.status.as_deref().map(status).transpose()?;
             let due_at = request.due_at.as_deref().map(due_date).transpose()?;
             not_at_once(lease, due_at.flatten(), now)?;
@@ -197,28 +213,22 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
                 return Err(Refusal::arguments("`title` must not be empty").into());
             }
             let model = request.model.as_deref().map(model).transpose()?;
-            not_the_title_of_another(unit, id, title.as_deref(), "update", request.status.as_deref()).await?;
-            let change = TaskChange { title, details: request.details, status, due_at, model };
-            match unit.update_task(permit, conversation, id, change).await? {
-                Some(task) => shown(&task),
-                None => Err(unknown(unit, id).await),
-            }
+            not_the_title_of_another(unit, conversation, id, title.as_deref(), "update", request.status.as_deref()).await?;
+            let change = TaskChange { title, details: request.details, status, due_at, model, subtasks: request.subtasks };
+            change_task(unit, doing, id, change).await
         }
         "complete" => {
-            let id = id(unit, request.id, "complete").await?;
-            not_the_title_of_another(unit, id, title.as_deref(), "complete", None).await?;
+            let id = id(unit, conversation, request.id, "complete").await?;
+            not_the_title_of_another(unit, conversation, id, title.as_deref(), "complete", None).await?;
             let change = TaskChange { status: Some(TaskStatus::Done), ..TaskChange::default() };
-            match unit.update_task(permit, conversation, id, change).await? {
-                Some(task) => shown(&task),
-                None => Err(unknown(unit, id).await),
-            }
+            change_task(unit, doing, id, change).await
         }
         "delete" => {
-            let id = id(unit, request.id, "delete").await?;
-            not_the_title_of_another(unit, id, title.as_deref(), "delete", None).await?;
+            let id = id(unit, conversation, request.id, "delete").await?;
+            not_the_title_of_another(unit, conversation, id, title.as_deref(), "delete", None).await?;
             match unit.delete_task(permit, conversation, id).await? {
                 Some(task) => Ok(json!({ "deleted": task }).to_string()),
-                None => Err(unknown(unit, id).await),
+                None => Err(unknown(unit, conversation, id).await),
             }
         }
         other => Err(Refusal::arguments(format!(
@@ -226,6 +236,42 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
         ))
         .into()),
     }
+}
+
+/// Changes a task. One that comes round and is done now is followed by the next.
+async fn change_task(unit: &mut Unit, doing: Doing<'_>, id: TaskId, change: TaskChange) -> Result<String, ToolError> {
+    let Doing { lease, permit, now, .. } = doing;
+    unit.hold_user_of(lease.conversation).await?;
+    let before = unit.task(lease.conversation, id).await?;
+    let subtasks = match (&before, change.subtasks) {
+        (Some(before), Some(subtasks)) => Some(same_subtasks(&before.subtasks, subtasks)?),
+        (_, subtasks) => subtasks,
+    };
+    let change = TaskChange { subtasks, ..change };
+    match (before, unit.update_task(permit, lease.conversation, id, change).await?) {
+        (Some(before), Some(after)) => {
+            comes_round(unit, permit, lease, &before, &after, now).await?;
+            shown(&after)
+        }
+        _ => Err(unknown(unit, lease.conversation, id).await),
+    }
+}
+
+/// The subtasks as they are to be. None is added or removed by the way: what is renamed, ticked or moved are those that the task has.
+fn same_subtasks(before: &[Subtask], after: Vec<Subtask>) -> Result<Vec<Subtask>, ToolError> {
+    let ids = |subtasks: &[Subtask]| {
+        let mut ids: Vec<_> = subtasks.iter().map(|subtask| subtask.id).collect();
+        ids.sort_unstable();
+        ids
+    };
+    if ids(before) != ids(&after) {
+        return Err(Refusal::arguments("`subtasks` has to have each subtask of the task once, and no other").into());
+    }
+    let titled = |subtask: Subtask| match valid_title(&subtask.title) {
+        Ok(title) => Ok(Subtask { title, ..subtask }),
+        Err(refused) => Err(Refusal::arguments(refused.to_string()).into()),
+    };
+    after.into_iter().map(titled).collect()
 }
 
 fn shown(task: &Task) -> Result<String, ToolError> {
@@ -236,27 +282,27 @@ fn missing(argument: &str, action: &str) -> ToolError {
     Refusal::arguments(format!("`{argument}` is missing; the action `{action}` needs it")).into()
 }
 
-async fn id(unit: &mut Unit, id: Option<i64>, action: &str) -> Result<TaskId, ToolError> {
+async fn id(unit: &mut Unit, conversation: ConversationId, id: Option<i64>, action: &str) -> Result<TaskId, ToolError> {
     match id {
         Some(id) => Ok(TaskId(id)),
         None => {
             let message = format!("`id` is missing; the action `{action}` needs it");
-            Err(with_open_tasks(unit, Refusal::arguments(message)).await)
+            Err(with_open_tasks(unit, conversation, Refusal::arguments(message)).await)
         }
     }
 }
 
-async fn unknown(unit: &mut Unit, id: TaskId) -> ToolError {
+async fn unknown(unit: &mut Unit, conversation: ConversationId, id: TaskId) -> ToolError {
     let message = format!("there is no task {id}; the action `list` shows all");
-    with_open_tasks(unit, Refusal::new(RefusalCode::NotFound, message)).await
+    with_open_tasks(unit, conversation, Refusal::new(RefusalCode::NotFound, message)).await
 }
 
 /// How many open tasks are named to a model that named none of them.
 const NAMED: usize = 20;
 
 /// A refusal that names the tasks that the model may have meant.
-async fn with_open_tasks(unit: &mut Unit, refusal: Refusal) -> ToolError {
-    let tasks = match unit.list_tasks().await {
+async fn with_open_tasks(unit: &mut Unit, conversation: ConversationId, refusal: Refusal) -> ToolError {
+    let tasks = match unit.list_tasks(conversation).await {
         Ok(tasks) => tasks,
         Err(error) => return error.into(),
     };
@@ -297,13 +343,14 @@ fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>)
 /// one.
 async fn not_the_title_of_another(
     unit: &mut Unit,
+    conversation: ConversationId,
     id: TaskId,
     title: Option<&str>,
     action: &str,
     status: Option<&str>,
 ) -> Result<(), ToolError> {
     let Some(title) = title.map(str::to_lowercase) else { return Ok(()) };
-    let tasks = unit.list_tasks().await?;
+    let tasks = unit.list_tasks(conversation).await?;
     let named: Vec<_> = tasks.iter().filter(|task| task.title.to_lowercase() == title).collect();
     match named.iter().find(|task| open(task)) {
         Some(other) if named.iter().all(|task| task.id != id) => {
@@ -315,7 +362,7 @@ async fn not_the_title_of_another(
             if let Some(status) = status {
                 call["status"] = status.into();
             }
-            Err(with_open_tasks(unit, Refusal::arguments(message).with("call", call)).await)
+            Err(with_open_tasks(unit, conversation, Refusal::arguments(message).with("call", call)).await)
         }
         _ => Ok(()),
     }

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::domain::{ConversationId, TurnId, WakeUpKind};
 
@@ -33,6 +34,8 @@ pub struct ListedEvent {
     pub said: String,
     /// The words that belong to it, shortened; may be empty.
     pub text: String,
+    /// The event itself, as `/api/replay/turns` has it, each of its texts shortened.
+    pub event: Value,
 }
 
 /// `GET /api/heartbeat`.

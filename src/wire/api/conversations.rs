@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ConversationId, Role, Task, TurnId};
+use crate::domain::{ConversationId, Role, Subtask, Task, TaskStatus, TurnId};
 use crate::wire::Sequenced;
 
 /// Body of `POST /api/conversations`.
@@ -139,4 +139,25 @@ pub struct Tasks {
     pub tasks: Vec<Task>,
     /// True if there are more than one answer holds.
     pub more: bool,
+}
+
+/// Body of `POST /api/tasks` and `PATCH /api/tasks/{id}`; a field that is absent stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskOrder {
+    /// One line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Anything longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<String>,
+    /// Its state; not for a new task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<TaskStatus>,
+    /// When it falls due, RFC 3339; an empty text takes the date away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<String>,
+    /// All of its subtasks, in their order: renamed, ticked or moved; not for a new task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subtasks: Option<Vec<Subtask>>,
 }

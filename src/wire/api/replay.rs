@@ -62,6 +62,8 @@ pub struct ReplayedEvent<E> {
     pub sequence: i64,
     /// When it happened.
     pub at: DateTime<Utc>,
+    /// The event in a sentence for a person.
+    pub said: String,
     /// The event itself.
     #[serde(flatten)]
     pub event: E,

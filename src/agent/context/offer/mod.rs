@@ -12,7 +12,7 @@ use super::extent::ToolRoom;
 use super::{Extent, system_prompt};
 use crate::agent::Agent;
 use crate::coach::Toolbox;
-use crate::domain::{CallRequest, DueTasks, Exchange, HistoryEntry, ToolSpec};
+use crate::domain::{CallRequest, Exchange, HistoryEntry, ToolSpec};
 use crate::executor::RunningTurn;
 use crate::model::{Entry, Model};
 use crate::store::StoreError;
@@ -90,7 +90,7 @@ impl Agent {
 /// Half of the room that a request of `most` bytes has beside the prompt and the four first tools.
 /// The other half is for the conversation.
 fn share(prompt: &str, most: usize) -> usize {
-    let fixed = size(&[Entry::System(system_prompt(prompt, "", &DueTasks::default()))]) + size_of_tools(tools::first());
+    let fixed = size(&[Entry::System(system_prompt(prompt, "", ""))]) + size_of_tools(tools::first());
     most.saturating_sub(fixed) / 2
 }
 

@@ -15,7 +15,7 @@ use crate::store::AgentLogin;
 
 impl Reaching {
     pub(super) async fn nested(&self, ordinal: i32, name: String, params: serde_json::Value) -> Result<String, OperationError> {
-        let Inner { tools, policy, permit, depth, .. } = &*self.0;
+        let Inner { tools, lease, policy, permit, depth, .. } = &*self.0;
         // The call may have run for long: what it calls is looked up as it is now.
         let catalogue = tools.kit.store.catalogue(None).await?;
         let Some(tool) = tools.find(&catalogue, policy.tools, &name).await? else {
@@ -24,7 +24,7 @@ impl Reaching {
         if !tool.for_capabilities() {
             return Err(OperationError::Refused(format!("`{name}` is for the agent itself, not for capabilities")));
         }
-        let asked = Preparing { tools, toolset: policy.tools, catalogue: &catalogue, arguments: params.clone() };
+        let asked = Preparing { tools, toolset: policy.tools, catalogue: &catalogue, lease, arguments: params.clone() };
         let Prepared { act, effects, version, .. } = match tool.prepare(asked).await {
             Ok(prepared) => prepared,
             Err(tool::ToolError::Refused(refusal)) => return Err(OperationError::Refused(refusal.for_model())),

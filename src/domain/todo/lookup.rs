@@ -1,0 +1,186 @@
+//! Which task or subtask a person means. Names are compared in stages; the first with a hit counts.
+//! Nothing is ever done to one of several, or to one whose name is merely near.
+
+use super::fold::{folded, plain_words};
+
+/// The most candidates that a question names.
+pub const MOST_CANDIDATES: usize = 5;
+/// The fewest letters that stand for a word that begins with them.
+const FEWEST_LETTERS: usize = 3;
+/// How near a word has to be, from 0 to 1, to be asked about.
+const NEAR: f64 = 0.75;
+/// The most letters of a name that an answer repeats.
+const MOST_REPEATED: usize = 200;
+
+/// The kind of thing that a name is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedKind {
+    /// A task.
+    Task,
+    /// A subtask.
+    Subtask,
+}
+
+impl NamedKind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Subtask => "subtask",
+        }
+    }
+}
+
+/// A thing that may be meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate<'a> {
+    /// Its number: `#12`.
+    pub number: i64,
+    /// Its title.
+    pub title: &'a str,
+    /// The title of the task it belongs to, if it is a subtask and the person named none.
+    pub of: Option<&'a str>,
+}
+
+/// The result of looking for a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LookedUp<'a> {
+    /// This one is meant.
+    One(Candidate<'a>),
+    /// Any of these could be: the first five, and how many there are.
+    Several(Vec<Candidate<'a>>, usize),
+    /// None has this name; these have names that are near.
+    Nothing(Vec<Candidate<'a>>),
+    /// It stands for the last one, and there is none, or it is gone.
+    NoLastOne,
+}
+
+/// Looks for the thing that a name means among these, which stand in the order that a question names
+/// them in. `last`: the number of the one that was spoken of last.
+pub fn look_up<'a>(name: &str, kind: NamedKind, among: &[Candidate<'a>], last: Option<i64>) -> LookedUp<'a> {
+    let with_number = |number: i64| among.iter().find(|candidate| candidate.number == number).copied();
+    if let Some(number) = number_in(name) {
+        return with_number(number).map_or(LookedUp::Nothing(Vec::new()), LookedUp::One);
+    }
+    let words = folded(name);
+    if words.is_empty() || stands_for_the_last(name, kind) {
+        return last.and_then(with_number).filter(|_| !words.is_empty()).map_or(LookedUp::NoLastOne, LookedUp::One);
+    }
+    let titles: Vec<_> = among.iter().map(|candidate| (candidate, folded(candidate.title))).collect();
+    let hits = |fits: &dyn Fn(&[String]) -> bool| -> Vec<Candidate<'a>> {
+        titles.iter().filter(|(_, title)| fits(title)).map(|(candidate, _)| **candidate).collect()
+    };
+    let stages = [hits(&|title| *title == words), hits(&|title| words.iter().all(|word| stands_in(word, title)))];
+    for mut stage in stages {
+        match stage.len() {
+            0 => {}
+            1 => return LookedUp::One(stage.remove(0)),
+            many => {
+                stage.truncate(MOST_CANDIDATES);
+                return LookedUp::Several(stage, many);
+            }
+        }
+    }
+    let mut near: Vec<_> = titles.iter().filter_map(|(candidate, title)| Some((nearness(&words, title)?, **candidate))).collect();
+    near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    near.truncate(MOST_CANDIDATES);
+    LookedUp::Nothing(near.into_iter().map(|(_, candidate)| candidate).collect())
+}
+
+/// The number in `#12`, `# 12` or `task #12`, and in nothing else.
+fn number_in(name: &str) -> Option<i64> {
+    let (before, number) = name.split_once('#')?;
+    let before = plain_words(before);
+    let says_no_more = before.iter().all(|word| ["the", "task", "subtask", "step", "number", "no"].contains(&word.as_str()));
+    let number = number.trim().trim_end_matches(|c: char| !c.is_alphanumeric());
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    // One that is too large for a number is the number of nothing.
+    (says_no_more && is_number).then(|| number.parse().unwrap_or(i64::MAX))
+}
+
+/// True for “it”, “that task”, “the last one” and their kin.
+fn stands_for_the_last(name: &str, kind: NamedKind) -> bool {
+    const ALONE: [&str; 14] = [
+        "it",
+        "this",
+        "that",
+        "this one",
+        "that one",
+        "the one",
+        "the last",
+        "last one",
+        "the last one",
+        "the same",
+        "same one",
+        "the same one",
+        "the latest one",
+        "the previous one",
+    ];
+    const BEFORE_A_NOUN: [&str; 9] =
+        ["the", "this", "that", "last", "the last", "same", "the same", "the current", "the previous"];
+    let said = plain_words(name).join(" ");
+    let nouns: &[&str] = match kind {
+        NamedKind::Task => &["task", "todo", "to do"],
+        NamedKind::Subtask => &["subtask", "sub task", "step"],
+    };
+    let before = |noun: &&str| said.strip_suffix(noun).and_then(|before| before.strip_suffix(' '));
+    ALONE.contains(&said.as_str()) || nouns.iter().filter_map(before).any(|before| BEFORE_A_NOUN.contains(&before))
+}
+
+/// True if the word is one of the title's, or begins one.
+fn stands_in(word: &str, title: &[String]) -> bool {
+    let begins = word.chars().count() >= FEWEST_LETTERS;
+    title.iter().any(|of_title| of_title == word || begins && of_title.starts_with(word))
+}
+
+/// How near the words are to a title's, on the average; `None` if one of them is near to none.
+fn nearness(words: &[String], title: &[String]) -> Option<f64> {
+    let (mut sum, mut many) = (0.0, 0.0);
+    for word in words {
+        // Words of so different lengths cannot be near, and comparing letters takes its time.
+        let may_be_near = |of_title: &&String| {
+            let (one, other) = (word.chars().count(), of_title.chars().count());
+            one.min(other) * 4 >= one.max(other) * 3
+        };
+        let nearest = |of_title: &String| strsim::normalized_damerau_levenshtein(word, of_title);
+        let best = || title.iter().filter(may_be_near).map(nearest).fold(0.0, f64::max);
+        let best = if stands_in(word, title) { 1.0 } else { best() };
+        if best < NEAR {
+            return None;
+        }
+        sum += best;
+        many += 1.0;
+    }
+    Some(sum / many)
+}
+
+impl LookedUp<'_> {
+    /// The answer to a person whose name meant not exactly one thing; `None` if it did.
+    pub fn question(&self, name: &str, kind: NamedKind) -> Option<String> {
+        let name: String = name.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_REPEATED).collect();
+        match self {
+            Self::One(_) => None,
+            Self::Several(candidates, many) => {
+                let listed = listed(candidates, ", ");
+                let more = many.saturating_sub(candidates.len());
+                let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+                Some(format!("I found multiple items matching {name}, which one? {listed}{rest}"))
+            }
+            Self::Nothing(near) if near.is_empty() => Some(format!("I couldn't find a {} called {name}", kind.word())),
+            Self::Nothing(near) => {
+                Some(format!("I couldn't find a {} called {name}. Did you mean {}?", kind.word(), listed(near, " or ")))
+            }
+            Self::NoLastOne => Some(format!("Which {} do you mean?", kind.word())),
+        }
+    }
+}
+
+fn listed(candidates: &[Candidate<'_>], between: &str) -> String {
+    let one = |candidate: &Candidate<'_>| match candidate.of {
+        Some(task) => format!("#{} {} (in {task})", candidate.number, candidate.title),
+        None => format!("#{} {}", candidate.number, candidate.title),
+    };
+    candidates.iter().map(one).collect::<Vec<_>>().join(between)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! Tests of `domain::users`.
+
+use super::*;
+
+#[test]
+fn a_name_is_one_to_forty_characters_that_an_address_takes() {
+    for name in ["a", "Ana", "Ana María", "日本", &"x".repeat(40)] {
+        assert_eq!(valid_user_name(name), Ok(()), "{name}");
+    }
+    for name in ["", " a", "a ", "a/b", "a\nb", "a\0", &"x".repeat(41)] {
+        assert!(valid_user_name(name).is_err(), "{name:?}");
+    }
+    assert_eq!(user_key("ANA María"), user_key("ana marÍa"));
+}
+
+#[test]
+fn a_password_has_twelve_to_128_characters_whatever_they_are() {
+    for (length, taken) in [(0, false), (11, false), (12, true), (128, true), (129, false)] {
+        assert_eq!(valid_password(&"ß".repeat(length)).is_ok(), taken, "{length}");
+    }
+    let told = valid_password("secret").unwrap_err();
+    assert!(!told.contains("secret"), "{told}");
+}
+
+#[test]
+fn the_number_says_who_the_owner_is() {
+    assert_eq!(UserRole::of(UserId::OWNER), UserRole::Owner);
+    assert_eq!(UserRole::of(UserId(2)), UserRole::Member);
+    let reaches: Vec<_> = UserRole::ALL.iter().flat_map(|one| UserRole::ALL.iter().map(|least| one.reaches(*least))).collect();
+    assert_eq!(reaches, [true, true, false, true]);
+}

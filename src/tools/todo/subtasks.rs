@@ -1,0 +1,51 @@
+//! The functions over subtasks.
+
+use super::parameters::{AddSubtask, RenameSubtask, SubtaskNamed};
+use super::work::{Ended, Work};
+use crate::domain::SubtaskId;
+use crate::domain::todo::{SubtaskView, TaskView, complete_subtask, room_for_subtask, valid_title};
+
+/// The task with one of its subtasks changed; `None` takes it away, and the rest closes up.
+fn with(task: TaskView, id: SubtaskId, change: impl Fn(SubtaskView) -> Option<SubtaskView>) -> TaskView {
+    let change = |subtask: &SubtaskView| if subtask.id == id { change(subtask.clone()) } else { Some(subtask.clone()) };
+    let kept = task.in_order().into_iter().filter_map(change);
+    let subtasks = (0..).zip(kept).map(|(place, subtask)| SubtaskView { sort_order: place, ..subtask }).collect();
+    TaskView { subtasks, ..task }
+}
+
+pub(super) async fn complete(work: &mut Work<'_>, asked: &SubtaskNamed) -> Ended {
+    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref()).await?;
+    let message = complete_subtask(&task, &subtask)?;
+    let changed = work.change(&with(task, subtask.id, |one| Some(SubtaskView { completed: true, ..one }))).await?;
+    Ok(work.done(message, &changed))
+}
+
+pub(super) async fn rename(work: &mut Work<'_>, asked: &RenameSubtask) -> Ended {
+    let title = valid_title(&asked.new_name)?;
+    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref()).await?;
+    let message = format!("Renamed the subtask “{}” of “{}” to “{title}”.", subtask.title, task.title);
+    let renamed = with(task, subtask.id, |one| Some(SubtaskView { title: title.clone(), ..one }));
+    let renamed = work.change(&renamed).await?;
+    Ok(work.done(message, &renamed))
+}
+
+pub(super) async fn add(work: &mut Work<'_>, asked: &AddSubtask) -> Ended {
+    let title = valid_title(&asked.subtask_name)?;
+    let mut task = work.active_task(&asked.task_name).await?;
+    room_for_subtask(task.subtasks.len())?;
+    let numbers = work.unit.subtask_numbers(1).await?;
+    let last = task.subtasks.iter().map(|subtask| subtask.sort_order).max().unwrap_or(-1);
+    let message = format!("Added the subtask “{title}” to “{}”.", task.title);
+    let added = numbers.into_iter().map(|id| SubtaskView { id, title: title.clone(), completed: false, sort_order: last + 1 });
+    task.subtasks.extend(added);
+    let changed = work.change(&task).await?;
+    work.named(changed.id, changed.in_order().last().map(|subtask| subtask.id)).await?;
+    Ok(work.done(message, &changed))
+}
+
+pub(super) async fn remove(work: &mut Work<'_>, asked: &SubtaskNamed) -> Ended {
+    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref()).await?;
+    let message = format!("Removed the subtask “{}” from “{}”.", subtask.title, task.title);
+    let changed = work.change(&with(task, subtask.id, |_| None)).await?;
+    Ok(work.done(message, &changed))
+}
