@@ -1,11 +1,11 @@
-// What the panel asks of the HTTP interface, with a `fetch` of the test's own.
+// The page's questions to the HTTP interface, with a `fetch` of the test's own.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { createApi } = await load("api.js");
-const { createLists } = await load("lists.js");
+const { createApi } = await load("core/api.js");
+const { createLists } = await load("core/lists.js");
 
 function setUp(answers) {
   const asked = [];
@@ -97,13 +97,13 @@ test("only_what_a_person_looks_at_is_asked_for", () => {
   closed.changed(connected());
   assert.deepEqual(
     closed.loads.map(({ kind }) => kind),
-    ["capabilities", "tasks"],
+    ["capabilities", "tasks", "timer"],
   );
   const open = lists({ open: ["secrets", "usage"] });
   open.changed(connected());
   assert.deepEqual(
     open.loads.map(({ kind }) => kind),
-    ["capabilities", "secrets", "usage", "tasks"],
+    ["capabilities", "secrets", "usage", "tasks", "timer"],
   );
   closed.changed(connected({ elsewhere: { ids: [8] } }));
   assert.equal(closed.loads.at(-1).kind, "approvals", "where something waits elsewhere");
@@ -113,19 +113,19 @@ test("a_list_is_asked_for_again_when_something_changed_and_not_before", async ()
   const { loads, changed, dispatched } = lists({ open: ["usage"] });
   const state = connected();
   for (let times = 0; times < 3; times++) changed(state);
-  assert.equal(loads.length, 3);
+  assert.equal(loads.length, 4);
   for (const { resolve } of loads) resolve([]);
   await settled();
   changed(state);
-  assert.equal(loads.length, 3, "what the answer itself changed is no reason");
+  assert.equal(loads.length, 4, "what the answer itself changed is no reason");
   changed({ ...state, turns: new Map([[1, { state: "completed" }]]) });
-  assert.deepEqual([loads.length, loads.at(-1).kind], [4, "usage"]);
+  assert.deepEqual([loads.length, loads.at(-1).kind], [5, "usage"]);
   changed({ ...state, connection: { status: "offline" } });
   loads.at(-1).reject(new Error("gone"));
   await settled();
   assert.deepEqual(dispatched.at(-1), { type: "@list", kind: "usage", error: "gone" });
   changed(state);
-  assert.equal(loads.length, 7, "after a break everything is asked for again");
+  assert.equal(loads.length, 9, "after a break everything is asked for again");
 });
 
 test("changes_while_an_answer_is_under_way_are_one_more_question", async () => {

@@ -1,6 +1,6 @@
 // Runs in the browser, for `approval.test.mjs`: shows approvals the way the page does, and looks at what came of them.
 
-import "/components/approval.js";
+import "/ui/approval.js";
 import { FORBIDDEN_ELEMENTS, HOSTILE } from "./hostile.mjs";
 
 const foreign = document.body.dataset.foreign;
@@ -49,8 +49,8 @@ function hostileApproval(text) {
   return show(row({}, { tool: text, args, what: [`Runs ${text}`, text], why: text, capability: capability(text) }));
 }
 
-/** What the card itself is made of. */
-const OURS = "svg.icon, h3[id], .approval-form, .approval-form [id]";
+/** The elements that the card itself is made of. */
+const OURS = "svg.icon, h2[id], .approval-form, .approval-form [id]";
 
 function lookFor(card) {
   const found = [...card.querySelectorAll(FORBIDDEN_ELEMENTS)].filter((node) => !node.matches(OURS));
@@ -71,6 +71,7 @@ async function until(check, what) {
   throw new Error(`never happened: ${what}`);
 }
 
+const off = (button) => button.getAttribute("aria-disabled") === "true";
 const inCard = (card, testid) => card.querySelector(`[data-testid=${testid}]`);
 const decisions = [];
 addEventListener("decide", ({ detail }) => decisions.push(detail));
@@ -80,24 +81,38 @@ async function decide() {
   const card = show(row({}, { canAlways: true }));
   const approve = inCard(card, "approval-approve");
   checks.focus_stays_where_it_was = document.activeElement === document.body;
-  checks.approve_does_not_work_at_first = approve.disabled;
+  checks.approve_does_not_work_at_first = off(approve) && !approve.disabled;
+  const why = () => document.getElementById(approve.getAttribute("aria-describedby")).textContent;
+  checks.approve_says_why_it_does_not_work = why() !== "";
+  approve.focus();
+  checks.approve_takes_the_focus_before_it_works = document.activeElement === approve;
   approve.click();
   approve.dispatchEvent(new MouseEvent("click", { bubbles: true }));
   checks.a_click_too_early_decides_nothing = decisions.length === 0;
   card.scrollIntoView();
-  await until(() => !approve.disabled, "Approve works when the card was in sight");
-  checks.always_is_offered_where_it_means_something = !inCard(card, "approval-always").disabled;
+  // Pressed before it works, and let go after: meant for something else.
+  approve.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true }));
+  await until(() => !off(approve), "Approve works when the card was in sight");
+  approve.click();
+  checks.a_key_pressed_too_early_decides_nothing = decisions.length === 0;
+  checks.no_reason_is_left_once_it_works = why() === "";
+  const [deny] = [inCard(card, "approval-deny")];
+  const sameRow = Math.abs(deny.getBoundingClientRect().top - approve.getBoundingClientRect().top) < 4;
+  checks.deny_and_approve_stand_together = sameRow && deny.compareDocumentPosition(approve) === Node.DOCUMENT_POSITION_FOLLOWING;
+  const order = [...card.querySelectorAll(".approval-what, .approval-form, .exact")].map((node) => node.classList[0]);
+  checks.what_happens_then_the_buttons_then_the_text = order.join() === "approval-what,approval-form,code";
+  checks.always_is_offered_where_it_means_something = !off(inCard(card, "approval-always"));
   dispatchEvent(new Event("focus"));
-  checks.approve_rests_when_the_window_comes_to_the_front = approve.disabled;
-  await until(() => !approve.disabled, "Approve works again");
+  checks.approve_rests_when_the_window_comes_to_the_front = off(approve);
+  await until(() => !off(approve), "Approve works again");
   approve.click();
   checks.approve_decides = JSON.stringify(decisions.at(-1)) === '{"approval":5,"decision":"approve"}';
   card.data = row({ sending: "approve" }, { canAlways: true });
   checks.nothing_works_while_a_decision_is_under_way = [...card.querySelectorAll("button")]
     .filter((button) => /appro|deny/.test(button.dataset.testid))
-    .every((button) => button.disabled);
+    .every(off);
   card.data = row({ connected: false }, { canAlways: true });
-  checks.nothing_works_without_a_line = approve.disabled && inCard(card, "approval-deny").disabled;
+  checks.nothing_works_without_a_line = off(approve) && off(inCard(card, "approval-deny"));
   card.data = row({}, { canAlways: true });
   const reason = inCard(card, "approval-reason");
   checks.what_was_written_as_a_reason_survives =
@@ -124,24 +139,49 @@ async function decide() {
 }
 
 async function unread() {
-  // Taller than the window, and only its end was ever in sight.
+  // Taller than the window: its source is folded, and at first not even its beginning is in sight.
   document.body.replaceChildren();
   const source = Array.from({ length: 200 }, (_, line) => `let line${line} = ${line};`).join("\n");
   const space = document.createElement("div");
   space.style.height = "150vh";
   document.body.append(space);
-  const card = show(row({}, { capability: { ...capability("weather"), source, diff: null } }));
+  const card = show(row({}, { args: { name: "weather" }, capability: { ...capability("weather"), source, diff: null, differences: [] } }));
   const approve = inCard(card, "approval-approve");
-  approve.scrollIntoView({ block: "end" });
+  const checks = {};
+  const pre = [...card.querySelectorAll("pre")].find((each) => each.textContent.includes("line199"));
+  const end = card.lastElementChild.lastElementChild.lastElementChild;
+  end.scrollIntoView({ block: "end" });
   await until(() => card.textContent.includes("once the beginning"), "it says what is missing");
   await wait(1500);
-  const before = approve.disabled;
+  checks.approve_waits_until_the_beginning_was_read = off(approve);
+  checks.long_text_is_folded_and_whole = pre.clientHeight < pre.scrollHeight && pre.textContent === source;
+  checks.the_fold_says_how_much_there_is = inCard(card, "fold-open").textContent === "Show all 200 lines";
   card.scrollIntoView();
-  await until(() => card.arming.sees.beginning, "the beginning comes into sight");
-  approve.scrollIntoView({ block: "end" });
-  await until(() => !approve.disabled, "Approve works after the beginning was in sight");
-  return { approve_waits_until_the_beginning_was_read: before };
+  await until(() => !card.arming.unseen.has("beginning"), "the beginning comes into sight");
+  checks.the_buttons_are_in_sight_at_the_beginning = inSight(approve) && inSight(inCard(card, "approval-deny"));
+  end.scrollIntoView({ block: "end" });
+  await until(() => card.textContent.includes("folded text has been opened"), "it says that something is folded");
+  await wait(1500);
+  checks.approve_waits_until_what_is_folded_was_opened = off(approve) && card.dataset.armed === "rest";
+  inCard(card, "fold-open").click();
+  checks.opening_moves_the_focus_to_the_text = document.activeElement === pre && inCard(card, "fold-open") === null;
+  checks.what_is_opened_is_whole = pre.clientHeight >= pre.scrollHeight - 1;
+  card.scrollIntoView();
+  await wait(1500);
+  checks.approve_waits_until_the_end_was_in_sight = off(approve);
+  for (const each of card.querySelectorAll(".approval-end")) {
+    each.scrollIntoView({ block: "center" });
+    await until(() => each.hasAttribute("data-seen"), "a part is seen to its end");
+  }
+  await until(() => !off(approve), "Approve works after all of it was in sight");
+  checks.the_buttons_are_in_sight_at_the_end = inSight(approve) && inSight(inCard(card, "approval-deny"));
+  return checks;
 }
+
+const inSight = (node) => {
+  const { top, bottom } = node.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+};
 
 function shown() {
   const checks = {};
@@ -168,6 +208,7 @@ function shown() {
   const [bar, block] = copied.querySelector(".code").children;
   checks.the_copy_button_lies_over_nothing =
     bar.getBoundingClientRect().bottom <= block.getBoundingClientRect().top + 1;
+  checks.the_source_stands_there_once = [...card.querySelectorAll(".exact:not(.diff) code")].filter((each) => each.textContent.includes("adminU+202E")).length === 1;
   const diff = card.querySelector(".diff");
   checks.a_diff_says_by_sign_and_element_what_is_what =
     diff.querySelector("ins .diff-sign").textContent === "+" &&

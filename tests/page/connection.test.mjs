@@ -1,16 +1,18 @@
 // The connection and the outbox, with a socket and a clock of the test's own.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { Connection, pauseFor } = await load("connection.js");
-const { createStore } = await load("store.js");
-const { loadOutbox, MAX_MESSAGE_BYTES, newId, refusal, saveOutbox } = await load("outbox.js");
+const { Connection, pauseFor } = await load("core/connection.js");
+const { createStore } = await load("core/store.js");
+const { loadOutbox, MAX_MESSAGE_BYTES, newId, refusal, saveOutbox } = await load("core/outbox.js");
 
 function setUp() {
   const sockets = [];
   const timers = new Map();
+  const asked = [];
   let next = 0;
   class Socket {
     constructor(url) {
@@ -42,6 +44,7 @@ function setUp() {
     clock,
     random: () => 0,
     now: () => 0,
+    comeIn: () => asked.push("to come in"),
   });
   /** Lets the only pending timer run and says how long it waited. */
   const elapse = () => {
@@ -57,7 +60,7 @@ function setUp() {
     connection.sendMessage(entry);
   };
   connection.open();
-  return { connection, store, sockets, timers, elapse, send, socket: () => sockets.at(-1) };
+  return { asked, connection, store, sockets, timers, elapse, send, socket: () => sockets.at(-1) };
 }
 
 const hello = (last_seq = 0) => ({
@@ -251,6 +254,18 @@ test("ids_are_unique_with_and_without_a_secure_context", () => {
 test("what_cannot_be_sent_is_refused_with_a_reason_before_it_is_sent", () => {
   assert.equal(refusal("hi"), undefined);
   assert.equal(refusal("é".repeat(MAX_MESSAGE_BYTES / 2)), undefined);
-  assert.match(refusal("é".repeat(MAX_MESSAGE_BYTES / 2 + 1)), /257 KiB.*256/);
+  assert.match(refusal("é".repeat(MAX_MESSAGE_BYTES / 2 + 1)), /1089 KiB.*1088/);
   assert.match(refusal(" \n"), /nothing/);
+  const server = readFileSync(new URL("../../src/wire/mod.rs", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../static/core/outbox.js", import.meta.url), "utf8");
+  const most = /MAX_MESSAGE_BYTES(?:: usize)? = ([^;]+);/;
+  assert.equal(page.match(most)[1], server.match(most)[1], "the server takes as much as the page sends");
+});
+
+test("a_tab_that_is_not_let_in_any_more_asks_to_come_in_and_does_not_try_again", () => {
+  const { asked, send, socket, timers } = setUp();
+  send("kept");
+  socket().ends(1008);
+  assert.deepEqual(asked, ["to come in"]);
+  assert.equal(timers.size, 0);
 });

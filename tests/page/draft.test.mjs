@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { createDrafts, joined } = await load("draft.js");
+const { createDrafts, joined } = await load("chat/draft.js");
 
 function storage() {
   const kept = new Map();
@@ -48,6 +48,36 @@ test("each_conversation_has_its_own_and_going_to_and_fro_loses_none", () => {
   drafts.keep("for two");
   assert.equal(drafts.opened(1, "for two"), "for one");
   assert.equal(drafts.opened(2, "for one"), "for two");
+});
+
+const image = (data) => ({ media_type: "image/png", data, size: 3, name: "" });
+
+test("images_stay_with_the_conversation_they_were_added_in", () => {
+  const tab = storage();
+  const drafts = createDrafts(tab);
+  drafts.keepImages([image("AAAA")]);
+  drafts.opened(1, "");
+  assert.deepEqual(drafts.images(), [image("AAAA")], "those added before the greeting, too");
+  drafts.opened(2, "");
+  assert.deepEqual(drafts.images(), []);
+  drafts.keepImages([image("BBBB")]);
+  drafts.opened(1, "");
+  assert.deepEqual(drafts.images(), [image("AAAA")]);
+  assert.equal(drafts.images(), drafts.images(), "so that nothing is shown anew without need");
+  drafts.keepImages([]);
+  const reloaded = createDrafts(tab);
+  assert.deepEqual(reloaded.images(), []);
+  reloaded.opened(2, "");
+  assert.deepEqual(reloaded.images(), [image("BBBB")]);
+});
+
+test("images_that_the_storage_has_no_room_for_last_as_long_as_the_page", () => {
+  const drafts = createDrafts({ ...storage(), setItem: () => { throw new Error("full"); } });
+  drafts.opened(1, "");
+  drafts.keepImages([image("AAAA")]);
+  drafts.opened(2, "");
+  drafts.opened(1, "");
+  assert.deepEqual(drafts.images(), [image("AAAA")]);
 });
 
 test("a_draft_that_was_sent_is_gone", () => {

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { createEarlier } = await load("earlier.js");
-const { createStore } = await load("store.js");
-const { taskLists } = await load("view.js");
+const { createEarlier } = await load("chat/earlier.js");
+const { createStore } = await load("core/store.js");
+const { taskLists } = await load("core/entries.js");
 
 const said = (seq) => ({ type: "turn", turn: seq, state: "queued", origin: "message", content: `m${seq}`, conversation: 1, seq });
 

@@ -1,12 +1,12 @@
-// How tool calls, results, times and addresses are put into words.
+// How tool calls, results and addresses are put into words.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { argumentParts, decidingWords, decisionLine, failureLine, oneLine, resultView, summarize } = await load("format.js");
-const { dueIn } = await load("times.js");
-const { isInlineImage, safeHref } = await load("links.js");
+const { argumentParts, argumentView, decisionLine, resultView, summarize } = await load("core/format.js");
+const { decidingWords, oneLine } = await load("core/text.js");
+const { isInlineImage, safeHref } = await load("chat/links.js");
 
 test("each_tool_is_summed_up_in_its_own_words", () => {
   assert.equal(summarize("execute_sql", { query: "SELECT\n  1" }), "SELECT 1");
@@ -36,21 +36,30 @@ test("code_is_shown_as_code_and_the_rest_as_json", () => {
 
 test("rows_become_a_table_also_when_something_stands_beside_them", () => {
   const view = resultView('[{"a":1,"b":null},{"a":2.5,"c":{"d":1}}]');
-  assert.deepEqual(view.columns, [
-    { name: "a", numbers: true },
-    { name: "b", numbers: false },
-    { name: "c", numbers: false },
+  assert.deepEqual(view.columns, [{ name: "a" }, { name: "b" }, { name: "c" }]);
+  assert.deepEqual(view.rows, [
+    [1, null, null],
+    [2.5, null, { d: 1 }],
   ]);
-  assert.deepEqual(
-    view.rows[1].map((cell) => cell.text),
-    ["2.5", "", '{"d":1}'],
-  );
-  const wrapped = resultView('{"rows":[{"a":"x"}],"row_count":1}');
-  assert.deepEqual([wrapped.kind, wrapped.rest], ["table", { row_count: 1 }]);
+  const cut = resultView('{"rows":[{"b":"x","a":1}],"cut":"Only the first 1 of 9 rows are shown. Use LIMIT."}', {
+    columns: [{ name: "a", type: "int8" }, { name: "b", type: "text" }],
+    total: 9,
+  });
+  assert.deepEqual([cut.kind, cut.rows, cut.total], ["table", [[1, "x"]], 9], "columns stand as the server says, and words for the model are left out");
+  assert.equal(JSON.stringify(cut).includes("LIMIT"), false);
+  const none = resultView("[]", { columns: [{ name: "a", type: "int8" }], total: 0 });
+  assert.deepEqual([none.kind, none.rows], ["table", []]);
 });
 
-test("what_is_no_table_is_json_or_text", () => {
-  assert.equal(resultView('{"a":1}').kind, "json");
+test("several_statements_are_several_results_and_a_note_for_the_model_is_left_out", () => {
+  const { kind, views } = resultView('{"results":[[{"a":1}],{"row_count":2}],"note":"give the model this"}');
+  assert.deepEqual([kind, views.map((view) => view.kind)], ["several", ["table", "fields"]]);
+  assert.equal(resultView('{"results":[[{"a":1}]],"note":"n"}').kind, "table");
+});
+
+test("what_is_no_table_is_fields_json_or_text", () => {
+  assert.deepEqual(resultView('{"a":1,"b":null}'), { kind: "fields", fields: [["a", "1"], ["b", "–"]] });
+  assert.equal(resultView('{"a":{"b":1}}').kind, "json");
   assert.equal(resultView("[]").kind, "json");
   assert.equal(resultView("[1,2]").kind, "json");
   assert.equal(resultView("[{}]").kind, "json");
@@ -59,21 +68,12 @@ test("what_is_no_table_is_json_or_text", () => {
   assert.deepEqual(resultView("12345678901234567890"), { kind: "text", text: "12345678901234567890" });
 });
 
-test("a_failure_is_said_in_its_own_words", () => {
-  assert.equal(failureLine('{"error":"syntax_error","message":"unexpected }","line":3}'), "unexpected } (line 3)");
-  assert.equal(failureLine('{"error":"missing_function"}'), "missing_function");
-  assert.equal(failureLine("plain\nwords"), "plain words");
-});
-
-test("due_times_are_seen_from_now", () => {
-  const now = Date.parse("2030-01-01T00:00:00Z");
-  const at = (seconds) => dueIn(new Date(now + seconds * 1000).toISOString(), now);
-  assert.deepEqual(at(20), { text: "due in 20 s", overdue: false });
-  assert.equal(at(600).text, "due in 10 min");
-  assert.equal(at(7200).text, "due in 2 h");
-  assert.equal(at(864_000).text, "due in 10 days");
-  assert.deepEqual(at(-90), { text: "due 2 min ago", overdue: true });
-  assert.deepEqual(dueIn("garbage", now), { text: "garbage", overdue: false });
+test("arguments_are_a_table_and_what_is_code_stays_code", () => {
+  const { parts, fields } = argumentView({ n: 4, code: "let a;", deep: { a: [1] }, name: "x" });
+  assert.deepEqual(parts.map(({ label }) => label), ["code"]);
+  assert.deepEqual(fields, [["n", "4"], ["deep", '{"a":[1]}'], ["name", "x"]]);
+  assert.deepEqual(argumentView("{oops").fields, []);
+  assert.equal(argumentView([1]).parts[0].language, "json");
 });
 
 test("one_line_is_one_line_and_short", () => {
@@ -121,11 +121,12 @@ test("only_pictures_that_carry_their_own_bytes_are_shown", () => {
 });
 
 test("what_a_message_does_to_a_question_is_said_under_it", () => {
-  const words = { approve: ["CONFIRMAR", "CONFIRM"], deny: ["no"] };
-  const plain = "Said alone in this conversation, CONFIRMAR or CONFIRM approves, no refuses. A plain yes does not count here.";
+  const words = { approve: ["CONFIRMAR", "CONFIRM"], deny: ["CANCELAR", "CANCEL", "no", "nein"] };
+  const plain = "Said alone in this conversation, CONFIRM approves, CANCEL or no refuses. A plain yes does not count here.";
   assert.equal(decidingWords(words), plain);
   const declines = " Anything else you say here declines it, and the assistant hears it at once.";
   assert.equal(decidingWords({ ...words, others_decline: true }), plain + declines);
+  assert.match(decidingWords({ approve: ["ja", "jawohl"], deny: ["no"] }), /, ja or jawohl approves/, "words of no language that is known here");
   assert.equal(decidingWords({ approve: [], deny: [] }), "");
   assert.match(decisionLine({ state: "denied", channel: "instead" }), /^You denied this by saying something else/);
 });

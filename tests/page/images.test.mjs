@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { addressOf, base64, blindness, isImage, MAX_IMAGE_BYTES, readImages } = await load("images.js");
-const { loadOutbox, refusal, saveOutbox } = await load("outbox.js");
-const { createDrafts } = await load("draft.js");
+const { addressOf, base64, blindness, isImage, MAX_IMAGE_BYTES, readImages } = await load("core/images.js");
+const { loadOutbox, refusal, saveOutbox } = await load("core/outbox.js");
+const { createDrafts } = await load("chat/draft.js");
 
 const file = (bytes, type, name) => new File([new Uint8Array(bytes)], name, { type });
 const IMAGE = { media_type: "image/png", data: "AAEC", size: 3, name: "a.png" };

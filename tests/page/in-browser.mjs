@@ -29,10 +29,10 @@ const listen = (handler) =>
 const address = (server) => `http://127.0.0.1:${server.address().port}`;
 
 /**
- * What the module `harness` reports with a POST to `/report`, and in `asked` all that was asked of a foreign server, whose address the
- * page's `body` carries as `data-foreign`. `styles` are files of `static/`.
+ * The report of the module `harness`, made with a POST to `/report`, and in `asked` all that was asked of a foreign server, whose address the
+ * page's `body` carries as `data-foreign`. `styles` are files of `static/`; `headers` go with each answer.
  */
-export async function runInBrowser(harness, styles = []) {
+export async function runInBrowser(harness, styles = [], headers = {}) {
   assert.ok(browser, "CI has no Chromium; install the package `chromium`");
   const asked = [];
   const foreign = await listen((request, response) => {
@@ -53,7 +53,7 @@ export async function runInBrowser(harness, styles = []) {
     const file = pathname.startsWith("/harness/") ? join(HERE, pathname.slice(9)) : join(STATIC, pathname);
     try {
       const body = pathname === "/" ? page : readFileSync(file);
-      response.writeHead(200, { "content-type": TYPES[extname(pathname)] ?? "text/html" }).end(body);
+      response.writeHead(200, { ...headers, "content-type": TYPES[extname(pathname)] ?? "text/html" }).end(body);
     } catch {
       response.writeHead(404).end();
     }

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { initialState, isBusy, reduce } = await load("state.js");
-const { waiting } = await load("state-law.js");
-const { capabilityList, rows } = await load("view.js");
+const { initialState, isBusy, reduce } = await load("core/state.js");
+const { waiting } = await load("core/state-law.js");
+const { capabilityList } = await load("core/entries.js");
+const { rows } = await load("chat/view.js");
 
 const HELLO = {
   type: "hello",
@@ -226,23 +227,4 @@ test("a_list_that_cannot_be_read_keeps_what_was_known_and_says_why", () => {
   ]);
   assert.deepEqual(state.lists.secrets, { entries, error: "no" });
   assert.deepEqual(reduce(state, { type: "@list", kind: "secrets", entries: [] }).lists.secrets.error, undefined);
-});
-
-test("what waits in other conversations stands above this one, and goes when the server says so", () => {
-  const { tool, arguments: args, what, why } = PENDING;
-  const entry = { id: 8, conversation: 7, state: "pending", shown: { tool, arguments: args, what, why, can_always: false } };
-  const told = after([HELLO, ...numbered([QUEUED]), { type: "waiting", approvals: [8] }]);
-  assert.deepEqual(told.elsewhere.ids, [8]);
-  assert.equal(approvalRow(told), undefined, "nothing is shown before it is known what it is");
-  const known = reduce(told, { type: "@list", kind: "approvals", entries: [entry, { ...entry, id: 5, conversation: 1 }] });
-  assert.deepEqual(shape(known)[0], "approval:8:pending");
-  assert.equal(approvalRow(known).conversation, 7);
-  assert.deepEqual(approvalRow(known).shown.what, PENDING.what);
-
-  const pressed = reduce(known, { type: "@deciding", approval: 8, decision: "approve" });
-  assert.equal(approvalRow(pressed).sending, "approve");
-  const refused = reduce(pressed, { type: "error", content: "This approval was decided already." });
-  assert.equal(approvalRow(refused).sending, undefined);
-  assert.equal(approvalRow(reduce(pressed, { type: "waiting", approvals: [] })), undefined);
-  assert.deepEqual(reduce(known, HELLO).elsewhere.ids, [], "a new connection tells anew");
 });

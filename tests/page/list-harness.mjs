@@ -1,15 +1,21 @@
 // Runs in the browser, for `list.test.mjs`: puts texts that mean harm, DOMPurify's own among them, through the real message list, beside an
 // approval and the composer, and looks at what is left.
 
-import "/components/composer.js";
-import "/components/messages.js";
-import { createDrafts } from "/draft.js";
+// The list loads it when the first one waits; here every list is looked at at once.
+import "/ui/approval.js";
+import "/chat/composer.js";
+import "/chat/answer.js";
+import "/chat/message.js";
+import "/chat/messages.js";
+import "/chat/note.js";
+import "/chat/tool-card.js";
+import { createDrafts } from "/chat/draft.js";
 import { FORBIDDEN_ELEMENTS, HOSTILE } from "./hostile.mjs";
 import FIXTURES from "./vendor/dompurify-3.4.14-expect.mjs";
 
 const foreign = document.body.dataset.foreign;
 let pwned = 0;
-// What the fixtures would run.
+// The function that the fixtures would run.
 for (const name of ["pwned", "alert", "confirm", "prompt", "xss"]) window[name] = () => (pwned += 1);
 const errors = [];
 addEventListener("error", ({ message }) => errors.push(message));
@@ -50,9 +56,15 @@ function newList(name) {
   return { box, list, composer };
 }
 
+/** Makes every row: as a rule only those near what is in sight are. */
+function reveal(list) {
+  list.view.move(0, list.view.rows.length);
+  list.draw();
+}
+
 const show = (list, rows) => (list.data = { rows, hasEarlier: false, greeting: undefined });
 
-/** What is wrong with a list that was given these rows, in words. */
+/** The faults of a list that was given these rows, in words. */
 function wrong({ box, list, composer }, rows) {
   const found = [];
   if (!box.isConnected || !list.isConnected || !composer.querySelector("textarea")) found.push("the page is gone");
@@ -85,11 +97,13 @@ async function run() {
   const whole = newList("whole");
   const rows = all.flatMap(([name, text]) => [said(name, text), answered(name, text)]).concat(asked("whole", "DROP TABLE notes"));
   show(whole.list, rows);
+  reveal(whole.list);
   report("all in one list", wrong(whole, rows));
   // After a reload the list is made anew.
   whole.box.remove();
   const again = newList("again");
   show(again.list, rows);
+  reveal(again.list);
   report("all after a reload", wrong(again, rows));
   again.box.remove();
   // Each alone, as an answer that grows, beside an approval that holds the text.
@@ -143,7 +157,7 @@ function broken() {
   return checks;
 }
 
-/** What cannot be made safe is shown as the text it is, and what stands around it as ever. */
+/** A row that cannot be made safe is shown as the text it is, and those around it as ever. */
 function frames() {
   const one = newList("frames");
   show(one.list, [answered("a", "**before**\n\n<frameset>\n\n**after**"), answered("b", "next")]);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { runInBrowser, skip } from "./in-browser.mjs";
 
 test("the_message_list_in_a_real_browser", { skip, timeout: 300_000 }, async (t) => {
-  const result = await runInBrowser("list-harness.mjs", ["style.css", "style-messages.css", "style-approval.css"]);
+  const result = await runInBrowser("list-harness.mjs", ["tokens.css", "shell/base.css", "ui/ui.css", "ui/code.css", "chat/messages.css", "chat/composer.css", "ui/approval.css"]);
   assert.equal(result.failure, undefined);
   await t.test("no_text_takes_a_row_an_approval_or_the_composer_with_it", () => {
     assert.ok(result.fixtures >= 200 && result.tried > result.fixtures + 30, "the lists were tried");

@@ -11,3 +11,7 @@ register(`data:text/javascript,${encodeURIComponent(hook)}`);
 
 /** The module `file` of `static/`. */
 export const load = (file) => import(new URL(`../../static/${file}`, import.meta.url));
+
+// Modules that define elements can be loaded for the pure functions beside them; node has no elements.
+globalThis.HTMLElement ??= class {};
+globalThis.customElements ??= { define() {}, get() {} };

@@ -1,7 +1,8 @@
 // Runs in the browser, for `markdown.test.mjs`: shows every text, looks at what came of it, and reports.
 
-import "/components/message.js";
-import { renderMarkdown } from "/markdown.js";
+import "/chat/answer.js";
+import { renderMarkdown } from "/chat/markdown.js";
+import { codeNode, loadHighlighter } from "/ui/code.js";
 import { FORBIDDEN_ELEMENTS, HOSTILE } from "./hostile.mjs";
 
 const foreign = document.body.dataset.foreign;
@@ -32,7 +33,7 @@ function lookFor(host) {
 const PNG =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** What is not hostile: [name, text, a check of the shown nodes]. */
+/** Texts that are not hostile: [name, text, a check of the shown nodes]. */
 const PLAIN = [
   [
     "text_is_formatted",
@@ -124,7 +125,18 @@ const PLAIN = [
   ],
 ];
 
+/** Code that was there before the highlighter is coloured when that comes, and what was made of it meanwhile stays. */
+async function beforeTheHighlighter() {
+  const [early, marked] = [codeNode("const a = 1;", "js"), codeNode("const b = 2;", "js")];
+  marked.replaceChildren("const b", document.createElement("mark"));
+  const before = early.textContent === "const a = 1;" && early.childElementCount === 0;
+  await loadHighlighter();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  return before && early.querySelector(".hljs-keyword") !== null && early.textContent === "const a = 1;" && marked.querySelector("mark") !== null;
+}
+
 async function run() {
+  const early = { name: "code_before_the_highlighter_is_coloured_when_it_comes", ok: await beforeTheHighlighter() };
   const hostile = Object.entries(HOSTILE).map(([name, text]) => ({
     name,
     found: lookFor(show(text.replaceAll("FOREIGN", foreign))),
@@ -146,7 +158,7 @@ async function run() {
   document.body.append(control);
   control.innerHTML = HOSTILE["image with a handler"];
   for (let wait = 0; wait < 1200 && pwned === before; wait++) await new Promise((resolve) => setTimeout(resolve, 50));
-  return { hostile, plain, pwned: before, control: { ran: pwned > before } };
+  return { hostile, plain: [early, ...plain], pwned: before, control: { ran: pwned > before } };
 }
 
 const report = await run().catch((error) => ({ failure: String(error.stack) }));

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { runInBrowser, skip } from "./in-browser.mjs";
 
 test("markdown_in_a_real_browser", { skip, timeout: 300_000 }, async (t) => {
-  const result = await runInBrowser("markdown-harness.mjs", ["style-messages.css"]);
+  const result = await runInBrowser("markdown-harness.mjs", ["tokens.css", "ui/code.css", "chat/messages.css"]);
   assert.equal(result.failure, undefined);
   await t.test("hostile_markdown_leaves_nothing_forbidden_behind", () => {
     assert.ok(result.hostile.length >= 30, "the list was tried");

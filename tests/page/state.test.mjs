@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { initialState, isBusy, reduce } = await load("state.js");
-const { capabilityList, rows, taskLists } = await load("view.js");
+const { initialState, isBusy, reduce } = await load("core/state.js");
+const { capabilityList, taskLists } = await load("core/entries.js");
+const { rows } = await load("chat/view.js");
 
 const HELLO = {
   type: "hello",

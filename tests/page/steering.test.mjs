@@ -1,11 +1,11 @@
-// What is said into a running turn, and what a stop leaves: how the page shows it, whatever the order its frames come in.
+// Words said into a running turn, and what a stop leaves: how the page shows them, whatever the order its frames come in.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { initialState, reduce } = await load("state.js");
-const { rows } = await load("view.js");
+const { initialState, reduce } = await load("core/state.js");
+const { rows } = await load("chat/view.js");
 
 const HELLO = {
   type: "hello",

@@ -1,13 +1,14 @@
-// What text can hide is written out where it is approved; diffs are read line by line; Approve is armed only when all was in sight.
+// Characters that text can hide are written out where it is approved; diffs are read line by line; Approve is armed only when all was in sight.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { countHidden, diffLines, plainVisible, visiblePieces } = await load("visible.js");
-const { Arming, ARM_MS } = await load("arming.js");
-const { decisionLine, grantMarks, operationLine, compactNumber, costText } = await load("format.js");
-const { expiryLine } = await load("times.js");
+const { countHidden, diffLines, plainVisible, visiblePieces } = await load("core/visible.js");
+const { Arming, ARM_MS } = await load("ui/arming.js");
+const { decisionLine, grantMarks, operationLine } = await load("core/format.js");
+const { compactNumber, costText } = await load("core/text.js");
+const { expiryLine } = await load("core/times.js");
 
 test("characters_that_turn_or_hide_text_are_written_out", () => {
   for (const [hidden, mark] of [
@@ -106,7 +107,7 @@ test("approve_works_only_after_the_beginning_was_seen_and_the_button_stood_in_si
   arming.buttonSeen(true);
   assert.deepEqual([arming.armed, arming.reason, timers.size], [false, "unread", 0]);
   arming.buttonSeen(false);
-  arming.beginningSeen();
+  arming.partSeen("beginning");
   assert.deepEqual([arming.reason, timers.size], ["soon", 0]);
   arming.buttonSeen(true);
   assert.equal(arming.armed, false);
@@ -116,7 +117,7 @@ test("approve_works_only_after_the_beginning_was_seen_and_the_button_stood_in_si
 
 test("approve_stops_working_when_the_button_or_the_page_leaves_sight_and_when_the_window_comes_to_the_front", () => {
   const { arming, timers, elapse } = armed();
-  arming.beginningSeen();
+  arming.partSeen("beginning");
   for (const leave of [() => arming.buttonSeen(false), () => arming.pageSeen(false)]) {
     arming.buttonSeen(true);
     arming.pageSeen(true);

@@ -1,0 +1,89 @@
+// Events as sentences for a person. Pure: an event as it was recorded, and what is said of it here.
+
+import { operationLine, summarize } from "../core/format.js";
+import { oneLine } from "../core/text.js";
+import { approvals } from "../ui/approval-words.js";
+import { said as all } from "./words.js";
+
+const { said } = all;
+/** The one who answers if no model does. */
+const CONTROLLER = "level3";
+/** Texts of an event that stand under its sentence. */
+const TEXT = 300;
+
+/**
+ * `{ said, text, tone, limit }` of an event (`{ kind, … }`). `told` is what the server says of it: of outcomes it knows more. `tone` is `failed` (it
+ * ended the turn), `slip` (the turn went on), `waits` or `unknown`; `limit` is the budget that ended the turn, such as `turn.steps`.
+ */
+export function sentenceOf(event, told = "") {
+  const make = Object.hasOwn(SENTENCES, event.kind) ? SENTENCES[event.kind] : undefined;
+  const { text = "", ...rest } = make?.(event, told) ?? { said: told || said.other };
+  return { ...rest, text: oneLine(text, TEXT) };
+}
+
+const SENTENCES = {
+  // The words that wake the assistant for a task are for the model.
+  turn_queued: ({ origin, content }) => ({ said: said.turn_queued[origin] ?? said.turn_queued.message, text: origin === "message" ? content : "" }),
+  turn_started: ({ fence }) => ({ said: fence > 1 ? said.turn_again(fence) : said.turn_started }),
+  turn_resumed: ({ content }) => ({ said: said.turn_resumed, text: content ?? "" }),
+  turn_ended: ({ state, reason }) => ({ said: said.turn_ended[state] ?? said.other, text: reason ?? "", tone: state === "failed" ? "failed" : undefined }),
+  turn_steered: ({ content }) => ({ said: said.turn_steered, text: content }),
+  steering_shown: () => ({ said: said.steering_shown }),
+  step_answered: answered,
+  answer_broken_off: ({ model }) => ({ said: said.broke(model), tone: "slip" }),
+  tool_call_proposed: ({ request: { name, arguments: args } }) => ({ said: said.proposed(name), text: summarize(name, argumentsOf(args)) }),
+  proposal_classified: ({ answered: is, classification }) => ({ said: is ? said.classified(classification.requires_confirmation) : said.notClassified }),
+  tool_call_ended: ({ name, outcome }, told) => ({
+    said: told || said.ended(name, outcome.ok),
+    text: name,
+    tone: outcome.account?.uncertain ? "unknown" : outcome.ok ? undefined : "slip",
+  }),
+  call_undone: ({ rows }) => ({ said: said.undone(rows) }),
+  approval_requested: ({ shown }) => ({ said: said.requested, text: (shown?.what ?? []).join(" "), tone: "waits" }),
+  approval_decided: ({ state, channel, reason }) => {
+    const by = state === "approved" || state === "denied" ? approvals.by[channel] : undefined;
+    return { said: `${[said.decided[state] ?? state, by].filter(Boolean).join(", ")}.`, text: reason ?? "" };
+  },
+  operation_recorded: ({ power, state, request }) => ({
+    said: `${said.power[power] ?? power} ${said.operation[state] ?? state}.`,
+    text: request ? operationLine({ power, request }) : "",
+    tone: { failed: "slip", unknown: "unknown" }[state],
+  }),
+  task_changed: ({ task, deleted }) => ({ said: (deleted ? said.task.deleted : (said.task[task.status] ?? said.task.pending))(task.title) }),
+  tasks_fired: (_event, told) => ({ said: told || said.fired }),
+  tasks_held: (_event, told) => ({ said: told || said.held, tone: "waits" }),
+  task_broken_down: ({ subtasks }) => ({ said: said.brokenDown(subtasks.length), text: subtasks.join(", ") }),
+  item_named: ({ task, subtask }) => ({ said: said.named(task, subtask) }),
+  timer_changed: ({ timer, over }) => ({ said: over ? said.timerOver : (said.timer[timer.state] ?? said.other) }),
+  reminder_given: ({ title, late }) => ({ said: late ? said.remindedLate : said.reminded, text: title }),
+  begun_anew: () => ({ said: said.begunAnew }),
+  capability_installed: ({ name, version }) => ({ said: said.installed(name, version) }),
+  capability_changed: ({ name, version, enabled }) => ({ said: enabled ? said.live(name, version) : said.disabled(name) }),
+};
+
+function answered({ model, finish_reason: why, content, last, unproven }) {
+  if (model === CONTROLLER) {
+    // Orders given by hand are calls without a word of a model.
+    if (why === "tool_calls") return { said: said.turn_queued.command };
+    if (why !== "limit") return { said: said.own, text: content, tone: "failed" };
+    return { said: said.limit, text: content, tone: "waits", limit: limitOf(content) };
+  }
+  if (why === "stopped_by_user") return { said: said.stopped(model), text: content };
+  if (unproven) return { said: (last ? said.unproven : said.taken)(model), text: content };
+  if (last) return { said: said.answered(model), text: content };
+  return { said: (why === "tool_calls" ? said.asks : said.wroteOn)(model), text: content };
+}
+
+/** The budget that a sentence about a reached limit names last, or `undefined` if it names none. */
+export function limitOf(text) {
+  return [...text.matchAll(/`((?:turn|conversation|day|tasks)\.[a-z_]+)`/g)].at(-1)?.[1];
+}
+
+/** Arguments as a model wrote them: read if they can be. */
+export function argumentsOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

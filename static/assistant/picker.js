@@ -1,0 +1,37 @@
+// Lea and Law side by side: who is who, and the way to each.
+
+import { addressOf } from "../core/address.js";
+import { h } from "../core/dom.js";
+import { CHARACTERS } from "../core/characters.js";
+import { button } from "../ui/button.js";
+import { errorState } from "../ui/states.js";
+import { said } from "./words.js";
+
+/** The picker: `{ node, show(allowances) }`. `missing` is a name under which there is nobody. */
+export function picker(missing) {
+  const cards = CHARACTERS.map((name) => card(name));
+  const reason = h("p", { class: "character-reason", id: "no-voice" }, said.noVoice);
+  cards[1].append(voiceButton(), reason, wayTo("law", "quiet"));
+  cards[0].append(wayTo("lea", "button primary"));
+  const node = h(
+    "div",
+    { class: "sheet", "data-testid": "picker" },
+    missing === undefined ? "" : errorState(said.nobody(missing)),
+    h("header", { class: "picker-head" }, h("h2", {}, said.who), h("p", {}, said.whoHelp)),
+    h("div", { class: "characters" }, cards),
+  );
+  const show = (allowances) => (reason.textContent = allowances?.voice === false ? said.noVoiceTier : said.noVoice);
+  return { node, show };
+}
+
+function card(name) {
+  const samples = said.samples[name].map((text) => h("li", {}, `“${text}”`));
+  const id = `character-${name}`;
+  const look = h("span", { class: "character-look", "aria-hidden": "true" }, said.looks[name]);
+  return h("article", { class: "character", "data-character": name, "aria-labelledby": id }, look, h("h3", { id }, said.names[name]), h("p", {}, said.natures[name]), h("ul", { class: "character-samples", lang: "en" }, samples));
+}
+
+const wayTo = (name, look) => h("a", { class: look, href: addressOf("assistant", name), "data-testid": `choose-${name}` }, said.write[name]);
+
+/** It is found with Tab, and says why it does not work. */
+const voiceButton = () => button(said.call, () => undefined, { "aria-disabled": "true", "aria-describedby": "no-voice", "data-testid": "talk-law" });

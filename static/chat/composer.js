@@ -1,0 +1,223 @@
+// The place to write: a field that grows, Send, Stop, and suggestions.
+
+import { h, icon, keyed } from "../core/dom.js";
+import { joined } from "./draft.js";
+import { refusal } from "../core/outbox.js";
+import { words } from "../core/words.js";
+import { Attachments } from "./attachments.js";
+
+const said = words.talk;
+const SEND_ICON = "M10 16V4M5 9l5-5 5 5";
+/** How many there are: ids are for the whole page. */
+let made = 0;
+const STOP_ICON = "M6 6h8v8H6z";
+
+/**
+ * `<l3-composer>`: `data = { busy, stopping, waits, words, declines, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
+ * `send-message` (detail: `{ content, steer, images }`) and `stop-turns`.
+ */
+export class Composer extends HTMLElement {
+  connectedCallback() {
+    made += 1;
+    const nth = made > 1 ? `-${made}` : "";
+    this.with = new Attachments({
+      changed: () => (this.warn(), this.changed()),
+      suggest: (text) => (this.write(joined(this.text.value, text)), this.text.focus()),
+      focus: () => this.text.focus(),
+    });
+    this.text = h("textarea", {
+      id: `composer-text${nth}`,
+      "data-testid": "composer",
+      rows: "1",
+      dir: "auto",
+      placeholder: said.placeholder,
+      "aria-label": said.message,
+      "aria-describedby": `composer-hint${nth}`,
+      autocomplete: "off",
+      enterkeyhint: "send",
+    });
+    this.sendButton = h(
+      "button",
+      { type: "submit", class: "send", "data-testid": "send", disabled: true },
+      icon(SEND_ICON, said.send),
+    );
+    const stop = () => this.dispatchEvent(new CustomEvent("stop-turns", { bubbles: true }));
+    this.steerButton = h(
+      "button",
+      { type: "button", class: "steer", "data-testid": "steer", hidden: true, onclick: () => this.submit(true) },
+      said.steer,
+    );
+    this.stopButton = h(
+      "button",
+      { type: "button", class: "stop", "data-testid": "stop", hidden: true, onclick: stop },
+      icon(STOP_ICON),
+      h("span", {}, said.stop),
+    );
+    this.note = h("p", { class: "images-note", role: "status", hidden: true, "data-testid": "images-note" });
+    this.hint = h("p", { id: `composer-hint${nth}`, class: "hint" });
+    this.chips = h("div", { class: "chips", role: "group", "aria-label": said.suggestions });
+    const buttons = [this.steerButton, this.stopButton, this.sendButton];
+    const form = h("form", {}, this.with.button, this.with.input, this.text, h("div", { class: "composer-buttons" }, buttons));
+    this.append(this.chips, this.with.strip, this.note, form, this.hint);
+
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    form.addEventListener("click", (event) => event.target === form && this.text.focus());
+    this.with.input.addEventListener("change", () => {
+      this.add([...this.with.input.files]);
+      this.with.input.value = "";
+    });
+    this.text.addEventListener("paste", (event) => {
+      const files = [...(event.clipboardData?.files ?? [])];
+      if (files.length === 0) return;
+      event.preventDefault();
+      this.add(files);
+    });
+    this.text.addEventListener("keydown", (event) => this.keyPressed(event));
+    this.text.addEventListener("input", () => this.changed());
+    if (matchMedia("(hover: hover)").matches) this.text.focus();
+  }
+
+  /** The keeper of drafts; what was kept comes back into the field. */
+  set drafts(drafts) {
+    this.kept = drafts;
+    const text = drafts.text();
+    this.with.drafts = drafts;
+    this.write(text);
+  }
+
+  /** Adds images and text files; what is not taken is said. */
+  async add(files) {
+    const problems = await this.with.add(files);
+    if (problems.length > 0) this.say(problems.join(" "), true);
+    this.text.focus();
+  }
+
+  /** Says beforehand that the model cannot see. Nothing is forbidden: another model may be in use when the message is read. */
+  warn() {
+    const blind = this.shown?.blind;
+    this.with.button.title = blind ? `${words.chat.files}. ${blind}` : words.chat.files;
+    const text = this.with.images.length > 0 ? (blind ?? "") : "";
+    if (this.note.textContent !== text) this.note.textContent = text;
+    this.note.hidden = text === "";
+  }
+
+  set data(data) {
+    this.shown = data;
+    const { busy, stopping, connected, suggestions, conversation } = data;
+    if (conversation !== undefined) {
+      const text = this.kept.opened(conversation, this.text.value);
+      this.with.refresh();
+      if (text !== this.text.value) this.write(text);
+    }
+    this.stopButton.hidden = this.leave(this.stopButton, !busy);
+    this.stopButton.disabled = this.leave(this.stopButton, stopping || !connected);
+    this.stopButton.lastElementChild.textContent = stopping ? said.stopping : said.stop;
+    const rows = suggestions.map((text) => ({ key: text, text }));
+    keyed(this.chips, rows, ({ text }) =>
+      h("button", { type: "button", class: "chip", onclick: () => this.send(text, false) }, text),
+    );
+    this.chips.hidden = rows.length === 0;
+    this.warn();
+    this.explain();
+  }
+
+  /** Before a button goes, or works no more: it does not take the focus with it. A finger that pressed it wants no keyboard on the screen. */
+  leave(button, isOff) {
+    if (isOff && document.activeElement === button && button.matches(":focus-visible")) this.text.focus();
+    return isOff;
+  }
+
+  keyPressed(event) {
+    // While an input method composes a word, Enter chooses it; 229 is what older browsers say then.
+    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    const busy = this.shown?.busy === true;
+    if (event.shiftKey && !busy) return; // a new line
+    event.preventDefault();
+    // While a turn runs, Shift + Enter has another meaning, so a new line has another key.
+    if (event.altKey && busy) this.newLine();
+    else this.submit(event.shiftKey);
+  }
+
+  newLine() {
+    const { selectionStart, selectionEnd } = this.text;
+    this.text.setRangeText("\n", selectionStart, selectionEnd, "end");
+    this.changed();
+  }
+
+  /** Sends what is written; with `steer`, the running turn is shown it and it does not wait its turn. */
+  async submit(steer = false) {
+    const written = this.text.value.trim();
+    // At once if there are none: what is written must not be sent twice.
+    const content = this.with.files.length > 0 ? await this.with.withFiles(written) : written;
+    if (this.text.value.trim() !== written) return;
+    const reason = refusal(content, this.with.images.length);
+    if (reason) {
+      if (content !== "") this.say(reason, true);
+      return;
+    }
+    const { images } = this.with.take();
+    this.write("");
+    this.send(content, steer, images);
+  }
+
+  send(content, steer, images = []) {
+    this.dispatchEvent(new CustomEvent("send-message", { bubbles: true, detail: { content, steer, images } }));
+  }
+
+  /** Puts a message back into the field, in front of what was begun meanwhile. */
+  giveBack(content, images = []) {
+    this.with.giveBack(images);
+    this.write(joined(content, this.text.value));
+  }
+
+  /** Puts `content` into the field, for writing on. */
+  write(content) {
+    this.text.value = content;
+    this.changed();
+  }
+
+  changed() {
+    if (!this.sendButton) return;
+    this.sendButton.disabled = this.leave(this.sendButton, this.isEmpty());
+    this.kept?.keep(this.text.value);
+    if (!CSS.supports("field-sizing", "content")) {
+      this.text.style.height = "auto";
+      this.text.style.height = `${this.text.scrollHeight}px`;
+    }
+    this.explain();
+  }
+
+  isEmpty() {
+    return this.text.value.trim() === "" && this.with.isEmpty;
+  }
+
+  explain() {
+    if (!this.shown) return;
+    const writes = this.text.value !== "" || !this.with.isEmpty;
+    // While a question waits, whatever is said goes into its turn.
+    this.steerButton.hidden = this.leave(this.steerButton, !this.shown.busy || this.isEmpty() || this.shown.declines);
+    this.hint.classList.toggle("waiting", this.shown.waits > 0);
+    if (this.shown.waits > 0) {
+      this.say(
+        this.shown.waits === 1
+          ? `${this.shown.declines ? said.questionWaits : said.approvalWaits} ${this.shown.words}`.trim()
+          : said.approvalsWait,
+      );
+      return;
+    }
+    if (this.shown.busy && writes)
+      this.say(said.keysBusy);
+    else if (writes) this.say(said.keys);
+    else this.say(said.standing);
+  }
+
+  say(text, wrong = false) {
+    if (this.hint.textContent !== text) this.hint.textContent = text;
+    this.hint.classList.toggle("wrong", wrong);
+  }
+}
+
+customElements.define("l3-composer", Composer);

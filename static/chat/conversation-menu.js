@@ -1,0 +1,72 @@
+// Actions on a conversation: rename, pin, put away, delete.
+
+import { words } from "../core/words.js";
+import { ask } from "../ui/dialog.js";
+import { field, input } from "../ui/forms.js";
+import { openMenu } from "../ui/menu.js";
+import { toast } from "../ui/toast.js";
+
+const said = words.conversations;
+
+/** Opens the menu of a conversation at `anchor`. `entry` has `context`, and `reload()` for after a change. */
+export function conversationMenu(anchor, row, { context, reload }) {
+  const { id, title, pinned, archived, main } = row;
+  const { api } = context.session;
+  const name = title || said.untitled;
+  const change = async (changes) => {
+    try {
+      await api.changeConversation(id, changes);
+    } catch (error) {
+      toast(error.message);
+    }
+    reload();
+  };
+  const putAway = async () => {
+    await change({ archived: true });
+    toast(said.archivedToast, { undo: said.undo, action: () => change({ archived: false }) });
+  };
+  const entries = [
+    { text: said.rename, action: () => rename(api, row, reload) },
+    { text: pinned ? said.unpin : said.pin, action: () => change({ pinned: !pinned }) },
+    { text: archived ? said.unarchive : said.archive, action: archived ? () => change({ archived: false }) : putAway },
+  ];
+  if (!main) entries.push({ text: said.remove, kind: "danger", action: () => remove(context, id, name, reload) });
+  openMenu(anchor, entries);
+}
+
+function rename(api, { id, title }, reload) {
+  const text = input({ value: title, maxlength: "200" });
+  ask({
+    title: said.renameTitle,
+    control: field(said.title, text, said.titleHelp).node,
+    yes: words.say.save,
+    action: async () => {
+      await api.changeConversation(id, { title: text.value.trim() });
+      reload();
+    },
+  });
+  text.select();
+}
+
+/** The server says what deleting would do, before a person decides. */
+async function remove(context, id, name, reload) {
+  const { api, store } = context.session;
+  let told = "";
+  try {
+    const { said: done } = await api.removeConversation(id, false);
+    told = done ?? "";
+  } catch (error) {
+    told = error.message;
+  }
+  ask({
+    title: said.removeTitle(name),
+    text: told,
+    yes: said.remove,
+    kind: "danger",
+    action: async () => {
+      await api.removeConversation(id, true);
+      if (store.getState().shown === id) context.go("chat");
+      reload();
+    },
+  });
+}

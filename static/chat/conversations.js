@@ -1,0 +1,240 @@
+// The list of conversations: search, a new one, and each with what it does and what can be done with it.
+
+import { h, keyed } from "../core/dom.js";
+import { set, setting } from "../core/settings.js";
+import { openTurns } from "../core/state-parts.js";
+import { waiting } from "../core/state-law.js";
+import { words } from "../core/words.js";
+import { mainState } from "../core/workspace.js";
+import { button, iconButton } from "../ui/button.js";
+import { groupedRows } from "./grouping.js";
+
+const SEARCH_MS = 150;
+const said = words.conversations;
+
+/** `<l3-conversations>`: `connect(context)`, then `data = workspace`. Sends `new-chat`. */
+export class Conversations extends HTMLElement {
+  connectedCallback() {
+    this.setAttribute("role", "complementary");
+    this.setAttribute("aria-label", said.list);
+    this.more = [];
+    this.rows = h("nav", { class: "conversation-rows", "aria-label": said.list, "data-testid": "conversations" });
+    this.empty = h("p", { class: "none", hidden: true });
+    this.next = button(said.more, () => this.loadMore(), { kind: "quiet", hidden: true });
+    this.search = h("input", {
+      type: "search",
+      class: "input",
+      placeholder: said.search,
+      "aria-label": said.searchLabel,
+      autocomplete: "off",
+      "data-testid": "conversation-search",
+    });
+    this.search.addEventListener("input", () => this.searched());
+    this.archive = button(said.archived, () => this.showArchived(), { kind: "quiet", "aria-pressed": "false" });
+    const fresh = button(said.new, () => this.say("new-chat"), { icon: "plus", "data-testid": "new-chat" });
+    const leave = () => (this.fold(true), this.opener.focus());
+    const shut = iconButton("close", said.hide, leave, { class: "icon-button list-close" });
+    const back = iconButton("back", words.say.back, leave, { class: "icon-button list-back", "data-testid": "list-back" });
+    this.panel = h("div", { class: "conversation-panel", id: "conversation-list" });
+    this.panel.append(h("div", { class: "conversation-head" }, back, fresh, shut), this.search, this.rows, this.empty, this.next, this.archive);
+    this.opener = iconButton("list", said.show, () => this.fold(!this.isFolded()), {
+      "data-testid": "list-open",
+      "aria-controls": "conversation-list",
+    });
+    this.veil = h("div", { class: "conversation-veil" });
+    this.veil.addEventListener("click", () => this.fold(true));
+    this.replaceChildren(this.veil, this.panel);
+    this.wide = matchMedia("(min-width: 64.01rem)");
+    this.wide.addEventListener("change", () => this.adopt());
+    this.adopt();
+    addEventListener("fold-list", () => this.fold(!this.isFolded()));
+    addEventListener("search-conversations", () => {
+      this.fold(false);
+      this.search.focus();
+    });
+    this.addEventListener("keydown", (event) => this.pressed(event));
+  }
+
+  /** The list's way to the server, and the way to a conversation. */
+  connect(context) {
+    this.context = context;
+    context.session.lists.load("conversations");
+    addEventListener("visibilitychange", () => !document.hidden && this.reload());
+  }
+
+  reload() {
+    this.more = [];
+    this.after = undefined;
+    this.context.session.lists.load("conversations");
+    if (this.away) this.loadArchived();
+  }
+
+  /** Shows those that were put away in place of the others, or the others again. */
+  async showArchived() {
+    if (this.away) this.away = undefined;
+    else await this.loadArchived();
+    this.archive.setAttribute("aria-pressed", String(Boolean(this.away)));
+    this.show();
+  }
+
+  async loadArchived() {
+    const answer = await this.context.session.api.conversations({ archived: true }).catch(() => undefined);
+    if (answer) this.away = answer.conversations;
+    this.show();
+  }
+
+  set data(workspace) {
+    this.workspace = workspace;
+    const mark = activityMark(workspace);
+    const list = mainState(workspace).lists.conversations;
+    // While an answer is written nothing of it is shown here.
+    if (mark === this.mark && list === this.listed && workspace.shown === this.current) return;
+    if (this.mark !== undefined && mark !== this.mark) this.reload();
+    Object.assign(this, { mark, listed: list, current: workspace.shown });
+    this.show();
+  }
+
+  /** The title of a conversation, as far as it is known. */
+  titleOf(conversation) {
+    return this.entries().find(({ id }) => id === conversation)?.title || undefined;
+  }
+
+  entries() {
+    const { conversations = [] } = this.workspace ? (mainState(this.workspace).lists.conversations?.entries ?? {}) : {};
+    const known = new Set(conversations.map(({ id }) => id));
+    return [...conversations, ...this.more.filter(({ id }) => !known.has(id))];
+  }
+
+  show() {
+    if (!this.workspace || !this.context) return;
+    const { shown } = this.workspace;
+    const { entries, error } = mainState(this.workspace).lists.conversations ?? {};
+    const list = this.found ?? groupedRows(this.away ?? this.entries(), Date.now());
+    const at = [...this.rows.children].findIndex((node) => node.contains(document.activeElement));
+    keyed(this.rows, list.map((row) => ({ ...row, current: row.id === shown && row.kind === "conversation" })), (row) => this.make(row));
+    // One that was deleted or put away leaves the focus on the next one.
+    if (at !== -1 && !this.rows.contains(document.activeElement)) ([...this.rows.children].slice(at).find((node) => node.querySelector("a")) ?? this).querySelector("a, input").focus();
+    const nothing = this.found ? (this.problem ?? said.nothingFound(this.search.value.trim())) : (error ?? said.none);
+    this.empty.textContent = nothing;
+    this.empty.hidden = list.length > 0 || (!this.found && entries === undefined && !error);
+    this.after ??= entries?.next;
+    this.next.hidden = Boolean(this.found ?? this.away) || !(this.after ?? entries?.next);
+  }
+
+  make(row) {
+    if (row.kind === "group") return h("h2", { class: "conversation-group" }, said[row.group]);
+    const entry = document.createElement(row.kind === "found" ? "l3-found" : "l3-conversation");
+    entry.context = this.context;
+    entry.reload = () => this.reload();
+    return entry;
+  }
+
+  async loadMore() {
+    try {
+      const { conversations, next } = await this.context.session.api.conversations({ after: this.after });
+      this.more = [...this.more, ...conversations];
+      this.after = next ?? "";
+      this.show();
+    } catch (error) {
+      this.empty.hidden = false;
+      this.empty.textContent = error.message;
+    }
+  }
+
+  /** Looks for what was typed, a moment after the last key. An answer that comes too late is dropped. */
+  searched() {
+    clearTimeout(this.waits);
+    const text = this.search.value.trim();
+    if (text === "") {
+      this.found = undefined;
+      this.show();
+      return;
+    }
+    this.waits = setTimeout(async () => {
+      const asked = this.context.session.api.search(text).catch((error) => ({ found: [], error: error.message }));
+      const [answer, { searchRows }] = await Promise.all([asked, import("./found.js")]);
+      if (this.search.value.trim() !== text) return;
+      this.found = searchRows(answer.found);
+      this.problem = answer.error;
+      this.show();
+    }, SEARCH_MS);
+  }
+
+  pressed(event) {
+    if (event.key === "Escape" && (this.search.value !== "" || !this.wide.matches)) {
+      event.preventDefault();
+      if (this.search.value === "") {
+        this.fold(true);
+        this.opener.focus();
+      }
+      this.search.value = "";
+      this.searched();
+      return;
+    }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const links = [this.search, ...this.rows.querySelectorAll("a")];
+    const at = links.indexOf(document.activeElement);
+    links[Math.min(Math.max(at + step, 0), links.length - 1)].focus();
+  }
+
+  isFolded() {
+    return this.dataset.folded === "true";
+  }
+
+  /** Beside the column the list is there unless it was folded away; over it, it is shown when asked for. */
+  adopt() {
+    this.fold(this.wide.matches ? setting("listFolded", false) : true, false);
+  }
+
+  fold(folded, isChosen = true) {
+    this.dataset.folded = String(folded);
+    this.opener.setAttribute("aria-expanded", String(!folded));
+    if (isChosen && this.wide.matches) set("listFolded", folded);
+    this.watch?.destroy();
+    // Over the column it goes when a phone goes back.
+    this.watch = folded || this.wide.matches || !globalThis.CloseWatcher ? undefined : new CloseWatcher();
+    if (this.watch) this.watch.onclose = () => this.fold(true);
+    if (isChosen && !folded && !this.wide.matches) this.search.focus();
+  }
+
+  /** A conversation was chosen: what lies over the column goes. */
+  close() {
+    if (!this.wide.matches) this.fold(true, false);
+  }
+
+  say(type) {
+    this.dispatchEvent(new CustomEvent(type, { bubbles: true }));
+  }
+}
+
+/** Another text when something happened that changes the list: a turn came or ended, something waits or was decided. */
+function activityMark({ states, main }) {
+  const marks = [...states].map(([id, state]) => {
+    return `${id} ${state.turns.size} ${openTurns(state.turns).length} ${waiting(state).length}`;
+  });
+  const { connection, elsewhere } = states.get(main);
+  return `${connection.status} ${elsewhere.ids.join()} ${marks.join()}`;
+}
+
+/** `<l3-conversation>`: one entry; `data` is a row of `groupedRows`. */
+export class ConversationEntry extends HTMLElement {
+  set data(row) {
+    const { id, title, running, waiting: waits, current } = row;
+    const name = title || said.untitled;
+    const state = waits ? "waits" : running ? "runs" : "";
+    const link = h("a", { href: `#chat/${id}`, "aria-current": current ? "true" : undefined, title: name });
+    link.append(h("span", { class: "conversation-title", dir: "auto" }, name));
+    if (state)
+      link.append(h("span", { class: "conversation-state", "data-state": state }, h("span", { class: "visually-hidden" }, said[waits ? "waiting" : "running"])));
+    const menu = async (anchor) => (await import("./conversation-menu.js")).conversationMenu(anchor, row, this);
+    const open = iconButton("more", said.menu(name), menu, { "aria-haspopup": "menu" });
+    const had = this.contains(document.activeElement) ? document.activeElement.nodeName : undefined;
+    this.replaceChildren(link, open);
+    if (had) this.querySelector(had.toLowerCase())?.focus();
+  }
+}
+
+customElements.define("l3-conversations", Conversations);
+customElements.define("l3-conversation", ConversationEntry);

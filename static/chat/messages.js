@@ -1,0 +1,249 @@
+// The conversation: one element a row, kept in step with the state, and the scrolling around it.
+
+import { h, icon, keyed } from "../core/dom.js";
+import { words } from "../core/words.js";
+import { followed } from "./followed.js";
+import { codeOnItsWay, elementOf } from "./row-elements.js";
+import { RowWindow } from "./row-window.js";
+
+/** Closer to the end than this counts as "at the end". */
+const NEAR_END_PX = 60;
+const TOP_MARGIN_PX = 12;
+const ANCHORS = CSS.supports("overflow-anchor", "auto");
+const DOWN_ICON = "M10 4v12M5 11l5 5 5-5";
+
+const NONE = [];
+
+/** `<l3-messages>`: `data = { rows, hasEarlier, greeting, waits }`, `waits` the keys of approvals that wait; sends `load-earlier`. */
+export class Messages extends HTMLElement {
+  connectedCallback() {
+    this.earlier = h(
+      "button",
+      { type: "button", class: "quiet earlier", hidden: true, onclick: () => this.askEarlier() },
+      words.talk.earlier,
+    );
+    // A log is live by itself; here a status line of its own announces finished messages, so that deltas are not read out.
+    this.list = h("div", {
+      class: "rows",
+      role: "log",
+      "aria-live": "off",
+      "aria-label": words.talk.conversation,
+      "data-testid": "messages",
+    });
+    this.greeting = h("div", { class: "greeting", hidden: true });
+    this.page = h("div", { class: "scroll-page" }, this.earlier, this.greeting, this.list);
+    this.scroller = h("div", { class: "scroller", tabindex: "-1" }, this.page);
+    this.newer = h(
+      "button",
+      { type: "button", class: "newer", hidden: true, onclick: () => this.toEnd() },
+      icon(DOWN_ICON),
+      h("span", {}, words.talk.newer),
+    );
+    this.append(this.scroller, this.newer);
+    this.sticks = true;
+    this.view = new RowWindow();
+    /** key → the element of a row in which a person pressed something: it comes back as it was left. */
+    this.touched = new Map();
+    this.waits = NONE;
+    this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.list.addEventListener("click", (event) => this.opened(event), true);
+    this.list.addEventListener("click", followed);
+    // Whatever changes heights (a card opened, a picture, the window): who was at the end stays there.
+    const heights = new ResizeObserver(() => (this.sticks && this.toEnd(), this.grow()));
+    for (const each of [this.page, this.scroller]) heights.observe(each);
+  }
+
+  set data({ rows, hasEarlier, greeting, waits = NONE }) {
+    const { rows: before } = this.view;
+    if (before.length === 0) this.sticks = true;
+    this.waits = waits;
+    this.earlier.hidden = !hasEarlier;
+    this.showGreeting(rows.length === 0 ? greeting : undefined);
+    const isOther = this.view.change(rows, this.sticks);
+    this.show();
+    const fresh = this.freshApproval();
+    // A question is read from its beginning.
+    if (this.sticks && fresh && fresh.offsetHeight > this.scroller.clientHeight - TOP_MARGIN_PX) this.toRow(fresh);
+    if (!this.sticks && before.at(-1)?.key !== rows.at(-1)?.key) this.newer.hidden = false;
+    if (isOther) this.grow();
+  }
+
+  /** Brings the page in step with the window. Some rows may come in above: what is in sight stays where it is. */
+  show(isMove = false) {
+    // The browser does it, and without breaking off a scrolling that is under way; only not at the very beginning.
+    const anchor = this.sticks || (ANCHORS && this.scroller.scrollTop > 0) ? undefined : this.rowInSight();
+    const top = anchor?.getBoundingClientRect().top;
+    this.draw();
+    if (this.sticks) this.toEnd();
+    else if (anchor?.isConnected) this.hold(anchor.getBoundingClientRect().top - top, isMove);
+  }
+
+  /** Rows in sight have moved: the gap above makes up for other heights than were thought, and scrolling for what came in. */
+  hold(moved, isMove) {
+    const left = isMove ? this.view.absorb(moved) : moved;
+    if (left !== moved) this.draw();
+    this.scroller.scrollTop += left;
+  }
+
+  draw() {
+    const rows = this.view.shown(this.pinned());
+    const nodes = (this.list.keyedNodes ??= new Map());
+    for (const { key } of this.touched.size > 0 ? rows : NONE) if (this.touched.has(key) && !nodes.has(key)) nodes.set(key, this.touched.get(key));
+    keyed(this.list, rows, elementOf);
+  }
+
+  /** The indices of rows that stay wherever a person scrolls: those that wait for them, and the one with the focus. */
+  pinned() {
+    const focus = this.list.contains(document.activeElement) ? rowAround(document.activeElement).shownRow.key : undefined;
+    const keys = focus === undefined ? this.waits : [...this.waits, focus];
+    const found = keys.map((key) => this.view.rows.findIndex((row) => row.key === key));
+    return [...new Set(found)].filter((index) => index !== -1).sort((a, b) => a - b);
+  }
+
+  /** Makes rows around what is in sight, a few in each frame. */
+  grow() {
+    this.growing ??= requestAnimationFrame(() => {
+      this.growing = undefined;
+      if (this.fit()) this.grow();
+    });
+  }
+
+  /** True if there was something to make, or to let go of. */
+  fit() {
+    const { clientHeight } = this.scroller;
+    if (clientHeight === 0) return false;
+    const coming = codeOnItsWay(this.list);
+    this.coming ??= coming?.then(() => {
+      this.coming = undefined;
+      this.grow();
+    });
+    if (coming) return false;
+    const origin = this.scroller.getBoundingClientRect().top;
+    const box = (index) => {
+      const { top, bottom } = this.nodeOf(index).getBoundingClientRect();
+      return { top: top - origin, bottom: bottom - origin };
+    };
+    const selection = getSelection();
+    const hold = selection?.isCollapsed === false && this.list.contains(selection.anchorNode);
+    if (!this.view.fit(clientHeight, box, { atEnd: this.sticks, hold })) return false;
+    this.show(true);
+    return true;
+  }
+
+  nodeOf = (index) => this.list.keyedNodes.get(this.view.rows[index].key);
+
+  /** The element of a row, which is made if it is not there. */
+  made(index) {
+    if (!this.view.has(index)) (this.view.about(index), this.draw());
+    return this.nodeOf(index);
+  }
+
+  /** The element of an approval that waits and was not there before. */
+  freshApproval() {
+    const fresh = this.waits.find((key) => !this.knownApprovals?.includes(key));
+    this.knownApprovals = this.waits;
+    return this.list.keyedNodes.get(fresh);
+  }
+
+  /** Goes to the first approval that waits. */
+  toApproval() {
+    const index = this.view.rows.findIndex(({ key }) => key === this.waits[0]);
+    if (index === -1) return;
+    const card = this.made(index);
+    this.toRow(card);
+    // The heading, never a button: a key pressed now must not decide anything.
+    card.heading?.focus({ preventScroll: true });
+  }
+
+  toRow(row) {
+    this.sticks = false;
+    const top = row.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top;
+    this.scroller.scrollTop += top - TOP_MARGIN_PX;
+    this.lastTop = this.scroller.scrollTop;
+  }
+
+  /** Comes into sight again: what is hidden loses its place. */
+  seen() {
+    if (this.sticks) this.toEnd();
+    else if (this.lastTop !== undefined) this.scroller.scrollTop = this.lastTop;
+    this.grow();
+  }
+
+  /** Goes to the message of a person after (1) or before (-1) the one at the top, and gives it the focus. */
+  toTurn(step) {
+    const { rows, from } = this.view;
+    const top = this.scroller.getBoundingClientRect().top + TOP_MARGIN_PX;
+    const offset = (index) => (this.view.has(index) ? this.nodeOf(index).getBoundingClientRect().top - top : index < from ? -Infinity : Infinity);
+    const index = step > 0 ? rows.findIndex(({ kind }, at) => kind === "user" && offset(at) > 2) : rows.findLastIndex(({ kind }, at) => kind === "user" && offset(at) < -2);
+    if (index === -1 && step > 0) this.toEnd();
+    if (index === -1) return;
+    const next = this.made(index);
+    this.toRow(next);
+    next.tabIndex = -1;
+    next.focus({ preventScroll: true });
+  }
+
+  showGreeting(text) {
+    this.greeting.hidden = !text;
+    if (text && this.shownGreeting !== text)
+      this.greeting.replaceChildren(h("h2", {}, text.title), h("p", {}, text.body));
+    this.shownGreeting = text;
+  }
+
+  /** The row in the middle of what is in sight; rows stand in order, so it is found by halving. */
+  rowInSight() {
+    const rows = this.list.children;
+    const box = this.scroller.getBoundingClientRect();
+    const centre = (box.top + box.bottom) / 2;
+    let low = 0;
+    let high = rows.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (rows[middle].getBoundingClientRect().bottom > centre) high = middle;
+      else low = middle + 1;
+    }
+    // A gap is no place.
+    return rows[low]?.dataset.kind === "gap" ? (rows[low].nextElementSibling ?? rows[low].previousElementSibling) : rows[low];
+  }
+
+  askEarlier() {
+    this.sticks = false;
+    this.dispatchEvent(new CustomEvent("load-earlier", { bubbles: true }));
+  }
+
+  scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.scroller;
+    // Out of sight there is no place to remember.
+    if (clientHeight === 0) return;
+    const up = scrollTop < (this.lastTop ?? 0) - 1;
+    this.lastTop = scrollTop;
+    const atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    // Only a movement upwards lets go: while text grows, the end moves away without anyone having scrolled.
+    if (atEnd) this.sticks = true;
+    else if (up) this.sticks = false;
+    if (this.sticks) this.newer.hidden = true;
+    this.grow();
+  }
+
+  /** A part that a person opens stays under their eyes: the end may move away. */
+  opened(event) {
+    const row = rowAround(event.target);
+    if (row) this.touched.set(row.shownRow.key, row);
+    if (!event.target.closest("summary, .show-all")) return;
+    this.sticks = false;
+    requestAnimationFrame(() => requestAnimationFrame(() => this.scrolled()));
+  }
+
+  /** Goes to the end and stays there. */
+  toEnd() {
+    this.sticks = true;
+    this.newer.hidden = true;
+    if (this.view.toEnd()) this.draw();
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+}
+
+/** The row that a part stands in. */
+const rowAround = (node) => node.closest(".rows > *");
+
+customElements.define("l3-messages", Messages);

@@ -1,0 +1,50 @@
+// The elements of rows: what an empty conversation has not comes when it is there, and rows that are not made are a gap.
+
+import { later } from "../core/later.js";
+
+const answer = () => import("./answer.js");
+/** Code that comes when that of answers is there: what is read comes first, and no foot stands without its answer. */
+const afterAnswers = (load) => () => answer().catch(() => undefined).then(load);
+
+const LATER = {
+  user: () => import("./message.js"),
+  note: () => import("./note.js"),
+  assistant: answer,
+  steps: afterAnswers(() => import("./steps.js")),
+  tool: afterAnswers(() => import("./tool-card.js")),
+  foot: afterAnswers(() => import("./turn-foot.js")),
+  approval: () => import("./question.js"),
+  question: () => import("../ui/question.js"),
+};
+
+/** The element for a row of the list. */
+export function elementOf({ kind, shown }) {
+  if (kind === "gap") return new Gap();
+  // A character asks in words of its own.
+  const name = shown?.question ? "question" : Object.hasOwn(LATER, kind) ? kind : "note";
+  return later(`l3-${name}`, LATER[name]);
+}
+
+/** Rows that are not there, as a space of about their height. */
+class Gap extends HTMLElement {
+  set data({ height }) {
+    this.style.height = `${height}px`;
+  }
+}
+
+customElements.define("l3-gap", Gap);
+
+/** Nothing if each row of the list is what it is; else what ends when the code of the first that is not has come: how tall it is, nobody knows yet. */
+export function codeOnItsWay(list) {
+  const row = list.querySelector(":scope > :empty:not(:defined)");
+  return row ? customElements.whenDefined(row.localName) : undefined;
+}
+
+/** The code of rows, and deeper parts of it: found one after the other, by who imports whom, they would take several times as long. */
+const WANTED = [answer, () => import("./markdown.js"), () => import("./blocks.js"), () => import("../ui/code.js"), LATER.user, LATER.foot, LATER.steps];
+
+/** Fetches what a conversation with messages needs, while these are on their way. */
+export function prepare() {
+  // Code that cannot be had now is asked for again by the row that needs it.
+  for (const load of WANTED) load().catch(() => undefined);
+}

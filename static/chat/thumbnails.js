@@ -1,0 +1,37 @@
+// Small pictures of the images of a message: before it is sent, with a button to take each away, and in the conversation.
+
+import { h, icon } from "../core/dom.js";
+import { addressOf, wordsOf } from "../core/images.js";
+import { words } from "../core/words.js";
+
+const CROSS = "M6 6l8 8M14 6l-8 8";
+
+/** A list of `images`; with `remove(index)` each can be taken away, without it each opens whole. */
+export function thumbnails(images, remove) {
+  const small = (image, index) => {
+    const picture = h("img", {
+      src: addressOf(image),
+      alt: wordsOf(image, index + 1),
+      loading: "lazy",
+      decoding: "async",
+      draggable: "false",
+    });
+    if (remove) {
+      const label = words.talk.removeImage(index + 1);
+      return h(
+        "li",
+        { "data-testid": "thumbnail" },
+        picture,
+        h("button", { type: "button", onclick: () => remove(index) }, icon(CROSS, label)),
+      );
+    }
+    // A browser does not open a `data:` address; until the message is recorded there is nothing to open.
+    if (image.data !== undefined) return h("li", { "data-testid": "thumbnail" }, picture);
+    return h(
+      "li",
+      { "data-testid": "thumbnail" },
+      h("a", { href: addressOf(image), target: "_blank", rel: "noopener" }, picture),
+    );
+  };
+  return h("ul", { class: "thumbnails" }, images.map(small));
+}

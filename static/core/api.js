@@ -1,0 +1,81 @@
+// Asks the server's HTTP interface for what no frame says: lists for the panel, and changes made there. No DOM, no state of its own.
+
+import { words } from "./words.js";
+
+/** The lists of the panel: where each is asked for, and what of the answer is kept. */
+const LISTS = {
+  capabilities: { path: "/api/capabilities", read: (answer) => arrayIn(answer, "capabilities").map(withEnabled) },
+  secrets: { path: "/api/secrets", read: (answer) => arrayIn(answer, "secrets") },
+  approvals: { path: "/api/approvals?state=pending", read: (answer) => arrayIn(answer, "approvals") },
+  usage: { path: "/api/usage", read: (answer) => answer },
+  tasks: { path: "/api/tasks", read: (answer) => arrayIn(answer, "tasks") },
+  conversations: { path: "/api/conversations", read: (answer) => answer },
+  timer: { path: "/api/assistant", read: (answer) => answer },
+  decisions: { path: "/api/approvals", read: (answer) => arrayIn(answer, "approvals") },
+};
+
+const arrayIn = (answer, field) =>
+  Array.isArray(answer) ? answer : Array.isArray(answer?.[field]) ? answer[field] : [];
+const withEnabled = (entry) => ({ ...entry, enabled: entry.enabled ?? entry.state !== "disabled" });
+
+/**
+ * The interface, spoken through `fetch`. Every function rejects with an `Error` whose message is a sentence for a person; `grants` are the
+ * powers that the server wants to be confirmed first, if it names some.
+ */
+export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
+  async function ask(method, path, body) {
+    const options = { method, headers: { accept: "application/json" }, cache: "no-store" };
+    if (body !== undefined) {
+      options.headers["content-type"] = "application/json";
+      options.body = JSON.stringify(body);
+    }
+    let response;
+    try {
+      response = await fetch(path, options);
+    } catch {
+      throw new Error(words.failed.unreachable);
+    }
+    const answer = await response.json().catch(() => undefined);
+    if (response.ok) return answer;
+    const said = typeof answer?.error === "string" && answer.error !== "" ? answer.error : undefined;
+    const refusal = new Error(said ?? words.failed.refused(response.status));
+    throw Object.assign(refusal, { status: response.status, grants: arrayIn(answer, "grants_in_words") });
+  }
+  const conversation = (id) => `/api/conversations/${encodeURIComponent(id)}`;
+  const capability = (name) => `/api/capabilities/${encodeURIComponent(name)}`;
+  return {
+    /** Asks for what places load by themselves: `api-work.js`, `api-site.js` and `api-todo.js`. */
+    ask,
+    /** How far a turn is; answers when it is over or waits for a person, or after a while. */
+    turn: (turn) => ask("GET", `/api/turns/${encodeURIComponent(turn)}?wait=true`),
+    /** The newest frames of a conversation. */
+    newestFrames: (id, limit) => ask("GET", `${conversation(id)}/frames?limit=${limit}`),
+    /** One of the lists: `capabilities`, `secrets`, `approvals` (those that wait), `usage`, `tasks`, `conversations`, `timer` (with all else that Lea and Law begin with) or `decisions`. */
+    list: async (kind) => LISTS[kind].read(await ask("GET", LISTS[kind].path)),
+    /** The page of frames before `before`, by default the newest, and where the one before it ends. */
+    frames: (id, before) => ask("GET", `${conversation(id)}/frames${before === undefined ? "" : `?before=${before}`}`),
+    /** The page of conversations after `after`; with `archived`, of those put away. */
+    conversations: ({ after, archived } = {}) => {
+      const query = new URLSearchParams({ ...(archived && { archived: "true" }), ...(after && { after }) });
+      return ask("GET", `/api/conversations?${query}`);
+    },
+    /** Makes a conversation; with `from` (`{ conversation, seq }`) one that goes on from that place of another. */
+    newConversation: (from) => ask("POST", "/api/conversations", from ? { from } : {}),
+    /** Changes `title`, `pinned` or `archived`. */
+    changeConversation: (id, changes) => ask("PATCH", conversation(id), changes),
+    /** Takes a conversation from the list; without `confirmed` it only says what that would do, as a refusal. */
+    removeConversation: (id, confirmed) => ask("DELETE", `${conversation(id)}${confirmed ? "?confirmed=true" : ""}`),
+    /** Messages and titles with these words. */
+    search: (text) => ask("GET", `/api/search?${new URLSearchParams({ q: text })}`),
+    /** One capability whole, with its source. */
+    capability: (name) => ask("GET", capability(name)),
+    /** Makes a capability callable, or not callable any more. */
+    enable: (name, enabled) => ask("POST", `${capability(name)}/${enabled ? "enable" : "disable"}`, {}),
+    /** Puts back what a call deleted or overwrote. */
+    undo: (call) => ask("POST", `/api/calls/${encodeURIComponent(call)}/undo`, {}),
+    /** Sets a secret. The value goes to the server and stays nowhere here. */
+    setSecret: (name, value) => ask("PUT", `/api/secrets/${encodeURIComponent(name)}`, { value }),
+    /** Removes a secret. */
+    removeSecret: (name) => ask("DELETE", `/api/secrets/${encodeURIComponent(name)}`),
+  };
+}

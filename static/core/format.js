@@ -1,0 +1,193 @@
+// How tool calls, results and approvals are put into words and tables. Pure functions; nothing here touches the DOM.
+
+import { oneLine } from "./text.js";
+import { localTime } from "./times.js";
+import { words } from "./words.js";
+
+const MAX_COLUMNS = 12;
+
+const CODE_FIELDS = { query: "sql", sql: "sql", code: "javascript", source: "javascript" };
+
+/** One line that says what a tool is called with. */
+export function summarize(name, args) {
+  if (args === undefined || args === null) return "";
+  if (typeof args !== "object") return oneLine(String(args));
+  switch (name) {
+    case "execute_sql":
+      if (typeof args.query === "string") return oneLine(args.query);
+      break;
+    case "manage_tasks":
+      return oneLine(
+        [args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && `due ${localTime(args.due_at)}`]
+          .filter(Boolean)
+          .join(" · "),
+      );
+    case "write_capability":
+      return oneLine([args.name, args.description].filter(Boolean).join(" · "));
+    case "restart":
+      return oneLine(String(args.mode ?? ""));
+  }
+  const pairs = Object.entries(args).map(
+    ([key, value]) => `${key}: ${typeof value === "string" ? oneLine(value, 60) : JSON.stringify(value)}`,
+  );
+  return oneLine(pairs.join(", "));
+}
+
+/** The arguments in parts to show: code as code, a line of text as text, everything else together as JSON. */
+export function argumentParts(args) {
+  if (args === undefined || args === null) return [];
+  if (typeof args === "string") return [{ label: "arguments (not valid JSON)", text: args, language: "" }];
+  if (typeof args !== "object" || Array.isArray(args)) return [jsonPart("arguments", args)];
+  const parts = [];
+  const rest = {};
+  for (const [key, value] of Object.entries(args)) {
+    if (typeof value === "string" && Object.hasOwn(CODE_FIELDS, key)) {
+      parts.push({ label: key, text: value, language: codeLanguage(key, args) });
+    } else if (typeof value === "string" && value.includes("\n")) {
+      parts.push({ label: key, text: value, language: "" });
+    } else {
+      rest[key] = value;
+    }
+  }
+  if (Object.keys(rest).length > 0) parts.push(jsonPart(parts.length > 0 ? "other arguments" : "arguments", rest));
+  return parts;
+}
+
+function codeLanguage(key, args) {
+  const said = typeof args.language === "string" ? args.language.toLowerCase() : "";
+  return said === "wat" ? "" : CODE_FIELDS[key];
+}
+
+function jsonPart(label, value) {
+  return { label, text: JSON.stringify(value, null, 2), language: "json" };
+}
+
+/** The arguments to be read: `parts` as above, but `fields` (`[[name, value]]`) in place of the JSON. */
+export function argumentView(args) {
+  const parts = argumentParts(args);
+  const last = parts.at(-1);
+  if (last?.language !== "json" || Array.isArray(args)) return { parts, fields: [] };
+  const rest = Object.entries(JSON.parse(last.text));
+  return { parts: parts.slice(0, -1), fields: rest.map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]) };
+}
+
+/**
+ * How a result is shown: `table` (`{ columns: [{ name, type }], rows, total }`), `fields` (`[[name, value]]`), `several` (`views`), `json` or
+ * `text`. `columns` and `total` are what the frame says of the rows; without `columns` they are read from the rows.
+ */
+export function resultView(text, told = {}) {
+  const value = parseJson(text);
+  if (value === undefined) return { kind: "text", text };
+  const { results } = value ?? {};
+  // A note beside the results is for the model.
+  if (Array.isArray(results) && results.length === 1) return viewOf(results[0], told);
+  if (Array.isArray(results) && results.length > 1) return { kind: "several", views: results.map((each) => viewOf(each, {})) };
+  return viewOf(value, told, text);
+}
+
+function viewOf(value, { columns, total }, text = String(value)) {
+  const records = Array.isArray(value) ? value : Array.isArray(value?.rows) ? value.rows : undefined;
+  if (records && (columns?.length > 0 || isTable(records))) return { kind: "table", ...tableOf(records, columns, total) };
+  if (typeof value === "string") return { kind: "text", text: value };
+  if (value === null || typeof value !== "object") return { kind: "text", text };
+  const fields = Array.isArray(value) ? [] : Object.entries(value);
+  if (fields.length > 0 && fields.length <= MAX_COLUMNS && fields.every(([, each]) => each === null || typeof each !== "object"))
+    return { kind: "fields", fields: fields.map(([name, each]) => [name, String(each ?? "–")]) };
+  return { kind: "json", text: JSON.stringify(value, null, 2) };
+}
+
+function parseJson(text) {
+  if (!/^\s*[[{"]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isTable(value) {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  if (!value.every((row) => row !== null && typeof row === "object" && !Array.isArray(row))) return false;
+  const columns = columnsOf(value);
+  return columns.length > 0 && columns.length <= MAX_COLUMNS;
+}
+
+function columnsOf(records) {
+  return [...new Set(records.flatMap((record) => Object.keys(record)))];
+}
+
+function tableOf(records, columns, total) {
+  const all = columns ?? columnsOf(records).map((name) => ({ name }));
+  const own = (record, name) => (record && Object.hasOwn(record, name) ? record[name] : null);
+  return { columns: all, rows: records.map((record) => all.map(({ name }) => own(record, name))), total: total ?? records.length };
+}
+
+/** The line that stands in the place of an approval once it is decided; `row` as `view.js` makes it. */
+export function decisionLine({ state, channel, decidedAt }) {
+  const when = decidedAt ? `, ${localTime(decidedAt)}` : "";
+  const { channels } = words.law;
+  const how = Object.hasOwn(channels, channel ?? "") ? ` ${channels[channel]}` : "";
+  const said = { approved: `${words.law.approved}${how}`, denied: `${words.law.denied}${how}`, expired: words.law.expired, void: words.law.void };
+  return `${Object.hasOwn(said, state) ? said[state] : words.law.other(state)}${when}`;
+}
+
+/** The powers among `grants` that reach furthest, in a word or two each; the sentences beside them say how far exactly. */
+export function grantMarks(grants) {
+  if (grants === null || typeof grants !== "object") return [];
+  const said = words.law.marks;
+  const marks = [];
+  if (Object.hasOwn(grants, "http")) marks.push(hostsOf(grants.http).some(isWide) ? said.wide : said.http);
+  if (Object.hasOwn(grants, "secrets")) marks.push(said.secrets);
+  if (grants.sql?.access === "write") marks.push(said.write);
+  else if (Object.hasOwn(grants, "sql")) marks.push(said.read);
+  if (Object.hasOwn(grants, "tools")) marks.push(said.tools);
+  return marks;
+}
+
+function hostsOf(http) {
+  const hosts = Array.isArray(http?.hosts) ? http.hosts : [];
+  return hosts.map((entry) => String(typeof entry === "string" ? entry : (entry?.host ?? "")));
+}
+
+function isWide(host) {
+  return host.includes("*");
+}
+
+/** One line that says what an operation asked for; fingerprints are left to the whole request, which stands in the line's title. */
+export function operationLine({ power, request }) {
+  if (request === null || typeof request !== "object" || Array.isArray(request))
+    return oneLine(typeof request === "string" ? request : JSON.stringify(request ?? null), 200);
+  const { sha256: _, ...asked } = request;
+  switch (power) {
+    case "http": {
+      const { method, url, bytes } = asked;
+      return oneLine([method, url, bytes > 0 && `(${bytes} bytes)`].filter(Boolean).join(" "), 200);
+    }
+    case "sql":
+      return oneLine(
+        [asked.sql, asked.params?.length > 0 && JSON.stringify(asked.params)].filter(Boolean).join(" "),
+        200,
+      );
+    case "tools":
+      return oneLine([asked.tool, JSON.stringify(asked.arguments ?? {})].filter(Boolean).join(" "), 200);
+    case "mcp":
+      return oneLine([asked.server, asked.tool].filter(Boolean).join(" "), 200);
+    case "kv":
+      if (typeof asked.do === "string") return oneLine(`${asked.do} ${asked.key ?? asked.prefix ?? ""}`, 200);
+    // falls through
+    default:
+      return oneLine(
+        Object.entries(asked)
+          .map(([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+          .join(", "),
+        200,
+      );
+  }
+}
+
+/** A day (`2026-11-20`) as a person reads it; it is a name, so no time zone moves it. */
+export function dayText(day) {
+  const at = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(at.getTime())) return String(day);
+  return at.toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
+}

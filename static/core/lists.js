@@ -1,0 +1,63 @@
+// Keeps the panel's lists fresh: asks when the line comes up, when something happened that changes them, and when a person opens one.
+
+import { isMember } from "./characters.js";
+import { openTurns } from "./state-parts.js";
+
+/** A listener for the store. `api` as in `api.js`; `opened(kind)` says whether a person looks at a list. */
+export function createLists({ api, dispatch, opened }) {
+  const running = new Map();
+  let seen = {};
+
+  /** Asks for a list; resolves when it is known. */
+  function load(kind) {
+    // An answer may lack changes made while it was under way: one more question follows, not one for each change.
+    const under = running.get(kind);
+    if (under) {
+      under.again = true;
+      return under.done;
+    }
+    const mine = { again: false };
+    running.set(kind, mine);
+    mine.done = ask(kind, mine);
+    return mine.done;
+  }
+
+  async function ask(kind, mine) {
+    do {
+      mine.again = false;
+      try {
+        dispatch({ type: "@list", kind, entries: await api.list(kind) });
+      } catch (error) {
+        dispatch({ type: "@list", kind, error: error.message });
+      }
+    } while (mine.again);
+    running.delete(kind);
+  }
+
+  function changed(state) {
+    if (state.connection.status !== "connected") {
+      seen = {};
+      return;
+    }
+    const news = {
+      capabilities: state.capabilities,
+      approvals: state.elsewhere.ids,
+      secrets: true,
+      usage: state.turns.size - openTurns(state.turns).length,
+      tasks: true,
+      timer: state.timers ?? "",
+    };
+    // Approvals are asked for only where some wait elsewhere: as a rule none do.
+    // Capabilities are the owner's.
+    const wanted = { capabilities: !isMember(state.hello), tasks: true, timer: true, approvals: state.elsewhere.ids.length > 0 };
+    for (const kind of Object.keys(news)) {
+      const [here, elsewhere] = [news[kind], state.changedLists?.[kind]];
+      if (seen[kind]?.here === here && seen[kind].elsewhere === elsewhere) continue;
+      if (!(wanted[kind] ?? opened(kind))) continue;
+      seen[kind] = { here, elsewhere };
+      load(kind);
+    }
+  }
+
+  return { load, changed };
+}

@@ -1,0 +1,35 @@
+// A part of the settings that each profile has its own of.
+
+import { h } from "../core/dom.js";
+import { field, select } from "../ui/forms.js";
+import { errorState, waitingFor } from "../ui/states.js";
+import { said } from "./words.js";
+
+/** The part: a choice of the profile, and what `make(policy)` gives for it. `shown(policy)` is told after it stands there. */
+export function profilePart({ api, gone, profiles, make, shown }) {
+  const body = h("div", { class: "profile-body" });
+  const names = profiles();
+  let profile = names[0];
+
+  async function load() {
+    const wanted = profile;
+    body.replaceChildren(waitingFor(load, 3));
+    try {
+      const policy = await api.policy(wanted);
+      if (gone.aborted || wanted !== profile) return;
+      body.replaceChildren(...make(policy));
+      shown?.(policy);
+    } catch (error) {
+      if (!gone.aborted && wanted === profile) body.replaceChildren(errorState(error.message, load));
+    }
+  }
+
+  const choose = (name) => {
+    profile = name;
+    load();
+  };
+  const options = names.map((name) => [name, name]);
+  const choice = names.length > 1 ? [field(said.profile, select(options, profile, choose), said.profileHelp).node] : [];
+  load();
+  return { nodes: [...choice, body] };
+}

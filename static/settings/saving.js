@@ -1,0 +1,38 @@
+// A form that says what is saved and when it holds.
+
+import { h } from "../core/dom.js";
+import { words } from "../core/words.js";
+import { button } from "../ui/button.js";
+import { said } from "./words.js";
+
+/**
+ * A form of `body`, whose `save()` sends what stands in it; what it throws is shown. `holds` says when a change holds. `text` stands on the button.
+ * Gives the form.
+ */
+export function savingForm({ label, body, holds, save, text = words.say.save, testid }) {
+  const state = h("p", { class: "form-state", role: "status" }, holds);
+  const problem = h("p", { class: "problem", role: "alert", hidden: true });
+  const go = button(text, send, { type: "submit" });
+  const form = h("form", { class: "saving-form", "aria-label": label, "data-testid": testid }, body, problem, h("div", { class: "form-foot" }, go, state));
+
+  async function send() {
+    if (!form.reportValidity()) return;
+    problem.hidden = true;
+    state.textContent = said.saving;
+    try {
+      const told = await save();
+      state.textContent = told ?? said.saved(holds);
+    } catch (error) {
+      problem.hidden = false;
+      problem.textContent = error.message;
+      state.textContent = said.unsaved;
+    }
+    // Words about the fields may have pushed it away by now.
+    if (document.activeElement === go) go.scrollIntoView({ block: "nearest" });
+  }
+
+  form.addEventListener("input", () => (state.textContent = said.unsaved));
+  // The button sends; Enter in a field presses it.
+  form.addEventListener("submit", (event) => event.preventDefault());
+  return form;
+}

@@ -1,0 +1,54 @@
+// News that a person should have before anything else: that this is the tour, that no model answers, that capabilities are not
+// loaded, that the server cannot be reached.
+
+import { h, keyed } from "../core/dom.js";
+import { setting } from "../core/settings.js";
+import { words } from "../core/words.js";
+
+/** The words of a banner: the first sentence stands out, the second is left out on a phone, and names of variables are code. */
+function texts(kind) {
+  const { first, long, rest } = words.banners[kind];
+  const named = rest.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
+  return [h("strong", {}, first), long ? h("span", { class: "long" }, long) : "", named].flat();
+}
+
+/** `<l3-banners>`: `data = { hello, connection, model }`. */
+export class Banners extends HTMLElement {
+  connectedCallback() {
+    this.setAttribute("role", "region");
+    this.setAttribute("aria-label", words.line.notices);
+  }
+
+  set data({ hello, connection, model }) {
+    const kinds = [];
+    if (connection.status === "offline") kinds.push("offline");
+    if (hello?.safe_mode) kinds.push("safe");
+    if (hello?.model.kind === "tour") kinds.push("tour");
+    else if (model.fails) kinds.push("model");
+    const rows = kinds.map((kind) => ({ key: kind, kind }));
+    keyed(this, rows, ({ kind }) => banner(kind));
+  }
+}
+
+/** One banner. Those that are no alarm fold to one line after the first reading, and stay so. */
+function banner(kind) {
+  const isAlarm = kind !== "tour";
+  const node = h("div", { class: "banner", "data-testid": "banner", "data-banner": kind, role: isAlarm ? "alert" : "note" });
+  node.append(h("p", {}, texts(kind)));
+  if (isAlarm) return node;
+  const fold = h("button", { type: "button", class: "quiet" });
+  const show = (folded) => {
+    node.dataset.folded = String(folded);
+    fold.setAttribute("aria-expanded", String(!folded));
+    fold.textContent = folded ? words.line.more : words.line.less;
+  };
+  fold.addEventListener("click", () => show(node.dataset.folded !== "true"));
+  node.append(fold);
+  show(setting("folded", {})[kind] === true);
+  const detail = { kind, folded: true };
+  // It has been read once: from the next load on it is one line.
+  queueMicrotask(() => node.dispatchEvent(new CustomEvent("dismiss-banner", { bubbles: true, detail })));
+  return node;
+}
+
+customElements.define("l3-banners", Banners);

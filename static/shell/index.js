@@ -1,0 +1,218 @@
+// Puts the page together: the session, the rail, the line above, the dock, and the place that the address names.
+
+import { parseAddress } from "../core/address.js";
+import { waitingRows } from "../core/approvals.js";
+import { characterOf } from "../core/characters.js";
+import { createSession } from "../core/session.js";
+import { set, setting } from "../core/settings.js";
+import { LANGUAGES, language, words } from "../core/words.js";
+import { mainState, shownState, together, waitingEverywhere } from "../core/workspace.js";
+import { createAttention } from "./attention.js";
+import { dockRows } from "./live.js";
+import { PLACES, placesFor, talk } from "./places.js";
+import { createRouter } from "./router.js";
+import { listenForKeys } from "./shortcuts.js";
+import { fitKeyboard } from "./viewport.js";
+import { createWho } from "./who.js";
+import "./banners.js";
+import "./dock.js";
+import "./header.js";
+import "./rail.js";
+
+document.documentElement.lang = language;
+document.documentElement.dir = LANGUAGES[language].dir;
+
+const part = (name) => document.querySelector(name);
+const rail = part("l3-rail");
+const header = part("l3-header");
+const banners = part("l3-banners");
+const dock = part("l3-dock");
+const main = part("main");
+
+const storage = tabStorage();
+const address = new URL("/chat", location.href);
+address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+const session = createSession({ storage, url: address.href });
+const { store } = session;
+let place = PLACES[0];
+const who = createWho(storage);
+const places = () => placesFor(who.isMember());
+const inChat = () => place?.id === "chat";
+/** In these places a person looks at a conversation, and writes. */
+const inTalk = () => inChat() || (place?.id === "assistant" && parseAddress(location.hash).parts.length > 0);
+const announce = (text) => (part("#announcer").textContent = text);
+const context = { session, storage, announce, talk, isMember: who.isMember, setTitle: (title) => (header.title_ = title), setLead: (node) => (header.leading = node), isShown: (id) => place?.id === id };
+const router = createRouter({ places, host: main, context, arrived, instead });
+
+function arrived(next) {
+  place = next;
+  document.body.dataset.place = next?.id ?? "unknown";
+  header.title_ = next?.title ?? words.places.nowhere;
+  header.leading = undefined;
+  if (next?.accent) document.body.style.setProperty("--place-accent", next.accent);
+  else document.body.style.removeProperty("--place-accent");
+  show(store.getState());
+  attention(store.getState());
+}
+
+/** A conversation with a character stands in the assistants' place. */
+function instead(id, [conversation]) {
+  const name = id === "chat" ? characterOf(store.getState(), Number(conversation)) : undefined;
+  return name && ["assistant", name];
+}
+
+function badges(workspace) {
+  return Object.fromEntries(places().map(({ id, badge }) => [id, badge?.(workspace) ?? 0]));
+}
+
+function show(workspace) {
+  rail.data = { current: place?.under ?? place?.id, badges: badges(workspace) };
+  // In the inbox all that waits is in sight.
+  dock.data = dockRows(workspace, inTalk()).filter(({ kind }) => kind !== "waits" || place?.id !== "approvals");
+}
+
+function showLine(workspace) {
+  const { hello, connection } = mainState(workspace);
+  header.data = { hello, connection, waits: waitingEverywhere(workspace) };
+}
+
+rail.places = places();
+showLine(store.getState());
+const attention = createAttention({ name: () => (inChat() || !place ? words.name : `${place.title} · ${words.name}`) });
+// Each part of the page is told by itself: one that breaks takes no other with it.
+store.subscribe(show);
+store.subscribe(showLine);
+let status;
+let news;
+store.subscribe((workspace) => {
+  const { connection } = mainState(workspace);
+  // The dock and the palette name conversations in every place.
+  if (connection.status === "connected" && status !== "connected") {
+    // Nobody waits for this when the page opens.
+    news ??= import("./news.js").then(({ listenForNews }) => listenForNews({ session, announce, node: part("#announcer") }));
+    if (who.greeted(mainState(workspace).hello)) otherPlaces();
+    session.lists.load("conversations");
+  }
+  ({ status } = connection);
+});
+store.subscribe((workspace) => (banners.data = mainState(workspace)));
+store.subscribe(attention);
+
+/** Somebody else looks at this tab than was thought: other places are there. */
+function otherPlaces() {
+  rail.places = places();
+  if (places().includes(place)) show(store.getState());
+  else if (parseAddress(location.hash).place === "chat") router.go("assistant");
+  else router.arrive();
+}
+
+/** The tab's storage; where the browser forbids it, one that lasts as long as the page. */
+function tabStorage() {
+  try {
+    return globalThis.sessionStorage;
+  } catch {
+    const kept = new Map();
+    return {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => kept.set(key, value),
+      removeItem: (key) => kept.delete(key),
+    };
+  }
+}
+
+/** Goes to a conversation, by default the main one: with a character it stands in their place. */
+function toChat(conversation) {
+  const name = characterOf(store.getState(), conversation ?? store.getState().main);
+  if (who.isMember() || name) router.go("assistant", ...(name ? [name] : []));
+  else router.go("chat", ...(conversation === null || conversation === undefined ? [] : [String(conversation)]));
+}
+
+/** Makes a conversation and goes there; an empty one that is shown is taken for it. */
+async function newChat() {
+  if (who.isMember()) {
+    router.go("assistant");
+    return;
+  }
+  const { main: mainId, shown, states } = store.getState();
+  const state = states.get(shown);
+  const isEmpty = shown !== mainId && state?.historyAfter === 0 && state.items.size === 0;
+  if (!isEmpty) {
+    try {
+      toChat((await session.api.newConversation()).conversation);
+      session.lists.load("conversations");
+    } catch (error) {
+      store.dispatch({ type: "error", content: error.message });
+    }
+  } else if (!inChat()) toChat(shown);
+  dispatchEvent(new CustomEvent("write-message"));
+}
+
+/** Goes to the approval that waits, in its own conversation; to the inbox, if there are several or it is not known where. */
+async function toApproval({ detail: wanted }) {
+  const all = waitingRows(store.getState());
+  const rows = typeof wanted === "number" ? all.filter(({ conversation }) => conversation === wanted) : all;
+  const { shown } = store.getState();
+  const here = rows.find(({ conversation }) => conversation === shown);
+  if (here && inTalk()) {
+    dispatchEvent(new CustomEvent("see-approval"));
+    return;
+  }
+  const to = rows.length === 1 || typeof wanted === "number" ? rows[0] : undefined;
+  if (!to) {
+    router.go("approvals");
+    return;
+  }
+  try {
+    // Its rows first: what is gone to is there then.
+    await session.open(to.conversation);
+  } catch {
+    router.go("approvals");
+    return;
+  }
+  toChat(to.conversation);
+  // After the conversation has been shown.
+  setTimeout(() => dispatchEvent(new CustomEvent("see-approval")), 50);
+}
+
+const actions = {
+  palette: async () => (await import("./palette.js")).openPalette({ places: places(), member: who.isMember(), workspace: store.getState(), entries: together(store.getState()), go: router.go, actions, inChat: inChat(), search: session.api.search }),
+  new: newChat,
+  search: () => (inChat() || toChat(store.getState().shown), dispatchEvent(new CustomEvent("search-conversations"))),
+  write: () => (inTalk() || toChat(store.getState().shown), dispatchEvent(new CustomEvent("write-message"))),
+  list: () => dispatchEvent(new CustomEvent("fold-list")),
+  stop: () => session.stop(),
+};
+listenForKeys({ actions, session, announce, inChat: inTalk });
+
+addEventListener("go", ({ detail }) => router.go(detail));
+addEventListener("go-conversation", ({ detail }) => toChat(detail));
+addEventListener("stop-conversation", ({ detail }) => session.stop(detail));
+addEventListener("new-chat", newChat);
+addEventListener("show-approval", toApproval);
+addEventListener("open-palette", actions.palette);
+addEventListener("dismiss-banner", ({ detail: { kind, folded } }) => {
+  set("folded", { ...setting("folded", {}), [kind]: folded });
+});
+addEventListener("retry", session.retry);
+addEventListener("online", session.retry);
+addEventListener("visibilitychange", () => !document.hidden && session.retry());
+part(".skip").textContent = words.skip;
+part(".skip").addEventListener("click", (event) => {
+  // An address of its own would be taken for a place.
+  event.preventDefault();
+  if (inTalk() && part(".place:not([hidden]) l3-composer")) dispatchEvent(new CustomEvent("write-message"));
+  else part(".place:not([hidden])")?.focus();
+});
+
+fitKeyboard();
+// The place first: what comes in by the line finds where it is shown. A place that asks for what is the owner's waits until it is known who is there.
+if (who.isKnown() || /^(#chat\b|#?$)/.test(location.hash)) router.arrive().finally(() => session.start());
+else {
+  const known = new AbortController();
+  store.subscribe((workspace) => {
+    if (mainState(workspace).connection.status === "connecting" || known.signal.aborted) return;
+    known.abort();
+    router.arrive();
+  }, known.signal);
+  session.start();
+}

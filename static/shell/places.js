@@ -1,0 +1,23 @@
+// The places of the page. A new one is a line here and a folder with an `index.js` that exports `mount(host, context)` and `unmount()`, and if
+// it has addresses below its own, `show(parts)`. `keep` leaves it in the page when a person goes elsewhere. One that stands `under` another has no entry of
+// its own in the rail. Those that are `open` are for every user; the others are the owner's.
+
+import { askedByCharacters } from "../core/characters.js";
+import { waitingEverywhere } from "../core/workspace.js";
+import { words } from "../core/words.js";
+
+export const PLACES = [
+  { id: "chat", title: words.places.chat, icon: "chat", order: 1, badge: (workspace) => waitingEverywhere(workspace) - askedByCharacters(workspace), keep: true, load: () => import("../chat/index.js") },
+  { id: "approvals", title: words.places.approvals, icon: "approvals", order: 1.5, under: "chat", open: true, load: () => import("../approvals/index.js") },
+  { id: "assistant", title: words.places.assistant, icon: "assistant", order: 1.7, open: true, badge: askedByCharacters, load: () => import("../assistant/index.js") },
+  { id: "tasks", title: words.places.tasks, icon: "tasks", order: 2, open: true, load: () => import("../tasks/index.js") },
+  { id: "capabilities", title: words.places.capabilities, icon: "capabilities", order: 3, load: () => import("../capabilities/index.js") },
+  { id: "activity", title: words.places.activity, icon: "activity", order: 4, load: () => import("../activity/index.js") },
+  { id: "settings", title: words.places.settings, icon: "settings", order: 5, open: true, load: () => import("../settings/index.js") },
+];
+
+/** The places that are for this person; `member` is true for one who is not the owner. */
+export const placesFor = (member) => PLACES.filter(({ open }) => open || !member);
+
+/** Chat lends what shows one conversation, see `chat/talk.js`. */
+export const talk = async (...all) => (await import("../chat/index.js")).talk(...all);

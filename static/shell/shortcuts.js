@@ -1,0 +1,80 @@
+// The keys of the page. None takes a key from a person who writes, but for Escape and those with Ctrl, ⌘ or Alt.
+
+import { h } from "../core/dom.js";
+import { words } from "../core/words.js";
+import { shownState } from "../core/workspace.js";
+import { isBusy } from "../core/state.js";
+
+/** How soon a second Escape has to follow the first. */
+const AGAIN_MS = 2000;
+
+/** The keys that `?` shows, and the name of what they do. */
+export const KEYS = [
+  [["Ctrl", "K"], "palette"],
+  [["?"], "help"],
+  [["Ctrl", "Shift", "O"], "new"],
+  [["Ctrl", "Shift", "F"], "search"],
+  [["/"], "write"],
+  [["Esc"], "stop"],
+  [["Alt", "↑ ↓"], "turns"],
+  [["["], "list"],
+];
+
+/** The meaning of a key press: the name of an action, or `undefined`. `writes` is true in a field. */
+export function meaning(event, writes) {
+  const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
+  if (event.isComposing || event.defaultPrevented) return undefined;
+  if (ctrlKey || metaKey) {
+    const low = key.toLowerCase();
+    if (low === "k" && !shiftKey && !altKey) return "palette";
+    if (shiftKey && !altKey) return { o: "new", f: "search" }[low];
+    return undefined;
+  }
+  if (altKey) return { ArrowUp: "previous", ArrowDown: "next" }[key];
+  if (key === "Escape") return "stop";
+  return writes ? undefined : { "/": "write", "?": "help", "[": "list" }[key];
+}
+
+/** Listens for the keys. */
+export function listenForKeys({ actions, session, announce, inChat, now = () => performance.now() }) {
+  let pressed = -Infinity;
+  const stop = (event) => {
+    if (!inChat() || !isBusy(shownState(session.store.getState()))) return;
+    const written = event.target.closest?.("textarea, input")?.value ?? "";
+    // A person who writes may have meant the field and not the turn.
+    if (written !== "" && now() - pressed > AGAIN_MS) {
+      pressed = now();
+      announce(words.shortcuts.stopAgain);
+      dispatchEvent(new CustomEvent("hint", { detail: words.shortcuts.stopAgain }));
+      return;
+    }
+    pressed = -Infinity;
+    actions.stop();
+  };
+  addEventListener("keydown", (event) => {
+    const writes = event.target.closest?.("input, textarea, select, [contenteditable]") !== null && event.target.closest !== undefined;
+    const name = meaning(event, writes);
+    if (!name || document.querySelector("dialog:modal, .menu:popover-open")) return;
+    if (name === "stop") {
+      stop(event);
+      return;
+    }
+    event.preventDefault();
+    if (name === "help") showKeys();
+    else if (name === "previous" || name === "next") dispatchEvent(new CustomEvent("go-turn", { detail: name === "next" ? 1 : -1 }));
+    else actions[name]();
+  });
+}
+
+/** The dialog with all keys. */
+export async function showKeys() {
+  const { openDialog } = await import("../ui/dialog.js");
+  if (document.querySelector("dialog:modal")) return;
+  const rows = KEYS.flatMap(([keys, name]) => [
+    h("dt", {}, keys.flatMap((key, index) => [index > 0 ? " " : "", h("kbd", {}, key)])),
+    h("dd", {}, words.shortcuts[name]),
+  ]);
+  openDialog(words.shortcuts.title, [h("h2", {}, words.shortcuts.title), h("dl", { class: "shortcuts" }, rows)], {
+    "data-testid": "shortcuts",
+  });
+}

@@ -1,0 +1,62 @@
+// The heartbeat, what it did and does next: things that are due wake the assistant by themselves.
+
+import { h } from "../core/dom.js";
+import { shortTime } from "../core/times.js";
+import { saidNodes } from "../ui/said.js";
+import { errorState, waitingFor } from "../ui/states.js";
+import { zone } from "./edit.js";
+import { heartbeat as said } from "./words.js";
+
+/** Shown of each list until a person asks for more. */
+const FIRST = 5;
+
+/** The section: `{ node, load() }`. */
+export function heartbeatSection(api, signal) {
+  const body = h("div", { class: "heartbeat-body" }, waitingFor(load, 2));
+  const node = h("section", { class: "heartbeat", "data-testid": "heartbeat" }, h("h2", {}, said.title), h("p", { class: "none" }, said.help(zone())), body);
+  const opened = new Set();
+  let shown = "";
+  async function load() {
+    let report;
+    try {
+      report = await api.heartbeat();
+    } catch (error) {
+      if (signal.aborted) return;
+      shown = "";
+      body.replaceChildren(errorState(said.cannot(error.message), load));
+      return;
+    }
+    const text = JSON.stringify(report);
+    // A row that says the same stays as it is: somebody may be reading it, or have the focus in it.
+    if (signal.aborted || text === shown) return;
+    shown = text;
+    body.replaceChildren(list("next", said.next, said.nothingNext, report.next, nextRow), list("did", said.did, said.nothingDid, report.did, didRow));
+  }
+
+  function list(kind, title, none, entries, row) {
+    const items = h("ol", { class: "beats", "data-testid": `heartbeat-${kind}` });
+    const show = (all) => items.replaceChildren(...(all ? entries : entries.slice(0, FIRST)).map(row));
+    show(opened.has(kind));
+    const more = h("button", { type: "button", class: "quiet", hidden: entries.length <= FIRST || opened.has(kind) }, said.all(entries.length));
+    more.addEventListener("click", () => {
+      opened.add(kind);
+      more.hidden = true;
+      show(true);
+      items.children[FIRST]?.querySelector("a")?.focus();
+    });
+    return h("div", { class: "beat-list" }, h("h3", {}, title), entries.length > 0 ? items : h("p", { class: "none" }, none), more);
+  }
+  return { node, load };
+}
+
+function nextRow({ kind, subject, at, title }) {
+  const text = (said.kinds[kind] ?? said.kinds.other)(title ?? "", subject);
+  const place = kind === "task" ? `#tasks/${subject}` : "#approvals";
+  return h("li", {}, timeNode(at), kind === "kept" ? h("span", {}, text) : h("a", { href: place, dir: "auto" }, text));
+}
+
+function didRow({ at, said: sentence, conversation }) {
+  return h("li", {}, timeNode(at), h("a", { href: `#chat/${conversation}`, dir: "auto" }, saidNodes(sentence)));
+}
+
+const timeNode = (at) => h("time", { datetime: at, title: new Date(at).toLocaleString() }, shortTime(at));

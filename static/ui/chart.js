@@ -1,0 +1,132 @@
+// A chart of rows: a line for dates, bars for labels. The library comes with the first one. The table stays: a chart is read beside it.
+
+import { h } from "../core/dom.js";
+import { styles } from "../core/styles.js";
+import { words } from "../core/words.js";
+import { select } from "./forms.js";
+import { chartable, chartOf, MOST_SERIES } from "./chart-data.js";
+import { library } from "./script.js";
+
+const HEIGHT = 240;
+/** Lines are told apart by colour and by dashes, so that colour alone need not do it. */
+const DASHES = [[], [8, 4], [2, 3], [12, 4, 2, 4], [6, 2, 2, 2], [1, 5]];
+const EVERY = "every";
+
+/** `<rows-chart>`: `show(table)` draws a table of `readTable`. */
+export class RowsChart extends HTMLElement {
+  async show(table) {
+    this.table = table;
+    this.className = "rows-chart";
+    this.dataset.testid = "rows-chart";
+    const { xs, ys } = chartable(table);
+    this.columns = { xs, ys };
+    this.x = xs[0].index;
+    this.y = String(ys[0].index);
+    this.canvas = h("div", { class: "chart-canvas" });
+    this.legend = h("ul", { class: "chart-legend" });
+    this.said = h("p", { class: "visually-hidden", role: "status" });
+    this.replaceChildren(this.pickers(xs, ys), this.canvas, this.legend, this.said);
+    try {
+      const style = styles(import.meta.url, "../vendor/uplot-1.6.32.min.css", "chart.css");
+      [this.UPlot] = await Promise.all([library("uplot-1.6.32.iife.min.js", "uPlot"), style]);
+    } catch {
+      this.canvas.replaceChildren(h("p", { class: "problem", role: "alert" }, words.chart.broken));
+      return;
+    }
+    this.draw();
+  }
+
+  connectedCallback() {
+    this.watch = new ResizeObserver(() => this.fit());
+    this.watch.observe(this);
+    this.themes = matchMedia("(prefers-color-scheme: dark)");
+    this.redraw = () => this.draw();
+    this.themes.addEventListener("change", this.redraw);
+  }
+
+  disconnectedCallback() {
+    this.watch.disconnect();
+    this.themes.removeEventListener("change", this.redraw);
+    this.plot?.destroy();
+    this.plot = undefined;
+  }
+
+  pickers(xs, ys) {
+    const named = (columns) => columns.map(({ index, name }) => [String(index), name]);
+    const up = ys.length > 1 && ys.length <= MOST_SERIES ? [...named(ys), [EVERY, words.chart.every]] : named(ys);
+    const pick = (label, options, value, changed) => h("label", { class: "chart-pick" }, h("span", {}, label), select(options, value, changed));
+    return h(
+      "div",
+      { class: "chart-picks" },
+      pick(words.chart.up, up, this.y, (y) => ((this.y = y), this.draw())),
+      pick(words.chart.across, named(xs), String(this.x), (x) => ((this.x = Number(x)), this.draw())),
+    );
+  }
+
+  draw() {
+    if (!this.UPlot || !this.isConnected) return;
+    const ys = this.y === EVERY ? this.columns.ys.map(({ index }) => index) : [Number(this.y)];
+    const chart = chartOf(this.table, this.x, ys, Date.now());
+    this.showLegend(chart);
+    this.plot?.destroy();
+    const colours = [...this.legend.querySelectorAll("i")].map((mark) => getComputedStyle(mark).color);
+    this.plot = new this.UPlot(this.options(chart, colours), dataOf(chart), this.canvas);
+    const named = chart.series.map(({ name }) => name).join(", ");
+    const said = words.chart.said(words.chart.kind[chart.kind], named, this.table.columns[this.x].name, chart.x.length);
+    this.said.textContent = said;
+    const drawn = this.canvas.querySelector("canvas");
+    drawn.setAttribute("role", "img");
+    drawn.setAttribute("aria-label", said);
+  }
+
+  showLegend({ series }) {
+    const marks = series.map(({ name }, index) => h("li", { dir: "auto" }, h("i", { class: `chart-${index + 1}`, "aria-hidden": "true" }), name));
+    this.legend.replaceChildren(...marks);
+  }
+
+  options(chart, colours) {
+    const own = getComputedStyle(this);
+    const axis = { stroke: own.color, grid: { stroke: own.borderColor, width: 1 }, ticks: { show: false }, font: `12px ${own.fontFamily}` };
+    const isLine = chart.kind === "line";
+    const bars = this.UPlot.paths.bars({ size: [0.9, 64] });
+    const series = chart.series.map(({ name }, index) => ({
+      label: name,
+      stroke: colours[index],
+      width: 2,
+      spanGaps: false,
+      ...(isLine ? { dash: DASHES[index], points: { show: chart.x.length <= 60, size: 5 } } : { fill: colours[index], paths: bars, points: { show: false } }),
+    }));
+    const short = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
+    const places = { ...axis, grid: { show: false }, splits: () => placesIn(chart, this.canvas.clientWidth), values: (_, splits) => splits.map((at) => short(chart.labels[at] ?? "")) };
+    return {
+      width: this.canvas.clientWidth || 300,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { show: isLine, drag: { x: false, y: false } },
+      scales: { x: { time: isLine, ...(isLine ? {} : { range: (_, low, high) => [low - 0.6, high + 0.6] }) }, y: isLine ? {} : { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] } },
+      axes: [isLine ? axis : places, { ...axis, size: 64 }],
+      series: [{}, ...series],
+    };
+  }
+
+  fit() {
+    const width = this.canvas?.clientWidth;
+    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
+  }
+}
+
+/** The points as the library wants them. Bars of several series stand beside each other: each has a place of its own in the group. */
+function dataOf({ kind, x, series }) {
+  const many = series.length;
+  if (kind === "line" || many === 1) return [x, ...series.map(({ values }) => values)];
+  const all = x.flatMap((at) => series.map((_, index) => at + (0.8 * (index - (many - 1) / 2)) / many));
+  return [all, ...series.map(({ values }, own) => values.flatMap((value) => series.map((_, index) => (index === own ? value : null))))];
+}
+
+/** The places that have a name under them: as many as there is room for. */
+function placesIn({ x }, width) {
+  const each = Math.ceil((x.length * 90) / Math.max(width - 64, 90));
+  return x.filter((at) => at % each === 0);
+}
+
+customElements.define("rows-chart", RowsChart);

@@ -1,0 +1,43 @@
+// A dialog over the page. Escape closes it, and the focus goes back to where it was.
+
+import { h } from "../core/dom.js";
+import { words } from "../core/words.js";
+import { button } from "./button.js";
+
+/** Opens a dialog with `children`; returns the element. It leaves the page when it is closed. */
+export function openDialog(label, children, attributes = {}) {
+  const dialog = h("dialog", { "aria-label": label, ...attributes, class: `dialog ${attributes.class ?? ""}`.trim() }, children);
+  // Between pressing and letting go the pointer may move: only both outside close it.
+  let outside = false;
+  dialog.addEventListener("pointerdown", (event) => (outside = event.target === dialog));
+  dialog.addEventListener("click", (event) => event.target === dialog && outside && dialog.close());
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Asks before something is done: `action` does it; what it throws is shown, and the question stays. */
+export function ask({ title, text, control, yes, kind = "primary", action }) {
+  const problem = h("p", { class: "problem", role: "alert", hidden: true });
+  const act = async () => {
+    try {
+      await action();
+      dialog.close();
+    } catch (error) {
+      problem.hidden = false;
+      problem.textContent = error.message;
+    }
+  };
+  const no = button(words.say.cancel, () => dialog.close());
+  const go = button(yes, act, { kind, "data-testid": "confirm" });
+  const form = h("form", { method: "dialog" }, h("h2", {}, title), text ? h("p", { dir: "auto" }, text) : "", control ?? "", problem);
+  form.append(h("div", { class: "dialog-buttons" }, no, go));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go.click();
+  });
+  const dialog = openDialog(title, form);
+  if (!control) no.focus();
+  return dialog;
+}

@@ -1,0 +1,29 @@
+// A fault where a person acts: a line that says it, and a button that fills the line.
+
+import { h } from "../core/dom.js";
+
+/** A paragraph for what went wrong, empty and hidden until `say` fills it. */
+export function problemLine() {
+  const line = h("p", { class: "problem", role: "alert", hidden: true });
+  const say = (text) => {
+    line.hidden = !text;
+    if (line.textContent !== (text ?? "")) line.textContent = text ?? "";
+  };
+  return { line, say };
+}
+
+/** A button that runs `action`, cannot be pressed twice meanwhile, and says with `say` what went wrong. */
+export function actionButton(text, className, say, action) {
+  const button = h("button", { type: "button", class: className }, text);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    say(undefined);
+    try {
+      await action();
+    } catch (error) {
+      say(error.message);
+    }
+    button.disabled = false;
+  });
+  return button;
+}

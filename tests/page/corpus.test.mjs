@@ -1,0 +1,128 @@
+// Thousands of published texts that attack pages, in every place where a text of others can stand, through the whole page under its real
+// policy: nothing runs, nothing is tried that the policy has to stop, and nothing is asked for but what the page asks for itself.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { openScreen, SCREENS } from "./support/screens.mjs";
+import { serveScreens } from "./support/screens-server.mjs";
+import { skip, startBrowser } from "./support/webdriver.mjs";
+import { fullWorld } from "./support/worlds.mjs";
+
+const LIST = new URL("vendor/xss-payload-list-d473925.txt", import.meta.url);
+const TEXTS = [...new Set(readFileSync(LIST, "utf8").split("\n").map((line) => line.trim()).filter(Boolean))];
+/** So many at a time. */
+const AT_ONCE = 550;
+/** Every third is more than two thousand, and of every kind: like ones stand beside each other. */
+const CHOSEN = TEXTS.filter((_, index) => index % 3 === 0);
+const ASKED_FOR = /^\/(|s\/0{16}\/[\w./-]+|chat|api\/policy\/builder|api\/mcp\/files\/tools|api\/me\/sessions|api\/assistant\/chat|api\/[a-z]+(\/\d+(\/frames)?)?)$/;
+
+/** Runs before anything of the page. Styles are told of when DOMPurify reads a text into a document that is never shown, and are not counted. */
+const WATCH = `
+  globalThis.ran = [];
+  globalThis.stopped = [];
+  for (const name of ["alert", "confirm", "prompt", "print"]) globalThis[name] = () => void ran.push(name);
+  document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sample }) => /^style-src/.test(violatedDirective) || stopped.push(violatedDirective + " " + blockedURI + " " + sample));`;
+
+/** The things that must not be in the page, wherever they stand. */
+const LOOK = `
+  const found = [];
+  const own = "link, script, svg, path, input, textarea, form, iframe";
+  for (const node of document.querySelectorAll("main *, l3-header *, l3-dock *, #announcer *")) {
+    for (const { name, value } of node.attributes) {
+      if (/^on/i.test(name)) found.push(node.localName + " " + name);
+      if (name === "style" && !node.matches(".menu, textarea, l3-gap")) found.push(node.localName + " style=" + value);
+      if (["src", "srcset", "action", "formaction", "data", "poster"].includes(name) && !/^(data:image|\\/api\\/attachments\\/)/.test(value)) found.push(node.localName + " " + name + "=" + value);
+      if ((name === "href" || name === "xlink:href") && !/^(https?:|mailto:|#|\\/api\\/|blob:)/i.test(value)) found.push(node.localName + " href=" + value);
+    }
+    if (node.matches("script, style, iframe, object, embed, base, meta, link, frame, template, math, audio, video, marquee")) found.push(node.localName);
+    if (node.localName === "svg" && !node.matches(".icon, .chart *, [role=img], [aria-hidden=true]")) found.push("svg");
+  }
+  return { found: found.slice(0, 20), ran, stopped: stopped.slice(0, 20), nodes: document.querySelectorAll("*").length };`;
+
+let browser;
+let server;
+const asked = [];
+const world = { ...fullWorld(Date.now()), whole: true };
+before(async () => {
+  if (skip) return;
+  server = await serveScreens(world, ({ text }) => text, (path) => asked.push(path));
+  browser = await startBrowser();
+  await browser.cdp("Page.addScriptToEvaluateOnNewDocument", { source: WATCH });
+});
+after(async () => {
+  await browser?.end();
+  server?.end();
+});
+
+/** A world that says these texts wherever it says something. */
+function fill(texts) {
+  const { api } = fullWorld(Date.now());
+  const at = new Date().toISOString();
+  let seq = 0;
+  const frame = (fields) => ({ conversation: 1, seq: (seq += 1), at, ...fields });
+  world.frames = texts.flatMap((text, index) => [
+    frame({ type: "turn", turn: index + 1, state: "queued", origin: index % 2 ? "message" : "task", content: text }),
+    frame({ type: "tool_call", name: text, arguments: { [text]: text, query: text }, call: index + 1, turn: index + 1 }),
+    frame({ type: "tool_result", name: text, result: JSON.stringify([{ [text]: text, n: index }]), said: text, ok: index % 3 > 0, columns: [{ name: text, type: text }], call: index + 1, turn: index + 1 }),
+    frame({ type: "assistant", content: text, turn: index + 1, step: 1, final: true }),
+    frame({ type: "turn", turn: index + 1, state: index % 5 ? "completed" : "failed", reason: text }),
+  ]);
+  const [conversation] = api["/api/conversations"].conversations;
+  const [task] = api["/api/tasks"].tasks;
+  const [capability] = api["/api/capabilities"].capabilities;
+  const [secret] = api["/api/secrets"].secrets;
+  const [approval] = api["/api/approvals"].approvals;
+  const [found] = api["/api/search"].found;
+  const shown = (text) => ({ ...approval.shown, tool: text, arguments: { a: text }, what: [text], why: text, capability: null });
+  Object.assign(api["/api/conversations"], { conversations: texts.map((title, id) => ({ ...conversation, id: id + 2, title })) });
+  Object.assign(api["/api/tasks"], { tasks: texts.map((text, id) => ({ ...task, id: id + 1, title: text, details: text, status: id % 7 ? "pending" : "done", subtasks: [{ id, title: text, completed: false }] })) });
+  Object.assign(api["/api/capabilities"], { capabilities: texts.map((text) => ({ ...capability, name: text, description: text, grants_in_words: [text] })) });
+  Object.assign(api["/api/secrets"], { secrets: texts.slice(0, 50).map((text) => ({ ...secret, name: text, used_by: [text] })) });
+  Object.assign(api["/api/approvals"], { approvals: texts.map((text, id) => ({ ...approval, id: id + 10, state: "denied", reason: text, shown: shown(text), decided_at: at })) });
+  Object.assign(api["/api/search"], { found: texts.slice(0, 200).map((text) => ({ ...found, title: text, snippet: [{ text, hit: false }, { text, hit: true }] })) });
+  const [user] = api["/api/users"].users;
+  const [session] = api["/api/me/sessions"].sessions;
+  Object.assign(api["/api/users"], { users: texts.slice(0, 50).map((name, id) => ({ ...user, id: id + 1, name, display_name: name })) });
+  Object.assign(api["/api/me/sessions"], { sessions: texts.slice(0, 50).map((client, id) => ({ ...session, id: id + 1, client })) });
+  const days = api["/api/usage"];
+  Object.assign(days, { models: texts.slice(0, 50).map((model) => ({ ...days.models[0], model })) });
+  Object.assign(world, { api, model: { kind: "local", provider: texts[0], name: texts[1] } });
+}
+
+const PLACES = SCREENS.filter(({ name }) => ["chat", "lea", "tasks", "capabilities", "activity", "settings"].includes(name));
+const OPEN = `for (const node of [...document.querySelectorAll("main details:not([open])")].slice(0, 1500)) node.open = true;`;
+const SEARCH = `const field = document.querySelector("[data-testid=conversation-search]"); field.value = "x"; field.dispatchEvent(new Event("input", { bubbles: true }));`;
+
+test("the_corpus_is_whole", () => assert.ok(CHOSEN.length >= 2000, `${CHOSEN.length} texts`));
+
+for (let from = 0; from < CHOSEN.length; from += AT_ONCE) {
+  test(`texts_${from}_to_${Math.min(CHOSEN.length, from + AT_ONCE)}_run_nothing_and_ask_for_nothing`, { skip, timeout: 280_000 }, async () => {
+    fill(CHOSEN.slice(from, from + AT_ONCE));
+    for (const screen of PLACES) {
+      asked.length = 0;
+      await openScreen(browser, server.address, screen);
+      await browser.js(OPEN);
+      if (screen.name === "chat") {
+        // Earlier rows are made when a person comes near them; here all of them are looked at.
+        const all = `const list = document.querySelector("l3-messages:not([hidden])"); list.fit = () => false; list.view.move(0, list.view.rows.length); list.draw(); return list.querySelectorAll("[data-kind=assistant]").length > 100`;
+        await browser.waitFor(all);
+        await browser.js(SEARCH);
+        await browser.waitFor(`return document.querySelector("l3-found") !== null`);
+      }
+      await browser.later(`const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))`);
+      const { found, ran, stopped, nodes } = await browser.js(LOOK);
+      assert.ok(nodes > 150, `${screen.name} shows something`);
+      assert.deepEqual({ found, ran, stopped }, { found: [], ran: [], stopped: [] }, screen.name);
+      assert.deepEqual(asked.filter((path) => !ASKED_FOR.test(path)), [], screen.name);
+    }
+  });
+}
+
+test("the_watch_would_have_noticed", { skip, timeout: 60_000 }, async () => {
+  await browser.js(`const node = document.createElement("div"); document.querySelector("main").append(node); node.innerHTML = "<img src=/nothing onerror=alert(1)><p style='color: red'>x</p>"`);
+  await browser.waitFor(`return stopped.some((each) => each.startsWith("script-src"))`);
+  const { found } = await browser.js(LOOK);
+  assert.ok(found.some((each) => each.startsWith("img onerror")) && found.some((each) => each.startsWith("img src")), found.join());
+  assert.ok(asked.some((path) => !ASKED_FOR.test(path)));
+});

@@ -1,0 +1,110 @@
+// The requests before a person sees the page: the page itself, its sheets and one small script. Modules come after.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { serveScreens } from "./support/screens-server.mjs";
+import { skip, startBrowser } from "./support/webdriver.mjs";
+import { emptyWorld, fullWorld } from "./support/worlds.mjs";
+
+/** The font comes with the first text besides. */
+const MOST_REQUESTS = 12;
+const LAST_SHEET = "shell/shell.css";
+
+const read = (file) => readFileSync(new URL(`../../static/${file}`, import.meta.url), "utf8");
+const INDEX = read("index.html");
+const named = [...INDEX.matchAll(/"\/s\/-\/([^"]+)"/g)].map(([, file]) => file);
+
+test("the_page_itself_names_all_that_the_first_paint_needs", () => {
+  assert.ok(named.length + 2 <= MOST_REQUESTS, `${named.length} files, the page and the font`);
+  assert.deepEqual(named.filter((file) => file.endsWith(".js")), ["shell/early.js"], "no module holds it up");
+  assert.ok(!INDEX.includes("modulepreload"));
+  const sheets = named.filter((file) => file.endsWith(".css")).map(read).join("\n");
+  assert.ok(!sheets.includes("@import"));
+  for (const part of ["l3-rail", "l3-header", "l3-banners", "main", "l3-dock", 'class="skeleton"']) assert.ok(INDEX.includes(part), part);
+  // The parts in it have their look without a module as well.
+  for (const selector of ["l3-rail {", "l3-header {", ".skeleton {", ".mark {"]) assert.ok(sheets.includes(selector), selector);
+});
+
+/** Runs the early script in a window that is `hidden` or not: what it asked for, and what it left to be done later. */
+function begun(hidden) {
+  const asked = [];
+  const later = { frames: [] };
+  const listens = (type, action) => (later[type] = action);
+  const document = { hidden, documentElement: { dataset: {} }, addEventListener: listens };
+  const source = read("shell/early.js").replaceAll("import(", "load(");
+  const storage = { getItem: () => '{"theme":"dark"}' };
+  const run = new Function("document", "localStorage", "addEventListener", "requestAnimationFrame", "load", source);
+  run(document, storage, listens, (action) => later.frames.push(action), (file) => asked.push(file));
+  assert.equal(document.documentElement.dataset.theme, "dark");
+  assert.deepEqual(asked, []);
+  later.DOMContentLoaded();
+  return { asked, later };
+}
+
+test("modules_are_asked_for_in_the_frame_after_the_first", () => {
+  const { asked, later } = begun(false);
+  const [first] = later.frames.splice(0);
+  first();
+  assert.deepEqual(asked, [], "this frame is painted when it ends");
+  later.frames[0]();
+  assert.deepEqual(asked, ["./index.js"]);
+});
+
+test("a_page_out_of_sight_has_no_frames_and_waits_for_none", () => {
+  assert.deepEqual(begun(true).asked, ["./index.js"]);
+  const { asked, later } = begun(false);
+  later.visibilitychange();
+  assert.deepEqual(asked, ["./index.js"], "it went out of sight before it was painted");
+});
+
+/** Tells the server when the page has been read, while the sheet is still missing. */
+const WHEN_READ = `{ const sign = new URL("../icon-512.png", document.currentScript.src); addEventListener("DOMContentLoaded", () => fetch(sign)); }`;
+
+let browser;
+before(async () => {
+  if (!skip) browser = await startBrowser();
+});
+after(() => browser?.end());
+
+const isReady = () => browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
+
+test("no_module_is_asked_for_while_a_sheet_is_missing", { skip }, async () => {
+  const asked = [];
+  let early;
+  let arrive;
+  const missing = new Promise((resolve) => (arrive = resolve));
+  const server = await serveScreens(emptyWorld(Date.now()), ({ path, text }) => {
+    asked.push(path);
+    if (path === "shell/early.js") return text + WHEN_READ;
+    if (path === LAST_SHEET) return missing.then(() => text);
+    if (path === "icon-512.png") {
+      early = [...asked];
+      arrive();
+    }
+    return text;
+  });
+  try {
+    await browser.go(server.address);
+    await isReady();
+    assert.deepEqual(early.filter((path) => path.endsWith(".js")), ["shell/early.js"]);
+    assert.ok(early.includes(LAST_SHEET) && early.length <= MOST_REQUESTS, early.join(" "));
+    assert.ok(asked.includes("shell/index.js") && asked.includes("chat/index.js"), "and then they come");
+  } finally {
+    arrive();
+    server.end();
+  }
+});
+
+test("a_foot_is_asked_for_when_the_code_of_its_answer_is_there", { skip }, async () => {
+  const asked = [];
+  const server = await serveScreens(fullWorld(Date.now()), undefined, (path) => asked.push(path.split("/").at(-1)));
+  try {
+    await browser.go(server.address);
+    await browser.waitFor(`return document.querySelector("[data-testid=turn-foot]") !== null`);
+    const [answer, reader, foot] = ["answer.js", "blocks.js", "turn-foot.js"].map((name) => asked.indexOf(name));
+    assert.ok(answer >= 0 && answer < reader && reader < foot, `${answer} ${reader} ${foot}`);
+  } finally {
+    server.end();
+  }
+});

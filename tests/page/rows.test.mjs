@@ -1,0 +1,150 @@
+// Rows of a query: how columns are read, cells written, rows sorted, copied and drawn. And text files in a message.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+process.env.TZ = "Europe/Lisbon";
+const { cellText, csvOf, isId, kindOf, markdownOf, readTable, sortedRows, timeOf } = await load("ui/table-text.js");
+const { chartable, chartOf } = await load("ui/chart-data.js");
+const { partsOf } = await load("chat/file-block.js");
+const { refusal } = await load("core/outbox.js");
+const { isTextFile, readTextFiles, withFiles } = await load("chat/files.js");
+const { namedElsewhere } = await load("chat/links.js");
+const { suggestionsOf } = await load("chat/greetings.js");
+
+const NOW = Date.parse("2026-11-22T12:00:00Z");
+const table = (columns, rows, total) => readTable({ columns: columns.map(([name, type]) => ({ name, type })), rows, total });
+
+test("a_column_is_what_its_type_says_or_without_one_what_is_in_it", () => {
+  assert.deepEqual(["int8", "numeric", "float4", "date", "timestamptz", "timestamp", "bool", "jsonb", "text", "int4[]"].map((type) => kindOf(type, [])), ["number", "number", "number", "date", "stamp", "stamp", "bool", "json", "text", "text"]);
+  assert.equal(kindOf(undefined, [1, null, 2.5]), "number");
+  assert.equal(kindOf(undefined, ["2026-01-02", null]), "date");
+  assert.equal(kindOf(undefined, ["2026-01-02 10:00:00+00"]), "stamp");
+  assert.equal(kindOf(undefined, ["2026-01-02", "soon"]), "text");
+  assert.equal(kindOf(undefined, [{ a: 1 }]), "json");
+  assert.equal(kindOf(undefined, [null]), "text");
+});
+
+test("numbers_have_the_reader_s_separators_and_ids_and_years_have_none", () => {
+  const text = (value, name = "n") => cellText(value, { kind: "number", id: isId(name) }, NOW).text;
+  assert.deepEqual([text(1234567), text("1234567.50"), text(1965), text(-12000)], ["1,234,567", "1,234,567.50", "1965", "-12,000"]);
+  assert.equal(text("123456789012345678901234567890"), "123,456,789,012,345,678,901,234,567,890", "no digit is lost");
+  assert.deepEqual([text(1234567, "id"), text(1234567, "order_id"), text(1234567, "userId")], ["1234567", "1234567", "1234567"]);
+  assert.equal(text("NaN"), "NaN");
+});
+
+test("times_are_the_reader_s_and_the_exact_text_is_kept", () => {
+  const cell = (value, kind = "stamp") => cellText(value, { kind }, NOW);
+  assert.match(cell("2026-07-01T14:05:11.5+00:00").text, /^Jul 1, 03:05/, "an hour later in Lisbon");
+  assert.equal(cell("2026-07-01T14:05:11.5+00:00").exact, "2026-07-01T14:05:11.5+00:00");
+  assert.match(cell("2026-07-01 14:05:11").text, /^Jul 1, 02:05/, "without a zone it stays");
+  assert.equal(cell("2025-03-02", "date").text, "Mar 2, 2025");
+  assert.equal(cell("infinity").text, "infinity");
+  assert.equal(timeOf("2026-01-01T00:00:00+05:30"), Date.UTC(2025, 11, 31, 18, 30));
+  assert.equal(timeOf("2026-01-01 00:00:00-03"), Date.UTC(2026, 0, 1, 3));
+  assert.equal(timeOf("1234"), undefined);
+  assert.deepEqual([cell(null).text, cell(undefined).none], ["–", true]);
+});
+
+test("rows_sort_by_what_they_are_with_what_is_empty_last_either_way", () => {
+  const of = (type, values) => table([["a", type]], values.map((value) => [value]));
+  const sorted = (type, values, down = false) => sortedRows(of(type, values), 0, down).map((index) => values[index]);
+  assert.deepEqual(sorted("int8", [10, null, 9, "100"]), [9, 10, "100", null]);
+  assert.deepEqual(sorted("int8", [10, null, 9, "100"], true), ["100", 10, 9, null]);
+  assert.deepEqual(sorted("text", ["b10", "B9", "a", null]), ["a", "B9", "b10", null]);
+  assert.deepEqual(sorted("timestamptz", ["2026-01-01T00:00:00+02:00", "2025-12-31T23:00:00+00:00"]), ["2026-01-01T00:00:00+02:00", "2025-12-31T23:00:00+00:00"]);
+  const equal = table([["a", "int4"], ["b", "text"]], [[1, "x"], [1, "y"], [0, "z"]]);
+  assert.deepEqual(sortedRows(equal, 0, true), [0, 1, 2], "equal ones stay in their order");
+});
+
+test("csv_and_markdown_hold_what_is_there_and_no_formula", () => {
+  const all = table([["a", "text"], ["n", "int4"], ["j", "jsonb"]], [["x, \"y\"\nz", 1, { k: [1] }], ["=1+1", null, null], ["a|b\\", -5, null], ["@SUM(A1)", 2, null], ["-3 apples", 2, null]]);
+  assert.equal(csvOf(all), 'a,n,j\r\n"x, ""y""\nz",1,"{""k"":[1]}"\r\n\'=1+1,,\r\na|b\\,-5,\r\n\'@SUM(A1),2,\r\n-3 apples,2,\r\n');
+  assert.equal(markdownOf(table([["a|b", "text"], ["n", "int4"]], [["x|y\nz", 1]])), "| a\\|b | n |\n| --- | --: |\n| x\\|y z | 1 |\n");
+});
+
+test("a_chart_needs_a_number_that_meets_a_date_or_a_label_and_no_ids", () => {
+  const names = (found) => found && [found.xs, found.ys].map((columns) => columns.map(({ name }) => name));
+  const of = (columns, rows) => names(chartable(table(columns, rows)));
+  assert.deepEqual(of([["day", "date"], ["n", "int8"]], [["2026-01-01", 1], ["2026-01-02", 2]]), [["day"], ["n"]]);
+  assert.deepEqual(of([["who", "text"], ["n", "int8"], ["id", "int8"]], [["a", 1, 1], ["b", 2, 2]]), [["who"], ["n"]]);
+  assert.equal(of([["id", "int8"], ["name", "text"]], [[1, "a"], [2, "b"]]), undefined, "an id is no measure");
+  assert.equal(of([["user_id", "text"], ["n", "int8"]], [["a", 1], ["b", 2]]), undefined, "and no label");
+  assert.equal(of([["n", "int8"], ["m", "int8"]], [[1, 1], [2, 2]]), undefined);
+  assert.equal(of([["day", "date"], ["n", "int8"]], [["2026-01-01", 1]]), undefined, "one row is no chart");
+  assert.equal(of([["who", "text"], ["n", "int8"]], Array.from({ length: 31 }, (_, at) => [`w${at}`, at])), undefined, "too many bars");
+  assert.equal(of([["day", "date"], ["n", "int8"]], Array.from({ length: 5001 }, () => ["2026-01-01", 1])), undefined, "too many points");
+  assert.equal(of([["day", "date"], ["n", "int8"]], [["2026-01-01", 1], [null, 2]]), undefined, "a date that is not there has no place");
+});
+
+test("a_line_runs_from_the_past_and_what_is_empty_is_a_gap", () => {
+  const dates = table([["day", "date"], ["n", "numeric"]], [["2026-01-02", "2.5"], ["2026-01-01", null]]);
+  const line = chartOf(dates, 0, [1], NOW);
+  assert.deepEqual([line.kind, line.series[0].values], ["line", [null, 2.5]]);
+  assert.equal(line.x[1] - line.x[0], 86_400);
+  const bars = chartOf(table([["who", "text"], ["n", "int8"], ["m", "int8"]], [["b", 1, 3], [null, 2, 4]]), 0, [1, 2], NOW);
+  assert.deepEqual([bars.kind, bars.labels, bars.x], ["bars", ["b", "–"], [0, 1]]);
+  assert.deepEqual(bars.series, [{ name: "n", values: [1, 2] }, { name: "m", values: [3, 4] }]);
+});
+
+test("what_is_shown_of_how_many_is_known", () => {
+  assert.equal(table([["a", "text"]], [["x"]], 300).total, 300);
+  assert.equal(table([["a", "text"]], [["x"]], undefined).total, 1);
+});
+
+const file = (name, text, type = "") => new File([text], name, { type });
+
+test("a_text_file_goes_into_the_message_and_comes_out_again", async () => {
+  assert.deepEqual([{ name: "a.csv" }, { name: "x", type: "text/plain" }, { name: "a.json" }, { name: "a.png", type: "image/png" }, { name: "a.exe" }].map(isTextFile), [true, true, true, false, false]);
+  const { files, problems } = await readTextFiles([file("books.csv", "id,title\r\n1,Dune\r\n"), file("b.bin", new Uint8Array([0xff, 0xfe, 0])), file("big.txt", "x".repeat(1_048_577))]);
+  assert.deepEqual(files, [{ name: "books.csv", text: "id,title\n1,Dune\n" }]);
+  assert.match(problems.join("\n"), /b\.bin cannot be read as text[^]*big\.txt is too large: text files of at most 1024 KB/);
+  const said = withFiles("Look", files);
+  assert.deepEqual(partsOf(said), [{ text: "Look" }, { name: "books.csv", text: "id,title\n1,Dune" }]);
+  assert.deepEqual(partsOf(withFiles("", files)), [{ name: "books.csv", text: "id,title\n1,Dune" }]);
+});
+
+test("files_of_a_mebibyte_go_into_one_message_with_words_beside_them", async () => {
+  const { files, problems } = await readTextFiles([file("a.csv", "a,b\n".repeat(262_143)), file("b.txt", "```\n"), file("c.txt", "1")]);
+  assert.deepEqual([files.map(({ name }) => name), problems.length], [["a.csv", "b.txt"], 1], "together, and no more");
+  const said = withFiles("x".repeat(60 * 1024), files);
+  assert.equal(refusal(said), undefined);
+  assert.deepEqual(partsOf(said).slice(1).map(({ name, text }) => `${text}\n` === files.find((each) => each.name === name).text), [true, true]);
+  const fences = "```\n".repeat(262_144);
+  assert.equal(partsOf(withFiles("", [{ name: "d.md", text: fences }]))[0].text.length, fences.length - 1, "as many fences as there can be");
+});
+
+test("no_file_ends_its_block_before_its_end", async () => {
+  const hostile = '```\nfile "x"\n````\n\n```file "evil.txt"\nno\n```';
+  const { files } = await readTextFiles([file('a"`\n b.txt', hostile)]);
+  assert.equal(files[0].name, "a b.txt");
+  assert.deepEqual(partsOf(withFiles("Look", files)), [{ text: "Look" }, { name: "a b.txt", text: hostile }]);
+  assert.deepEqual(partsOf("no file here ```file"), [{ text: "no file here ```file" }]);
+  assert.deepEqual(partsOf(""), [{ text: "" }]);
+});
+
+test("a_link_whose_text_names_another_host_is_known", () => {
+  const to = (text, href = "https://evil.example.org/x") => namedElsewhere(text, href);
+  assert.equal(to("example.com"), "evil.example.org");
+  assert.equal(to("https://example.com/login?a=b"), "evil.example.org");
+  assert.equal(to(" www.example.com "), "evil.example.org");
+  assert.equal(to("пример.com"), "evil.example.org");
+  assert.equal(to("evil.example.org"), undefined);
+  assert.equal(to("WWW.Evil.example.org/else"), undefined);
+  assert.equal(to("the docs"), undefined);
+  assert.equal(to("see example.com for more"), undefined, "a sentence is no address");
+  assert.equal(to("a@example.com", "mailto:b@example.org"), undefined);
+  assert.equal(to("münchen.de", "https://xn--mnchen-3ya.de/"), undefined);
+});
+
+test("suggestions_follow_what_there_is", () => {
+  const hello = { model: { kind: "local" } };
+  assert.equal(suggestionsOf(hello, true).length, 3);
+  assert.deepEqual(suggestionsOf(hello, false), []);
+  const some = suggestionsOf(hello, true, { capabilities: [{ name: "old", updated_at: "2026-01-01T00:00:00Z" }, { name: "new", updated_at: "2026-02-01T00:00:00Z" }, { name: "off", enabled: false, updated_at: "2026-03-01T00:00:00Z" }], tasks: [{ id: 1 }] });
+  assert.match(some[0], /^What does new do/);
+  assert.match(some[2], /1 open task/);
+  assert.notDeepEqual(some, suggestionsOf(hello, true));
+  assert.ok(suggestionsOf({ model: { kind: "tour" } }, false).length > 3, "the tour understands little else");
+});

@@ -1,0 +1,60 @@
+// The screens of the page: how one gets to each. For tests that look at all of them, and for the pictures in `docs/screens`.
+
+const ready = (browser) => browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
+const shown = (css) => (browser) => browser.waitFor(`return document.querySelector(arguments[0])?.checkVisibility() === true`, css);
+const press = (key, keys = {}) => (browser) =>
+  browser.js(`document.body.dispatchEvent(new KeyboardEvent("keydown", { key: arguments[0], bubbles: true, cancelable: true, ...arguments[1] }))`, key, keys);
+const click = (css) => (browser) => browser.js(`document.querySelector(arguments[0]).click()`, css);
+
+/** A press where there is something to press, which not every world has. */
+const pressIf = (css) => (browser) => browser.js(`document.querySelector(arguments[0])?.click()`, css);
+const sheet = (place) => shown(`[data-place=${place}] .sheet`);
+/** The answer came, or is said not to come. */
+const came = (place, css) => shown(`[data-place=${place}] :is(${css}, .error-state, [data-testid=empty])`);
+
+/** A press on such a tab, if there is one. */
+const openTab = (text) => (browser) => browser.js(`[...document.querySelectorAll("[role=tab]")].find((node) => node.textContent.startsWith(arguments[0]))?.click()`, text);
+
+/** Each with an address, and what is done there. */
+export const SCREENS = [
+  { name: "chat", hash: "#chat", steps: [shown("l3-messages:not([hidden])")] },
+  { name: "steps", only: "full", hash: "#chat", steps: [shown("[data-testid=steps]"), click("[data-testid=steps] summary"), shown(".steps-list")] },
+  { name: "call", only: "full", hash: "#chat", steps: [shown("[data-testid=steps]"), click("[data-testid=steps] summary"), shown(".steps-list"), click(".steps-list summary"), shown(".tool-body")] },
+  { name: "menu", only: "full", hash: "#chat", steps: [shown("l3-messages:not([hidden])"), pressIf("l3-conversation .icon-button"), shown(".menu")] },
+  { name: "palette", hash: "#chat", steps: [press("k", { ctrlKey: true }), shown("[data-testid=palette]")] },
+  { name: "shortcuts", hash: "#chat", steps: [press("?"), shown("[data-testid=shortcuts]")] },
+  { name: "approvals", hash: "#approvals", steps: [sheet("approvals")] },
+  { name: "assistant", hash: "#assistant", steps: [shown("[data-testid=picker]")] },
+  { name: "lea", hash: "#assistant/lea", steps: [shown(".talking l3-composer, [data-place=assistant] .error-state")] },
+  { name: "tasks", hash: "#tasks", steps: [sheet("tasks")] },
+  { name: "tasks_week", hash: "#tasks/week", steps: [sheet("tasks")] },
+  { name: "task", hash: "#tasks/2", steps: [shown("[data-testid=task-form], [data-place=tasks] .error-state")] },
+  { name: "capability", hash: "#capabilities/roman_numeral", steps: [shown("[data-testid=schema-form], .capability-detail .error-state")] },
+  ...["Source", "Versions", "Tests", "What"].map((tab) => ({ name: `capability_${tab.toLowerCase()}`, hash: "#capabilities/roman_numeral", steps: [shown("[data-testid=schema-form], .capability-detail .error-state"), openTab(tab)] })),
+  { name: "capabilities", hash: "#capabilities", steps: [sheet("capabilities")] },
+  { name: "activity", hash: "#activity", steps: [came("activity", ".events > li")] },
+  { name: "replay", hash: "#activity/turn/1", steps: [came("activity", "[data-testid=replay-event]")] },
+  { name: "usage", hash: "#activity/usage", steps: [came("activity", ".usage-body > section")] },
+  { name: "settings", hash: "#settings", steps: [sheet("settings")] },
+  ...["me", "policy", "budgets", "users", "tiers", "secrets", "mcp", "look", "server"].map((part) => ({ name: `settings_${part}`, hash: `#settings/${part}`, steps: [sheet("settings")] })),
+  { name: "nowhere", hash: "#nowhere", steps: [shown("[data-testid=empty]")] },
+];
+
+/** Places as they are seen while the server cannot be reached. */
+export const OFFLINE_SCREENS = ["chat", "approvals", "assistant", "tasks", "capabilities", "activity", "settings"].map((place) => ({ name: place, hash: `#${place}`, css: place === "chat" ? "l3-messages:not([hidden])" : `[data-place=${place}] .sheet` }));
+
+/** Screens that are there only in a window of some width. */
+export const PHONE_SCREENS = [
+  { name: "list", hash: "#chat", steps: [click("[data-testid=list-open]"), shown(".conversation-panel")] },
+  { name: "more", hash: "#tasks", steps: [sheet("tasks"), click(".rail-more"), shown(".menu")] },
+];
+
+/** Opens a screen of the server at `address`, from a fresh load. */
+export async function openScreen(browser, address, { hash, steps }) {
+  await browser.go("about:blank");
+  await browser.go(`${address}${hash}`);
+  await ready(browser);
+  for (const step of steps) await step(browser);
+  // Things that enter have entered, and fonts are there.
+  await browser.later(`const done = arguments[0]; document.fonts.ready.then(() => Promise.all(document.getAnimations().filter((each) => each.effect.getTiming().iterations === 1).map((each) => each.finished))).then(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), () => done())`);
+}

@@ -1,0 +1,169 @@
+// Tasks without a browser: days and weeks in the reader's zone, groups, keys, and orders that are carried out or not.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+// A zone whose clocks change, so that days of 23 and 25 hours are tried.
+process.env.TZ = "Europe/Lisbon";
+const days = await load("tasks/days.js");
+const { byDay, groupOf, grouped } = await load("tasks/grouping.js");
+const { meaningOf, target } = await load("tasks/keys.js");
+const { createOrders } = await load("tasks/orders.js");
+const { settled } = await load("core/orders.js");
+const { onChange } = await load("core/watch.js");
+
+const at = (...parts) => new Date(...parts).getTime();
+const iso = (...parts) => new Date(...parts).toISOString();
+const MONDAY = 1;
+const SUNDAY = 7;
+
+test("tasks_stand_in_groups_by_when_they_are_due", () => {
+  // A Thursday.
+  const now = at(2026, 10, 19, 12, 0);
+  const due = (...parts) => ({ status: "pending", due_at: iso(...parts) });
+  const group = (task, first = MONDAY) => groupOf(task, now, first);
+  assert.equal(group(due(2026, 10, 19, 11, 59)), "overdue");
+  assert.equal(group(due(2026, 10, 19, 23, 59)), "today");
+  assert.equal(group(due(2026, 10, 20, 0, 0)), "week");
+  assert.equal(group(due(2026, 10, 22, 23, 59)), "week", "Sunday ends the week");
+  assert.equal(group(due(2026, 10, 22, 0, 0), SUNDAY), "later", "unless it begins one");
+  assert.equal(group(due(2026, 10, 23, 0, 0)), "later");
+  assert.equal(group({ status: "pending", due_at: null }), "undated");
+  assert.equal(group({ ...due(2026, 10, 1), status: "done" }), "done");
+  const lists = { open: [due(2026, 10, 25), due(2026, 10, 19, 9)], closed: [{ status: "cancelled" }] };
+  assert.deepEqual(grouped(lists, now, MONDAY).map(([name]) => name), ["overdue", "later", "done"]);
+});
+
+test("a_week_has_seven_days_also_when_the_clocks_change", () => {
+  // In the night to 25 October 2026 the clocks go back.
+  const week = days.weekOf(at(2026, 9, 22, 15, 0), MONDAY);
+  assert.deepEqual(week.map((day) => new Date(day).getDate()), [19, 20, 21, 22, 23, 24, 25, 26]);
+  assert.ok(week.every((day) => new Date(day).getHours() === 0));
+  assert.equal(week[7] - week[6], 25 * 3_600_000);
+  assert.equal(new Date(days.weekOf(at(2026, 9, 25), SUNDAY)[0]).getDate(), 25);
+  assert.equal(new Date(days.weekOf(at(2026, 9, 25), MONDAY)[0]).getDate(), 19);
+});
+
+test("a_task_stands_on_its_day_open_ones_first", () => {
+  const week = days.weekOf(at(2026, 10, 19), MONDAY);
+  const task = (id, ...parts) => ({ id, due_at: iso(...parts) });
+  const open = [task(1, 2026, 10, 19, 18), task(2, 2026, 10, 19, 9), { id: 3, due_at: null }, task(4, 2026, 10, 23, 0)];
+  const shown = byDay({ open, closed: [task(5, 2026, 10, 19, 1)] }, week);
+  assert.deepEqual(shown.map((day) => day.map(({ id }) => id)), [[], [], [], [2, 1, 5], [], [], []]);
+});
+
+test("a_moved_task_keeps_its_time_of_day_and_never_lands_in_the_past", () => {
+  const now = at(2026, 9, 24, 12, 30);
+  assert.equal(days.movedBy(iso(2026, 9, 24, 9, 15), 1, now), iso(2026, 9, 25, 9, 15), "over the change of the clocks");
+  assert.equal(days.movedBy(iso(2026, 9, 26, 9, 15), 7, now), iso(2026, 10, 2, 9, 15));
+  assert.equal(days.movedBy(null, 1, now), iso(2026, 9, 25, 9, 0), "without a date: from today, in the morning");
+  assert.equal(days.movedTo(iso(2026, 9, 20, 9, 15), days.dayStart(now), now), iso(2026, 9, 24, 13, 0), "today, but later");
+  assert.equal(days.movedTo(iso(2026, 9, 20, 18, 0), days.dayStart(now), now), iso(2026, 9, 24, 18, 0));
+});
+
+test("a_time_goes_through_its_field_and_back", () => {
+  assert.equal(days.fieldOfTime(iso(2026, 0, 5, 7, 3)), "2026-01-05T07:03");
+  assert.equal(days.timeOfField("2026-07-05T07:03"), "2026-07-05T06:03:00.000Z", "summer in Lisbon");
+  assert.equal(days.fieldOfTime(null), "");
+  assert.equal(days.timeOfField(""), "");
+  assert.equal(days.dayOfName("2026-11-23"), at(2026, 10, 23));
+  for (const wrong of [undefined, "", "2026-13-40", "2026-02-30", "tomorrow"]) assert.equal(days.dayOfName(wrong), undefined, wrong);
+  assert.equal(days.nameOfDay(at(2026, 10, 23)), "2026-11-23");
+});
+
+test("keys_move_among_tasks_and_with_shift_the_task", () => {
+  const key = (name, more = {}) => ({ key: name, shiftKey: false, altKey: false, ctrlKey: false, metaKey: false, ...more });
+  assert.deepEqual(meaningOf(key("ArrowDown"), false), { go: "next" });
+  assert.deepEqual(meaningOf(key("ArrowRight", { shiftKey: true }), false), { move: 1 });
+  assert.deepEqual(meaningOf(key("ArrowUp", { shiftKey: true }), true), { move: -7 });
+  assert.equal(meaningOf(key("ArrowRight"), false), undefined, "a list has no beside");
+  assert.deepEqual(meaningOf(key("ArrowRight"), true), { go: "beside" });
+  assert.equal(meaningOf(key("ArrowUp", { altKey: true }), true), undefined, "the shell's");
+  assert.equal(meaningOf(key(" "), true), undefined, "the browser's");
+  assert.deepEqual(meaningOf(key("Delete"), false), { deletes: true });
+  assert.equal(meaningOf(key("Delete", { shiftKey: true }), false), undefined, "it cuts");
+  const on = (day) => ({ closest: () => day });
+  const all = [on("a"), on("a"), on("b"), on("b"), on(null)];
+  assert.equal(target(all, all[0], "beside"), all[2]);
+  assert.equal(target(all, all[3], "before"), all[0], "the first of that day");
+  assert.equal(target(all, all[3], "beside"), undefined);
+  assert.equal(target(all, all[3], "next"), all[4]);
+});
+
+/** An interface on which one order stands: `report` is what the turn came to, `frames` what the conversation has. */
+const standing = (report, frames = []) => ({
+  api: { turn: async () => ({ state: "completed", approval: null, results: [], ...report }), newestFrames: async () => ({ frames }), changeTask: async () => ({ turn: 3, conversation: 1 }), addTask: async () => ({ turn: 3, conversation: 1 }) },
+  lists: { load: async () => {} },
+});
+
+test("an_order_is_followed_to_its_outcome_in_words", async () => {
+  const result = { type: "tool_result", turn: 3, ok: true, said: "Done it.", result: "1" };
+  const other = { ...result, turn: 4, said: "Another." };
+  const follow = (report, frames) => settled(standing(report, frames).api, { turn: 3, conversation: 1 });
+  assert.equal((await follow({}, [result, other])).said, "Done it.");
+  assert.deepEqual((({ state, said }) => [state, said])(await follow({}, [{ ...result, ok: false }])), ["failed", "Done it."]);
+  assert.equal((await follow({}, [{ ...result, ok: false, uncertain: true }])).state, "unknown", "not simply failed");
+  assert.deepEqual(await follow({ state: "awaiting_approval", approval: 9 }), { state: "waits", approval: 9, conversation: 1 });
+  assert.deepEqual((({ state, said }) => [state, said])(await follow({ state: "aborted", reason: "stopped" })), ["failed", "stopped"]);
+  let asked = 0;
+  const slow = { turn: async () => ({ approval: null, state: (asked += 1) < 3 ? "running" : "completed", results: [] }), newestFrames: async () => ({ frames: [result] }) };
+  assert.equal((await settled(slow, { turn: 3, conversation: 1 })).state, "done");
+  assert.equal(asked, 3, "a turn that runs on is asked about again");
+});
+
+test("a_line_that_breaks_does_not_make_an_accepted_order_fail", async () => {
+  const answers = [new Error("The server cannot be reached."), Object.assign(new Error("busy"), { status: 503 })];
+  const api = {
+    turn: async () => {
+      if (answers.length > 0) throw answers.shift();
+      return { state: "completed", approval: null, results: [{ ok: true }] };
+    },
+    newestFrames: async () => {
+      throw new Error("The server cannot be reached.");
+    },
+  };
+  let pauses = 0;
+  const outcome = await settled(api, { turn: 3, conversation: 1 }, undefined, async () => (pauses += 1));
+  assert.deepEqual([outcome.state, pauses], ["done", 2]);
+  const gone = Object.assign(new Error("there is no turn 3"), { status: 404 });
+  await assert.rejects(settled({ turn: async () => Promise.reject(gone) }, { turn: 3, conversation: 1 }), /no turn 3/);
+});
+
+test("a_listener_hears_only_of_the_part_that_it_shows", () => {
+  const told = [];
+  const listen = onChange(({ a, b }) => [a, b], ({ a }) => told.push(a));
+  for (const workspace of [{ a: 1, b: 1, c: 1 }, { a: 1, b: 1, c: 2 }, { a: 2, b: 1 }, { a: 2, b: Number.NaN }, { a: 2, b: Number.NaN }]) listen(workspace);
+  assert.deepEqual(told, [1, 2, 2]);
+});
+
+test("an_order_is_shown_at_once_and_taken_back_with_words_if_it_is_refused", async () => {
+  const task = { id: 1, title: "Water", status: "pending", due_at: null };
+  const told = [];
+  const refused = { type: "tool_result", turn: 3, ok: false, said: "The rules do not allow it." };
+  const orders = createOrders({ session: standing({}, [refused]), changed() {}, tell: (text) => told.push(text), signal: new AbortController().signal });
+  const running = orders.change(1, "Water", { status: "done", due_at: "" });
+  const during = orders.over({ open: [task], closed: [] });
+  assert.deepEqual(during.open, []);
+  assert.deepEqual(during.closed, [{ ...task, status: "done", due_at: null, saving: true }]);
+  await running;
+  assert.deepEqual(orders.over({ open: [task], closed: [] }), { open: [task], closed: [] });
+  assert.deepEqual(told, ["Water: The rules do not allow it."]);
+});
+
+test("a_second_order_on_a_task_outlives_the_first", async () => {
+  const { api, lists } = standing({}, [{ type: "tool_result", turn: 3, ok: true, said: "" }]);
+  const waits = [];
+  const session = { api: { ...api, turn: (turn) => new Promise((resolve) => waits.push(() => resolve({ state: "completed", approval: null, results: [], turn }))) }, lists };
+  const orders = createOrders({ session, changed() {}, tell() {}, signal: new AbortController().signal });
+  const first = orders.change(1, "Water", { due_at: "2026-11-23T09:00:00.000Z" });
+  const second = orders.change(1, "Water", { title: "Other" });
+  while (waits.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  waits[0]();
+  await first;
+  const [task] = orders.over({ open: [{ id: 1, title: "Water", status: "pending", due_at: null }], closed: [] }).open;
+  assert.deepEqual([task.title, task.due_at, task.saving], ["Other", "2026-11-23T09:00:00.000Z", true]);
+  waits[1]();
+  await second;
+  assert.equal(orders.over({ open: [{ id: 1, title: "Other" }], closed: [] }).open[0].saving, undefined);
+});

@@ -1,0 +1,217 @@
+// The rows of the message list as a person reads them: steps in one row, a foot under each turn, outcomes told apart.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const { initialState, reduce } = await load("core/state.js");
+const { createRetried } = await load("chat/retried.js");
+const { outcomeOf, turnRows } = await load("chat/turns.js");
+const { doing, kindWord, saidOf, stepsLine } = await load("chat/step-words.js");
+
+const { duration } = await load("core/times.js");
+
+const HELLO = { type: "hello", version: "0", conversation: 1, last_seq: 0, model: { kind: "local", provider: "p", name: "n" } };
+const after = (frames, state = initialState()) => [HELLO, ...frames].reduce(reduce, state);
+const kinds = (list) => list.map(({ kind }) => kind);
+
+/** Frames of one turn, numbered as the server does. */
+function turn(id, from = 0) {
+  let seq = from;
+  let step = 0;
+  const frame = (fields) => ({ conversation: 1, seq: ++seq, at: `2026-11-22T10:00:${String(seq).padStart(2, "0")}Z`, turn: id, ...fields });
+  return {
+    queued: (content = "do it", more = {}) => frame({ type: "turn", state: "queued", origin: "message", content, id: `m${id}`, ...more }),
+    running: () => frame({ type: "turn", state: "running" }),
+    call: (call, name = "execute_sql", args = { query: `SELECT ${call}` }) => frame({ type: "tool_call", call, name, arguments: args }),
+    result: (call, more = {}, name = "execute_sql") => frame({ type: "tool_result", call, name, ok: true, result: "[]", said: "It gave 0 rows.", ms: 10, ...more }),
+    says: (content, more = {}) => frame({ type: "assistant", content, step: ++step, final: false, ...more }),
+    operation: (call, state) => frame({ type: "operation", call, ordinal: 1, power: "http", request: { method: "POST", url: "https://a.example/" }, state }),
+    ends: (state = "completed", more = {}) => frame({ type: "turn", state, usage: { requests: 2, input_tokens: 900, output_tokens: 100, cost_micros: null }, ms: 1234, ...more }),
+    fails: (more = {}) => frame({ type: "error", content: "no model", failure: "model", ms: 9, ...more }),
+    approval: (call, state) => frame({ type: "approval", id: 5, call, state, tool: "execute_sql", what: ["x"], channel: "page" }),
+    capability: (name) => frame({ type: "capability", name, version: 1, turn: undefined }),
+    fired: (content) => frame({ type: "fired", tasks: [3], content }),
+    steered: (content) => frame({ type: "turn", state: "running", message: 7, content, id: "s" }),
+    shown: () => frame({ type: "shown", step: 2, messages: [7] }),
+  };
+}
+
+test("forty_steps_of_a_turn_are_one_row_and_the_turn_has_a_foot", () => {
+  const t = turn(1);
+  const frames = [t.queued(), t.running()];
+  for (let call = 1; call <= 40; call++) frames.push(t.call(call), t.result(call));
+  frames.push(t.says("done", { final: true }), t.ends());
+  const list = turnRows(after(frames));
+  assert.deepEqual(kinds(list), ["user", "steps", "assistant", "foot"]);
+  assert.equal(list[1].steps.length, 40);
+  assert.equal(list[1].live, false);
+  const { ms, input, output, cost, answer, said, retryAt, branchAt, at } = list[3];
+  assert.deepEqual([ms, input, output, cost, answer, said], [1234, 900, 100, null, "done", "do it"]);
+  assert.equal(retryAt, 1, "where the turn began: it is not among those that had ended");
+  assert.equal(branchAt, frames.length, "the place at which it ended");
+  assert.equal(at, frames.at(-1).at);
+});
+
+test("text_beside_calls_is_a_step_and_an_answer_never_is", () => {
+  const t = turn(1);
+  const list = turnRows(after([t.queued(), t.says("I look."), t.call(1), t.result(1), t.says("Wrong.", { unproven: true }), t.call(2), t.result(2), t.says("There.", { final: true }), t.ends()]));
+  assert.deepEqual(kinds(list), ["user", "steps", "assistant", "foot"]);
+  assert.deepEqual(list[1].steps.map(({ kind }) => kind), ["assistant", "tool", "assistant", "tool"]);
+  assert.equal(list[2].content, "There.");
+});
+
+test("what_is_said_into_a_turn_parts_its_steps", () => {
+  const t = turn(1);
+  const list = turnRows(after([t.queued(), t.call(1), t.result(1), t.steered("in German"), t.says("First."), t.shown(), t.call(2), t.result(2), t.says("Zwei.", { final: true }), t.ends()]));
+  assert.deepEqual(kinds(list), ["user", "steps", "assistant", "user", "steps", "assistant", "foot"]);
+  assert.equal(list[2].content, "First.", "an answer that was given stays in sight");
+});
+
+test("only_what_ended_the_turn_failed_and_the_rest_was_mended", () => {
+  const t = turn(1);
+  const frames = [t.queued(), t.call(1), t.result(1, { ok: false, refusal: "sql_error" })];
+  const came = (list) => turnRows(after(list)).find(({ kind }) => kind === "steps").steps.map((step) => step.came);
+  assert.deepEqual(came(frames), ["mended"], "while it runs nothing has failed for good");
+  assert.deepEqual(came([...frames, t.says("So not.", { final: true }), t.ends()]), ["mended"]);
+  const u = turn(1);
+  assert.deepEqual(came([u.queued(), u.call(1), u.result(1, { ok: false }), u.call(2), u.result(2, { ok: false }), u.fails()]), ["mended", "failed"]);
+  const order = turn(1);
+  assert.deepEqual(came([order.queued("x", { origin: "command" }), order.call(1), order.result(1, { ok: false }), order.ends()]), ["failed"]);
+});
+
+test("an_outcome_that_nobody_knows_is_unknown_and_never_a_failure", () => {
+  for (const [name, make] of [
+    ["the result says so", (t) => [t.result(1, { ok: false, uncertain: true, said: "It may or may not have happened." })]],
+    ["an operation says so", (t) => [t.operation(1, "unknown"), t.result(1, { ok: false })]],
+    ["of a call that succeeded otherwise", (t) => [t.operation(1, "unknown"), t.result(1)]],
+  ]) {
+    const t = turn(1);
+    const list = turnRows(after([t.queued(), t.call(1, "send", {}), ...make(t), t.fails()]));
+    const [step] = list.find(({ kind }) => kind === "steps").steps;
+    assert.equal(step.came, "unknown", name);
+    assert.match(stepsLine([step]), /1 outcome unknown/);
+    assert.doesNotMatch(stepsLine([step]), /fail/i);
+  }
+});
+
+test("a_person_s_own_no_is_no_failure", () => {
+  const t = turn(1);
+  const list = turnRows(after([t.queued(), t.call(1), t.approval(1, "pending"), t.approval(1, "denied"), t.result(1, { ok: false, refusal: "denied", result: "The user refused this: no" }), t.fails()]));
+  const [step] = list.find(({ kind }) => kind === "steps").steps;
+  assert.equal(step.came, "denied");
+  assert.equal(saidOf(step), "You did not allow this. Nothing was done.");
+  assert.equal(outcomeOf({ state: "failed", outcome: { refusal: "expired" } }, { ended: true, turnFailed: true }), "denied");
+});
+
+test("no_words_for_the_model_are_said_to_a_person", () => {
+  const step = { kind: "tool", name: "execute_sql", state: "failed", came: "mended", outcome: { ok: false, result: "Make it yourself, the user cannot.", said: "The database refused the statement." } };
+  assert.equal(saidOf(step), "The database refused the statement.");
+  assert.equal(saidOf({ ...step, outcome: { ok: false, result: "missing field `x`" } }), "", "without a sentence none is made up");
+  const t = turn(1);
+  const due = (frames) => turnRows(after(frames)).find(({ kind }) => kind === "due").content;
+  const first = t.queued("[heartbeat] complete each with manage_tasks", { origin: "task" });
+  assert.equal(due([first]), "");
+  assert.equal(due([first, t.fired("The task “x” fell due.")]), "The task “x” fell due.");
+});
+
+test("a_capability_that_the_turn_wrote_is_told_of_once", () => {
+  const t = turn(1);
+  const wrote = [t.queued(), t.call(1, "write_capability", { name: "roman" }), t.capability("roman"), t.result(1, {}, "write_capability")];
+  assert.deepEqual(kinds(turnRows(after([...wrote, t.says("x", { final: true }), t.ends()]))), ["user", "steps", "assistant", "foot"]);
+  const other = turn(1);
+  const list = turnRows(after([other.queued(), other.call(1), other.result(1), other.capability("weather"), other.ends()]));
+  assert.ok(kinds(list).includes("capability"), "one that a person installed meanwhile stands there");
+});
+
+test("while_a_turn_runs_its_newest_step_is_in_sight_and_rests_come_back_as_they_were", () => {
+  const t = turn(1);
+  const frames = [t.queued(), t.running(), t.call(1), t.result(1), t.call(2)];
+  const state = after(frames);
+  const [, steps] = turnRows(state);
+  assert.deepEqual([steps.live, steps.steps.at(-1).came], [true, "running"]);
+  const again = turnRows(reduce(state, { type: "@connection", status: "connected", failures: 0, retryAt: null }))[1];
+  assert.equal(again.steps, steps.steps, "the same array, so that its element is left alone");
+  const later = turnRows(reduce(state, t.result(2)))[1];
+  assert.notEqual(later.steps, steps.steps);
+  const writing = reduce(reduce(state, t.result(2)), { type: "delta", conversation: 1, turn: 1, step: 1, attempt: 1, content: "So" });
+  assert.equal(turnRows(writing)[1].live, false, "the answer is in sight then");
+});
+
+test("a_message_can_be_edited_and_an_answer_says_where_it_was_tried_again", () => {
+  const t = turn(1);
+  const u = turn(2, 4);
+  const frames = [t.queued(), t.running(), t.says("one", { final: true }), t.ends(), u.queued("second"), u.running(), u.says("two", { final: true })];
+  const open = turnRows(after(frames));
+  assert.deepEqual(open.filter(({ kind }) => kind === "user").map(({ editAt }) => editAt), [0, undefined], "not while it runs");
+  const list = turnRows(after([...frames, u.ends()]), { 2: 9 });
+  assert.equal(list.filter(({ kind }) => kind === "user")[1].editAt, 4);
+  assert.deepEqual(list.filter(({ kind }) => kind === "assistant").map(({ retried }) => retried), [undefined, 9]);
+});
+
+test("a_branch_says_where_it_comes_from", () => {
+  const state = reduce(after([]), { type: "@history", conversation: 1, after: 0, from: { conversation: 4, seq: 12 } });
+  assert.deepEqual(turnRows(state), [{ key: "branched", kind: "branched", conversation: 4 }]);
+  const more = reduce(after([]), { type: "@history", conversation: 1, after: 30, from: undefined });
+  assert.deepEqual(turnRows(more), []);
+});
+
+test("steps_are_counted_by_kind_and_timed", () => {
+  const step = (name, ms, came = "ok") => ({ kind: "tool", name, came, called: true, args: {}, outcome: { ms } });
+  const line = stepsLine([step("execute_sql", 100), step("execute_sql", 100), step("write_capability", 900), step("roman", 50), step("weather", 50)]);
+  assert.equal(line, "5 steps · 2 SQL, 1 capability written, 2 calls · 1.2 s");
+  assert.equal(stepsLine([{ kind: "assistant", content: "x" }]), "1 step · 1 note");
+  assert.equal(kindWord(step("roman")), "roman");
+  assert.equal(doing({ ...step("execute_sql"), args: { query: "SELECT\n 1" } }), "SELECT 1");
+  assert.deepEqual([0, 4.4, 999, 1234, 12_000, 59_960, 185_000, undefined, null].map(duration), ["0 ms", "4 ms", "999 ms", "1.2 s", "12 s", "1 min", "3 min 5 s", "", ""]);
+});
+
+const { createOrigins, originRows } = await load("chat/origin.js");
+
+test("a_branch_shows_the_turns_before_it_to_be_read_and_no_later_ones", async () => {
+  const t = turn(1);
+  const u = turn(2, 6);
+  const frames = [t.queued("first"), t.call(1), t.result(1, { kept: 2 }), t.says("one", { final: true }), t.ends(), u.queued("second"), u.says("two", { final: true }), u.ends()];
+  const rows = originRows(frames, { conversation: 1, seq: 6 }, HELLO);
+  assert.deepEqual(kinds(rows), ["user", "steps", "assistant", "foot"]);
+  assert.equal(rows[0].content, "first");
+  const [, steps, , foot] = rows;
+  assert.deepEqual([rows[0].editAt, foot.retryAt, foot.branchAt, steps.steps[0].kept], [undefined, undefined, undefined, 0], "nothing is done from here");
+  const asked = [];
+  let told = 0;
+  const api = { frames: async (...all) => (asked.push(all), { frames }) };
+  const origins = createOrigins({ api, told: () => (told += 1) });
+  const branch = reduce(reduce(initialState(), { ...HELLO, conversation: 9 }), { type: "@history", conversation: 9, after: 0, from: { conversation: 1, seq: 6 } });
+  assert.deepEqual(origins(branch), []);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([kinds(origins(branch)), asked, told], [["user", "steps", "assistant", "foot"], [[1, 7]], 1]);
+  assert.equal(origins(branch), origins(branch), "asked for once");
+  assert.deepEqual(origins(after([])), [], "a conversation that is no branch has none");
+});
+
+test("a_turn_that_has_not_changed_keeps_its_rows", () => {
+  const t = turn(1);
+  const u = turn(2, 6);
+  const state = after([t.queued(), t.call(1), t.result(1), t.says("one", { final: true }), t.ends(), u.queued("second")]);
+  const before = turnRows(state);
+  const later = turnRows(reduce(state, { type: "delta", conversation: 1, turn: 2, step: 1, attempt: 1, content: "So" }));
+  assert.ok(before.slice(0, 4).every((row, index) => row === later[index]), "the same objects");
+  assert.equal(later.at(-1).content, "So");
+  const undone = reduce(state, { type: "undone", conversation: 1, seq: 9, turn: 1, call: 1, rows: 2 });
+  assert.equal(turnRows(undone)[1].steps[0].undone, 2, "and what has changed is told");
+  assert.equal(turnRows(state, { 1: 9 })[3].retried, 9);
+});
+
+test("an_answer_is_known_as_retried_from_the_list_of_conversations", () => {
+  const [t, u] = [turn(1), turn(2, 3)];
+  const state = after([t.queued(), t.says("one", { final: true }), t.ends(), u.queued("second"), u.says("two", { final: true }), u.ends()]);
+  const [, second] = turnRows(state).filter(({ kind }) => kind === "foot");
+  const at = (id, seq, conversation = 1) => ({ id, from: { conversation, seq } });
+  const retried = createRetried();
+  const entries = [at(9, second.retryAt), { id: 8, from: null }, at(7, second.retryAt), at(6, second.retryAt, 2), at(5, second.retryAt - 1), at(4, second.branchAt)];
+  const known = retried(state, 1, entries);
+  assert.deepEqual(known, { 2: 9 }, "the newest retry of the second; neither a branch nor an edit of a message is one");
+  assert.deepEqual(turnRows(state, known).filter(({ kind }) => kind === "assistant").map(({ retried: where }) => where), [undefined, 9]);
+  assert.equal(retried(state, 1, [...entries]), known, "the same object, so that rows rest");
+  assert.deepEqual(retried(state, 1, undefined), {}, "a list that is not there tells nothing");
+});

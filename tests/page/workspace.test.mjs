@@ -1,0 +1,139 @@
+// Several conversations at once: whose frame goes where, and what the page knows of all of them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const { alive, initialWorkspace, mainState, reduceWorkspace, seenByConnection, shownState, together, waitingEverywhere, wholeOutbox } =
+  await load("core/workspace.js");
+const { dockRows, newsOf } = await load("shell/live.js");
+const { taskLists } = await load("core/entries.js");
+
+const hello = (fields = {}) => ({ type: "hello", conversation: 1, conversations: {}, last_seq: 0, model: {}, version: "1", ...fields });
+const turn = (conversation, seq, fields = {}) => ({
+  type: "turn",
+  turn: conversation * 100 + seq,
+  state: "queued",
+  origin: "message",
+  content: `m${seq}`,
+  conversation,
+  seq,
+  ...fields,
+});
+const approval = (conversation, seq, id) => ({
+  type: "approval",
+  id,
+  state: "pending",
+  turn: conversation * 100 + 1,
+  call: id,
+  tool: "x",
+  arguments: {},
+  what: ["Does it."],
+  conversation,
+  seq,
+});
+const after = (...actions) => actions.reduce(reduceWorkspace, initialWorkspace());
+const contents = (state) => [...state.items.values()].map((item) => item.content);
+
+test("a_frame_goes_to_its_own_conversation_and_to_no_other", () => {
+  const workspace = after(hello(), { type: "@show", conversation: 7 }, turn(7, 1), turn(1, 2), turn(9, 1));
+  assert.deepEqual(contents(shownState(workspace)), ["m1"]);
+  assert.deepEqual(contents(mainState(workspace)), ["m2"]);
+  assert.equal(workspace.states.has(9), false, "nobody opened it");
+});
+
+test("the_main_conversation_is_shown_until_another_is_and_survives_the_greeting", () => {
+  const early = after({ type: "@show", conversation: 7 }, hello());
+  assert.equal(early.shown, 7, "an address may name a conversation before the line is up");
+  assert.equal(shownState(early).hello.conversation, 7);
+  assert.equal(after(hello()).shown, 1);
+  assert.equal(after({ type: "@show", conversation: 1 }, hello()).states.size, 1);
+});
+
+test("a_server_with_another_past_leaves_nothing_of_the_old_one", () => {
+  const before = after(hello({ last_seq: 5 }), { type: "@history", after: 0 }, turn(1, 5), { type: "@show", conversation: 7 }, turn(7, 1));
+  const again = reduceWorkspace(before, hello({ last_seq: 5 }));
+  assert.deepEqual([...again.states.keys()].sort(), [1, 7]);
+  const fresh = reduceWorkspace(before, hello({ last_seq: 0 }));
+  assert.deepEqual([[...fresh.states.keys()], fresh.shown, contents(mainState(fresh))], [[1], 1, []]);
+});
+
+test("what_waits_to_be_sent_keeps_its_conversation", () => {
+  const entry = (id) => ({ id, content: id, status: "sending" });
+  let workspace = after(
+    { type: "@outbox", conversation: null, entries: [entry("a")] },
+    { type: "@outbox", conversation: 7, entries: [entry("b")] },
+    hello(),
+  );
+  assert.equal(workspace.shown, 1);
+  assert.deepEqual(
+    wholeOutbox(workspace).map(({ id, conversation }) => [id, conversation]).sort(),
+    [["a", undefined], ["b", 7]],
+  );
+  assert.equal(seenByConnection(workspace).outbox.length, 2);
+  workspace = reduceWorkspace(workspace, { type: "error", id: "b", content: "too long" });
+  assert.equal(workspace.states.get(7).outbox[0].status, "refused");
+  workspace = reduceWorkspace(workspace, turn(1, 1, { id: "a" }));
+  assert.deepEqual(wholeOutbox(workspace).map(({ id }) => id), ["b"]);
+});
+
+test("approvals_are_counted_wherever_they_wait", () => {
+  const workspace = after(
+    hello(),
+    { type: "@show", conversation: 7 },
+    turn(1, 1),
+    turn(7, 1),
+    approval(1, 2, 4),
+    approval(7, 2, 5),
+    { type: "waiting", approvals: [6] },
+  );
+  assert.equal(waitingEverywhere(workspace), 3);
+  assert.deepEqual(
+    alive(workspace).map(({ conversation, approvals }) => [conversation, approvals]).sort(),
+    [[1, 1], [7, 1]],
+  );
+});
+
+test("tasks_of_all_conversations_are_one_list_and_the_newer_word_holds", () => {
+  const task = (id, title, updated_at) => ({ id, title, status: "pending", due_at: null, updated_at });
+  const workspace = after(
+    hello(),
+    { type: "@show", conversation: 7 },
+    { type: "@list", kind: "tasks", entries: [task(1, "old", "2026-01-01T00:00:00Z"), task(2, "gone", "2026-01-01T00:00:00Z")] },
+    { type: "task", conversation: 7, seq: 3, deleted: false, task: task(1, "new", "2026-01-02T00:00:00Z") },
+    { type: "task", conversation: 7, seq: 4, deleted: true, task: task(2, "gone", "2026-01-01T00:00:00Z") },
+  );
+  assert.deepEqual(taskLists(together(workspace)).open.map(({ title }) => title), ["new"]);
+});
+
+test("the_dock_shows_what_is_live_and_out_of_sight", () => {
+  const workspace = after(
+    hello(),
+    { type: "@connection", status: "connected", failures: 0, retryAt: null },
+    { type: "@list", kind: "conversations", entries: { conversations: [{ id: 1, title: "Books" }] } },
+    { type: "@show", conversation: 7 },
+    turn(1, 1),
+    turn(7, 1),
+    approval(7, 2, 5),
+  );
+  const kinds = (rows) => rows.map(({ kind, conversation }) => [kind, conversation]);
+  assert.deepEqual(kinds(dockRows(workspace, true)), [["runs", 1]], "what is in sight is not said twice");
+  assert.match(dockRows(workspace, true)[0].text, /Books/);
+  assert.deepEqual(kinds(dockRows(workspace, false)), [["runs", 1], ["waits", 7]]);
+  const somewhere = reduceWorkspace(workspace, { type: "waiting", approvals: [9] });
+  assert.equal(dockRows(somewhere, false).length, 3);
+  assert.equal(dockRows(somewhere, true).length, 2, "it is not in the conversation that is in sight");
+  const down = reduceWorkspace(workspace, { type: "@connection", status: "offline", failures: 4, retryAt: 0 });
+  assert.equal(dockRows(down, true)[0].kind, "offline");
+});
+
+test("only_what_is_new_is_worth_a_notification", () => {
+  const first = after(hello(), turn(1, 1), approval(1, 2, 5));
+  const seen = newsOf(first, undefined);
+  assert.deepEqual([seen.approvals, seen.finished], [false, false], "what was there before the page is no news");
+  assert.equal(newsOf(first, seen).approvals, false);
+  const asked = reduceWorkspace(first, approval(1, 3, 6));
+  assert.equal(newsOf(asked, seen).approvals, true);
+  const ended = reduceWorkspace(first, { type: "turn", turn: 101, state: "completed", conversation: 1, seq: 4 });
+  assert.equal(newsOf(ended, seen).finished, true);
+});
