@@ -38,7 +38,10 @@ async fn a_capability_with_powers_is_read_approved_by_a_click_and_used() {
     page.click("[data-testid=approval-approve]").await;
     page.see("[data-testid=approval][data-state=approved]", "You approved this on the page").await;
     page.see("[data-testid=message-assistant][data-final=true]", "There it is.").await;
+    page.go("capabilities").await;
     page.find("[data-testid=capabilities] [data-capability=look_up]").await;
+    page.go("chat").await;
+    page.unfold().await;
     page.click("[data-testid=tool-card][data-tool=look_up] summary").await;
     page.see("[data-testid=operations] [data-state=done]", "set last").await;
     assert_eq!(page.run("return document.title").await, "level3");
@@ -55,7 +58,7 @@ async fn a_refusal_with_its_reason_reaches_the_model_and_stays_on_the_page() {
     page.find("[data-testid=approval-reason]").await.send_keys("<b>too wide</b>").await.unwrap();
     page.click("[data-testid=approval-deny]").await;
     page.see("[data-testid=approval][data-state=denied]", "<b>too wide</b>").await;
-    page.see("[data-testid=tool-failure]", "The user refused this: <b>too wide</b>").await;
+    page.see("[data-testid=tool-card][data-came=denied]", "You did not allow this. Nothing was done.").await;
     page.see("[data-testid=message-assistant][data-final=true]", "Then not.").await;
     page.reload().await;
     page.see("[data-testid=approval][data-state=denied]", "You denied this on the page").await;
@@ -79,8 +82,8 @@ async fn what_waits_survives_a_reload_a_restart_and_stray_keys_and_a_word_decide
     page.find("[data-testid=composer]").await.send_keys("\u{e007} ").await.unwrap();
     page.click("[data-testid=waits]").await;
     let focus = page.run("return document.activeElement.nodeName").await;
-    assert_eq!(focus, "H3", "never a button");
-    page.find("[data-testid=approval] h3").await.send_keys("\u{e007} ").await.unwrap();
+    assert_eq!(focus, "H2", "never a button");
+    page.find("[data-testid=approval] h2").await.send_keys("\u{e007} ").await.unwrap();
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1);
 
     app.script([text("Installed.")]);
@@ -108,7 +111,7 @@ async fn an_answer_of_frames_blinds_neither_the_page_nor_what_waits() {
     page.reload().await;
     page.see("[data-testid=message-assistant][data-final=true]", "<frameset").await;
     page.see("[data-testid=message-assistant][data-final=true]", "Next.").await;
-    page.see("[data-testid=approval-words]", "CONFIRMAR or CONFIRM approves").await;
+    page.see("[data-testid=approval-words]", "CONFIRM approves, CANCEL").await;
     page.see("#composer-hint", "A plain yes does not count here.").await;
     page.picture("frames-and-words").await;
     page.read_approval().await;
@@ -126,7 +129,7 @@ async fn while_one_conversation_waits_another_goes_on_and_a_decision_from_elsewh
     page.say("look it up").await;
     page.find(PENDING).await;
 
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     app.script([text("Here I am.")]);
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "are you there?", "conversation": other})).await;
@@ -176,21 +179,30 @@ async fn what_nobody_decides_in_time_is_refused_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_in_another_conversation_is_shown_and_decided_here() {
+async fn what_waits_in_another_conversation_is_found_there_and_decided_in_the_inbox() {
     let app = TestApp::start().await;
     let Some(page) = Page::open(&app).await else { return };
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     app.script([call("write_capability", reaching("look_up")), text("It is there.")]);
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "look it up", "conversation": other})).await;
-    page.see("[data-testid=approval] h3", &format!("level3 asks for your approval in conversation {other}")).await;
-    page.see("[data-testid=approval-grants]", "Send any request to https://api.example.com.").await;
-    page.find("[data-testid=waits]").await;
-    page.reload().await;
-    page.read_approval().await;
-    page.click("[data-testid=approval-approve]").await;
-    assert_eq!(of_type(&beside.turn().await, "assistant")["content"], "It is there.");
+    page.see("[data-testid=dock-entry][data-state=waits]", "waits for your approval").await;
     page.gone("[data-testid=approval]").await;
-    assert_eq!(page.run("return document.title").await, "level3");
+    page.reload().await;
+    // A press goes to the conversation where it waits.
+    page.click("[data-testid=waits]").await;
+    page.see("[data-testid=approval-grants]", "Send any request to https://api.example.com.").await;
+    assert_eq!(page.run("return location.hash").await, format!("#chat/{other}"));
+    // The inbox has the same one, and says where it waits.
+    page.run("location.hash = '#approvals'").await;
+    page.reload().await;
+    page.see("[data-testid=approvals-waiting] .approval-where", "in “look it up”").await;
+    page.picture("inbox").await;
+    page.read_approval().await;
+    page.click("[data-testid=approvals-waiting] [data-testid=approval-approve]").await;
+    assert_eq!(of_type(&beside.turn().await, "assistant")["content"], "It is there.");
+    page.gone("[data-testid=approvals-waiting] [data-testid=approval]").await;
+    page.see("[data-testid=decisions]", "by you, on this page").await;
+    assert_eq!(page.run("return document.title").await, "Approvals · level3");
     page.close().await;
 }

@@ -95,11 +95,12 @@ async fn a_secret_set_on_the_page_reaches_its_peer_and_is_found_nowhere_else() {
     let mut beside = Client::connect(server.address).await;
     beside.resume(0).await;
 
-    page.click("[data-testid=secrets] > summary").await;
+    page.go("settings").await;
     page.find("[data-testid=secret-name]").await.send_keys("CANARY_KEY").await.unwrap();
     page.find("[data-testid=secret-value]").await.send_keys(CANARY).await.unwrap();
     page.click("[data-testid=secret-save]").await;
     page.see("[data-secret=CANARY_KEY]", "Set ").await;
+    page.go("chat").await;
     page.say(&format!("send the {CONTROL}")).await;
     for name in ["send_canary", "hoard"] {
         page.see("[data-testid=approval][data-state=pending] [data-testid=approval-what]", &format!("`{name}`")).await;
@@ -162,6 +163,8 @@ async fn collect(seen: &mut Seen, server: &Server, model: &ModelServer, page: &P
         page.run(UNFOLD).await;
         page.see("[data-testid=tool-card][data-tool=send_canary]", "[secret CANARY_KEY]").await;
         page.see("[data-testid=tool-card][data-tool=hoard]", "/echo/query").await;
+        // More lies folded inside of it.
+        page.run(UNFOLD).await;
         seen.add(place, page.run(HELD).await.as_str().unwrap());
         page.reload().await;
     }

@@ -62,12 +62,24 @@ impl Page {
         Some(page)
     }
 
+    /// Goes to a place of the page: `chat`, `tasks`, `capabilities`, `activity` or `settings`.
+    pub async fn go(&self, place: &str) {
+        self.click(&format!("[data-testid=place-{place}]")).await;
+        self.find(&format!("[data-testid=place-{place}][aria-current]")).await;
+    }
+
     /// Waits for an element.
     pub async fn find(&self, css: &str) -> fantoccini::elements::Element {
         match self.client.wait().at_most(PATIENCE).for_element(Locator::Css(css)).await {
             Ok(element) => element,
             Err(error) => panic!("`{css}` is not shown ({error}); the page says:\n{}", self.text().await),
         }
+    }
+
+    /// Opens the steps of every turn, which stand folded.
+    pub async fn unfold(&self) {
+        self.find("[data-testid=steps]").await;
+        self.run("document.querySelectorAll('[data-testid=steps] > details').forEach(e => e.open = true)").await;
     }
 
     /// Waits for an element that contains a text.
@@ -106,15 +118,17 @@ impl Page {
         self.find(css).await.click().await.unwrap();
     }
 
-    /// Reads the approval that waits as a person does, from its beginning to the buttons, until Approve works.
+    /// Reads the approval that waits as a person does: from its beginning, all that is folded opened, to its end; until Approve works.
     pub async fn read_approval(&self) {
         self.find(PENDING).await;
         self.run(&format!("document.querySelector('{PENDING}').scrollIntoView()")).await;
         // After a reload the window has no focus. The click that brings it to the front counts for nothing else.
-        self.click(&format!("{PENDING} h3")).await;
+        self.click(&format!("{PENDING} h2")).await;
         self.find(&format!("{PENDING}:not([data-armed=unread])")).await;
-        let approve = format!("{PENDING} [data-testid=approval-approve]");
-        self.run(&format!("document.querySelector('{approve}').scrollIntoView({{block: 'end'}})")).await;
+        self.run(&format!("document.querySelectorAll('{PENDING} [data-testid=fold-open]').forEach(fold => fold.click())")).await;
+        let rest =
+            "const next = document.querySelector(arguments[0]); next?.scrollIntoView({block: 'center'}); return next === null";
+        self.until(rest, vec![json!(format!("{PENDING} .approval-end:not([data-seen])"))], "the end of each part").await;
         self.find(&format!("{PENDING}[data-armed=true]")).await;
     }
 

@@ -29,7 +29,7 @@ async fn images_are_pasted_dropped_removed_sent_and_seen_again_after_a_reload() 
     let Some(page) = Page::open(&app).await else { return };
     hand_over(&page, PASTE, "red").await;
     page.find("[data-testid=images] [data-testid=thumbnail]:nth-child(1)").await;
-    assert_eq!(page.run(NOTE).await, json!(["Add images", true]));
+    assert_eq!(page.run(NOTE).await, json!(["Add images or files", true]));
     hand_over(&page, DROP, "green").await;
     page.find("[data-testid=images] [data-testid=thumbnail]:nth-child(2)").await;
     page.picture("images").await;
@@ -69,7 +69,7 @@ async fn a_model_that_cannot_see_is_named_before_an_image_is_sent_and_may_be_sen
     // A page that comes back is told of the model that is there then.
     app.script.sees();
     page.reload().await;
-    page.find("[data-testid=add-image][title='Add images']").await;
+    page.find("[data-testid=add-image][title='Add images or files']").await;
     hand_over(&page, PASTE, "green").await;
     page.find("[data-testid=images] [data-testid=thumbnail]").await;
     assert_eq!(page.run(NOTE).await[1], true);
@@ -77,16 +77,16 @@ async fn a_model_that_cannot_see_is_named_before_an_image_is_sent_and_may_be_sen
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_is_added_by_the_button_and_one_that_is_no_image_is_refused_in_words() {
+async fn a_file_is_added_by_the_button_and_one_that_is_neither_image_nor_text_is_refused_in_words() {
     let app = TestApp::start().await;
     let Some(page) = Page::open(&app).await else { return };
     let folder = tempfile::tempdir().unwrap();
-    let wrong = folder.path().join("notes.txt");
-    std::fs::write(&wrong, "no picture").unwrap();
+    let wrong = folder.path().join("notes.zip");
+    std::fs::write(&wrong, b"PK\x03\x04\xff\xfe no picture, and no text").unwrap();
     let put = |path: &std::path::Path| path.to_str().unwrap().to_owned();
     page.run("document.querySelector('l3-composer input[type=file]').hidden = false").await;
     page.find("l3-composer input[type=file]").await.send_keys(&put(&wrong)).await.unwrap();
-    page.see("#composer-hint.wrong", "notes.txt is not an image").await;
+    page.see("#composer-hint.wrong", "notes.zip is not an image that is taken").await;
     // The page believes the name; the server looks at the bytes.
     let hostile = folder.path().join("hostile.png");
     std::fs::write(&hostile, "<html><script>alert(1)</script>").unwrap();

@@ -8,6 +8,7 @@ mod canary;
 mod driver;
 mod images;
 mod panel;
+mod places;
 mod search;
 mod steering;
 #[path = "../it/support/mod.rs"]
@@ -34,10 +35,13 @@ async fn a_newcomer_without_a_model_is_shown_the_real_thing() {
     page.find("[data-testid=tool-card][data-tool=roman_numeral][data-state=ok]").await;
     page.find("[data-testid=tool-card][data-tool=manage_tasks][data-state=ok]").await;
     page.find("[data-testid=message-assistant][data-final=true]").await;
-    page.find("[data-testid=capabilities]").await;
+    page.go("capabilities").await;
+    page.find("[data-testid=capabilities] [data-capability=roman_numeral]").await;
+    page.go("chat").await;
     app.advance(60);
     page.find("[data-testid=note-due]").await;
-    page.see("[data-testid=tasks]", "done").await;
+    page.go("tasks").await;
+    page.find("[data-testid=tasks] l3-task[data-status=done]").await;
     page.close().await;
 }
 
@@ -67,6 +71,7 @@ async fn tool_calls_are_cards_with_arguments_and_result() {
     let Some(page) = Page::open(&app).await else { return };
     page.say("compute").await;
     page.see("[data-testid=messages] strong", "42").await;
+    page.unfold().await;
     page.click("[data-testid=tool-card][data-state=ok] summary").await;
     page.see("[data-testid=tool-card][data-state=ok]", "SELECT 6 * 7 AS answer").await;
     page.find("[data-testid=tool-card][data-state=failed]").await;

@@ -108,7 +108,7 @@ async fn a_refused_message_comes_back_without_pushing_out_the_draft() {
     let app = TestApp::start().await;
     let Some(page) = Page::open(&app).await else { return };
     // Too long, which the page itself would not have sent.
-    let kept = "[{id: 'm1', content: 'refuse me' + '!'.repeat(300000), status: 'sending'}]";
+    let kept = "[{id: 'm1', content: 'refuse me' + '!'.repeat(1200000), status: 'sending'}]";
     page.run(&format!("sessionStorage.setItem('level3.outbox', JSON.stringify({kept}))")).await;
     page.reload().await;
     page.find("[data-testid=message-user][data-status=refused]").await;

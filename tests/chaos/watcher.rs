@@ -125,6 +125,18 @@ impl Watcher {
         None
     }
 
+    /// Takes a frame in; true if the message is answered with it.
+    fn take(&self, frame: &Value, id: &str) -> bool {
+        let mut told = self.told.lock().unwrap();
+        if let (Some(seq), Some(last)) = (frame["seq"].as_i64(), told.last()) {
+            // The acknowledgement of a message said again is shown again; anything else comes once.
+            let again = frame["type"] == "turn" && frame["state"] == "queued";
+            assert!(seq > last || again, "conversation {}: {seq} came after {last}: {frame}", self.conversation);
+        }
+        told.take(frame);
+        told.is_over(id)
+    }
+
     /// Reads until the message is answered (true) or the connection breaks.
     async fn read(&mut self, socket: &mut Socket, id: &str) -> bool {
         // Pings are no news.
@@ -142,18 +154,15 @@ impl Watcher {
                 Some(Ok(Message::Text(text))) => {
                     until = Instant::now() + PATIENCE;
                     let frame: Value = serde_json::from_str(&text).expect("frames are JSON");
-                    let mut told = self.told.lock().unwrap();
-                    if let (Some(seq), Some(last)) = (frame["seq"].as_i64(), told.last()) {
-                        // The acknowledgement of a message said again is shown again; anything else comes once.
-                        let again = frame["type"] == "turn" && frame["state"] == "queued";
-                        assert!(seq > last || again, "conversation {}: {seq} came after {last}: {frame}", self.conversation);
-                    }
-                    told.take(&frame);
-                    let over = told.is_over(id);
-                    drop(told);
+                    let over = self.take(&frame, id);
                     self.progress.notify_waiters();
                     if over {
                         return true;
+                    }
+                    // The server has no room for the message now: it is said again.
+                    if frame["type"] == "error" && frame["id"] == id && frame["turn"].is_null() {
+                        let _ = tokio::time::timeout(AGAIN, self.address.changed()).await;
+                        return false;
                     }
                 }
                 Some(Ok(Message::Close(_)) | Err(_)) | None => {

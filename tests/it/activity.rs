@@ -47,6 +47,20 @@ async fn events_are_found_by_kind_tool_outcome_conversation_and_time() {
     let kinds: Vec<_> = of_tool["events"].as_array().unwrap().iter().map(|event| &event["kind"]).collect();
     assert_eq!(kinds, ["tool_call_ended", "tool_call_proposed"]);
     assert_eq!(said(&app, "?outcome=done&kind=turn_ended").await.len(), 2);
+
+    // Each comes whole beside its sentence, so that a page can say it in words of its own; the same sentence stands in the turn's replay.
+    let found = get(&app, "/api/events?kind=tool_call_ended&tool=manage_tasks").await;
+    let event = &found["events"][0]["event"];
+    assert_eq!((&event["kind"], &event["name"]), (&json!("tool_call_ended"), &json!("manage_tasks")));
+    let turn = get(&app, &format!("/api/replay/turns/{}", event["turn"])).await;
+    let replayed = turn["events"].as_array().unwrap().iter().find(|event| event["kind"] == "tool_call_ended").unwrap();
+    assert_eq!((&replayed["said"], &replayed["call"]), (&json!("The tasks were looked at."), &event["call"]));
+    let long: String = (0..1000).map(|number| format!("{number} ")).collect();
+    app.script([text(&long)]);
+    talk.ask("write").await;
+    let found = get(&app, "/api/events?kind=step_answered").await;
+    let content = found["events"][0]["event"]["content"].as_str().unwrap();
+    assert!(content.starts_with("0 1 2 ") && content.len() < 600, "{content}");
 }
 
 #[tokio::test]

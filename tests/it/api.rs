@@ -64,7 +64,7 @@ async fn a_refusal_keeps_its_reason_and_the_way_it_came_in() {
     let (status, denied) = post(&app, &format!("/api/approvals/{id}/deny"), json!({"reason": "Not today."})).await;
     assert_eq!((status, &denied["state"], &denied["reason"]), (200, &json!("denied"), &json!("Not today.")));
     app.run_until_idle().await;
-    let approval = app.store().approval(id).await.unwrap().unwrap();
+    let approval = app.store().owners().approval(id).await.unwrap().unwrap();
     assert_eq!((approval.state, approval.channel), (ApprovalState::Denied, Some(Channel::Api)));
 }
 
@@ -101,6 +101,13 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
         (Method::PATCH, "/api/conversations/1", Some(json!({"titel": "x"})), 400, "titel"),
         (Method::PATCH, "/api/conversations/1", Some(json!({"title": "x".repeat(401)})), 400, "longer than 400 bytes"),
         (Method::DELETE, "/api/conversations/99", None, 404, "99"),
+        (post.clone(), "/api/tasks", Some(json!({"title": " "})), 400, "a task needs a `title`"),
+        (post.clone(), "/api/tasks", Some(json!({"title": "t", "status": "done"})), 400, "no `status` yet"),
+        (post.clone(), "/api/tasks", Some(json!({"title": "t", "due_at": "tomorrow"})), 400, "`due_at` is no time"),
+        (Method::PATCH, "/api/tasks/99", Some(json!({"status": "done"})), 404, "there is no task 99"),
+        (Method::DELETE, "/api/tasks/99", None, 404, "there is no task 99"),
+        (Method::PATCH, "/api/tasks/99", Some(json!({})), 400, "nothing is to be changed"),
+        (Method::PATCH, "/api/tasks/1", Some(json!({"status": "finished"})), 400, "finished"),
         (get.clone(), "/api/turns/99", None, 404, "there is no turn 99"),
         (get.clone(), "/api/capabilities/nobody", None, 404, "there is no capability `nobody`"),
         (get.clone(), "/api/capabilities/greet?version=9", None, 404, "`greet` has no version 9"),
@@ -179,7 +186,7 @@ async fn only_json_changes_something() {
     }
     let huge = client().post(&at).header("content-type", "application/json").body(vec![b' '; 5 << 20]).send().await.unwrap();
     assert_eq!(huge.status(), 413);
-    assert_eq!(app.store().approval(id).await.unwrap().unwrap().state, ApprovalState::Pending);
+    assert_eq!(app.store().owners().approval(id).await.unwrap().unwrap().state, ApprovalState::Pending);
 }
 
 #[tokio::test]
@@ -222,8 +229,8 @@ async fn a_person_goes_back_a_version_disables_and_enables() {
     assert_eq!(enabled["state"], "installed");
     // To enable it once more changes nothing.
     ask(&app, Method::POST, "/api/capabilities/greet/enable", None).await;
-    let main = app.store().main_conversation(app.now()).await.unwrap();
-    let events = app.store().events_after(main, 0, 1000).await.unwrap();
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
+    let events = app.store().owners().events_after(main, 0, 1000).await.unwrap();
     let changes = events.into_iter().filter_map(|record| match record.event {
         Event::CapabilityChanged(live) => Some((live.version, live.enabled)),
         _ => None,
@@ -280,8 +287,8 @@ async fn an_exported_capability_comes_in_again_through_the_same_checks() {
     let turn = get(&app, &format!("/api/turns/{}?wait=true", queued["turn"])).await;
     assert_eq!(turn["results"][0]["ok"], false, "{turn}");
     assert_eq!(get(&app, "/api/capabilities/welcome").await["version"], 1);
-    let main = app.store().main_conversation(app.now()).await.unwrap();
-    let events = app.store().events_after(main, 0, 1000).await.unwrap();
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
+    let events = app.store().owners().events_after(main, 0, 1000).await.unwrap();
     let orders = events.into_iter().filter_map(|record| match record.event {
         Event::TurnQueued(queued) if queued.origin == Origin::Command => Some(queued.content),
         _ => None,
@@ -347,4 +354,5 @@ async fn usage_counts_what_was_asked() {
     let usage = get(&app, "/api/usage").await;
     assert_eq!((&usage["today"]["requests"], &usage["today"]["tool_calls"]["done"]), (&json!(2), &json!(1)), "{usage}");
     assert_eq!((&usage["models"][0]["model"], &usage["today"]["cost_micros"]), (&json!("scripted"), &Value::Null));
+    assert_eq!(usage["models"][0]["p50_ms"], 0, "the clock of the test stands still");
 }

@@ -93,10 +93,10 @@ async fn a_waiting_turn_blocks_its_own_conversation_and_no_other() {
     client.say("ask me").await;
     let asking = client.asked().await;
     // A message that comes another way than the person's own waits behind it.
-    let main = app.store().main_conversation(app.now()).await.unwrap();
-    app.store().accept_message(main, None, "and then this", app.now()).await.unwrap();
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
+    app.store().owners().accept_message(main, None, "and then this", app.now()).await.unwrap();
 
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     app.script([text("Here I am.")]);
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "are you there?", "conversation": other})).await;
@@ -112,7 +112,7 @@ async fn a_waiting_turn_blocks_its_own_conversation_and_no_other() {
 async fn who_looks_at_one_conversation_is_told_what_waits_in_others() {
     let app = TestApp::start().await;
     let mut watching = app.connect().await;
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     app.script([call("write_capability", reaching("look_up", &["a.example"])), text("Not done.")]);
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "look it up", "conversation": other})).await;
@@ -234,7 +234,7 @@ async fn an_approval_about_another_version_than_the_live_one_is_void() {
     client.say("ask me").await;
     let first = client.asked().await;
     // Meanwhile another conversation makes a harmless capability of this name.
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     let mut harmless = reaching("look_up", &[]);
     harmless.as_object_mut().unwrap().remove("grants");
     app.script([call("write_capability", harmless), text("made")]);
@@ -291,7 +291,7 @@ async fn the_model_cannot_answer_for_the_person() {
     app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
     client.say("ask me").await;
     client.asked().await;
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     app.script([
         calls(&[
             ("execute_sql", json!({"query": "UPDATE level3.approvals SET state = 'approved', decided_at = now()"})),

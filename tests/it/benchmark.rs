@@ -30,6 +30,8 @@ fn every_place_of_the_document_gets_its_figures() {
         "| idle socket |",
         "| insert of one row, committed, fsync on |",
         "| memory, idle, MiB |",
+        "| name among 1000 tasks, call frame to result frame |",
+        "| sign-in |",
     ] {
         let found = document.lines().find_map(|line| line.strip_prefix(row)).unwrap_or_else(|| panic!("{row}\n{document}"));
         assert!(found.contains(|c: char| c.is_ascii_digit()), "{row}{found}");

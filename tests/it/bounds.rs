@@ -177,6 +177,35 @@ async fn a_turn_that_fails_five_times_at_one_place_is_given_up_and_the_conversat
 }
 
 #[tokio::test]
+async fn a_turn_waits_for_room_on_a_full_device_however_long_that_takes() {
+    let app = TestApp::start().await;
+    refuses_to_record(&app, "reloaded", "53100").await;
+    app.script([call("restart", json!({"mode": "reload"})), text("here")]);
+    let mut client = app.connect().await;
+    client.say("reload").await;
+    let mut tick = tokio::time::interval(Duration::from_millis(20));
+    let room = async {
+        while app.count("SELECT count(*) FROM events WHERE kind = 'turn_started'").await < 8 {
+            tick.tick().await;
+            app.advance(1);
+        }
+        let room = "DROP TRIGGER refuse ON level3.messages; DROP FUNCTION level3.refuse";
+        sqlx::raw_sql(room).execute(&mut app.behind().await).await.unwrap();
+        loop {
+            tick.tick().await;
+            app.advance(1);
+        }
+    };
+    let frames = tokio::select! {
+        frames = client.turn() => frames,
+        () = room => unreachable!(),
+    };
+    assert_eq!(of_type(&frames, "assistant")["content"], "here");
+    assert_eq!(app.count("SELECT count(*) FROM steps").await, 2, "no step was paid for twice");
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn a_call_at_which_the_server_dies_five_times_is_given_up_and_deaths_between_calls_and_good_order_do_not_count() {
     let mut app = TestApp::with(&[("LEVEL3_SHUTDOWN_SECONDS", "1")]).await;
     app.script([Reply::Hang("I was just".into())]);
@@ -293,8 +322,8 @@ async fn thirty_conversations_in_slow_sql_keep_no_other_waiting() {
     }));
     let mut slow = Vec::new();
     for _ in 0..30 {
-        let conversation = app.store().create_conversation(app.now()).await.unwrap();
-        app.store().accept_message(conversation, None, "sleep", app.now()).await.unwrap();
+        let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
+        app.store().owners().accept_message(conversation, None, "sleep", app.now()).await.unwrap();
         slow.push(conversation);
     }
     let running = "SELECT count(*) FROM turns WHERE state = 'running'";
@@ -303,7 +332,7 @@ async fn thirty_conversations_in_slow_sql_keep_no_other_waiting() {
     assert_eq!(of_type(&frames, "assistant")["content"], "at once");
     assert_eq!(app.count(running).await, 30, "it waited for none of them");
     for conversation in slow {
-        app.store().stop(conversation, app.now()).await.unwrap();
+        app.store().owners().stop(conversation, app.now()).await.unwrap();
     }
     app.script.forget();
     app.check_replay().await;

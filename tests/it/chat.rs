@@ -1,8 +1,9 @@
 //! The socket's manners.
 
+use level3::model::Entry;
 use serde_json::json;
 
-use crate::support::{TestApp, call, text};
+use crate::support::{TestApp, call, of_type, text};
 
 #[tokio::test]
 async fn what_is_no_frame_is_answered_with_what_is_wrong() {
@@ -36,6 +37,23 @@ async fn a_message_that_cannot_be_accepted_is_refused_under_its_id() {
         assert!(answer["content"].as_str().unwrap().contains(expected), "{answer}");
     }
     assert_eq!(app.count("SELECT count(*) FROM turns").await, 0);
+}
+
+#[tokio::test]
+async fn the_longest_message_is_kept_and_reaches_the_model_whole() {
+    let app = TestApp::start().await;
+    let long = "é".repeat(level3::wire::MAX_MESSAGE_BYTES / 2);
+    app.script([text("Read.")]);
+    let frames = app.connect().await.ask(&long).await;
+    assert_eq!(of_type(&frames, "assistant")["content"], "Read.");
+    let told = match app.script.requests()[0].entries.last() {
+        Some(Entry::User(told)) => told.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(told.ends_with(&long), "{} bytes", told.len());
+    let mut later = app.connect().await;
+    later.resume(0).await;
+    assert!(later.turn().await.iter().any(|frame| frame["content"] == long.as_str()), "it comes back after a reload");
 }
 
 #[tokio::test]

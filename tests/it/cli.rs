@@ -59,7 +59,7 @@ async fn an_approval_is_denied_with_a_reason() {
     app.script([text("I see.")]);
     done(level3(&app, &["approvals", "deny", &id.to_string(), "--reason", "Not today."]).await);
     app.run_until_idle().await;
-    let approval = app.store().approval(id).await.unwrap().unwrap();
+    let approval = app.store().owners().approval(id).await.unwrap().unwrap();
     assert_eq!((approval.state, approval.reason.as_deref()), (ApprovalState::Denied, Some("Not today.")));
 }
 
@@ -203,7 +203,10 @@ async fn policy_usage_and_rates_are_set_and_printed() {
     let other = done(level3(&app, &["policy", "show", "--profile", "mcp"]).await);
     assert!(other.contains("Profile mcp: mode smart, governor off"), "{other}");
     let nobody = level3(&app, &["policy", "show", "--profile", "campaign"]).await;
-    assert!(nobody.code != 0 && nobody.err.contains("there is no profile `campaign`; there are: builder, mcp"), "{nobody:?}");
+    assert!(
+        nobody.code != 0 && nobody.err.contains("there is no profile `campaign`; there are: builder, law, lea, mcp"),
+        "{nobody:?}"
+    );
     let wrong = level3(&app, &["policy", "mode", "wild"]).await;
     assert!(wrong.code == 2 && wrong.err.contains("auto, smart, ask, read_only"), "{wrong:?}");
     assert!(done(level3(&app, &["rates", "set", "maker/model", "2.50", "10"]).await).contains("$2.50"));

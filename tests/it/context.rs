@@ -111,7 +111,7 @@ async fn what_a_model_has_no_room_for_is_summarised_once_and_stays_findable() {
     // A summary costs like a step, and is none.
     let used = "SELECT sum(input_tokens)::bigint FROM summaries WHERE content IS NOT NULL AND output_tokens = 50";
     assert_eq!(app.count(used).await, 500);
-    let report = json!(app.store().usage_report(app.now()).await.unwrap());
+    let report = json!(app.store().owners().usage_report(app.now()).await.unwrap());
     assert_eq!((&report["total"]["input_tokens"], &report["models"][0]["input_tokens"]), (&json!(500), &json!(500)));
     let requests = app.script.requests().len();
     assert_eq!(report["total"]["requests"].as_u64().unwrap(), u64::try_from(requests).unwrap());

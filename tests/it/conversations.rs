@@ -32,7 +32,7 @@ async fn three() -> (TestApp, Client, [ConversationId; 3]) {
     let mut client = app.connect().await;
     let mut made = Vec::new();
     for said in ["\n\nBuy tea for Ada.\nSoon.", "What is a monad?", "Plan the garden party"] {
-        let conversation = app.store().create_conversation(app.now()).await.unwrap();
+        let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
         client.send(json!({"type": "resume", "conversation": conversation, "after": 0})).await;
         say(&app, &mut client, conversation, said).await;
         made.push(conversation);
@@ -83,7 +83,7 @@ async fn the_list_says_where_something_runs_or_waits() {
 async fn the_list_has_pages_and_none_is_lost_between_them() {
     let app = TestApp::start().await;
     for number in 0..120 {
-        let conversation = app.store().create_conversation(app.now()).await.unwrap();
+        let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
         let title = format!("number {number}");
         patch(&app, conversation, json!({"title": title, "pinned": number % 40 == 0})).await;
         if number % 3 == 0 {
@@ -124,7 +124,7 @@ async fn a_deleted_conversation_is_out_of_sight_until_something_happens_in_it() 
     assert_eq!(titles(&app, "").await[0], "Buy tea for Ada.");
     assert_eq!(get(&app, "/api/search?q=tea").await["found"].as_array().unwrap().len(), 2);
 
-    let main = app.store().main_conversation(app.now()).await.unwrap();
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
     let (status, refused) = delete(format!("{main}?confirmed=true")).await;
     assert!(status == 409 && refused["error"].as_str().unwrap().contains("archive it instead"), "{refused}");
     app.script([call("execute_sql", json!({"query": "DROP SCHEMA agent CASCADE"}))]);
@@ -175,7 +175,7 @@ async fn older_frames_come_by_pages_that_cut_no_turn_and_show_nothing_twice() {
         app.script([call("execute_sql", json!({"query": format!("SELECT {number}")})), text("done")]);
         client.ask(&format!("look at {number}")).await;
     }
-    let main = app.store().main_conversation(app.now()).await.unwrap();
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
     let (mut older, mut before, mut pages) = (Vec::<Value>::new(), String::new(), 0);
     loop {
         let page = get(&app, &format!("/api/conversations/{main}/frames?limit=7{before}")).await;

@@ -86,8 +86,8 @@ async fn who_has_a_file_of_the_page_is_told_so() {
     let app = TestApp::start().await;
     let base = format!("http://{}", app.address());
     let index = get(app.address(), "/", &[]).await.text().await.unwrap();
-    let named = index.split('"').find(|part| part.ends_with("/main.js")).expect("a script");
-    let folder = named.strip_suffix("main.js").unwrap();
+    let named = index.split('"').find(|part| part.ends_with("/shell/early.js")).expect("a script");
+    let folder = named.strip_suffix("shell/early.js").unwrap();
     let vendored = format!("{folder}vendor/{}", vendored());
     for (path, caching) in
         [("/", "no-cache"), (named, "public, max-age=31536000, immutable"), (&vendored, "public, max-age=31536000, immutable")]

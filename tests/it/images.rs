@@ -119,7 +119,12 @@ async fn four_images_of_the_largest_size_fit_into_one_frame() {
         bytes.resize(5 << 20, n);
         json!({"media_type": "image/png", "data": STANDARD.encode(bytes)})
     };
-    let frames = send(&mut app.connect().await, &"\u{1}".repeat(256 * 1024), &[image(1), image(2), image(3), image(4)]).await;
+    let frames = send(
+        &mut app.connect().await,
+        &"\u{1}".repeat(level3::wire::MAX_MESSAGE_BYTES),
+        &[image(1), image(2), image(3), image(4)],
+    )
+    .await;
     assert_eq!(of_type(&frames, "assistant")["content"], "Many.");
     assert_eq!(said(app.script.requests()[0].entries.last().unwrap()).1, 4);
     app.check_replay().await;

@@ -181,7 +181,7 @@ async fn the_governor_is_asked_once_about_what_does_more_than_read() {
     assert_eq!(app.script.requests().len(), 4, "the resumed turn does not pay for a second review");
     assert_eq!(app.count("SELECT count(*) FROM capabilities").await, 1);
     let conversation = ConversationId(app.count("SELECT conversation_id FROM conversations").await);
-    assert_eq!(app.store().profile_of(conversation).await.unwrap(), "builder");
+    assert_eq!(app.store().owners().profile_of(conversation).await.unwrap(), "builder");
 }
 
 #[tokio::test]
@@ -243,7 +243,7 @@ async fn without_the_governor_no_second_model_is_asked() {
 async fn the_usage_report_adds_up_and_shows_no_price_that_is_not_known() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
-    let empty = json!(app.store().usage_report(app.now()).await.unwrap());
+    let empty = json!(app.store().owners().usage_report(app.now()).await.unwrap());
     assert_eq!(
         empty["total"],
         json!({"requests": 0, "input_tokens": 0, "output_tokens": 0, "cost_micros": 0,
@@ -259,7 +259,7 @@ async fn the_usage_report_adds_up_and_shows_no_price_that_is_not_known() {
     app.script([costs(7, 3, text("b"))]);
     client.ask("second day").await;
 
-    let report = json!(app.store().usage_report(app.now()).await.unwrap());
+    let report = json!(app.store().owners().usage_report(app.now()).await.unwrap());
     let calls = |done: u64, failed: u64| json!({"done": done, "failed": failed, "open": 0});
     let today = json!({"requests": 1, "input_tokens": 7, "output_tokens": 3, "cost_micros": 13, "tool_calls": calls(0, 0)});
     assert_eq!(report["today"], today);
@@ -269,12 +269,12 @@ async fn the_usage_report_adds_up_and_shows_no_price_that_is_not_known() {
     assert_eq!((&report["days"][0]["day"], report["days"].as_array().unwrap().len()), (&json!("2026-11-21"), 2));
     assert_eq!(
         report["models"],
-        json!([{"model": "scripted", "requests": 3, "input_tokens": 307, "output_tokens": 33, "cost_micros": null}])
+        json!([{"model": "scripted", "requests": 3, "input_tokens": 307, "output_tokens": 33, "cost_micros": null, "p50_ms": 0}])
     );
     assert_eq!((&report["total"]["requests"], &report["total"]["cost_micros"]), (&json!(3), &Value::Null));
 
     app.advance(40 * 24 * 3600);
-    let later = json!(app.store().usage_report(app.now()).await.unwrap());
+    let later = json!(app.store().owners().usage_report(app.now()).await.unwrap());
     assert_eq!((&later["days"], &later["models"]), (&json!([]), &json!([])));
     assert_eq!((&later["today"]["requests"], &later["total"]["requests"]), (&json!(0), &json!(3)));
 }
@@ -288,7 +288,7 @@ async fn a_count_of_tokens_that_cannot_be_true_breaks_nothing() {
     let frames = client.ask("boast").await;
     assert!(last_words(&frames).contains("the limit is 5000000"), "{}", last_words(&frames));
     app.script.forget();
-    let report = app.store().usage_report(app.now()).await.unwrap();
+    let report = app.store().owners().usage_report(app.now()).await.unwrap();
     assert_eq!(report.total.model.input_tokens, u64::try_from(i64::MAX).unwrap());
 }
 

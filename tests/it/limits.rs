@@ -115,7 +115,7 @@ async fn tasks_beyond_the_limit_of_an_hour_wait_and_the_person_is_told_once() {
     limit(&app, Budgets { tasks, ..Budgets::default() }).await;
     let mut conversations = Vec::new();
     for seconds in [63, 62, 61, 60] {
-        let conversation = app.store().create_conversation(app.now()).await.unwrap();
+        let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
         make_task(&app, conversation, app.now() + TimeDelta::seconds(seconds)).await;
         conversations.push(conversation);
     }

@@ -113,7 +113,7 @@ async fn in_a_small_context_some_are_offered_and_all_can_be_used() {
 async fn what_other_conversations_do_changes_nothing_within_a_turn() {
     let (app, mut client) = with_many(&[]).await;
     app.script.has_context(8192);
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     app.advance(60);
     let before = app.script.requests().len();
     let signal = Arc::new(tokio::sync::Notify::new());

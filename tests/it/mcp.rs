@@ -391,7 +391,7 @@ async fn two_clients_that_ask_for_the_same_do_not_get_each_others_outcomes() {
     assert_eq!(said(&first.call_tool(asks("count", json!({}))).await.unwrap()).1, "{\"n\":1}");
     assert_eq!(said(&second.call_tool(asks("count", json!({}))).await.unwrap()).1, "{\"n\":2}");
     let approval = ApprovalId(1);
-    assert!(app.store().approval(approval).await.unwrap().is_some());
+    assert!(app.store().owners().approval(approval).await.unwrap().is_some());
     assert_eq!(app.count("SELECT count(*) FROM mcp_clients").await, 2);
     first.cancel().await.unwrap();
     second.cancel().await.unwrap();

@@ -84,8 +84,8 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     let mut socket = app.connect().await;
     socket.say("restart").await;
     socket.asked().await;
-    let main = app.store().main_conversation(app.now()).await.unwrap();
-    app.store().accept_message(main, None, "and then?", app.now()).await.unwrap();
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
+    app.store().owners().accept_message(main, None, "and then?", app.now()).await.unwrap();
     app.advance(90);
     let text = metrics(&app).await;
     assert_eq!(value(&text, "level3_turns{state=\"awaiting_approval\"}"), Some(1.0));
@@ -94,8 +94,8 @@ async fn the_age_of_the_queue_is_that_of_the_oldest_turn_that_could_be_taken_up(
     // A turn that nobody takes up counts with its full age.
     app.stop().await;
     let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
-    let other = store.create_conversation(app.now()).await.unwrap();
-    store.accept_message(other, None, "hello", app.now()).await.unwrap();
+    let other = store.owners().create_conversation(app.now()).await.unwrap();
+    store.owners().accept_message(other, None, "hello", app.now()).await.unwrap();
     let measured = store.measures("builder", app.now() + TimeDelta::seconds(70)).await.unwrap();
     assert_eq!((measured.queue_age_seconds, &measured.turns[0]), (70.0, &("queued", 2)));
     store.close().await;

@@ -209,7 +209,7 @@ async fn the_tokens_of_answers_that_break_off_count() {
             // 11 bytes of text, and 16 of thoughts.
             (false, thought) => assert!(input > 500 && output == if thought { 7 } else { 3 }, "{input} {output}: {body}"),
         }
-        let report = app.store().usage_report(app.now()).await.unwrap();
+        let report = app.store().owners().usage_report(app.now()).await.unwrap();
         assert_eq!((report.today.model.requests, report.today.model.input_tokens), (1, u64::try_from(input).unwrap()));
         app.check_replay().await;
     }

@@ -144,8 +144,8 @@ async fn a_known_price_counts_only_where_the_table_of_rates_has_none() {
     app.stop().await;
     let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let now = app.now();
-    let main = store.main_conversation(now).await.unwrap();
-    store.accept_message(main, None, "work", now).await.unwrap();
+    let main = store.owners().main_conversation(now).await.unwrap();
+    store.owners().accept_message(main, None, "work", now).await.unwrap();
     let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");
     let known = Some(Rate { input_micros: 3_000_000, output_micros: 15_000_000 });
     let usage = Some(Usage { input: 1000, output: 100 });
@@ -156,7 +156,7 @@ async fn a_known_price_counts_only_where_the_table_of_rates_has_none() {
     store.set_rate("m", Some(Rate { input_micros: 1_000_000, output_micros: 0 }), now).await.unwrap();
     store.store_priced_step(&lease, step(4, usage), known, now).await.unwrap();
     store.store_priced_step(&lease, step(5, None), known, now).await.unwrap();
-    let costs = store.usage_report(now).await.unwrap();
+    let costs = store.owners().usage_report(now).await.unwrap();
     assert_eq!(costs.today.model.cost_micros, None, "three of the five are not known");
     assert_eq!(app.count("SELECT count(*) FROM steps WHERE number = 1 AND cost_micros = 4500").await, 1);
     assert_eq!(app.count("SELECT count(*) FROM steps WHERE number IN (2, 3, 5) AND cost_micros IS NULL").await, 3);

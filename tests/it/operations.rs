@@ -28,8 +28,8 @@ impl Held {
         app.leaves("no server works on its turn");
         let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
         let now = app.now();
-        let main = store.main_conversation(now).await.unwrap();
-        store.accept_message(main, None, "work", now).await.unwrap();
+        let main = store.owners().main_conversation(now).await.unwrap();
+        store.owners().accept_message(main, None, "work", now).await.unwrap();
         let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");
         let calls = [CallRequest { id: "a".into(), name: "mine".into(), arguments: "{}".into() }];
         let step = NewStep { number: 1, model: "m", finish_reason: "tool_calls", calls: &calls, ..NewStep::default() };
@@ -97,7 +97,7 @@ async fn the_ledger_knows_what_was_begun_and_what_came_of_it() {
     assert_eq!(store.earlier_operation(&three).await.unwrap(), Earlier::Intended);
 
     let announced: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).collect();
-    let stored = store.events_after(lease.conversation, 0, 100).await.unwrap();
+    let stored = store.owners().events_after(lease.conversation, 0, 100).await.unwrap();
     assert_eq!(announced, stored[stored.len() - 5..], "what is announced is what is stored");
     let states = announced.iter().map(|record| match &record.event {
         Event::OperationRecorded(operation) => (operation.ordinal, operation.state),

@@ -238,7 +238,7 @@ async fn a_capability_that_waits_is_ended_by_its_deadline_and_others_go_on() {
     app.script([call("slow", json!({}))]);
     client.say("go").await;
     peer.has(1).await;
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     app.script([Reply::Answer("still here".into(), Vec::new()), text("slow is done")]);
     let mut beside = app.connect().await;
     beside.send(json!({"type": "message", "content": "hello?", "conversation": other})).await;

@@ -2,7 +2,8 @@
 
 use chrono::TimeDelta;
 use level3::domain::{
-    AnswersTo, Audience, CallsPerStep, Coaching, Context, ConversationId, DecidingWords, Moment, Profile, Toolset,
+    AnswersTo, Audience, CallsPerStep, Coaching, Context, ConversationId, DecidingWords, FailureWords, Moment, Profile,
+    TasksShown, Toolset, UserRole,
 };
 use level3::model::Entry;
 use level3::profiles::Profiles;
@@ -21,17 +22,23 @@ fn sealed() -> Profile {
     Profile {
         name: "sealed",
         audience: Audience::Contact,
+        open_to: UserRole::Owner,
         prompt: "You keep tasks for a contact.",
         tools: Toolset::Only(&["manage_tasks"]),
+        by_hand: Toolset::Only(&["manage_tasks"]),
         context: Context::Conversation { history: Some(4), summaries: false },
+        tasks: TasksShown::DueSoon,
         calls: CallsPerStep::ExactlyOne,
         answers: AnswersTo::Nowhere,
         coaching: Coaching::Off,
         answer_tokens: Some(300),
         temperature: Some(0.0),
+        model: None,
         steps: Some(4),
         words: DecidingWords::HOUSE,
         approval_expiry: Some(TimeDelta::minutes(5)),
+        counted: false,
+        failures: FailureWords::Full,
         talked_over: true,
     }
 }
@@ -60,27 +67,28 @@ fn system(app: &TestApp) -> String {
 
 #[tokio::test]
 async fn a_message_and_a_conversation_name_their_profile_for_life() {
-    let app = TestApp::with_profile(Profile { name: "lea", prompt: "You are Lea.", ..builder() }).await;
+    let app = TestApp::with_profile(Profile { name: "zeta", prompt: "You are Zeta.", ..builder() }).await;
     let mut client = app.connect().await;
-    let (main, lea) = (client.hello["conversation"].clone(), client.hello["conversations"]["lea"].clone());
-    assert_eq!(client.hello["conversations"], json!({"builder": main, "lea": lea}), "each has a main conversation");
-    app.script([text("I am Lea."), text("I build.")]);
-    client.send(json!({"type": "message", "content": "who are you?", "profile": "lea"})).await;
+    let main = client.hello["conversation"].clone();
+    assert_eq!(client.hello["conversations"], json!({"builder": main}), "the others are made when they are first used");
+    app.script([text("I am Zeta."), text("I build.")]);
+    client.send(json!({"type": "message", "content": "who are you?", "profile": "zeta"})).await;
     let frames = client.turn().await;
-    assert_eq!((&frames[0]["conversation"], system(&app).as_str()), (&lea, "You are Lea."));
+    let zeta = app.connect().await.hello["conversations"]["zeta"].clone();
+    assert_eq!((&frames[0]["conversation"], system(&app).as_str()), (&zeta, "You are Zeta."));
     client.send(json!({"type": "message", "content": "and you?", "profile": "builder"})).await;
     assert_eq!(client.turn().await[0]["conversation"], main);
     assert!(system(&app).starts_with("You are a personal assistant"));
 
     for (frame, told) in [
-        (json!({"profile": "law"}), "there is no profile `law`; there are: builder, lea, mcp".to_owned()),
+        (json!({"profile": "nobody"}), "there is no profile `nobody`; there are: builder, law, lea, mcp, zeta".to_owned()),
         (
             json!({"profile": "mcp"}),
             "the profile `mcp` has no main conversation; name the `conversation` that is meant".to_owned(),
         ),
         (
-            json!({"profile": "lea", "conversation": main}),
-            format!("conversation {main} has the profile `builder`, for life, and not `lea`"),
+            json!({"profile": "zeta", "conversation": main}),
+            format!("conversation {main} has the profile `builder`, for life, and not `zeta`"),
         ),
     ] {
         let mut message = json!({"type": "message", "content": "hello", "id": "m9"});
@@ -90,20 +98,23 @@ async fn a_message_and_a_conversation_name_their_profile_for_life() {
         assert_eq!((&refused["type"], &refused["id"], &refused["content"]), (&json!("error"), &json!("m9"), &json!(told)));
     }
     let post = async |body: Value| api::ask(&app, Method::POST, "/api/conversations", Some(body)).await;
-    assert_eq!(post(json!({"profile": "lea"})).await.0, 201);
+    assert_eq!(post(json!({"profile": "zeta"})).await.0, 201);
     assert_eq!(post(json!({})).await.0, 201);
-    let (status, refused) = post(json!({"profile": "law"})).await;
-    assert_eq!((status, &refused["error"]), (400, &json!("there is no profile `law`; there are: builder, lea, mcp")));
+    let (status, refused) = post(json!({"profile": "nobody"})).await;
+    assert_eq!(
+        (status, &refused["error"]),
+        (400, &json!("there is no profile `nobody`; there are: builder, law, lea, mcp, zeta"))
+    );
     for (method, path, body) in [
-        (Method::GET, "/api/policy/law", None),
-        (Method::PUT, "/api/policy/law", Some(json!({"mode": "auto"}))),
-        (Method::PUT, "/api/policy/law/rules/restart", Some(json!({"rule": null}))),
+        (Method::GET, "/api/policy/nobody", None),
+        (Method::PUT, "/api/policy/nobody", Some(json!({"mode": "auto"}))),
+        (Method::PUT, "/api/policy/nobody/rules/restart", Some(json!({"rule": null}))),
     ] {
         let (status, refused) = api::ask(&app, method, path, body).await;
-        assert_eq!((status, refused["error"].as_str().unwrap().starts_with("there is no profile `law`")), (400, true));
+        assert_eq!((status, refused["error"].as_str().unwrap().starts_with("there is no profile `nobody`")), (400, true));
     }
     assert_eq!(app.count("SELECT count(*) FROM profile_policies").await, 0);
-    assert_eq!(api::ask(&app, Method::GET, "/api/policy/lea", None).await.1["mode"], "smart");
+    assert_eq!(api::ask(&app, Method::GET, "/api/policy/zeta", None).await.1["mode"], "smart");
 }
 
 #[tokio::test]
@@ -123,7 +134,7 @@ async fn an_unknown_profile_in_a_row_is_an_error_and_never_the_default() {
     let mut client = app.connect().await;
     app.behind().await.execute("UPDATE conversations SET profile = 'gone'").await.unwrap();
     let error = client.ask("hello").await.pop().unwrap();
-    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, mcp. Its messages are kept.";
+    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, law, lea, mcp. Its messages are kept.";
     assert_eq!((&error["type"], &error["content"], &error["failure"]), (&json!("error"), &json!(told), &json!("server")));
     assert_eq!(app.script.requests().len(), 0, "no model was asked");
 }

@@ -111,8 +111,8 @@ async fn a_lost_lease_is_taken_up_by_another_and_the_old_holder_is_refused() {
     // Two servers that share a database, without their runners: the story tries only the leases.
     let store = Store::open(&app.database_behind(), &SystemRandom).await.unwrap();
     let now = app.now();
-    let main = store.main_conversation(now).await.unwrap();
-    store.accept_message(main, None, "work", now).await.unwrap();
+    let main = store.owners().main_conversation(now).await.unwrap();
+    store.owners().accept_message(main, None, "work", now).await.unwrap();
     let old = store.claim("one", &[], now).await.unwrap().expect("a turn");
     let later = now + TimeDelta::days(1);
     assert_eq!(store.claim("two", &[], later).await.unwrap(), None, "it is held, whatever a clock says");

@@ -61,8 +61,8 @@ async fn calls_and_approvals(app: &TestApp, client: &mut Client) {
     app.script([calls(&[wants("void_one"), sql("SELECT 2")])]);
     client.say("ask me once more").await;
     client.asked().await;
-    let main = app.store().main_conversation(app.now()).await.unwrap();
-    app.store().accept_message(main, None, "and then this", app.now()).await.unwrap();
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
+    app.store().owners().accept_message(main, None, "and then this", app.now()).await.unwrap();
     client.until(|frame| frame["state"] == "queued").await;
     client.stop().await;
     client.turn().await;
@@ -92,7 +92,7 @@ async fn tasks(app: &TestApp, client: &mut Client) {
     app.script([text("They are due.")]);
     app.advance(2 * 3600);
     client.turn().await;
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     let mut beside = app.connect().await;
     app.script([
         calls(&[task(json!({"action": "complete", "id": 1})), task(json!({"action": "delete", "id": 2}))]),

@@ -8,8 +8,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use level3::clock::{Clock, SystemRandom};
 use level3::domain::{
-    AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect, Grants,
-    McpDefinition, McpTransport, Outcome, Profile, SourceLanguage, ToolSpec, Toolset,
+    AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect,
+    FailureWords, Grants, McpDefinition, McpTransport, Outcome, Profile, SourceLanguage, TasksShown, ToolSpec, Toolset, UserRole,
 };
 use level3::egress::{self, Egress, SystemResolver};
 use level3::mcp::{self, Mcp};
@@ -62,17 +62,23 @@ fn profile(tools: &'static [&'static str]) -> Profile {
     Profile {
         name: "sealed",
         audience: Audience::Contact,
+        open_to: UserRole::Owner,
         prompt: "",
         tools: Toolset::Only(tools),
+        by_hand: Toolset::Only(tools),
+        tasks: TasksShown::DueSoon,
         calls: CallsPerStep::ExactlyOne,
         answers: AnswersTo::Nowhere,
         context: Context::Conversation { history: None, summaries: false },
         coaching: Coaching::Off,
         answer_tokens: None,
         temperature: None,
+        model: None,
         steps: None,
         words: DecidingWords::NONE,
         approval_expiry: None,
+        counted: false,
+        failures: FailureWords::Full,
         talked_over: false,
     }
 }
@@ -120,7 +126,7 @@ impl House {
         };
         let checked = self.sandbox.check(&draft).await.unwrap();
         let now = self.app.now();
-        let conversation = self.store.main_conversation(now).await.unwrap();
+        let conversation = self.store.owners().main_conversation(now).await.unwrap();
         let mut unit = self.store.begin(now).await.unwrap();
         let built = CheckedComponent { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
         let by = permit(level3::domain::ToolCallId(1));
@@ -131,8 +137,8 @@ impl House {
     /// A turn in hand whose one step asks for these calls.
     async fn asked(&self, calls: &[(&str, Value)]) -> (Lease, Vec<OpenCall>) {
         let now = self.app.now();
-        let main = self.store.main_conversation(now).await.unwrap();
-        self.store.accept_message(main, None, "work", now).await.unwrap();
+        let main = self.store.owners().main_conversation(now).await.unwrap();
+        self.store.owners().accept_message(main, None, "work", now).await.unwrap();
         let lease = self.store.claim("one", &[], now).await.unwrap().expect("a turn");
         let request = |(n, (name, arguments)): (usize, &(&str, Value))| CallRequest {
             id: n.to_string(),

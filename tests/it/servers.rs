@@ -162,8 +162,8 @@ async fn a_turn_accepted_by_a_server_that_is_full_is_taken_by_the_other() {
     let signal = Arc::<Notify>::default();
     for n in 1..=16 {
         app.script([Reply::After(Arc::clone(&signal), Box::new(text("late")))]);
-        let conversation = app.store().create_conversation(app.now()).await.unwrap();
-        app.store().accept_message(conversation, None, "work", app.now()).await.unwrap();
+        let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
+        app.store().owners().accept_message(conversation, None, "work", app.now()).await.unwrap();
         app.script.asked(n).await;
     }
     let other = app.beside().await;

@@ -114,6 +114,7 @@ async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
             "INSERT INTO people VALUES ('Ada', 1), ('Ada', 2)",
             "SELECT 1; REINDEX TABLE people",
             "SELECT count(*) FROM people",
+            "INSERT INTO people (name) VALUES (select name FROM people)",
         ],
     )
     .await;
@@ -126,7 +127,9 @@ async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
     let hint = json_of(&results[4])["hint"].as_str().unwrap().to_owned();
     assert!(hint.contains("Nothing was run") && hint.contains("a call of its own"), "{hint}");
     assert_eq!(results[5].1, r#"[{"count":0}]"#);
-    assert_eq!(results.iter().map(|(ok, _)| *ok).collect::<Vec<_>>(), [true, false, false, false, false, true]);
+    let hint = json_of(&results[6])["hint"].as_str().unwrap().to_owned();
+    assert!(hint.contains("leave VALUES out: INSERT INTO t (columns) SELECT"), "{hint}");
+    assert_eq!(results.iter().map(|(ok, _)| *ok).collect::<Vec<_>>(), [true, false, false, false, false, true, false]);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use level3::domain::{ApprovalState, CallState, Machine, OperationState, TurnState};
+use level3::domain::{ApprovalState, CallState, Machine, OperationState, TimerState, TurnState};
 use level3::store::NewStep;
 use sqlx::Executor;
 
@@ -30,6 +30,7 @@ async fn each_guard_knows_the_ways_of_its_machine() {
     assert_eq!(guarded::<CallState>(&app).await, ways::<CallState>());
     assert_eq!(guarded::<ApprovalState>(&app).await, ways::<ApprovalState>());
     assert_eq!(guarded::<OperationState>(&app).await, ways::<OperationState>());
+    assert_eq!(guarded::<TimerState>(&app).await, ways::<TimerState>());
 }
 
 #[tokio::test]

@@ -246,7 +246,7 @@ async fn the_log_of_the_turn_and_its_replay_tell_what_was_said_into_it() {
     signal.notify_one();
     let frames = client.turn().await;
     let turn = level3::domain::TurnId(frames[0]["turn"].as_i64().unwrap());
-    let replayed = level3::replay::turn(app.store(), turn).await.unwrap().unwrap();
+    let replayed = level3::replay::turn(&app.store().owners(), turn).await.unwrap().unwrap();
     let told: Vec<_> = replayed.events.iter().map(|event| event.event.kind()).collect();
     let wanted =
         ["turn_queued", "turn_started", "turn_steered", "step_answered", "steering_shown", "step_answered", "turn_ended"];

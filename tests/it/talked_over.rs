@@ -67,7 +67,7 @@ async fn what_else_is_said_declines_the_question_and_is_heard_in_the_same_turn()
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1);
     client.stop().await;
     client.turn().await;
-    let log = level3::replay::turn(app.store(), TurnId(told["turn"].as_i64().unwrap())).await.unwrap().unwrap();
+    let log = level3::replay::turn(&app.store().owners(), TurnId(told["turn"].as_i64().unwrap())).await.unwrap().unwrap();
     let kinds: Vec<_> = log.events.iter().map(|event| event.event.kind()).collect();
     assert_eq!(kinds[5..9], ["approval_decided", "turn_resumed", "turn_steered", "turn_started"]);
     app.check_replay().await;

@@ -1,8 +1,10 @@
 //! Tasks and the heartbeat.
 
 use level3::model::Entry;
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::support::api::ask;
 use crate::support::{Reply, TestApp, call, calls, kinds, of_type, text};
 
 fn result(frame: &Value) -> Value {
@@ -245,4 +247,84 @@ async fn a_crash_between_firing_and_working_loses_no_due_task() {
     app.start_again().await;
     app.run_until_idle().await;
     assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'task' AND state = 'completed'").await, 1);
+}
+
+#[tokio::test]
+async fn a_person_makes_and_changes_a_task_by_hand_under_the_same_law() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    client.follow().await;
+    let order = async |method: Method, path: &str, body: Value| {
+        let (status, queued) = ask(&app, method, path, Some(body)).await;
+        assert_eq!(status, 202, "{queued}");
+    };
+    order(Method::POST, "/api/tasks", json!({"title": " Call Ada at 14:30 ", "details": "all of them"})).await;
+    let frames = client.turn().await;
+    assert_eq!((&frames[0]["origin"], &frames[0]["content"]), (&json!("command"), &json!("Add the task “Call Ada at 14:30”")));
+    let made = &of_type(&frames, "task")["task"];
+    assert_eq!(
+        (&made["title"], &made["due_at"]),
+        (&json!("Call Ada at 14:30"), &json!(null)),
+        "a title with a time needs no date"
+    );
+
+    order(Method::PATCH, "/api/tasks/1", json!({"status": "done", "due_at": "2026-11-21T09:00:00+01:00"})).await;
+    let frames = client.turn().await;
+    let said = "Change the task 1, “Call Ada at 14:30”: done, due 2026-11-21T09:00:00+01:00";
+    assert_eq!(frames[0]["content"], said);
+    let task = &of_type(&frames, "task")["task"];
+    assert_eq!((&task["status"], &task["due_at"]), (&json!("done"), &json!("2026-11-21T08:00:00Z")));
+    assert_eq!(task["details"], "all of them", "what is left out stays");
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE tool = 'manage_tasks' AND verdict = 'allow'").await, 2);
+
+    // The law refuses the person's order as it would refuse the agent's call.
+    let mode = Some(json!({"mode": "read_only"}));
+    assert_eq!(ask(&app, Method::PUT, "/api/policy/builder", mode).await.0, 200);
+    order(Method::PATCH, "/api/tasks/1", json!({"due_at": ""})).await;
+    let refused = client.turn().await;
+    assert_eq!(of_type(&refused, "tool_result")["refusal"], "forbidden");
+    assert_eq!(app.count("SELECT count(*) FROM tasks WHERE due_at IS NULL").await, 0);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_task_that_a_person_deletes_by_hand_is_asked_about_like_any_other() {
+    let app = TestApp::start().await;
+    make_task(&app, "Call Ada", "2026-11-21T08:00:00Z").await;
+    let mut client = app.connect().await;
+    client.follow().await;
+    for (approved, left) in [(false, 1), (true, 0)] {
+        assert_eq!(ask(&app, Method::DELETE, "/api/tasks/1", None).await.0, 202);
+        let asking = client.asked().await;
+        assert_eq!((&asking["tool"], &asking["arguments"]["action"]), (&json!("manage_tasks"), &json!("delete")));
+        if approved {
+            client.approve(&asking).await;
+        } else {
+            client.deny(&asking).await;
+        }
+        client.turn().await;
+        assert_eq!(app.count("SELECT count(*) FROM tasks").await, left);
+    }
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'command'").await, 2);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_client_hears_that_a_list_changed_in_a_conversation_that_it_does_not_follow() {
+    let app = TestApp::start().await;
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
+    let mut watching = app.connect().await;
+    watching.follow().await;
+    let mut beside = app.connect().await;
+    let written = json!({
+        "name": "double", "description": "For the test.", "code": "export default ({ n }) => n * 2",
+        "parameters_schema": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    });
+    let made = ("manage_tasks", json!({"action": "create", "title": "Water the plants"}));
+    app.script([calls(&[made, ("write_capability", written)]), text("Made.")]);
+    beside.send(json!({"type": "message", "content": "make both", "conversation": other})).await;
+    let heard = watching.until(|frame| frame["list"] == "capabilities").await;
+    assert_eq!(heard, [json!({"type": "changed", "list": "tasks"}), json!({"type": "changed", "list": "capabilities"})]);
+    let frames = beside.turn().await;
+    assert!(frames.iter().all(|frame| frame["type"] != "changed"), "who follows it sees the change itself: {frames:?}");
 }

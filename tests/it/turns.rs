@@ -214,7 +214,7 @@ async fn turns_of_different_conversations_run_side_by_side() {
     let mut client = app.connect().await;
     client.say("slow one").await;
     app.script.asked(1).await;
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     client.send(json!({"type": "message", "content": "quick one", "conversation": other})).await;
     let frames = client.until(|frame| frame["type"] == "assistant").await;
     assert_eq!((&frames.last().unwrap()["content"], &frames.last().unwrap()["conversation"]), (&json!("quick"), &json!(other)));

@@ -90,7 +90,7 @@ async fn an_answer_comes_whole_and_says_what_it_took() {
     assert_eq!(answer["usage"], json!({"prompt_tokens": 220, "completion_tokens": 12, "total_tokens": 232}));
     assert_eq!((&answer["object"], &answer["model"]), (&json!("chat.completion"), &json!("level3")));
     assert_eq!(answer["created"], app.now().timestamp());
-    let main = app.store().main_conversation(app.now()).await.unwrap();
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
     assert_ne!(answer["level3"]["conversation"], json!(main), "never the main one");
     app.check_replay().await;
 }
@@ -310,7 +310,7 @@ async fn a_turn_that_was_stopped_says_so() {
     let asking = tokio::spawn(stream(post(&app, &streaming(&[user("go")]))));
     app.script.asked(1).await;
     let conversation = level3::domain::ConversationId(app.count("SELECT max(conversation_id) FROM conversations").await);
-    app.store().stop(conversation, app.now()).await.unwrap();
+    app.store().owners().stop(conversation, app.now()).await.unwrap();
     let (chunks, done) = asking.await.unwrap();
     assert!(done);
     assert_eq!(joined(&chunks), "Half a\n\n*(stopped)*");
@@ -414,7 +414,7 @@ async fn every_refusal_is_one_that_such_clients_can_read() {
     let form = client().post(format!("http://{}/v1/chat/completions", app.address())).bearer_auth("s3cret").body(hi.to_string());
     assert_eq!(sent(form.header("content-type", "text/plain")).await.0, 415);
     assert_eq!(sent(good(&json!({"model": "level3"}))).await.0, 400);
-    let (status, long) = sent(good(&body(&[user(&"long ".repeat(60_000))]))).await;
+    let (status, long) = sent(good(&body(&[user(&"long ".repeat(240_000))]))).await;
     assert_eq!((status, &long["error"]["code"]), (400, &json!("context_length_exceeded")));
     assert_eq!(sent(good(&body(&[user(&"x".repeat(36 << 20))]))).await.0, 413);
     assert_eq!(app.count("SELECT count(*) FROM conversations WHERE NOT is_main").await, 0, "nothing is left of them");

@@ -31,7 +31,7 @@ async fn make_tasks(app: &TestApp, conversation: ConversationId, due: impl IntoI
 async fn new_conversations(app: &TestApp, count: usize) -> Vec<ConversationId> {
     let mut conversations = Vec::new();
     for _ in 0..count {
-        conversations.push(app.store().create_conversation(app.now()).await.unwrap());
+        conversations.push(app.store().owners().create_conversation(app.now()).await.unwrap());
     }
     conversations
 }
@@ -127,7 +127,7 @@ async fn servers_on_one_database_settle_each_wake_up_once_and_share_the_limit_of
 async fn a_kind_that_cannot_be_settled_keeps_no_other_waiting() {
     let app = TestApp::start().await;
     ask_a_person(&app).await;
-    let conversation = app.store().create_conversation(app.now()).await.unwrap();
+    let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
     make_tasks(&app, conversation, [app.now() + TimeDelta::days(2)]).await;
     let broken = "CREATE FUNCTION level3.refuse() RETURNS trigger LANGUAGE plpgsql AS
              $$ BEGIN RAISE EXCEPTION 'not this one' USING ERRCODE = 'XX001'; END $$;
@@ -152,14 +152,11 @@ async fn a_kind_that_cannot_be_settled_keeps_no_other_waiting() {
 async fn what_is_due_in_an_older_data_folder_is_settled_after_the_update() {
     let mut app = with_a_past().await;
     ask_a_person(&app).await;
-    let conversation = app.store().create_conversation(app.now()).await.unwrap();
+    let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
     make_tasks(&app, conversation, [app.now() + TimeDelta::hours(1)]).await;
     app.stop().await;
     // The database as that version left it.
-    let back = "DROP TRIGGER follow_wake_up ON tasks;
-        DROP TRIGGER follow_wake_up ON approvals;
-        DROP TRIGGER follow_wake_up ON kept_calls;
-        DROP FUNCTION follow_wake_up;
+    let back = "DROP FUNCTION follow_wake_up CASCADE;
         DROP VIEW to_come;
         DROP TABLE wake_ups;
         ALTER TABLE operations RENAME COLUMN kind TO power;

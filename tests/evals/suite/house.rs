@@ -55,8 +55,8 @@ impl House {
         let inside = Database::inside(cluster(), &database);
         let app = App::start(&config, taken, opening, &inside, listener, outside).await.unwrap();
         // The main conversation is the first.
-        app.store().main_conversation(SystemClock.now()).await.unwrap();
-        let aside = app.store().create_conversation(SystemClock.now()).await.unwrap();
+        app.store().owners().main_conversation(SystemClock.now()).await.unwrap();
+        let aside = app.store().owners().create_conversation(SystemClock.now()).await.unwrap();
         Self { peer, app, database, aside, _folder: folder }
     }
 
@@ -107,7 +107,7 @@ impl House {
     /// A call that the person makes, and its outcome.
     pub async fn order(&self, tool: &str, arguments: Value) -> (bool, String) {
         let request = CallRequest { id: "order".into(), name: tool.to_owned(), arguments: arguments.to_string() };
-        let turn = self.app.store().queue_command(self.aside, tool, request, SystemClock.now()).await.unwrap();
+        let turn = self.app.store().owners().queue_command(self.aside, tool, request, SystemClock.now()).await.unwrap();
         let TurnId(turn) = turn;
         let told = self.live_through(turn, Person::Approves).await;
         let result = &told["results"][0];

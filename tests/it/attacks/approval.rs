@@ -23,7 +23,7 @@ async fn pending(app: &TestApp) -> i64 {
 }
 
 async fn beside(app: &TestApp, client: &mut Client, content: &str) -> Vec<Value> {
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     client.send(json!({"type": "message", "content": content, "conversation": other})).await;
     client.turn().await
 }
@@ -128,7 +128,7 @@ async fn a_word_decides_only_in_the_conversation_where_exactly_one_waits() {
     let app = TestApp::start().await;
     let (mut first, mut second, mut third) = (app.connect().await, app.connect().await, app.connect().await);
     let one = wait_for(&app, &mut first, "one").await;
-    let other = app.store().create_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
     let (tool, arguments) = reaching("two", &["evil.example"]);
     app.script([call(tool, arguments)]);
     second.send(json!({"type": "message", "content": "make it", "conversation": other})).await;

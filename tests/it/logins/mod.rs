@@ -296,8 +296,8 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
     server.demand_passwords().await;
     let now = chrono::DateTime::UNIX_EPOCH;
     let store = Store::open(&Database::inside(operator, "theirs"), &SystemRandom).await.unwrap();
-    let main = store.main_conversation(now).await.unwrap();
-    store.accept_message(main, None, "work", now).await.unwrap();
+    let main = store.owners().main_conversation(now).await.unwrap();
+    store.owners().accept_message(main, None, "work", now).await.unwrap();
     let lease = store.claim("one", &[], now).await.unwrap().expect("a turn");
     let call = CallRequest { id: "a".into(), name: "execute_sql".into(), arguments: "{}".into() };
     let calls = vec![call; 3];

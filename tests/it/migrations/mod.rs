@@ -149,7 +149,7 @@ async fn each_migration_meets_rows_in_every_table_and_they_mean_the_same_afterwa
     let policy = store.policy("builder").await.unwrap();
     assert_eq!((policy.mode, policy.budgets.day.steps, policy.rules.get("restart")), (Mode::Ask, Some(100), Some(&Rule::Never)));
     let now = "2026-11-22T08:00:00Z".parse().unwrap();
-    assert_eq!(store.main_conversation(now).await.unwrap().0, 1);
+    assert_eq!(store.owners().main_conversation(now).await.unwrap().0, 1);
     assert_eq!(store.capability("adder").await.unwrap().unwrap().source, "export default () => 1");
     store.close().await;
     drop_database(&cluster(), DATABASE).await.unwrap();

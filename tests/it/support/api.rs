@@ -60,7 +60,7 @@ pub async fn level3_with(settings: &[(&str, &str)], arguments: &[&str], input: &
 
 /// A turn that waits for a person about a query, as if it had been asked a moment ago.
 pub async fn waiting_approval(app: &TestApp) -> ApprovalId {
-    let conversation = app.store().main_conversation(app.now()).await.unwrap();
+    let conversation = app.store().owners().main_conversation(app.now()).await.unwrap();
     let shown = json!({
         "tool": "write_capability",
         "arguments": {"name": "fetcher", "description": "\u{1b}[2Jhidden"},

@@ -20,7 +20,15 @@ pub struct Client {
 
 impl Client {
     pub async fn connect(address: SocketAddr) -> Self {
-        let request = format!("ws://{address}/chat").into_client_request().unwrap();
+        Self::connect_with(address, None).await
+    }
+
+    /// The same with a cookie.
+    pub async fn connect_with(address: SocketAddr, cookie: Option<&str>) -> Self {
+        let mut request = format!("ws://{address}/chat").into_client_request().unwrap();
+        if let Some(cookie) = cookie {
+            request.headers_mut().insert("cookie", cookie.parse().unwrap());
+        }
         let (mut socket, _) = tokio_tungstenite::connect_async(request).await.expect("the socket opens");
         let hello = next(&mut socket).await.expect("a first frame");
         assert_eq!(hello["type"], "hello");

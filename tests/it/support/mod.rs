@@ -11,6 +11,7 @@ mod counted;
 mod name_server;
 mod patience;
 mod peer;
+pub mod people;
 mod permit;
 mod ports;
 mod process;

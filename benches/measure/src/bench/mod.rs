@@ -24,6 +24,7 @@ mod sockets;
 mod start;
 mod statements;
 mod times;
+mod todos;
 mod tokens;
 mod turns;
 
@@ -35,7 +36,7 @@ use model::Model;
 use report::Report;
 
 /// The names that `BENCH_ONLY` takes.
-const PARTS: [&str; 9] = ["start", "turns", "statements", "tokens", "crowd", "memory", "sockets", "long", "growth"];
+const PARTS: [&str; 10] = ["start", "turns", "statements", "tokens", "crowd", "memory", "sockets", "long", "growth", "todos"];
 
 /// Runs the parts that are wanted, writes the document where it is wanted, and returns it.
 pub fn run(settings: &Settings) -> String {
@@ -58,6 +59,7 @@ pub fn run(settings: &Settings) -> String {
     part(settings, "long", || growth::long(&house, &mut floors, settings, &mut report));
     house.end();
     part(settings, "growth", || growth::measure(&model, &mut floors, settings, &mut report));
+    part(settings, "todos", || todos::measure(&model, settings, &mut report));
     report.write(settings)
 }
 

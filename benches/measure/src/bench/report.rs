@@ -63,7 +63,7 @@ impl Report {
         ] {
             text = text.replace(&format!("{{{{{name}}}}}"), &value);
         }
-        for place in ["goals", "floors", "crowd", "statements", "growth", "grows", "postgres"] {
+        for place in ["goals", "floors", "crowd", "statements", "growth", "grows", "todos", "postgres"] {
             let lines =
                 self.places.get(place).map_or_else(|| "| not measured in this run |".to_owned(), |lines| lines.join("\n"));
             text = text.replace(&format!("{{{{{place}}}}}"), &lines);

@@ -67,6 +67,8 @@ pub fn answer(request: &[u8]) -> Answer {
         ("make", 0) => Answer::Calls(vec![written(&format!("made_{number}"), number)]),
         ("write", 0) => Answer::Calls(vec![written(&format!("probe_{number}"), number)]),
         ("write", 1) => Answer::Calls(vec![(format!("probe_{number}"), json!({"n": 21}))]),
+        ("rename", 0) => Answer::Calls(vec![("renameTask".into(), json!({"taskName": number, "newName": number}))]),
+        ("details", 0) => Answer::Calls(vec![("getTaskDetails".into(), json!({"taskName": number}))]),
         ("tokens", _) => Answer::Tokens(None),
         ("paced", _) => Answer::Tokens(Some(PACE)),
         _ => Answer::Word,

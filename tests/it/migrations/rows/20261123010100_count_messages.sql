@@ -1,0 +1,1 @@
+INSERT INTO message_counts VALUES (1, '2026-11-01', 99);
