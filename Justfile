@@ -24,6 +24,10 @@ chaos:
 evals:
     cargo test --locked --test evals
 
+# Takes the pictures in docs/screens anew.
+screens:
+    scripts/screens
+
 # What .ci/run checks before the tests.
 lint:
     cargo fmt --check
@@ -40,6 +44,10 @@ ci:
 bench:
     cargo build --release --locked -p level3 -p level3-bench
     "${CARGO_TARGET_DIR:-target}/release/level3-bench"
+
+# Measures the page in Chromium: 2,000 messages, and an answer that streams. On a quiet machine; needs node and chromedriver.
+bench-page:
+    node tests/page/bench.mjs
 
 # Rebuilds the JavaScript engine from its sources; a test compares the sha256 with what is committed.
 engine:
