@@ -1,7 +1,7 @@
 // A tool call as a step of its turn: what kind, what came of it in words, how long it took, and everything else inside. The inside is made
 // when the step is first opened, so a long conversation costs little.
 
-import { h } from "../core/dom.js";
+import { h, sameFields } from "../core/dom.js";
 import { argumentView, operationLine, resultView } from "../core/format.js";
 import { duration } from "../core/times.js";
 import { styles } from "../core/styles.js";
@@ -34,8 +34,10 @@ export class ToolCard extends HTMLElement {
     this.asked.textContent = doing(row);
     this.took.textContent = duration(row.outcome?.ms);
     this.state.textContent = QUIET.has(came) ? "" : words.steps.came[came];
+    // What is inside is made anew only if it is another: a person may sort a table of it, or have the focus there.
+    if (sameFields(this.inside, insideOf(row))) return;
+    this.filled = false;
     if (this.card.open) this.fill();
-    else this.filled = false;
   }
 
   build(row) {
@@ -59,6 +61,7 @@ export class ToolCard extends HTMLElement {
   fill() {
     const { args, outcome, operations, classified, name } = this.row;
     this.filled = true;
+    this.inside = insideOf(this.row);
     const parts = [...argumentNodes(args)];
     if (classified) parts.push(classifiedLine(classified));
     if (operations) parts.push(section(words.steps.operations, operationList(operations)));
@@ -69,6 +72,9 @@ export class ToolCard extends HTMLElement {
     this.body.replaceChildren(...parts);
   }
 }
+
+/** All that the inside of a card shows. */
+const insideOf = ({ name, args, outcome, operations, classified }) => ({ name, args, outcome, operations, classified });
 
 function section(label, nodes) {
   return h("section", { class: "tool-part" }, h("h2", {}, label), nodes);

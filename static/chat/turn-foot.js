@@ -1,36 +1,47 @@
 // The quiet line under a turn that is over: when, how long, what it took, and what can be done with it.
 
-import { h } from "../core/dom.js";
+import { h, keyed } from "../core/dom.js";
 import { compactNumber, costText } from "../core/text.js";
 import { clockTime, duration, localTime } from "../core/times.js";
 import { words } from "../core/words.js";
 import { iconButton } from "../ui/button.js";
 
-/** `<l3-foot>`: `data` is a row of kind `foot` (`turns.js`). Sends `retry-turn` and `branch-turn`, with the row as detail. */
+/**
+ * `<l3-foot>`: `data` is a row of kind `foot` (`turns.js`). Sends `retry-turn` and `branch-turn`, with the row as detail. A row that changes (its
+ * turn was cut, and its beginning came in above; it was tried again) keeps the buttons that it had, and so the focus.
+ */
 export class TurnFoot extends HTMLElement {
   set data(row) {
+    this.row = row;
+    if (!this.facts) this.build();
+    this.facts.replaceChildren(...factsOf(row));
+    keyed(this.actions, actionsOf(row), ({ key }) => this.button(key));
+  }
+
+  build() {
     this.className = "row foot";
     this.dataset.testid = "turn-foot";
     this.setAttribute("role", "group");
     this.setAttribute("aria-label", words.chat.foot);
-    this.replaceChildren(h("p", { class: "foot-facts" }, factsOf(row)), h("span", { class: "foot-buttons" }, this.buttons(row)));
+    this.facts = h("p", { class: "foot-facts" });
+    this.actions = h("span", { class: "foot-buttons" });
+    this.append(this.facts, this.actions);
   }
 
-  buttons(row) {
-    const say = (type) => () => this.dispatchEvent(new CustomEvent(type, { bubbles: true, detail: row }));
-    const named = (name) => ({ "data-testid": `turn-${name}` });
-    const all = [];
-    // The clipboard exists only in secure contexts; localhost is one.
-    if (row.answer && navigator.clipboard) all.push(iconButton("copy", words.chat.copy, (node) => copy(node, row.answer), named("copy")));
-    if (row.retryAt !== undefined) all.push(titled(iconButton("retry", words.chat.retry, say("retry-turn"), named("retry")), words.chat.retryHelp));
-    if (row.branchAt !== undefined) all.push(titled(iconButton("branch", words.chat.branch, say("branch-turn"), named("branch")), words.chat.branchHelp));
-    return all;
+  button(name) {
+    const say = () => this.dispatchEvent(new CustomEvent(`${name}-turn`, { bubbles: true, detail: this.row }));
+    const action = name === "copy" ? () => copy(this.actions, this.row.answer) : say;
+    const node = iconButton(name, words.chat[name], action, { "data-testid": `turn-${name}` });
+    const help = words.chat[`${name}Help`];
+    if (help) node.title = `${node.title}. ${help}`;
+    return node;
   }
 }
 
-function titled(button, help) {
-  button.title = `${button.title}. ${help}`;
-  return button;
+/** What can be done with the turn, as rows for `keyed`. The clipboard exists only in secure contexts; localhost is one. */
+function actionsOf({ answer, retryAt, branchAt }) {
+  const all = { copy: answer && navigator.clipboard, retry: retryAt !== undefined, branch: branchAt !== undefined };
+  return Object.keys(all).filter((key) => all[key]).map((key) => ({ key }));
 }
 
 /** The facts that are known, each apart; a cost only if the prices are known. */
@@ -47,7 +58,7 @@ function factsOf({ at, ms, requests, input, output, cost }) {
   return facts;
 }
 
-async function copy(node, text) {
+async function copy(beside, text) {
   let said = words.chat.copied;
   try {
     await navigator.clipboard.writeText(text);
@@ -55,7 +66,7 @@ async function copy(node, text) {
     said = words.chat.notCopied;
   }
   const told = h("span", { class: "foot-told", role: "status" }, said);
-  node.after(told);
+  beside.after(told);
   setTimeout(() => told.remove(), 1500);
 }
 

@@ -73,7 +73,8 @@ function textOf(row) {
 
 /**
  * Brings the children of `host` in step with `rows`: one element a row, found again by `row.key`, made by `make(row)`, told
- * about a changed row by setting its `data`. Elements that stay are not moved, so focus, selection and open cards survive.
+ * about a changed row by setting its `data`. Elements that stay are not moved, so focus, selection and open cards survive. If rows change
+ * places, the element with the focus stays and the others move: a browser takes the focus from what is moved.
  * A row that its element cannot show is shown as text, and takes no other row with it.
  */
 export function keyed(host, rows, make) {
@@ -84,10 +85,22 @@ export function keyed(host, rows, make) {
     next.set(row.key, old && sameFields(old.shownRow, row) ? old : shown(old, row, make));
   }
   for (const [key, node] of known) if (next.get(key) !== node) node.remove();
+  const held = host.contains(document.activeElement) ? document.activeElement : null;
   let place = host.firstElementChild;
   for (const node of next.values()) {
+    if (held && node !== place && node.parentNode === host && node.contains(held)) place = moveBehind(host, place, node);
     if (node === place) place = place.nextElementSibling;
     else host.insertBefore(node, place);
   }
   host.keyedNodes = next;
+}
+
+/** Takes what stands from `first` on to before `last` to the end; gives `last`. */
+function moveBehind(host, first, last) {
+  for (let node = first; node !== last; ) {
+    const after = node.nextElementSibling;
+    host.append(node);
+    node = after;
+  }
+  return last;
 }

@@ -41,10 +41,12 @@ const MIDDLE = `${ROWS} const middle = rows.find((row) => row.getBoundingClientR
 const middle = () => browser.js(`${MIDDLE} return { key: middle.shownRow.key, top: middle.getBoundingClientRect().top }`);
 const whereIs = (key) => browser.js(`${ROWS} return rows.find(({ shownRow }) => shownRow.key === arguments[0]).getBoundingClientRect().top`, key);
 
+/** Opens the conversation, and waits until its last turn is there: a slow machine draws in between. */
 async function open() {
   await browser.go("about:blank");
   await browser.go(`${server.address}#chat`);
-  await says(`Answer ${TURNS}.`);
+  const { turn } = server.world.frames.at(-1);
+  await browser.waitFor(`${ROWS} const last = rows.at(-1); return last?.shownRow.key === "foot:${turn}" && last.querySelector("button") !== null`);
 }
 
 async function turnNow(turn, pieces) {

@@ -1,0 +1,88 @@
+// What comes in late takes the focus from nobody: a row that changes keeps what a person is at, and what changes places moves around them.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { serveTalk, turnFrames } from "./support/talk.mjs";
+import { skip, startBrowser } from "./support/webdriver.mjs";
+
+const options = { skip, timeout: 120_000 };
+let browser;
+
+before(async () => {
+  if (skip) return;
+  browser = await startBrowser();
+  await browser.size(1280, 900);
+});
+after(() => browser?.end());
+
+/** Opens a conversation of these frames, and gives its server. */
+async function open(t, frames) {
+  const server = await serveTalk(frames);
+  t.after(() => server.end());
+  await browser.go("about:blank");
+  await browser.go(`${server.address}#chat`);
+  return server;
+}
+
+/** Waits for what the selector names, gives it the focus, and remembers it. */
+const focus = (selector) => browser.waitFor(`const node = [...document.querySelectorAll(arguments[0])].at(-1); node?.focus(); window.held = node; return node && document.activeElement === node`, selector);
+const isHeld = () => browser.js(`return document.activeElement === window.held && window.held.isConnected`);
+
+test("a_foot_keeps_the_focus_when_its_turn_is_tried_again_in_another_tab", options, async (t) => {
+  const server = await open(t, turnFrames(1, "Hello?", "Hello."));
+  await focus("l3-foot [data-testid=turn-branch]");
+  const branch = { id: 7, title: "Again", profile: "builder", main: false, active_at: new Date().toISOString(), running: false, waiting: false, pinned: false, archived: false, from: { conversation: 1, seq: 1 } };
+  server.world.api["/api/conversations"] = { conversations: [branch], next: null };
+  // The list is asked for again when something happens.
+  for (const frame of turnFrames(2, "And now?", "Now too.")) server.record(frame);
+  await browser.waitFor(`return document.querySelector("[data-testid=retried]") !== null && document.querySelectorAll("l3-foot button").length > 3`);
+  assert.equal(await browser.js(`return document.querySelector("l3-foot").shownRow.retried`), 7, "the row of the foot is another one");
+  assert.ok(await isHeld());
+});
+
+test("a_file_in_a_message_that_waits_its_turn_stays_open_and_keeps_the_focus", options, async (t) => {
+  const fence = "\x60\x60\x60";
+  const server = await open(t, [{ type: "turn", turn: 1, state: "queued", origin: "message", content: "Work." }, { type: "turn", turn: 1, state: "running" }]);
+  server.record({ type: "turn", turn: 2, state: "queued", origin: "message", content: `Look.\n\n${fence}file "a.csv"\na,b\n1,2\n${fence}` });
+  await browser.waitFor(`document.querySelector("l3-user[data-status=queued] .file summary")?.click(); return document.querySelector("l3-user .file[open] pre") !== null`);
+  await focus("l3-user .file summary");
+  server.record({ type: "turn", turn: 1, state: "completed" });
+  for (const frame of turnFrames(2, "", "Seen.").slice(1)) server.record(frame);
+  await browser.waitFor(`return [...document.querySelectorAll("l3-user [data-testid=message-edit]")].length === 2`);
+  assert.ok(await isHeld());
+  assert.ok(await browser.js(`return window.held.parentElement.open`));
+});
+
+test("the_inside_of_a_step_stays_as_it_is_when_its_turn_ends", options, async (t) => {
+  const call = [
+    { type: "tool_call", name: "execute_sql", arguments: { query: "SELECT x" }, call: 5, turn: 1 },
+    { type: "tool_result", name: "execute_sql", result: "Error: no column x", said: "The SQL failed.", ok: false, call: 5, turn: 1, ms: 4 },
+  ];
+  const [queued, running] = turnFrames(1, "Look.", "");
+  const server = await open(t, [queued, running, ...call]);
+  await browser.waitFor(`const steps = document.querySelector("l3-steps > details"); const step = document.querySelector("l3-tool > details"); if (steps && step) steps.open = step.open = true; return document.querySelector("l3-tool .tool-more summary") !== null`);
+  await focus("l3-tool .tool-more summary");
+  server.record({ type: "error", turn: 1, content: "The model does not answer." });
+  await browser.waitFor(`return document.querySelector("l3-tool[data-came=failed]") !== null`);
+  assert.ok(await isHeld());
+});
+
+test("rows_that_change_places_move_around_the_one_with_the_focus", options, async (t) => {
+  await open(t, []);
+  const order = await browser.later(`
+    const [done] = arguments;
+    import(document.querySelector("script[src*='/s/']").src.replace("shell/early.js", "core/dom.js")).then(({ keyed }) => {
+      const host = document.body.appendChild(document.createElement("div"));
+      const show = (keys) => keyed(host, [...keys].map((key) => ({ key })), ({ key }) => Object.assign(document.createElement("button"), { textContent: key }));
+      show("abcd");
+      window.held = host.children[3];
+      window.held.focus();
+      const told = [];
+      for (const keys of ["dabc", "bad", "xdyab", "d", "zd"]) {
+        show(keys);
+        told.push([host.textContent, document.activeElement === window.held]);
+      }
+      done(told);
+    }, (error) => done(String(error)));`);
+  assert.deepEqual(order, [["dabc", true], ["bad", true], ["xdyab", true], ["d", true], ["zd", true]]);
+});
