@@ -17,7 +17,7 @@ export default {
   back: "Lea e Law",
   opening: (reason) => `A conversa não pôde ser aberta. ${reason}`,
   left: (count) => (count === 1 ? "Resta 1 mensagem hoje" : `Restam ${count} mensagens hoje`),
-  leftShort: (count) => (count === 1 ? "resta 1" : `restam ${count}`),
+  leftShort: (count) => `${count} hoje`,
   anew: "Começar de novo",
   anewTitle: (name) => `Começar de novo com ${name}?`,
   anewText: "O que foi dito até agora não se mostra mais aqui, nem vai mais ao modelo. As tarefas e o temporizador ficam.",

@@ -293,6 +293,21 @@ for (const [width, language] of [[390, "en"], [320, "en"], [390, "pt"], [320, "p
   });
 }
 
+test("three_marks_at_once_fit_into_a_phone", option, async () => {
+  for (const width of [390, 320]) {
+    await opens({}, "#assistant/lea", { size: [width, 740] });
+    await sees(".talking l3-composer");
+    // A question waits somewhere, the line is just coming back, and there is a way back to the picker; and marks at three places.
+    await browser.js(`document.querySelector("[data-testid=waits]").hidden = false; const line = document.querySelector("[data-testid=connection]"); line.dataset.state = "reconnecting"; line.querySelector(".connection-words").textContent = "Reconnecting…";
+      document.querySelector("l3-rail").data = { current: "assistant", badges: { chat: 3, assistant: 12, tasks: 128 } }`);
+    await picture(`marks-${width}`);
+    const seen = await browser.js(`const header = document.querySelector("l3-header"); const tops = new Set([...document.querySelectorAll(".rail-place")].filter((node) => node.checkVisibility()).map((node) => node.getBoundingClientRect().top));
+      return { over: header.scrollWidth - header.clientWidth, title: header.querySelector("h1").innerText, cut: header.querySelector("h1").scrollWidth > header.querySelector("h1").clientWidth + 1, lines: tops.size }`);
+    assert.deepEqual(seen, { over: 0, title: "Lea", cut: false, lines: 1 }, `${width}`);
+    server.end();
+  }
+});
+
 test("the_owner_adds_a_user_and_sees_the_link_once", option, async () => {
   const made = { user: { name: "dora" }, link: "/sign-in#secret", expires_at: new Date(Date.now() + 86_400_000).toISOString() };
   const bodies = [];
