@@ -67,6 +67,7 @@ fn profile(tools: &'static [&'static str]) -> Profile {
         tools: Toolset::Only(tools),
         by_hand: Toolset::Only(tools),
         tasks: TasksShown::DueSoon,
+        completes_with: None,
         calls: CallsPerStep::ExactlyOne,
         answers: AnswersTo::Nowhere,
         context: Context::Conversation { history: None, summaries: false },

@@ -89,7 +89,7 @@ async fn what_a_query_says_is_what_the_rows_say() {
         let candidates = active(&tasks);
         let best = candidates.iter().filter(open).map(share).max();
         let meant: Vec<_> = candidates.iter().filter(open).filter(|number| Some(share(number)) == best).collect();
-        let newest = meant.iter().map(|number| tasks[(***number - 1) as usize].1).max();
+        let newest = meant.iter().map(|number| tasks[(**number - 1) as usize].1).max();
         match next["data"]["task"]["id"].as_i64() {
             None => assert!(best.is_none(), "{tasks:?}: {next}"),
             Some(said) => {

@@ -151,6 +151,7 @@ async fn a_socket_that_was_silent_meanwhile_is_told_nothing_of_before() {
     talk.app.script([text("A fresh start.")]);
     silent.say("good morning").await;
     let heard = silent.turn().await;
+    let heard: Vec<_> = heard.into_iter().filter(|frame| frame["seq"].is_i64()).collect();
     assert_eq!(kinds(&heard)[..2], ["anew", "turn queued"]);
     assert!(!json!(heard).to_string().contains(OLD), "{heard:#?}");
     talk.app.check_replay().await;
