@@ -2,13 +2,13 @@
 
 import { characterOf } from "../core/characters.js";
 import { waiting } from "../core/state-law.js";
+import { set, setting } from "../core/settings.js";
 import { styles } from "../core/styles.js";
 import { words } from "../core/words.js";
-import { mainState, shownState, together } from "../core/workspace.js";
+import { isLookedAt, mainState, shownState, together } from "../core/workspace.js";
 import { h } from "../core/dom.js";
 import { composerData } from "./composer-data.js";
 import { createDrafts } from "./draft.js";
-import { createEarlier } from "./earlier.js";
 import { greetingOf, isBegun } from "./greetings.js";
 import { createRetried } from "./retried.js";
 import { prepare } from "./row-elements.js";
@@ -55,11 +55,6 @@ class Chat {
     host.append(this.conversations, this.column);
     this.composer.drafts = createDrafts(storage);
     this.conversations.connect(context);
-    this.earlier = createEarlier({
-      api: session.api,
-      getState: () => shownState(session.store.getState()),
-      dispatch: session.store.dispatch,
-    });
     this.retried = createRetried();
     this.origins = () => [];
     /** The rows of a state; nothing until their code has come, with the first there are. */
@@ -82,7 +77,7 @@ class Chat {
     this.on(host, "stop-turns", () => session.stop());
     this.on(host, "decide", ({ detail }) => session.decide(detail));
     this.on(host, "undo-call", ({ detail: { call, resolve, reject } }) => session.api.undo(call).then(resolve, reject));
-    this.on(host, "load-earlier", this.earlier);
+    this.on(host, "load-earlier", () => this.earlier());
     this.on(host, "dismiss-message", ({ detail: id }) => session.take(id));
     this.on(host, "dismiss-notice", ({ detail: key }) => {
       session.store.dispatch({ type: "@dismiss", key, conversation: session.store.getState().shown });
@@ -132,6 +127,14 @@ class Chat {
     }
   }
 
+  /** Loads the page before what is known. */
+  async earlier() {
+    const { createEarlier } = await import("./earlier.js");
+    const { api, store } = this.session;
+    this.loadEarlier ??= createEarlier({ api, getState: () => shownState(store.getState()), dispatch: store.dispatch });
+    await this.loadEarlier();
+  }
+
   /** A turn once more: `branch`, `retry` or `edit`. */
   async again(action, row) {
     const { createAgain } = await import("./again.js");
@@ -162,7 +165,7 @@ class Chat {
     if (state.from) this.loadOrigins();
     const retried = this.retried(state, shown, mainState(workspace).lists.conversations?.entries?.conversations);
     const all = [...this.origins(state), ...(this.rows?.(state, retried) ?? [])];
-    const isEmpty = all.length === 0 && (this.rows || !begun) && (shown === main || state.historyAfter !== null);
+    const isEmpty = all.length === 0 && (this.rows || !begun) && isLookedAt(workspace);
     this.messages.data = {
       rows: all,
       hasEarlier: state.historyAfter > 0,
@@ -178,6 +181,8 @@ class Chat {
   async prepare() {
     this.prepare = () => {};
     prepare();
+    // `shell/early.js` asks for it at once from now on.
+    if (!setting("begun")) set("begun", true);
     this.rows = (await import("./turns.js").catch(() => undefined))?.turnRows;
     if (this.rows) this.told(this.session.store.getState());
     else delete this.prepare;
