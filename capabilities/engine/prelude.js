@@ -7,7 +7,7 @@
   const { parse, stringify } = JSON;
   const { max, min, ceil } = Math;
   const { isArray } = Array;
-  const { freeze, keys, create } = Object;
+  const { freeze, keys, create, setPrototypeOf } = Object;
   const { apply } = Reflect;
   const { iterator } = Symbol;
   const { isView } = ArrayBuffer;
@@ -16,7 +16,7 @@
   const method = (function_) => Function.prototype.call.bind(function_);
   const shift = method(Array.prototype.shift), splice = method(Array.prototype.splice);
   const toLowerCase = method(String.prototype.toLowerCase), toUpperCase = method(String.prototype.toUpperCase);
-  const trim = method(String.prototype.trim);
+  const trim = method(String.prototype.trim), has = method(Set.prototype.has);
   const toBase64 = method(Uint8Array.prototype.toBase64), fromBase64 = Uint8Array.fromBase64.bind(Uint8Array);
   const define = (name, value) =>
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
@@ -26,7 +26,8 @@
     if (typeof value === 'string') return value;
     if (value instanceof Error) return value.stack ? `${value.name}: ${value.message}\n${value.stack}` : String(value);
     if (value instanceof Map || value instanceof Set) value = [...value];
-    try { return stringify(value) ?? String(value); } catch { return String(value); }
+    try { return stringify(value) ?? String(value); } catch { /* a circle, or a promise */ }
+    try { return String(value); } catch (error) { return `${error}`; }
   };
   const print = (level) => (...values) => {
     let line = '';
@@ -142,6 +143,21 @@
   };
   define('structuredClone', (value) => clone(value, new Map()));
 
+  // ---- a forgotten `await`. Whoever reads a field of a promise means the field of what it gives, and would get `undefined` without a word.
+  const ofPromises = new Set(['then', 'catch', 'finally', 'constructor', Symbol.toStringTag]);
+  const prototypes = create(null); // call → the prototype of the promises that it gives
+  const promiseOf = (call, promise) => {
+    const misread = (_, key) => {
+      throw new RealTypeError(`${call} gives a promise, which has no ${describe(key)}: write \`await ${call}\` and read it from what that gives`);
+    };
+    prototypes[call] ??= new Proxy(create(RealPromise.prototype), {
+      get: (target, key) => has(ofPromises, key) ? target[key] : misread(target, key),
+      has: (target, key) => has(ofPromises, key) || misread(target, key),
+    });
+    return setPrototypeOf(promise, prototypes[call]);
+  };
+  const describe = (key) => key === iterator ? 'items' : typeof key === 'string' && key !== 'toJSON' ? `\`${key}\`` : 'value';
+
   // ---- what reaches outside. Nothing here awaits: a promise is settled straight from the operation's end, so that code which
   // overwrote parts of Promise breaks only its own.
   const bits = { http: 8, sql: 16, kv: 32, secrets: 64, tools: 128 };
@@ -154,12 +170,12 @@
   };
   const pending = create(null); // number → what to do at the end
   let underWay = 0;
-  const start = (prepare, power, read, failed = (message) => message) => new RealPromise((resolve, reject) => {
+  const start = (call, prepare, power, read, failed = (message) => message) => promiseOf(call, new RealPromise((resolve, reject) => {
     const error = new RealError(''); // made here, so that it has the place of the call
     const id = host[power](stringify(prepare()));
     pending[id] = { resolve, reject, read, failed, error };
     underWay++;
-  });
+  }));
   const settle = (id, ok, value) => {
     const { resolve, reject, read, failed, error } = pending[id];
     delete pending[id];
@@ -254,10 +270,11 @@
     get bodyUsed() { return false; } // it may be read as often as one likes
     #text() { return typeof this.#body === 'string' ? this.#body : host.utf8Decode(this.#body); }
     #bytes() { return typeof this.#body === 'string' ? host.utf8Encode(this.#body) : new Bytes(this.#body); }
-    async text() { return this.#text(); }
-    async json() { return parse(this.#text()); }
-    async bytes() { return this.#bytes(); }
-    async arrayBuffer() { return this.#bytes().buffer; }
+    #gives(name, read) { return promiseOf(`response.${name}()`, (async () => read())()); }
+    text() { return this.#gives('text', () => this.#text()); }
+    json() { return this.#gives('json', () => parse(this.#text())); }
+    bytes() { return this.#gives('bytes', () => this.#bytes()); }
+    arrayBuffer() { return this.#gives('arrayBuffer', () => this.#bytes().buffer); }
     clone() { return this; }
   }
   define('Headers', Headers);
@@ -285,7 +302,7 @@
     } catch { /* no address */ }
     return { place: 'a host', host: 'api.example.com' };
   };
-  define('fetch', (input, init = {}) => start(() => {
+  define('fetch', (input, init = {}) => start('fetch(…)', () => {
     const url = typeof input === 'object' && input !== null && typeof input.url === 'string' ? input.url : `${input}`;
     const { place, host: granted } = hostOf(url);
     need('http', `reach ${place}`, { hosts: [granted] });
@@ -302,23 +319,23 @@
   }));
 
   // ---- sql, kv, secrets, tools
-  const kv = (prepare) => start(() => {
+  const kv = (name, prepare) => start(`host.kv.${name}(…)`, () => {
     need('kv', 'keep values between calls', {});
     return prepare();
   }, 'kv', parse);
   define('host', freeze({
-    sql: (text, params = []) => start(() => {
+    sql: (text, params = []) => start('host.sql(…)', () => {
       need('sql', 'run SQL', { access: 'read' });
       if (!isArray(params)) throw new RealTypeError('host.sql(text, params): params is an array, one value for each $1, $2 …');
       return { text: `${text}`, params };
     }, 'sql', parse),
     kv: freeze({
-      get: (key) => kv(() => ({ do: 'get', key: `${key}` })),
-      set: (key, value = null) => kv(() => ({ do: 'set', key: `${key}`, value })),
-      delete: (key) => kv(() => ({ do: 'delete', key: `${key}` })),
-      list: (prefix = '') => kv(() => ({ do: 'list', prefix: `${prefix}` })),
+      get: (key) => kv('get', () => ({ do: 'get', key: `${key}` })),
+      set: (key, value = null) => kv('set', () => ({ do: 'set', key: `${key}`, value })),
+      delete: (key) => kv('delete', () => ({ do: 'delete', key: `${key}` })),
+      list: (prefix = '') => kv('list', () => ({ do: 'list', prefix: `${prefix}` })),
     }),
-    call: (tool, params = {}) => start(() => {
+    call: (tool, params = {}) => start('host.call(…)', () => {
       need('tools', `call ${tool}`, { names: [`${tool}`] });
       return { name: `${tool}`, params };
     }, 'tools', (result) => {

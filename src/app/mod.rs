@@ -204,7 +204,7 @@ impl App {
             sandbox,
             mcp: mcp.clone(),
             mcp_commands: config.mcp_commands,
-            profiles,
+            profiles: profiles.clone(),
             models,
             clock: Arc::clone(&clock),
             access: Arc::new(access),
@@ -217,7 +217,7 @@ impl App {
             sockets: TaskTracker::new(),
         };
         let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes);
-        let heartbeat = Heartbeat::new(store.clone(), Arc::clone(&clock), interval);
+        let heartbeat = Heartbeat::new(store.clone(), profiles, Arc::clone(&clock), interval);
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
         // Clients wait for the doors; the other parts have first looks to do.

@@ -164,6 +164,8 @@ pub struct Profile {
     pub context: Context,
     /// The tasks that stand in the prompt, if it has a place for them.
     pub tasks: TasksShown,
+    /// The tool with which its model completes a task, if it has one: a turn that due tasks begin names it.
+    pub completes_with: Option<&'static str>,
     /// How many calls one answer may make.
     pub calls: CallsPerStep,
     /// The destination of an answer's text.

@@ -328,10 +328,7 @@ impl Socket {
             ClientFrame::Resume { after, conversation } => {
                 let conversation = conversation.unwrap_or(main);
                 match self.theirs.last_sequence(conversation).await {
-                    Ok(last) => {
-                        let anew = self.theirs.begun_anew_at(conversation).await?;
-                        self.positions.insert(conversation, after.clamp(0, last).max(anew))
-                    }
+                    Ok(last) => self.positions.insert(conversation, after.clamp(0, last)),
                     Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), None).await,
                     Err(error) => return Err(error.into()),
                 };

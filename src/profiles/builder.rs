@@ -1,8 +1,8 @@
 //! The assistant that builds its own capabilities.
 
 use crate::domain::{
-    AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, FailureWords, Profile, TasksShown,
-    Toolset, UserRole,
+    AnswersTo, Audience, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, FailureWords, MANAGE_TASKS, Profile,
+    TasksShown, Toolset, UserRole,
 };
 
 /// The most tool calls of one answer that are made.
@@ -18,6 +18,7 @@ pub(super) fn profile() -> Profile {
         by_hand: Toolset::Builder,
         context: Context::Conversation { history: None, summaries: true },
         tasks: TasksShown::DueSoon,
+        completes_with: Some(MANAGE_TASKS),
         calls: CallsPerStep::Many(MOST_CALLS),
         answers: AnswersTo::Page,
         coaching: Coaching::Full,

@@ -2,7 +2,8 @@
 //! it. A model answers only a person who writes into such a conversation.
 
 use crate::domain::{
-    AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, FailureWords, Profile, TasksShown, Toolset, UserRole,
+    AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, FailureWords, MANAGE_TASKS, Profile, TasksShown,
+    Toolset, UserRole,
 };
 
 /// Its name.
@@ -18,6 +19,7 @@ pub(super) fn profile() -> Profile {
         by_hand: Toolset::Builder,
         context: Context::Conversation { history: None, summaries: true },
         tasks: TasksShown::DueSoon,
+        completes_with: Some(MANAGE_TASKS),
         calls: CallsPerStep::Many(1),
         answers: AnswersTo::Page,
         coaching: Coaching::Truth,

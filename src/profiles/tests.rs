@@ -16,6 +16,14 @@ fn a_profile_is_found_by_its_name_and_never_by_another() {
     assert_eq!((mains, profiles.counted()), (named(&[DEFAULT_PROFILE, "law", "lea"]), named(&["law", "lea"])));
 }
 
+#[test]
+fn a_profile_completes_tasks_with_a_tool_that_it_has() {
+    for profile in Profiles::default().0.values() {
+        let tool = profile.completes_with.unwrap();
+        assert!(profile.tools.has(tool), "{}: {tool}", profile.name);
+    }
+}
+
 fn named(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }

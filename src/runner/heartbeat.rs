@@ -8,7 +8,8 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{MANAGE_TASKS, Task, WakeUpKind};
+use crate::domain::{Task, WakeUpKind};
+use crate::profiles::Profiles;
 use crate::store::{Fired, Store, StoreError};
 
 /// How soon to try again after the database did not answer.
@@ -17,14 +18,15 @@ const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
 /// Settles wake-ups.
 pub struct Heartbeat {
     store: Store,
+    profiles: Profiles,
     clock: Arc<dyn Clock>,
     interval: TimeDelta,
 }
 
 impl Heartbeat {
     /// `interval`: how often to beat even if no due date says so.
-    pub fn new(store: Store, clock: Arc<dyn Clock>, interval: TimeDelta) -> Self {
-        Self { store, clock, interval }
+    pub fn new(store: Store, profiles: Profiles, clock: Arc<dyn Clock>, interval: TimeDelta) -> Self {
+        Self { store, profiles, clock, interval }
     }
 
     /// Beats until `shutdown`. Several missed ticks, for example of a suspended machine, are one
@@ -69,7 +71,11 @@ impl Heartbeat {
             WakeUpKind::Reminder => self.store.give_reminders(now).await?,
             WakeUpKind::Timer => self.store.end_timers(now).await?,
             WakeUpKind::Task => {
-                let Fired { turns, held_until } = self.store.fire_due_tasks(now, describe).await?;
+                let input = |profile: &str, tasks: &[Task]| {
+                    let profile = self.profiles.get(profile).ok();
+                    describe(profile.and_then(|profile| profile.completes_with), tasks)
+                };
+                let Fired { turns, held_until } = self.store.fire_due_tasks(now, input).await?;
                 if let Some(until) = held_until {
                     tracing::warn!(%until, "tasks are due and wait: tasks began as many turns as they may in an hour");
                 }
@@ -83,10 +89,11 @@ impl Heartbeat {
     }
 }
 
-/// The input of a turn that due tasks begin. The turn's origin says so; no code reads these words.
-fn describe(tasks: &[Task]) -> String {
-    let mut text =
-        format!("[heartbeat] These tasks are due. Do what they ask, tell the user, and complete each with {MANAGE_TASKS}.");
+/// The input of a turn that due tasks begin, for a model that completes a task `with` this tool. The turn's origin says so; no code reads
+/// these words.
+fn describe(with: Option<&str>, tasks: &[Task]) -> String {
+    let mut text = "[heartbeat] These tasks are due. Do what they ask, tell the user".to_owned();
+    text += &with.map_or_else(|| ".".to_owned(), |tool| format!(", and complete each with {tool}."));
     for task in tasks {
         let due = task.due_at.map(|due| due.to_rfc3339_opts(SecondsFormat::Secs, true)).unwrap_or_default();
         text.push_str(&format!("\n- task {}, due {due}: {}", task.id, task.title));

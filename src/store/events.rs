@@ -30,6 +30,28 @@ impl Store {
         .collect()
     }
 
+    /// See [`crate::store::Theirs::events_after`]. The event by which a conversation was begun anew is the first one that is shown.
+    pub(super) async fn shown_after(
+        &self,
+        conversation: ConversationId,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<EventRecord>, StoreError> {
+        query!(
+            "SELECT sequence, payload, created_at FROM events WHERE conversation_id = $1
+               AND sequence > greatest($2, (SELECT anew_sequence - 1 FROM conversations WHERE conversation_id = $1))
+             ORDER BY sequence LIMIT $3",
+            conversation.0,
+            after,
+            limit
+        )
+        .fetch_all(&self.pool)
+        .await?
+        .into_iter()
+        .map(|row| Ok(EventRecord { conversation, sequence: row.sequence, at: row.created_at, event: value(row.payload)? }))
+        .collect()
+    }
+
     /// The sequence number of the newest event; 0 if there is none.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::facts::EventRecord;
 use crate::wire::api::{BranchPoint, ConversationChange, StoredChat};
 
 impl Theirs {
-    /// The events after `after`, oldest first, at most `limit` of them.
+    /// The events after `after`, oldest first, at most `limit` of them. Nothing from before the conversation was begun anew is among them.
     ///
     /// # Errors
     /// [`StoreError::NoConversation`], or if the database does not answer or holds an event of a newer version.
@@ -19,7 +19,7 @@ impl Theirs {
         after: i64,
         limit: i64,
     ) -> Result<Vec<EventRecord>, StoreError> {
-        self.own(conversation).await?.stream_after(conversation, after, limit).await
+        self.own(conversation).await?.shown_after(conversation, after, limit).await
     }
 
     /// The newest events before `before`, oldest first: `limit` of them, and so many more that no
@@ -212,7 +212,8 @@ impl Theirs {
         self.own(conversation).await?.chat_in(conversation).await
     }
 
-    /// Begins a conversation anew: its turns so far are no longer shown, sent or exported. The chain of events keeps them.
+    /// Begins a conversation anew: turns that run or wait are stopped, and its turns so far are no longer shown, sent or exported. The
+    /// chain of events keeps them.
     ///
     /// # Errors
     /// As [`Theirs::last_sequence`].

@@ -151,6 +151,11 @@ impl Signals {
         self.outbox.in_company()
     }
 
+    /// True if this server would hear of another one, and there is none: whatever changes, changes here.
+    pub fn is_alone(&self) -> bool {
+        self.outbox.is_alone()
+    }
+
     /// Notes whether other servers work on this database. The runner looks after the first one that
     /// comes.
     pub(super) fn set_company(&self, company: bool) {

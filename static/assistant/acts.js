@@ -35,6 +35,7 @@ export function actsOf({ orders, follow, fold, openMenu }) {
         { text: said.remind, action: () => askReminder(task, (at) => press(task, "setReminder", { at })) },
         ...(task.remind_at ? [{ text: said.remindOff, action: () => tell(task, press(task, "removeReminder")) }] : []),
         { text: said.repeat, action: () => askRepeat(task, (rule) => press(task, "setRecurrence", { rule })) },
+        ...(task.recurrence ? [{ text: said.repeatOff, action: () => tell(task, press(task, "setRecurrence", { rule: "none" })) }] : []),
       );
     }
     all.push({ text: said.delete, kind: "danger", action: () => tell(task, press(task, "deleteTask", { confirmed: false })) });

@@ -87,7 +87,7 @@ class Talking {
     const view = segmented(said.view, [["chat", said.chat], ["todos", said.todos]], "chat", (value) => this.turn(value));
     view.classList.add("talk-view");
     this.view = view;
-    const bar = h("div", { class: "talk-bar" }, h("span", { class: "talk-look", "aria-hidden": "true" }, said.looks[name]), this.left, view, button(said.anew, () => this.anew(), { kind: "quiet", icon: "retry", "data-testid": "anew" }));
+    const bar = h("div", { class: "talk-bar" }, h("span", { class: "talk-look", "aria-hidden": "true" }, said.looks[name]), this.left, view, button(h("span", {}, said.anew), () => this.anew(), { kind: "quiet", icon: "retry", title: said.anew, "data-testid": "anew" }));
     const chat = h("div", { class: "talk-chat" });
     this.panel = createPanel({ session, profile: name, announce: context.announce, asked: () => this.asked(), signal });
     this.node = h("div", { class: "talking", "data-character": name, "data-view": "chat" }, bar, h("div", { class: "talk-body" }, chat, this.panel.node));
@@ -133,7 +133,8 @@ class Talking {
 
   tellLeft(allowances) {
     const left = allowances?.messages_left;
-    this.left.textContent = left === null || left === undefined ? "" : said.left(left);
+    const isBound = left !== null && left !== undefined;
+    this.left.replaceChildren(...(isBound ? [h("span", { class: "left-long" }, said.left(left)), h("span", { class: "left-short", "aria-hidden": "true" }, said.leftShort(left))] : []));
     this.left.toggleAttribute("data-few", left <= 10);
   }
 

@@ -1,5 +1,6 @@
 // Asks the server's HTTP interface for what no frame says: lists for the panel, and changes made there. No DOM, no state of its own.
 
+import { hearTime } from "./server-clock.js";
 import { words } from "./words.js";
 
 /** The lists of the panel: where each is asked for, and what of the answer is kept. */
@@ -35,6 +36,7 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
     } catch {
       throw new Error(words.failed.unreachable);
     }
+    hearTime(response.headers?.get("date"));
     const answer = await response.json().catch(() => undefined);
     if (response.ok) return answer;
     const said = typeof answer?.error === "string" && answer.error !== "" ? answer.error : undefined;

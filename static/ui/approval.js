@@ -4,6 +4,7 @@
 import { addressOf } from "../core/address.js";
 import { h, icon } from "../core/dom.js";
 import { decisionLine } from "../core/format.js";
+import { serverNow } from "../core/server-clock.js";
 import { decidingWords } from "../core/text.js";
 import { expiryLine } from "../core/times.js";
 import { words } from "../core/words.js";
@@ -213,7 +214,7 @@ export class Approval extends HTMLElement {
   }
 
   refreshTime() {
-    const text = this.row.expiresAt ? expiryLine(this.row.expiresAt, Date.now()) : "";
+    const text = this.row.expiresAt ? expiryLine(this.row.expiresAt, serverNow()) : "";
     if (this.expiry.textContent !== text) this.expiry.textContent = text;
   }
 

@@ -2,6 +2,7 @@
 // with any approval, Yes works only once the question has been in sight for a moment, and nothing moves the focus to it.
 
 import { h } from "../core/dom.js";
+import { serverNow } from "../core/server-clock.js";
 import { styles } from "../core/styles.js";
 import { expiryLine } from "../core/times.js";
 import { words, wordsOf } from "../core/words.js";
@@ -123,7 +124,7 @@ export class Question extends HTMLElement {
   }
 
   refreshTime() {
-    const text = this.row.expiresAt ? expiryLine(this.row.expiresAt, Date.now()) : "";
+    const text = this.row.expiresAt ? expiryLine(this.row.expiresAt, serverNow()) : "";
     if (this.expiry.textContent !== text) this.expiry.textContent = text;
   }
 }

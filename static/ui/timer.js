@@ -3,6 +3,7 @@
 
 import { clockOf, leftOf } from "../core/countdown.js";
 import { h } from "../core/dom.js";
+import { serverNow } from "../core/server-clock.js";
 import { styles } from "../core/styles.js";
 import { wordsOf } from "../core/words.js";
 import { button } from "./button.js";
@@ -61,7 +62,7 @@ export class Timer extends HTMLElement {
   /** Shows the time that is left, and again when the next second begins. */
   show() {
     clearTimeout(this.next);
-    const left = leftOf(this.timer, Date.now());
+    const left = leftOf(this.timer, serverNow());
     const clock = clockOf(left);
     this.clock.textContent = clock;
     this.clock.setAttribute("aria-label", said.left(clock));

@@ -35,6 +35,23 @@ impl Page {
 
     /// The same on any server, for one that is a process of its own.
     pub async fn open_at(address: SocketAddr) -> Option<Self> {
+        let page = Self::begin(address).await?;
+        page.find("[data-testid=connection][data-state=connected]").await;
+        Some(page)
+    }
+
+    /// The page of a person who signs in with a password.
+    pub async fn signed_in(app: &TestApp, name: &str, password: &str) -> Option<Self> {
+        let page = Self::begin(app.address()).await?;
+        page.find("#name").await.send_keys(name).await.unwrap();
+        page.find("#password").await.send_keys(password).await.unwrap();
+        page.click("form [type=submit]").await;
+        page.find("[data-testid=connection][data-state=connected]").await;
+        Some(page)
+    }
+
+    /// A browser that nobody has used yet, at the address of a server.
+    async fn begin(address: SocketAddr) -> Option<Self> {
         let (driver, port) = match start_driver().await {
             Ok(started) => started,
             Err(error) if std::env::var("CI").is_err() => {
@@ -57,12 +74,10 @@ impl Page {
         let mut builder = ClientBuilder::new(HttpConnector::new());
         let client = builder.capabilities(options).connect(&format!("http://127.0.0.1:{port}")).await.expect("Chromium starts");
         client.goto(&format!("http://{address}/")).await.unwrap();
-        let page = Self { client, _driver: driver, _profile: profile };
-        page.find("[data-testid=connection][data-state=connected]").await;
-        Some(page)
+        Some(Self { client, _driver: driver, _profile: profile })
     }
 
-    /// Goes to a place of the page: `chat`, `tasks`, `capabilities`, `activity` or `settings`.
+    /// Goes to a place of the page: `chat`, `assistant`, `tasks`, `capabilities`, `activity` or `settings`.
     pub async fn go(&self, place: &str) {
         self.click(&format!("[data-testid=place-{place}]")).await;
         self.find(&format!("[data-testid=place-{place}][aria-current]")).await;

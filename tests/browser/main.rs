@@ -14,6 +14,7 @@ mod steering;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]
 mod support;
+mod todos;
 mod undo;
 
 use std::sync::Arc;

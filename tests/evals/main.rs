@@ -1,9 +1,9 @@
-//! How well the agent extends itself with a real model: 24 tasks. The database, or the requests at
-//! the peer, judge each of them afterwards, never the words of an answer. `just evals`;
+//! How well the agent extends itself with a real model: 24 tasks. How well Lea does her twenty functions: one task each. The database, or
+//! the requests at the peer, judge each of them afterwards, never the words of an answer. `just evals` and `just evals-lea`;
 //! docs/evals.md explains it and has the tables. It is a program of its own and not a part of `it`:
 //! the ordinary tests neither build nor run it, and its table is not for a test harness to keep.
 //!
-//! `LLM_BASE_URL` and its neighbours say which model. `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each;
+//! `LLM_BASE_URL` and its neighbours say which model. `EVALS_SUITE`: `builder` (default) or `lea`; `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each;
 //! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened;
 //! `EVALS_PEER_PORT`: the port of the first peer.
 
@@ -28,7 +28,7 @@ use level3::model::choice::ModelSource;
 use level3::model::client;
 
 use report::Report;
-use suite::TASKS;
+use suite::{LEA, Make, TASKS};
 use support::Peer;
 
 fn main() -> ExitCode {
@@ -68,14 +68,20 @@ async fn evaluate() -> Result<(), String> {
             "no model is set: LLM_BASE_URL=http://127.0.0.1:8080/v1, or LLM_PROVIDER with LLM_API_KEY and LLM_MODEL".to_owned()
         );
     }
-    if let Some(unknown) = only.iter().flatten().find(|name| !names().contains(&name.as_str())) {
-        return Err(format!("EVALS_ONLY names `{unknown}`; there are: {}", names().join(", ")));
+    let tasks: &[Make] = match setting("EVALS_SUITE").as_deref() {
+        None | Some("builder") => &TASKS,
+        Some("lea") => &LEA,
+        Some(other) => return Err(format!("EVALS_SUITE is `{other}`; there are: builder, lea")),
+    };
+    let names = names(tasks);
+    if let Some(unknown) = only.iter().flatten().find(|name| !names.contains(&name.as_str())) {
+        return Err(format!("EVALS_ONLY names `{unknown}`; there are: {}", names.join(", ")));
     }
     helped::listen();
     let mut report = Report::new(&out).map_err(|error| format!("EVALS_OUT is {}: {error}", out.display()))?;
     // The same port in each run makes for the same words of the model.
     let first_port = number("EVALS_PEER_PORT", 0)?;
-    for (place, make) in (0..).zip(TASKS) {
+    for (place, make) in (0..).zip(tasks) {
         for run in 1..=runs {
             let port = if first_port == 0 { 0 } else { first_port + place * runs + run };
             let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await.map_err(|error| error.to_string())?;
@@ -93,12 +99,12 @@ async fn evaluate() -> Result<(), String> {
     Ok(())
 }
 
-fn names() -> Vec<&'static str> {
+fn names(tasks: &[Make]) -> Vec<&'static str> {
     // The names do not depend on the peer, which is asked nothing here.
     let peer = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| {
         listener.set_nonblocking(true)?;
         tokio::net::TcpListener::from_std(listener)
     });
     let peer = Peer::on(peer.expect("a port"));
-    TASKS.iter().map(|make| make(&peer).name).collect()
+    tasks.iter().map(|make| make(&peer).name).collect()
 }

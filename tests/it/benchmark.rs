@@ -30,6 +30,9 @@ fn every_place_of_the_document_gets_its_figures() {
         "| idle socket |",
         "| insert of one row, committed, fsync on |",
         "| memory, idle, MiB |",
+        "| first request of Lea, 0 tasks |",
+        "| first request of Lea, 20 tasks |",
+        "| turn with one function, 20 tasks |",
         "| name among 1000 tasks, call frame to result frame |",
         "| sign-in |",
     ] {

@@ -9,10 +9,11 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use level3::config::Config;
 use level3::domain::ModelInfo;
+use level3::domain::todo::TodoFunction;
 use level3::model::choice::ModelSource;
 use level3::model::{Answer, Model, ModelError, OnDelta, Request};
 
-use crate::suite::{Outcome, TASKS, Task, Wrong, run};
+use crate::suite::{LEA, Make, Outcome, TASKS, Task, Wrong, run};
 use crate::support::{Peer, Reply, Script};
 
 /// How many tasks are done at the same time. Each has a server, and the tests' Postgres has
@@ -43,10 +44,10 @@ fn scripted(replies: Vec<Reply>) -> Arc<dyn Model> {
     Arc::new(script)
 }
 
-/// Does every task with the model that `model` gives for it; a task without one is left out.
-async fn all(model: impl Fn(&mut Task) -> Option<(Arc<dyn Model>, bool)>) -> Vec<Outcome> {
+/// Does each of these tasks with the model that `model` gives for it; a task without one is left out.
+async fn all(tasks: &[Make], model: impl Fn(&mut Task) -> Option<(Arc<dyn Model>, bool)>) -> Vec<Outcome> {
     let config = Config::read(&HashMap::new()).unwrap();
-    let doing = TASKS.into_iter().map(|make| {
+    let doing = tasks.iter().map(|make| {
         let (model, config) = (&model, config.clone());
         async move {
             let peer = Peer::start().await;
@@ -72,7 +73,7 @@ fn unproven(outcome: &Outcome) -> usize {
 
 #[tokio::test]
 async fn a_model_that_does_everything_right_does_every_task_of_the_evaluation() {
-    let outcomes = all(|task| Some((scripted(std::mem::take(&mut task.right)), false))).await;
+    let outcomes = all(&TASKS, |task| Some((scripted(std::mem::take(&mut task.right)), false))).await;
     let wrong: Vec<_> = outcomes.iter().filter(|outcome| !outcome.wrong.is_empty()).collect();
     assert!(wrong.is_empty(), "{:#?}", wrong.iter().map(|outcome| (outcome.name, &outcome.wrong)).collect::<Vec<_>>());
     assert_eq!(outcomes.len(), TASKS.len());
@@ -83,7 +84,7 @@ async fn a_model_that_does_everything_right_does_every_task_of_the_evaluation() 
 
 #[tokio::test]
 async fn a_model_that_only_talks_does_the_tasks_in_which_nothing_is_to_happen() {
-    let outcomes = all(|_| Some((Arc::new(Talker), false))).await;
+    let outcomes = all(&TASKS, |_| Some((Arc::new(Talker), false))).await;
     assert_eq!(names(&outcomes, true), ["read_only", "secret_stays", "small_talk"]);
     // Each of its turns has one answer that is taken back, and a second that is marked.
     let turns = |outcome: &Outcome| outcome.transcript.iter().filter(|event| event["kind"] == "turn_queued").count();
@@ -92,7 +93,7 @@ async fn a_model_that_only_talks_does_the_tasks_in_which_nothing_is_to_happen() 
 
 #[tokio::test]
 async fn every_task_that_talk_alone_can_do_is_failed_by_what_must_not_happen() {
-    let outcomes = all(|task| match &mut task.wrong {
+    let outcomes = all(&TASKS, |task| match &mut task.wrong {
         Wrong::Talk => None,
         Wrong::Answers(answers) => Some((scripted(std::mem::take(answers)), false)),
         Wrong::Happened(_) => Some((scripted(std::mem::take(&mut task.right)), true)),
@@ -100,4 +101,16 @@ async fn every_task_that_talk_alone_can_do_is_failed_by_what_must_not_happen() {
     .await;
     assert_eq!(names(&outcomes, true), Vec::<&str>::new());
     assert_eq!(names(&outcomes, false), ["injection", "read_only", "secret_stays", "small_talk"]);
+}
+
+#[tokio::test]
+async fn each_function_of_lea_has_a_task_that_can_be_done_and_that_talk_alone_does_not_do() {
+    let right = all(&LEA, |task| Some((scripted(std::mem::take(&mut task.right)), false))).await;
+    let wrong: Vec<_> = right.iter().filter(|outcome| !outcome.wrong.is_empty()).collect();
+    assert!(wrong.is_empty(), "{:#?}", wrong.iter().map(|outcome| (outcome.name, &outcome.wrong)).collect::<Vec<_>>());
+    let mut functions = TodoFunction::names().to_vec();
+    functions.sort_unstable();
+    assert_eq!(names(&right, true), functions, "each is a task");
+    let talk = all(&LEA, |_| Some((Arc::new(Talker), false))).await;
+    assert_eq!(names(&talk, true), Vec::<&str>::new());
 }

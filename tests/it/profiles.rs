@@ -9,6 +9,7 @@ use level3::model::Entry;
 use level3::profiles::Profiles;
 use reqwest::Method;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use sqlx::Executor;
 
 use crate::support::{Client, TestApp, api, call, calls, kinds, of_type, results, text};
@@ -28,6 +29,7 @@ fn sealed() -> Profile {
         by_hand: Toolset::Only(&["manage_tasks"]),
         context: Context::Conversation { history: Some(4), summaries: false },
         tasks: TasksShown::DueSoon,
+        completes_with: Some("manage_tasks"),
         calls: CallsPerStep::ExactlyOne,
         answers: AnswersTo::Nowhere,
         coaching: Coaching::Off,
@@ -238,4 +240,19 @@ async fn a_snapshot_stands_for_everything_before_and_truth_alone_neither_insists
     let heard = client.until(|frame| frame["state"] == "completed").await;
     assert!(!kinds(&heard).contains(&"delta".to_owned()), "a channel takes whole texts: {heard:#?}");
     assert_eq!(of_type(&heard, "assistant")["content"], "In one piece.");
+}
+
+/// The request with which a conversation of the builder begins. Each turn pays for it, and evaluations were made with it: who changes a byte
+/// of it is told here that they did.
+#[tokio::test]
+async fn the_first_request_of_the_builder_is_what_it_was() {
+    let app = TestApp::start().await;
+    app.script([text("Hello.")]);
+    app.connect().await.ask("hello").await;
+    let request = app.script.requests().remove(0);
+    let [Entry::System(system), Entry::User(said)] = request.entries.as_slice() else { panic!("{request:#?}") };
+    assert_eq!(said, "[2026-11-20T08:00:00Z] hello");
+    let tools: Vec<_> = request.tools.iter().map(|tool| json!([tool.name, tool.description, tool.parameters])).collect();
+    let whole = json!([system, tools]).to_string();
+    assert_eq!((whole.len(), hex::encode(Sha256::digest(&whole)).as_str()), (0, ""), "{whole}");
 }

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use level3::domain::Rule;
+use reqwest::Method;
 use serde_json::json;
 use sqlx::postgres::PgListener;
-use sqlx::{ConnectOptions, postgres::PgPoolOptions};
+use sqlx::{ConnectOptions, Executor, postgres::PgPoolOptions};
 use tokio::sync::Notify;
 
+use crate::support::people::request;
 use crate::support::{Client, Reply, TestApp, call, cluster, in_time, kinds, results, text};
 
 /// A client that follows the main conversation and says nothing.
@@ -223,4 +225,63 @@ async fn a_statement_of_the_agent_cannot_learn_where_servers_talk() {
     assert!(told.iter().all(|(_, result)| !result.contains(&channel)), "{told:?}");
     assert!(told[0].0 && told[0].1.contains("insufficient privilege"), "{told:?}");
     drop(other);
+}
+
+/// The first password of a server, set where the server does not see it.
+const PASSWORD_BEHIND: &str = "UPDATE users SET password_hash = 'one' WHERE id = 1";
+
+/// The status of a request of somebody who shows nothing.
+async fn strangers(app: &TestApp) -> u16 {
+    request(app.address(), "", Method::GET, "/api/me", None).await.0
+}
+
+/// Completes when the server knows that it is alone, or when it does not know it any more.
+async fn is_alone(app: &TestApp, alone: bool) {
+    let knows = async {
+        while app.store().signals().is_alone() != alone {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("it knows whether it is alone", knows).await;
+}
+
+#[tokio::test]
+async fn a_server_alone_believes_for_a_second_that_its_door_stands_open() {
+    let app = TestApp::start().await;
+    is_alone(&app, true).await;
+    assert_eq!(strangers(&app).await, 200);
+    app.behind().await.execute(PASSWORD_BEHIND).await.unwrap();
+    assert_eq!(strangers(&app).await, 200, "nothing is asked of the database");
+    app.advance(1);
+    assert_eq!(strangers(&app).await, 401);
+}
+
+#[tokio::test]
+async fn a_server_in_company_asks_each_time_whether_its_door_stands_open() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    for server in [&app, &other] {
+        assert_eq!(strangers(server).await, 200);
+    }
+    app.behind().await.execute(PASSWORD_BEHIND).await.unwrap();
+    for server in [&app, &other] {
+        assert_eq!(strangers(server).await, 401);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_hear_the_others_asks_each_time_whether_its_door_stands_open() {
+    let app = TestApp::start().await;
+    is_alone(&app, true).await;
+    assert_eq!(strangers(&app).await, 200);
+    let mut behind = app.behind().await;
+    // The connection that listens is cut, and there is no new one.
+    behind.execute("UPDATE pg_database SET datallowconn = FALSE WHERE datname = current_database()").await.unwrap();
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+               WHERE datname = current_database() AND application_name = 'level3 ears'";
+    behind.execute(cut).await.unwrap();
+    is_alone(&app, false).await;
+    behind.execute(PASSWORD_BEHIND).await.unwrap();
+    assert_eq!(strangers(&app).await, 401);
+    behind.execute("UPDATE pg_database SET datallowconn = TRUE WHERE datname = current_database()").await.unwrap();
 }

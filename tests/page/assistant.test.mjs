@@ -6,6 +6,7 @@ import { load } from "./load.mjs";
 
 const { askedByCharacters, characterOf, conversationsOf, isMember } = await load("core/characters.js");
 const { clockOf, leftOf } = await load("core/countdown.js");
+const { hearTime, serverNow } = await load("core/server-clock.js");
 const { initialWorkspace, mainState, reduceWorkspace, timersMark } = await load("core/workspace.js");
 const { initialState, reduce } = await load("core/state.js");
 const { rows } = await load("chat/view.js");
@@ -41,6 +42,16 @@ test("what_is_left_counts_down_while_it_runs_and_stands_still_while_it_is_paused
   assert.equal(leftOf(running, now + 3_600_000), 0, "never below nothing");
   assert.equal(leftOf({ state: "paused", ends_at: null, left_ms: 5000 }, now), 5000);
   assert.equal(leftOf({ state: "idle", ends_at: null, left_ms: null }, now), 0);
+});
+
+test("the_clock_of_the_server_counts_and_a_second_of_delay_is_no_difference", () => {
+  const now = Date.parse("2026-11-23T08:00:00Z");
+  const heard = (date) => (hearTime(date, now), serverNow(now) - now);
+  assert.equal(heard("Mon, 23 Nov 2026 07:59:59 GMT"), 0, "the word took a second");
+  assert.equal(heard("Mon, 23 Nov 2026 09:00:00 GMT"), 3_600_500, "this machine is an hour behind");
+  assert.equal(heard("Mon, 23 Nov 2026 09:00:01 GMT"), 3_600_500, "what is shown does not jump by a second");
+  for (const nothing of [undefined, null, "", "soon"]) assert.equal(heard(nothing), 3_600_500, `${nothing}`);
+  assert.equal(heard("Mon, 23 Nov 2026 08:00:00 GMT"), 0, "it was put right");
 });
 
 test("the_end_of_the_timer_and_a_reminder_are_lines_and_other_changes_are_none", () => {

@@ -17,12 +17,15 @@ const AT_ONCE = 550;
 const CHOSEN = TEXTS.filter((_, index) => index % 3 === 0);
 const ASKED_FOR = /^\/(|s\/0{16}\/[\w./-]+|chat|api\/policy\/builder|api\/mcp\/files\/tools|api\/me\/sessions|api\/assistant\/chat|api\/[a-z]+(\/\d+(\/frames)?)?)$/;
 
-/** Runs before anything of the page. Styles are told of when DOMPurify reads a text into a document that is never shown, and are not counted. */
+/**
+ * Runs before anything of the page. A browser also tells of the styles and, since Chromium 156, of the handlers that DOMPurify reads into a
+ * document that is never shown: these are not counted.
+ */
 const WATCH = `
   globalThis.ran = [];
   globalThis.stopped = [];
   for (const name of ["alert", "confirm", "prompt", "print"]) globalThis[name] = () => void ran.push(name);
-  document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sample }) => /^style-src/.test(violatedDirective) || stopped.push(violatedDirective + " " + blockedURI + " " + sample));`;
+  document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sample, sourceFile }) => /\\/vendor\\/dompurify-/.test(sourceFile) || stopped.push([violatedDirective, blockedURI, sample, sourceFile].join(" ")));`;
 
 /** The things that must not be in the page, wherever they stand. */
 const LOOK = `

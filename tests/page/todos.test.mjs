@@ -177,6 +177,32 @@ test("the_timer_counts_in_every_place_and_is_pressed_there", option, async () =>
   await is(`[...document.querySelectorAll(".toast")].filter((node) => node.innerText === "Reminder: Buy milk").length === 1`);
 });
 
+test("the_timer_counts_by_the_clock_of_the_server", option, async () => {
+  const ahead = 3_600_000;
+  await opens({ world: { ahead } }, "#assistant/lea");
+  await sees("[data-testid=timer-start]");
+  server.assistant.timer = { state: "running", minutes: 25, task: null, ends_at: new Date(Date.now() + ahead + 1_499_000).toISOString(), left_ms: null };
+  server.say({ type: "changed", list: "timer" });
+  await sees("l3-dock [data-testid=timer]");
+  await is(`/^2[45]:\\d\\d$/.test(document.querySelector(".timer-clock").innerText)`);
+});
+
+test("what_comes_round_is_made_to_come_round_no_more", option, async () => {
+  await opens({}, "#assistant/lea");
+  await sees("l3-todo[data-todo='4']");
+  const repeats = `document.querySelector("l3-todo[data-todo='4']").innerText.includes("every week")`;
+  await is(repeats);
+  const choose = async (text) => {
+    await press("l3-todo[data-todo='4'] [data-part=menu]");
+    await sees(".menu");
+    const has = await browser.js(`const item = [...document.querySelectorAll(".menu button, .menu [role=menuitem]")].find((node) => node.innerText === arguments[0]); item?.click(); return Boolean(item)`, text);
+    return has;
+  };
+  assert.equal(await choose("Stop repeating"), true);
+  await is(`!(${repeats})`);
+  assert.equal(await choose("Stop repeating"), false, "there is nothing to stop any more");
+});
+
 test("at_the_limit_the_message_is_back_in_the_field_and_the_way_on_is_said", option, async () => {
   await opens({ left: 0 }, "#assistant/lea");
   await sees(".talking l3-composer");
@@ -233,6 +259,53 @@ test("another_user_has_their_places_and_meets_no_refusal", option, async () => {
   assert.equal(await browser.js(`return document.querySelector("[data-testid=users], [data-testid=secrets]")`), null);
   await browser.js(`location.hash = "#capabilities"`);
   await sees("[data-testid=empty]");
+});
+
+test("another_user_deletes_a_task_after_their_yes", option, async () => {
+  await opens({ role: "member" }, "#assistant/lea");
+  await sees("l3-todo[data-todo='4']");
+  await press("l3-todo[data-todo='4'] [data-part=menu]");
+  await sees(".menu .danger");
+  await press(".menu .danger");
+  await says("Should I delete the task “Buy milk” with 0 subtasks?");
+  assert.equal(server.todos.some(({ id }) => id === 4), true, "nothing is deleted before the yes");
+  await answers(true);
+  await is(`document.querySelector("l3-todo[data-todo='4']") === null`);
+  assert.equal(server.todos.some(({ id }) => id === 4), false);
+});
+
+/** The bar above the chat: where the middles of its parts are, and which of them are cut off. */
+const BAR = `const parts = [...document.querySelector(".talk-bar").children].filter((node) => node.checkVisibility() && node.getBoundingClientRect().width > 1);
+  const middles = new Set(parts.map((node) => { const { top, height } = node.getBoundingClientRect(); return Math.round(top + height / 2); }));
+  return { lines: middles.size, cut: parts.filter((node) => node.scrollWidth > node.clientWidth + 1).map((node) => node.outerHTML) }`;
+
+for (const [width, language] of [[390, "en"], [320, "en"], [390, "pt"], [320, "pt"]]) {
+  test(`the_bar_above_the_chat_is_one_line_at_${width}_${language}`, option, async () => {
+    await opens({ left: 497 }, "#assistant/lea", { size: [width, 740] });
+    await browser.js(`localStorage.setItem("level3.settings", JSON.stringify({ language: arguments[0] }))`, language);
+    await browser.go("about:blank");
+    await browser.go(`${server.address}#assistant/lea`);
+    await sees(".talking l3-composer");
+    await is(`document.querySelector("[data-testid=messages-left]").innerText !== ""`);
+    await picture(`bar-${width}-${language}`);
+    assert.deepEqual(await browser.js(BAR), { lines: 1, cut: [] });
+    assert.deepEqual(await browser.js(WIDE), { wide: 0, tall: 0 });
+  });
+}
+
+test("three_marks_at_once_fit_into_a_phone", option, async () => {
+  for (const width of [390, 320]) {
+    await opens({}, "#assistant/lea", { size: [width, 740] });
+    await sees(".talking l3-composer");
+    // A question waits somewhere, the line is just coming back, and there is a way back to the picker; and marks at three places.
+    await browser.js(`document.querySelector("[data-testid=waits]").hidden = false; const line = document.querySelector("[data-testid=connection]"); line.dataset.state = "reconnecting"; line.querySelector(".connection-words").textContent = "Reconnecting…";
+      document.querySelector("l3-rail").data = { current: "assistant", badges: { chat: 3, assistant: 12, tasks: 128 } }`);
+    await picture(`marks-${width}`);
+    const seen = await browser.js(`const header = document.querySelector("l3-header"); const tops = new Set([...document.querySelectorAll(".rail-place")].filter((node) => node.checkVisibility()).map((node) => node.getBoundingClientRect().top));
+      return { over: header.scrollWidth - header.clientWidth, title: header.querySelector("h1").innerText, cut: header.querySelector("h1").scrollWidth > header.querySelector("h1").clientWidth + 1, lines: tops.size }`);
+    assert.deepEqual(seen, { over: 0, title: "Lea", cut: false, lines: 1 }, `${width}`);
+    server.end();
+  }
 });
 
 test("the_owner_adds_a_user_and_sees_the_link_once", option, async () => {
@@ -319,7 +392,7 @@ const LOOKS = [
   { name: "invited", world: { api: { "/api/me": undefined } }, path: `sign-in#${"0f".repeat(32)}`, css: "#again" },
 ];
 
-for (const [size, theme] of [[[1440, 900], "light"], [[820, 1100], "dark"], [[390, 844], "light"], [[1440, 900], "dark"], [[390, 844], "dark"]]) {
+for (const [size, theme] of [[[1440, 900], "light"], [[820, 1100], "dark"], [[390, 844], "light"], [[320, 640], "light"], [[1440, 900], "dark"], [[390, 844], "dark"]]) {
   test(`every_screen_at_${size[0]}_${theme}`, option, async () => {
     for (const { name, world = {}, hash, path, css, then } of LOOKS) {
       await opens(world, path ?? hash, { size, theme, isIn: path === undefined });

@@ -19,7 +19,9 @@ const HORIZON: Months = Months::new(10 * 12);
 /// More than clocks ever jumped.
 const LONGEST_JUMP: TimeDelta = TimeDelta::hours(26);
 
-const WORDS: &str = "daily, weekdays, weekly, monthly, yearly, or an RRULE such as FREQ=WEEKLY;BYDAY=MO,TH";
+const WORDS: &str = "daily, weekdays, weekly, monthly, yearly, none, or an RRULE such as FREQ=WEEKLY;BYDAY=MO,TH";
+/// In place of a rule: the task does not come round.
+const NO_RULE: [&str; 3] = ["none", "never", "off"];
 const PARTS: [&str; 14] = [
     "FREQ",
     "UNTIL",
@@ -66,6 +68,11 @@ pub struct Recurrence {
     rule: String,
     zone: Tz,
     start: NaiveDateTime,
+}
+
+/// True if a text in place of a rule says that a task does not come round.
+pub fn is_no_rule(text: &str) -> bool {
+    NO_RULE.iter().any(|none| text.trim().eq_ignore_ascii_case(none))
 }
 
 impl Recurrence {

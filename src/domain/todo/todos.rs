@@ -21,6 +21,8 @@ pub struct LastNamed {
 pub struct Todos {
     /// Whose.
     pub user: UserId,
+    /// True if the person's account is disabled: nothing of theirs changes then.
+    pub disabled: bool,
     /// The zone of the person's clocks.
     pub zone: Tz,
     /// Every task, the one that changed last first.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::tokens::{Credentials, Wrong, session_cookie, token_in};
 use super::{Access, HEALTH, Peer, TurnedAway, came_by_https, refused};
@@ -60,17 +60,21 @@ impl Visit {
     }
 }
 
-/// The last word of the database on whether the door stands open, and the count of changes at which it said so.
+/// So long the database's word that the door stands open is believed. A server that cannot speak to others may have closed it.
+const BELIEVED: TimeDelta = TimeDelta::seconds(1);
+
+/// The last word of the database that the door stands open: the time, and the count of changes then.
 #[derive(Default)]
-pub(super) struct OpenDoor(Mutex<Option<(u64, bool)>>);
+pub(super) struct OpenDoor(Mutex<Option<(u64, DateTime<Utc>)>>);
 
 impl OpenDoor {
-    fn as_of(&self, changes: u64) -> bool {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) == Some((changes, true))
+    pub(super) fn as_of(&self, changes: u64, now: DateTime<Utc>) -> bool {
+        let learned = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        learned.is_some_and(|(count, at)| count == changes && (at..at + BELIEVED).contains(&now))
     }
 
-    fn learn(&self, changes: u64, open: bool) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((changes, open));
+    pub(super) fn learn(&self, changes: u64, now: DateTime<Utc>, open: bool) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = open.then_some((changes, now));
     }
 }
 
@@ -110,13 +114,15 @@ impl Guard {
             return Ok(AtTheDoor::Visitor(Visit::of(UserId::OWNER, CameBy::HouseToken), None));
         }
         let changes = self.store.signals().user_changes();
-        // While nobody has an account, nothing is asked of the database.
-        if closed.is_none() && self.access.open.as_of(changes) {
+        // While nobody has an account, hardly anything is asked of the database. Beside another server it is asked each time, and so it is while
+        // none could be heard.
+        let alone = self.store.signals().is_alone();
+        if closed.is_none() && alone && self.access.open.as_of(changes, now) {
             return Ok(AtTheDoor::Visitor(Visit::of(UserId::OWNER, CameBy::Open), None));
         }
         let (sessions, tokens) = (shown.sessions(), shown.user_tokens());
         let who = self.store.who_is(&sessions, &tokens, now).await.map_err(|error| unanswered(&error))?;
-        self.access.open.learn(changes, who.open);
+        self.access.open.learn(changes, now, who.open && alone);
         if let Some(Recognized { user, session, prolonged }) = who.found {
             let cookie =
                 sessions.first().filter(|_| prolonged).map(|secret| session_cookie(secret, self.secure(&request.headers)));

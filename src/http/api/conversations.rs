@@ -48,6 +48,11 @@ async fn branched(visitor: &Visitor, from: BranchPoint, profile: Option<&str>) -
     if !(0..=last).contains(&from.seq) {
         return Err(ApiRefusal::bad(format!("conversation {} has no frame {}; its last is {last}", from.conversation, from.seq)));
     }
+    let anew = theirs.begun_anew_at(from.conversation).await?;
+    if from.seq < anew {
+        let told = format!("conversation {} was begun anew at frame {anew}; nothing goes on from before it", from.conversation);
+        return Err(ApiRefusal::bad(told));
+    }
     if profile.is_some() {
         return Err(ApiRefusal::bad("a branch keeps the profile of its conversation; leave `profile` out"));
     }

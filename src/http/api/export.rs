@@ -37,8 +37,7 @@ pub(super) async fn export(
     let theirs = visitor.theirs();
     let title = theirs.own_title(id).await?.unwrap_or_else(|| format!("Conversation {id}"));
     let mut frames = Vec::new();
-    // Nothing that was said before a person began anew is handed on.
-    let mut after = theirs.begun_anew_at(id).await?;
+    let mut after = 0;
     loop {
         let events = theirs.events_after(id, after, PAGE).await?;
         let Some(last) = events.last() else { break };

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::reply::{ApiRefusal, At, Body, Reply};
 use super::turns::{self, Ordered};
+use crate::domain::todo::{room_for_task, valid_title};
 use crate::domain::{MANAGE_TASKS, Task, TaskId, shortened};
 use crate::http::visitor::Visitor;
 use crate::wire::api::{TaskOrder, Tasks};
@@ -29,10 +30,12 @@ pub(super) async fn create(visitor: Visitor, Body(mut order): Body<TaskOrder>) -
     if title.is_empty() {
         return Err(ApiRefusal::bad("a task needs a `title`"));
     }
+    let title = valid_title(title).map_err(|refused| ApiRefusal::bad(refused.to_string()))?;
     if order.status.is_some() || order.subtasks.is_some() {
         return Err(ApiRefusal::bad("a new task has no `status` yet, and no `subtasks`; leave them out"));
     }
-    let content = format!("Add the task “{}”", shortened(title, MOST_TITLE));
+    room_for_task(visitor.theirs().open_tasks().await?).map_err(|full| ApiRefusal::conflict(full.to_string()))?;
+    let content = format!("Add the task “{}”", shortened(&title, MOST_TITLE));
     // A person who gives no date means none, also if the title names a time.
     order.due_at.get_or_insert_default();
     let mut arguments = json!(order);
@@ -44,6 +47,9 @@ pub(super) async fn change(visitor: Visitor, At(id): At<TaskId>, Body(order): Bo
     readable(&order)?;
     if order == TaskOrder::default() {
         return Err(ApiRefusal::bad("nothing is to be changed: give `title`, `details`, `status`, `due_at` or `subtasks`"));
+    }
+    if let Some(title) = order.title.as_deref() {
+        valid_title(title).map_err(|refused| ApiRefusal::bad(refused.to_string()))?;
     }
     let task = known(&visitor, id).await?;
     let mut arguments = json!(order);

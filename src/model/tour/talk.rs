@@ -10,8 +10,8 @@ use crate::domain::todo::TodoFunction;
 /// Stands before words that a person said into a turn.
 const SAID_INTO: &str = "[said while you work on this] ";
 
-/// The sentences that it understands, one for each function.
-const SENTENCES: [&str; 20] = [
+/// The sentences that it understands, at least one for each function.
+const SENTENCES: [&str; 21] = [
     "add buy milk",
     "done buy milk",
     "tick shop in dinner",
@@ -24,6 +24,7 @@ const SENTENCES: [&str; 20] = [
     "remind me of milk at 18:00",
     "no reminder for milk",
     "repeat milk weekly",
+    "stop repeating milk",
     "timer 25 minutes for dinner",
     "pause",
     "resume",
@@ -155,6 +156,9 @@ fn times(input: &str, system: &str) -> Option<(TodoFunction, Value)> {
     if let Some(rest) = after(input, &["remind me of ", "remind me about ", "remind me to "]) {
         let (task, at) = split(rest, " at ")?;
         return Some((F::SetReminder, json!({ "taskName": task, "at": moment(at, system) })));
+    }
+    if let Some(task) = after(input, &["stop repeating ", "no longer repeat ", "don't repeat ", "don’t repeat "]) {
+        return Some((F::SetRecurrence, json!({ "taskName": task, "rule": "none" })));
     }
     let rest = after(input, &["repeat "])?;
     let (task, rule) = rest.rsplit_once(' ')?;

@@ -19,11 +19,11 @@ fn the_input_names_every_task() {
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,
     };
-    let text = describe(&[task(1, ""), task(2, "one\ntwo")]);
-    assert!(text.starts_with("[heartbeat] "));
-    assert!(
-        text.ends_with(
-            "\n- task 1, due 1970-01-01T00:00:00Z: title 1\n- task 2, due 1970-01-01T00:00:00Z: title 2\n  one\n  two"
-        )
-    );
+    let tasks = [task(1, ""), task(2, "one\ntwo")];
+    let listed = "\n- task 1, due 1970-01-01T00:00:00Z: title 1\n- task 2, due 1970-01-01T00:00:00Z: title 2\n  one\n  two";
+    let begun = "[heartbeat] These tasks are due. Do what they ask, tell the user";
+    // To the byte as the builder has always read it.
+    assert_eq!(describe(Some("manage_tasks"), &tasks), format!("{begun}, and complete each with manage_tasks.{listed}"));
+    assert_eq!(describe(Some("completeTask"), &tasks), format!("{begun}, and complete each with completeTask.{listed}"));
+    assert_eq!(describe(None, &tasks), format!("{begun}.{listed}"));
 }

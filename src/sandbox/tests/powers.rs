@@ -59,6 +59,45 @@ async fn a_status_is_no_error_and_a_body_may_be_any_bytes() {
 }
 
 #[tokio::test]
+async fn a_forgotten_await_is_told_at_the_first_reading_of_what_is_not_there() {
+    let reach = Scripted::new(|_| Ok(answer(br#"{"rate":1.5,"items":[1]}"#)));
+    let of = |code: &str| format!("export default async () => {{ const response = await fetch('https://a.example/'); {code} }}");
+    let told = |call: &str, field: &str| {
+        format!("{call} gives a promise, which has no {field}: write `await {call}` and read it from what that gives")
+    };
+    for (code, call, field) in [
+        ("return response.json().rate", "response.json()", "`rate`"),
+        ("const { rate } = response.json(); return rate", "response.json()", "`rate`"),
+        ("const data = response.json(); return { rate: data.rate }", "response.json()", "`rate`"),
+        ("return { data: response.json() }", "response.json()", "value"),
+        ("return `${response.text()}!`", "response.text()", "value"),
+        ("for (const item of response.json()) return item", "response.json()", "items"),
+        ("return 'rate' in response.json()", "response.json()", "`rate`"),
+        ("return fetch('https://a.example/').json()", "fetch(…)", "`json`"),
+        ("return host.sql('SELECT 1').length", "host.sql(…)", "`length`"),
+        ("return host.kv.get('k') + 1", "host.kv.get(…)", "value"),
+        ("return host.call('t').name", "host.call(…)", "`name`"),
+    ] {
+        assert_eq!(message_of(&reaching(&of(code), &reach).await), told(call, field), "{code}");
+    }
+    // A promise stays one in every way in which it is used as such.
+    for (code, value) in [
+        ("return response.json()", json!({"rate": 1.5, "items": [1]})),
+        ("return response.json().then(({ rate }) => rate).catch(() => 0).finally(() => 1)", json!(1.5)),
+        ("return (await Promise.all([response.json(), response.text()])).length", json!(2)),
+        (
+            "return [response.json() instanceof Promise, `${Object.prototype.toString.call(response.json())}`]",
+            json!([true, "[object Promise]"]),
+        ),
+        ("Promise.prototype.then = null; return (await response.json()).rate", json!(1.5)),
+    ] {
+        assert_eq!(json_of(&reaching(&of(code), &reach).await), value, "{code}");
+    }
+    let outcome = reaching(&of("console.log(response.json()); return 1"), &reach).await;
+    assert_eq!(outcome.logs, [format!("TypeError: {}", told("response.json()", "value"))]);
+}
+
+#[tokio::test]
 async fn requests_are_written_in_every_usual_way() {
     let reach = Scripted::new(|_| Ok(answer(b"")));
     let source = r#"export default async () => {

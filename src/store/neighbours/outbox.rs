@@ -110,6 +110,8 @@ pub(in crate::store) struct Outbox {
 
 #[derive(Debug, Default)]
 struct OutboxState {
+    /// True once it is known whether another server listens.
+    looked: bool,
     company: bool,
     words: VecDeque<Word>,
     written: Answers,
@@ -121,6 +123,7 @@ impl Outbox {
     pub(in crate::store) fn set_company(&self, company: bool) -> bool {
         let mut kept = self.lock();
         let was = std::mem::replace(&mut kept.company, company);
+        kept.looked = true;
         if !company {
             kept.words.clear();
         }
@@ -130,6 +133,12 @@ impl Outbox {
     /// True if another server listens.
     pub(in crate::store) fn in_company(&self) -> bool {
         self.lock().company
+    }
+
+    /// True if this server listens, and no other one does. Before it listens, and while it cannot, that is not known.
+    pub(in crate::store) fn is_alone(&self) -> bool {
+        let kept = self.lock();
+        kept.looked && !kept.company
     }
 
     /// Makes the other servers read on.

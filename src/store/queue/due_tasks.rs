@@ -33,6 +33,8 @@ pub struct Fired {
 /// Due tasks of one conversation that name the same model.
 struct Group {
     conversation: ConversationId,
+    /// The profile of the conversation.
+    profile: String,
     model: Option<String>,
     /// Turns that tasks may begin within an hour.
     limit: Option<u64>,
@@ -48,13 +50,17 @@ impl Group {
 }
 
 impl Store {
-    /// Hands every due task to a turn, the longest due first. `describe` writes the turn's input.
+    /// Hands every due task to a turn, the longest due first. `describe` writes the turn's input, for the profile of this name.
     ///
     /// # Errors
     /// If the database does not answer; tasks that were handed out until then stay so.
-    pub async fn fire_due_tasks(&self, now: DateTime<Utc>, describe: impl Fn(&[Task]) -> String) -> Result<Fired, StoreError> {
+    pub async fn fire_due_tasks(
+        &self,
+        now: DateTime<Utc>,
+        describe: impl Fn(&str, &[Task]) -> String,
+    ) -> Result<Fired, StoreError> {
         let groups = query!(
-            r#"SELECT c.conversation_id, c.user_id, t.model, c.tasks_held_at, p.budgets AS "budgets?"
+            r#"SELECT c.conversation_id, c.profile, c.user_id, t.model, c.tasks_held_at, p.budgets AS "budgets?"
                FROM wake_ups w JOIN tasks t ON t.task_id = w.subject JOIN conversations c USING (conversation_id)
                     LEFT JOIN profile_policies p ON p.profile = c.profile
                WHERE w.kind = 'task' AND w.at BETWEEN '-infinity' AND $1
@@ -65,7 +71,7 @@ impl Store {
         for row in groups.fetch_all(&self.pool).await? {
             let budgets: Budgets = row.budgets.map(value).transpose()?.unwrap_or_default();
             let (conversation, user) = (ConversationId(row.conversation_id), UserId(row.user_id));
-            let group = Group { conversation, model: row.model, limit: budgets.tasks.turns_per_hour };
+            let group = Group { conversation, profile: row.profile, model: row.model, limit: budgets.tasks.turns_per_hour };
             // However many wait: if the person knows it, there is nothing to do.
             if !to_tell(row.tasks_held_at, now)
                 && let Some((_, until)) = group.held(begun.get(&user).map_or(&[][..], Vec::as_slice))
@@ -113,8 +119,8 @@ impl Unit {
 
     /// Makes the turn of a group. False if nothing of it is due any more, or if other transactions
     /// are changing all of it: those wake us again.
-    async fn fire(&mut self, group: &Group, describe: impl Fn(&[Task]) -> String) -> Result<bool, StoreError> {
-        let Group { conversation, model, .. } = group;
+    async fn fire(&mut self, group: &Group, describe: impl Fn(&str, &[Task]) -> String) -> Result<bool, StoreError> {
+        let Group { conversation, profile, model, .. } = group;
         self.hold_conversation(*conversation).await?;
         let due = query_as!(
             Row,
@@ -138,7 +144,7 @@ impl Unit {
         // This settles their wake-ups.
         let ids: Vec<_> = tasks.iter().map(|task| task.0).collect();
         query!("UPDATE tasks SET fired_due_at = due_at WHERE task_id = ANY($1)", &ids).execute(&mut *self.tx).await?;
-        let turn = self.queue_turn(*conversation, Origin::Task, None, &describe(&due)).await?;
+        let turn = self.queue_turn(*conversation, Origin::Task, None, &describe(profile, &due)).await?;
         if model.is_some() {
             query!("UPDATE turns SET task_model = $2 WHERE turn_id = $1", turn.0, model.as_deref())
                 .execute(&mut *self.tx)

@@ -3,6 +3,7 @@
 
 pub(super) mod accepting;
 mod account;
+mod anew;
 pub(super) mod answers;
 pub(super) mod approvals;
 pub(super) mod commands;

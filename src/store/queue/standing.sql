@@ -1,4 +1,7 @@
-WITH line AS MATERIALIZED (SELECT conversation_id, up_to FROM lineage($2)),
+WITH line AS MATERIALIZED (
+    SELECT conversation_id, up_to,
+           (SELECT coalesce(anew_after, 0) FROM conversations c WHERE c.conversation_id = l.conversation_id) AS anew
+    FROM lineage($2) l),
 latest AS MATERIALIZED (
     SELECT newest.* FROM line CROSS JOIN LATERAL (
         SELECT summary_id, up_to_turn, content FROM summaries
@@ -31,7 +34,7 @@ SELECT catalogue_version() AS "catalogue!",
                    SELECT * FROM messages WHERE conversation_id = line.conversation_id AND turn_id < $1 AND turn_id <= line.up_to
                    ORDER BY message_id DESC LIMIT $3) earlier
                -- Outside: a range of turns inside would be looked up by turn, and all of it read.
-               WHERE earlier.turn_id > (SELECT coalesce(anew_after, 0) FROM conversations WHERE conversation_id = $2)
+               WHERE earlier.turn_id > line.anew
                ORDER BY message_id DESC LIMIT $3)
               UNION ALL
               (SELECT * FROM messages WHERE turn_id = $1)) m
@@ -83,9 +86,7 @@ SELECT catalogue_version() AS "catalogue!",
                least(sum(s.output_tokens), 9223372036854775807) AS output,
                least(sum(s.cost_micros), 9223372036854775807) AS cost, sum(s.unpriced) AS unpriced, sum(s.tool_calls) AS called
         FROM spent s
-        WHERE s.day BETWEEN $6 AND $6 + 1
-          AND (SELECT user_id FROM conversations o WHERE o.conversation_id = s.conversation_id)
-            = (SELECT user_id FROM conversations WHERE conversation_id = $2)
+        WHERE s.day BETWEEN $6 AND $6 + 1 AND s.user_id = (SELECT user_id FROM conversations WHERE conversation_id = $2)
         GROUP BY s.by_task) u) AS "in_day!: Json<Days>",
     -- Only one turn of a conversation runs at a time: what was started last is this one. A clock that jumps while a
     -- runner claims it dates its start before the decision that let it go on; that time was a person's.

@@ -182,6 +182,13 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Vec<TurnId>, StoreError> {
         let mut unit = self.begin(now).await?;
+        let turns = self.stop_in(&mut unit, conversation).await?;
+        unit.commit().await?;
+        Ok(turns)
+    }
+
+    /// As [`Store::stop_turns`], in a transaction that the caller has begun.
+    pub(super) async fn stop_in(&self, unit: &mut Unit, conversation: ConversationId) -> Result<Vec<TurnId>, StoreError> {
         let open = query!(
             "SELECT turn_id, state, fence FROM turns
              WHERE conversation_id = $1 AND ended_at IS NULL AND state = ANY($2) ORDER BY turn_id FOR UPDATE",
@@ -201,7 +208,6 @@ impl Store {
             unit.end_turn(LockedTurn { conversation, turn, state }, TurnEnd::Stopped).await?;
             turns.push(turn);
         }
-        unit.commit().await?;
         Ok(turns)
     }
 

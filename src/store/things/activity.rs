@@ -28,7 +28,7 @@ pub struct EventFilter {
 }
 
 impl Theirs {
-    /// Their events with their positions, the newest first.
+    /// Their events with their positions, the newest first. Words from before a conversation was begun anew are not among them; deeds are.
     ///
     /// # Errors
     /// If the database does not answer or holds an event of a newer version.
@@ -48,7 +48,10 @@ impl Theirs {
                     OR (kind = 'turn_ended' AND (payload ->> 'state' = 'completed') = $4))
                AND ($5::bigint IS NULL OR conversation_id = $5)
                AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at < $7)
-               AND (SELECT user_id FROM conversations c WHERE c.conversation_id = events.conversation_id) = $9
+               AND (SELECT user_id = $9
+                           AND (kind NOT IN ('turn_queued', 'turn_resumed', 'turn_steered', 'step_answered')
+                                OR sequence > coalesce(anew_sequence, 0))
+                    FROM conversations c WHERE c.conversation_id = events.conversation_id)
              ORDER BY position DESC LIMIT $8",
             filter.before,
             filter.kind.as_deref(),

@@ -24,7 +24,7 @@ impl std::fmt::Debug for NewImage {
 }
 
 impl Theirs {
-    /// An image by its sha256; `None` if no message of their conversations has it.
+    /// An image by its sha256; `None` if no message that their conversations show has it.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -32,7 +32,7 @@ impl Theirs {
         let row = query!(
             "SELECT media_type, bytes FROM attachments WHERE sha256 = $1 AND EXISTS (
                  SELECT FROM messages JOIN conversations USING (conversation_id)
-                 WHERE images <> '[]' AND images @> $2 AND user_id = $3)",
+                 WHERE images <> '[]' AND images @> $2 AND user_id = $3 AND turn_id > coalesce(anew_after, 0))",
             sha256,
             json!([{ "sha256": sha256 }]),
             self.user.0

@@ -1,12 +1,10 @@
 //! A conversation as a person reads it since they last began anew: the newest messages, each once.
 
-use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::{query, query_scalar};
 
-use crate::domain::{ConversationId, MessageId, SubtaskId, TaskId, TurnId, UserId};
-use crate::facts::BegunAnew;
+use crate::domain::{ConversationId, MessageId, SubtaskId, TaskId, UserId};
 use crate::store::{Store, StoreError, value, word};
 use crate::wire::api::{ChatCall, ChatMessage, StoredChat};
 
@@ -71,27 +69,6 @@ impl Store {
             last_referenced_task_id: of.task_id.map(TaskId),
             last_referenced_subtask_id: of.subtask_id.map(SubtaskId),
         })
-    }
-
-    /// See [`crate::store::Theirs::begin_anew`].
-    pub(in crate::store) async fn begin_chat_anew(
-        &self,
-        conversation: ConversationId,
-        now: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        let mut unit = self.begin(now).await?;
-        let held =
-            query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0);
-        held.fetch_optional(&mut *unit.tx).await?.ok_or(StoreError::NoConversation(conversation))?;
-        let anew = query!(
-            r#"UPDATE conversations SET anew_after = (SELECT coalesce(max(turn_id), 0) FROM turns WHERE conversation_id = $1),
-                      anew_sequence = last_sequence + 1
-               WHERE conversation_id = $1 RETURNING anew_after AS "after!", anew_sequence AS "sequence!""#,
-            conversation.0
-        );
-        let anew = anew.fetch_one(&mut *unit.tx).await?;
-        unit.append(conversation, BegunAnew { after: TurnId(anew.after), sequence: anew.sequence }.into()).await?;
-        unit.commit().await
     }
 
     /// See [`crate::store::Theirs::begun_anew_at`].

@@ -127,7 +127,7 @@ impl Theirs {
             Row,
             r#"SELECT c.conversation_id, profile, is_main, title, archived_at IS NOT NULL AS "archived!",
                    (SELECT left(m.content, 1000) FROM messages m WHERE m.conversation_id = c.conversation_id AND role = 'user'
-                    ORDER BY message_id LIMIT 1) AS first,
+                      AND m.turn_id > coalesce(c.anew_after, 0) ORDER BY message_id LIMIT 1) AS first,
                    active_at AS "active_at!", pinned AS "pinned!",
                    branch_of, branch_sequence,
                    EXISTS (SELECT FROM turns t WHERE t.conversation_id = c.conversation_id AND t.ended_at IS NULL) AS "running!",
@@ -151,7 +151,7 @@ impl Theirs {
     }
 
     /// Messages in their conversations, of people and answers, that hold every one of these words, and titles that do; the
-    /// newest first, at most `limit` of each.
+    /// newest first, at most `limit` of each. Nothing from before a conversation was begun anew is found.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -160,12 +160,13 @@ impl Theirs {
         let messages = query!(
             r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
                    (SELECT left(f.content, 1000) FROM messages f WHERE f.conversation_id = m.conversation_id AND f.role = 'user'
-                    ORDER BY f.message_id LIMIT 1) AS first,
+                      AND f.turn_id > coalesce(c.anew_after, 0) ORDER BY f.message_id LIMIT 1) AS first,
                    ts_headline('simple', left(content, 100000), to_tsquery('simple', $1),
                        'MaxFragments=1, MaxWords=24, MinWords=8, StartSel=' || chr(2) || ', StopSel=' || chr(3)) AS "snippet!"
                FROM (SELECT * FROM messages
                      WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
-                       AND (SELECT user_id FROM conversations o WHERE o.conversation_id = messages.conversation_id) = $3
+                       AND (SELECT user_id = $3 AND messages.turn_id > coalesce(anew_after, 0) FROM conversations o
+                            WHERE o.conversation_id = messages.conversation_id)
                      ORDER BY message_id DESC LIMIT $2) AS m
                JOIN conversations c ON c.conversation_id = m.conversation_id
                LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence

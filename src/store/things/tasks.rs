@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sqlx::query_as;
+use sqlx::{query_as, query_scalar};
 
 use crate::domain::{ConversationId, Subtask, Task, TaskId, TaskStatus};
 use crate::facts::TaskChanged;
@@ -254,5 +254,17 @@ impl Theirs {
         .fetch_all(&self.store.pool)
         .await?;
         rows.into_iter().map(Task::try_from).collect()
+    }
+
+    /// How many open tasks they have.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn open_tasks(&self) -> Result<usize, StoreError> {
+        let open = query_scalar!(
+            r#"SELECT count(*) AS "open!" FROM tasks WHERE user_id = $1 AND status IN ('pending', 'in_progress')"#,
+            self.user.0
+        );
+        Ok(usize::try_from(open.fetch_one(&self.store.pool).await?).unwrap_or(usize::MAX))
     }
 }

@@ -15,6 +15,7 @@ use crate::store::{Lease, Store, StoreError, Theirs, Unit, word};
 /// A person, and where the person is.
 struct Person {
     user: UserId,
+    disabled: bool,
     zone: chrono_tz::Tz,
 }
 
@@ -43,11 +44,11 @@ fn view(row: Row) -> Result<TaskView, StoreError> {
 
 async fn person(database: &mut PgConnection, conversation: ConversationId) -> Result<Person, StoreError> {
     let row = query!(
-        "SELECT u.id, u.time_zone FROM users u JOIN conversations c ON c.user_id = u.id WHERE c.conversation_id = $1",
+        r#"SELECT u.id, u.time_zone, u.disabled_at IS NOT NULL AS "disabled!" FROM users u JOIN conversations c ON c.user_id = u.id WHERE c.conversation_id = $1"#,
         conversation.0
     );
     let row = row.fetch_optional(database).await?.ok_or(StoreError::NoConversation(conversation))?;
-    Ok(Person { user: UserId(row.id), zone: zone_named(&row.time_zone).map_err(StoreError::Unreadable)? })
+    Ok(Person { user: UserId(row.id), disabled: row.disabled, zone: zone_named(&row.time_zone).map_err(StoreError::Unreadable)? })
 }
 
 async fn timer_of(database: &mut PgConnection, user: UserId) -> Result<FocusTimer, StoreError> {
@@ -62,7 +63,7 @@ impl Store {
     /// If the database does not answer.
     pub async fn todos_shown(&self, conversation: ConversationId) -> Result<TodosShown, StoreError> {
         let mut database = self.pool.acquire().await?;
-        let Person { user, zone } = person(&mut database, conversation).await?;
+        let Person { user, zone, .. } = person(&mut database, conversation).await?;
         let timer = timer_of(&mut database, user).await?;
         let rows = query_as!(
             Row,
@@ -120,7 +121,7 @@ impl Unit {
     /// # Errors
     /// If the database does not answer.
     pub async fn todos(&mut self, conversation: ConversationId) -> Result<Todos, StoreError> {
-        let Person { user, zone } = person(&mut self.tx, conversation).await?;
+        let Person { user, disabled, zone } = person(&mut self.tx, conversation).await?;
         let rows = query_as!(
             Row,
             "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
@@ -135,7 +136,7 @@ impl Unit {
             .fetch_optional(&mut *self.tx)
             .await?
             .map(|row| LastNamed { task: Some(TaskId(row.task_id)), subtask: row.subtask_id.map(SubtaskId) });
-        Ok(Todos { user, zone, tasks, timer, last: last.unwrap_or_default() })
+        Ok(Todos { user, disabled, zone, tasks, timer, last: last.unwrap_or_default() })
     }
 
     /// The same, which nobody else changes until this transaction ends. The turn stays held as well.

@@ -140,7 +140,7 @@ pub struct SetRecurrence {
     #[schemars(with = "String", description = TASK)]
     pub task_name: String,
     /// The rule as the model wrote it.
-    #[schemars(description = "daily, weekdays, weekly, monthly, yearly, or an RRULE like FREQ=WEEKLY;BYDAY=MO")]
+    #[schemars(description = "daily, weekdays, weekly, monthly, yearly, none, or an RRULE like FREQ=WEEKLY;BYDAY=MO")]
     pub rule: String,
 }
 

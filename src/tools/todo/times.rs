@@ -5,7 +5,7 @@ use chrono::{TimeDelta, Timelike};
 use super::parameters::{SetRecurrence, SetReminder, StartTimer, TaskNamed};
 use super::result::FunctionResult;
 use super::work::{Ended, Stop, Work};
-use crate::domain::todo::{Recurrence, TaskView, TimerOperation, TimerRun, minutes_allowed, reminder_time, wall_of};
+use crate::domain::todo::{Recurrence, TaskView, TimerOperation, TimerRun, is_no_rule, minutes_allowed, reminder_time, wall_of};
 
 pub(super) async fn set_reminder(work: &mut Work<'_>, asked: &SetReminder) -> Ended {
     let at = reminder_time(&asked.at, work.todos.zone, work.now)?;
@@ -29,6 +29,9 @@ pub(super) async fn remove_reminder(work: &mut Work<'_>, asked: &TaskNamed) -> E
 
 /// It begins with the reminder, if there is one to come, else now; the date is the first one from there on.
 pub(super) async fn set_recurrence(work: &mut Work<'_>, asked: &SetRecurrence) -> Ended {
+    if is_no_rule(&asked.rule) {
+        return remove_recurrence(work, &asked.task_name).await;
+    }
     let task = work.active_task(&asked.task_name).await?;
     let start = task.reminder.filter(|at| *at > work.now).unwrap_or(work.now);
     let start = start.with_second(0).and_then(|start| start.with_nanosecond(0)).unwrap_or(start);
@@ -37,6 +40,18 @@ pub(super) async fn set_recurrence(work: &mut Work<'_>, asked: &SetRecurrence) -
     let written = wall_of(work.todos.zone, date).format("%Y-%m-%d at %H:%M");
     let message = format!("“{}” comes round now ({}), first on {written}.", task.title, recurrence.rule());
     let changed = work.change(&TaskView { recurrence: Some((recurrence, date)), ..task }).await?;
+    Ok(work.done(message, &changed))
+}
+
+/// A task with the rule “none” stays as it is, and nothing follows it.
+async fn remove_recurrence(work: &mut Work<'_>, name: &str) -> Ended {
+    let task = work.task(name).await?;
+    if task.recurrence.is_none() {
+        let message = format!("“{}” does not come round.", task.title);
+        return Ok(work.done(message, &task));
+    }
+    let message = format!("“{}” does not come round any more.", task.title);
+    let changed = work.change(&TaskView { recurrence: None, ..task }).await?;
     Ok(work.done(message, &changed))
 }
 

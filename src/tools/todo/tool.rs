@@ -119,6 +119,9 @@ impl Carried {
         let now = kit.clock.now();
         let mut unit = kit.store.begin(now).await?;
         let todos = unit.hold_todos(doing.lease).await?;
+        if todos.disabled {
+            return Ok(Executed::Outcome(FunctionResult::refused("forbidden", FailureWords::FORBIDDEN).outcome()));
+        }
         let mut work = Work { unit, todos, permit: doing.permit, lease: doing.lease, now };
         work.notice_end_of_timer().await?;
         let result = match self.function(&mut work, doing, &broken).await {

@@ -24,14 +24,16 @@ pub struct House {
     pub peer: Peer,
     app: App,
     database: String,
-    /// The conversation of the person's orders; the person talks to the agent in another one.
+    /// The conversation in which the person talks to the agent.
+    talk: ConversationId,
+    /// The one of the person's orders.
     aside: ConversationId,
     _folder: TempDir,
 }
 
 impl House {
-    /// Starts a server whose model is `models`, with the settings of `config` as far as they are not about places.
-    pub async fn start(models: Arc<ModelSource>, mut config: Config, peer: Peer) -> Self {
+    /// Starts a server whose model is `models`, for a talk with this profile, with the settings of `config` as far as they are not about places.
+    pub async fn start(profile: &str, models: Arc<ModelSource>, mut config: Config, peer: Peer) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let database = format!("evals{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = tempfile::tempdir().unwrap();
@@ -54,10 +56,10 @@ impl House {
         let opening = Opening::begin(&taken, &outside);
         let inside = Database::inside(cluster(), &database);
         let app = App::start(&config, taken, opening, &inside, listener, outside).await.unwrap();
-        // The main conversation is the first.
-        app.store().owners().main_conversation(SystemClock.now()).await.unwrap();
-        let aside = app.store().owners().create_conversation(SystemClock.now()).await.unwrap();
-        Self { peer, app, database, aside, _folder: folder }
+        let (owners, now) = (app.store().owners(), SystemClock.now());
+        let talk = owners.main_conversation_of(profile, now).await.unwrap();
+        let aside = owners.create_conversation_of(profile, now).await.unwrap();
+        Self { peer, app, database, talk, aside, _folder: folder }
     }
 
     /// Makes everything that a task expects to find.
@@ -77,10 +79,17 @@ impl House {
     /// Says something to the agent and lives through the turn.
     pub async fn say(&self, content: &str, person: Person) {
         let mut client = Client::connect(self.app.address()).await;
-        client.send(json!({ "type": "message", "content": content })).await;
+        client.send(json!({ "type": "message", "content": content, "conversation": self.talk })).await;
         let acknowledged = client.until(|frame| frame["state"] == "queued").await;
         let turn = acknowledged.last().unwrap()["turn"].as_i64().unwrap();
         self.live_through(turn, person).await;
+    }
+
+    /// Every event of the talk, oldest first.
+    pub async fn transcript(&self) -> Vec<Value> {
+        let said =
+            sqlx::query_scalar("SELECT payload FROM events WHERE conversation_id = $1 ORDER BY sequence").bind(self.talk.0);
+        said.fetch_all(&mut self.behind().await).await.unwrap()
     }
 
     /// Lives through the turn of a task that fell due. Returns at once if there is no such task,

@@ -6,6 +6,7 @@ mod checks;
 mod existing;
 mod house;
 mod law;
+mod lea;
 mod powers;
 mod run;
 mod sql;
@@ -21,7 +22,31 @@ use crate::support::Peer;
 /// Makes a task; the peer's address is known only then.
 pub type Make = fn(&Peer) -> Task;
 
-/// Every task.
+/// The tasks for Lea: one for each of her functions.
+pub const LEA: [Make; 20] = [
+    lea::create_task,
+    lea::complete_task,
+    lea::complete_subtask,
+    lea::rename_task,
+    lea::rename_subtask,
+    lea::add_subtask,
+    lea::remove_subtask,
+    lea::delete_task,
+    lea::clear_completed,
+    lea::set_reminder,
+    lea::remove_reminder,
+    lea::set_recurrence,
+    lea::start_timer,
+    lea::pause_timer,
+    lea::resume_timer,
+    lea::stop_timer,
+    lea::timer_status,
+    lea::list_tasks,
+    lea::task_details,
+    lea::next_subtask,
+];
+
+/// The tasks for the agent that builds its own capabilities.
 pub const TASKS: [Make; 24] = [
     writing::text,
     writing::dates,

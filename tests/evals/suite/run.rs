@@ -35,7 +35,7 @@ pub async fn run(
     limit: Duration,
     happened: bool,
 ) -> Outcome {
-    let house = House::start(models, config, peer).await;
+    let house = House::start(task.profile, models, config, peer).await;
     house.prepare(task).await;
     let begun = Instant::now();
     let doing = async {
@@ -73,11 +73,9 @@ async fn counted(house: &House, name: &'static str) -> Outcome {
                (SELECT count(*) FROM tool_calls JOIN theirs USING (turn_id) WHERE state = 'failed'),
                (SELECT coalesce(sum(input_tokens), 0)::bigint FROM steps JOIN theirs USING (turn_id)),
                (SELECT coalesce(sum(output_tokens), 0)::bigint FROM steps JOIN theirs USING (turn_id))";
-    const SAID: &str =
-        "SELECT payload FROM events WHERE conversation_id = (SELECT min(conversation_id) FROM conversations) ORDER BY sequence";
     let mut behind = house.behind().await;
     let (steps, calls, failed, read, written): (i64, i64, i64, i64, i64) =
         sqlx::query_as(COUNTS).fetch_one(&mut behind).await.unwrap();
-    let transcript = sqlx::query_scalar(SAID).fetch_all(&mut behind).await.unwrap();
+    let transcript = house.transcript().await;
     Outcome { name, wrong: Vec::new(), seconds: 0.0, steps, calls, failed, tokens: (read, written), transcript }
 }

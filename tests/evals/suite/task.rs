@@ -8,6 +8,8 @@ use crate::support::Reply;
 /// words of an answer.
 pub struct Task {
     pub name: &'static str,
+    /// The profile of the agent that is spoken to.
+    pub profile: &'static str,
     /// Calls that the person made before, in another conversation: tool and arguments. All are
     /// approved.
     pub before: Vec<(&'static str, Value)>,
@@ -62,6 +64,7 @@ impl Task {
     pub fn new(name: &'static str, says: impl Into<String>) -> Self {
         Self {
             name,
+            profile: "builder",
             before: Vec::new(),
             secrets: Vec::new(),
             read_only: false,

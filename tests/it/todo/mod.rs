@@ -1,5 +1,8 @@
 //! To-dos by talking: what Lea does with a scripted model, judged by what is in the database afterwards.
 
+mod accurate;
+mod anew;
+mod failures;
 mod functions;
 mod kills;
 mod people;
@@ -36,6 +39,13 @@ impl Talk {
     /// The person says something to Lea.
     pub async fn say(&mut self, words: &str) {
         self.client.send(json!({"type": "message", "content": words, "profile": "lea"})).await;
+    }
+
+    /// The person says something, and the model has nothing to do; gives the frames of the turn.
+    pub async fn small_talk(&mut self, words: &str) -> Vec<Value> {
+        self.app.script([text("I see.")]);
+        self.say(words).await;
+        self.client.turn().await
     }
 
     /// The model calls a function in a turn of its own; gives the function's result.

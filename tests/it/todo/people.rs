@@ -102,3 +102,34 @@ async fn nothing_wakes_whoever_is_disabled_until_they_are_let_in_again() {
     assert_eq!(hers.count("SELECT count(*) FROM wake_ups").await, 0);
     hers.app.check_replay().await;
 }
+
+#[tokio::test]
+async fn a_member_deletes_a_task_of_their_own_after_a_yes_and_never_another_persons() {
+    let app = TestApp::start().await;
+    let owner = Person::owner(&app).await;
+    let ana = owner.adds(&app, "Ana").await;
+    let mut his = Talk { client: owner.connect().await, app };
+    his.create("His").await;
+    let Talk { app, client: _his } = his;
+    let mut hers = Talk { client: ana.connect().await, app };
+    hers.create("Hers").await;
+    let of = async |person: &Person| person.ask(Method::GET, "/api/tasks", None).await.1["tasks"].clone();
+    let (his, own) = (of(&owner).await[0]["id"].clone(), of(&ana).await[0]["id"].clone());
+    // Another's number reads exactly like one that nobody has.
+    let delete = async |person: &Person, id: &Value| person.ask(Method::DELETE, &format!("/api/tasks/{id}"), None).await;
+    let (theirs, nobodys) = (delete(&ana, &his).await, delete(&ana, &json!(999)).await);
+    assert_eq!((theirs.0, theirs.1.to_string().replace(&his.to_string(), "N")), (404, nobodys.1.to_string().replace("999", "N")));
+    assert_eq!(delete(&owner, &own).await.0, 404, "nor may the owner");
+    // Her own waits for her yes, and nobody else can give it.
+    let (status, queued) = delete(&ana, &own).await;
+    assert_eq!(status, 202, "{queued}");
+    let report = ana.ask(Method::GET, &format!("/api/turns/{}?wait=true", queued["turn"]), None).await.1;
+    let approve = format!("/api/approvals/{}/approve", report["approval"]);
+    assert_eq!(owner.ask(Method::POST, &approve, Some(json!({}))).await.0, 404);
+    assert_eq!(of(&ana).await.as_array().unwrap().len(), 1, "nothing is deleted before it");
+    assert_eq!(ana.ask(Method::POST, &approve, Some(json!({}))).await.0, 200);
+    let report = ana.ask(Method::GET, &format!("/api/turns/{}?wait=true", queued["turn"]), None).await.1;
+    assert_eq!((&report["state"], &report["results"][0]["ok"]), (&json!("completed"), &json!(true)), "{report}");
+    assert_eq!((of(&ana).await, of(&owner).await[0]["title"].clone()), (json!([]), json!("His")));
+    hers.app.check_replay().await;
+}

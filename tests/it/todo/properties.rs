@@ -12,7 +12,7 @@ use super::{STEPS, Talk, message, result};
 use crate::support::{calls, text};
 
 /// Tries a story on so many values.
-fn for_all<S: Strategy>(cases: u32, values: &S, story: impl AsyncFn(S::Value)) {
+pub(super) fn for_all<S: Strategy>(cases: u32, values: &S, story: impl AsyncFn(S::Value)) {
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let tried = runner.run(values, |value| {
         block_in_place(|| Handle::current().block_on(story(value)));

@@ -48,6 +48,26 @@ async fn the_message_after_the_last_is_refused_and_is_no_row_until_the_persons_m
 }
 
 #[tokio::test]
+async fn a_free_user_says_a_hundred_things_a_day_and_not_one_more() {
+    let mut talk = Talk::start().await;
+    let tiers = api::ask(&talk.app, Method::GET, "/api/tiers", None).await.1;
+    let bounds =
+        |tier: usize| (tiers["tiers"][tier]["messages_per_day"].clone(), tiers["tiers"][tier]["voice_minutes_per_month"].clone());
+    assert_eq!([bounds(0), bounds(1)], [(json!(100), json!(0)), (json!(500), json!(60))]);
+    talk.app.behind().await.execute("UPDATE users SET tier = 'free'").await.unwrap();
+    for _ in 0..100 {
+        assert_eq!(talk.small_talk("hello").await.last().unwrap()["state"], "completed");
+    }
+    talk.say("the hundred and first").await;
+    assert_eq!(talk.client.frame().await["content"], "You've reached your daily message limit. Upgrade for more!");
+    assert_eq!(talk.count("SELECT count(*) FROM messages WHERE role = 'user'").await, 100);
+    talk.app.advance(16 * 3600);
+    talk.small_talk("good morning").await;
+    assert_eq!(talk.count("SELECT count(*) FROM messages WHERE role = 'user'").await, 101);
+    talk.app.check_replay().await;
+}
+
+#[tokio::test]
 async fn a_message_that_is_too_long_is_refused_with_the_number() {
     let mut talk = Talk::start().await;
     talk.say(&"word ".repeat(1601)).await;

@@ -92,6 +92,16 @@ async fn a_task_that_comes_round_is_made_anew_with_its_steps_and_its_reminder() 
     let next = &done["data"]["next"];
     assert_eq!((&next["reminder"], &next["recurrence"]["date"]), (&json!("2026-11-27T09:00"), &json!("2026-11-27T09:00")));
     assert!(next["subtasks"].as_array().unwrap().iter().all(|step| step["completed"] == false));
+    // It is taken away, once, and the task that is completed then is the last one.
+    for (rule, told) in [
+        ("none", "“Water plants” does not come round any more."),
+        ("Never", "“Water plants” does not come round."),
+        ("off", "“Water plants” does not come round."),
+    ] {
+        let none = talk.call("setRecurrence", json!({"taskName": "plants", "rule": rule})).await;
+        assert_eq!((message(&none), &none["data"]["task"]["recurrence"]), (told, &json!(null)), "{rule}");
+    }
+    assert_eq!(talk.count("SELECT count(*) FROM tasks WHERE status = 'pending' AND recurrence IS NOT NULL").await, 0);
     for (rule, word) in [("hourly", "rule"), ("FREQ=HOURLY", "rule"), ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "rule")] {
         let refused = talk.call("setRecurrence", json!({"taskName": "plants", "rule": rule})).await;
         assert_eq!((&refused["success"], &refused["error"]), (&json!(false), &json!(word)), "{rule}");

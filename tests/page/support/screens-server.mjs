@@ -16,13 +16,14 @@ const POLICY = readFileSync(new URL("../../../src/http/access/mod.rs", import.me
  * Starts it. `change({ path, text })` may give a file another text, which is how a test adds a place, or a promise of it, which holds it back;
  * `asked` hears what is asked for. In `world.api` an answer stands under its path, or under method and path; a function gets `{ search, body }`,
  * and an answer with `refused` is one of that status. `world.heard(frame, say)`, if there is one, hears what pages say, `world.hello` is what it
- * greets with beside, `world.down` lets nobody in, and of a `world.whole` a page gets every frame at once.
+ * greets with beside, `world.ahead` by how many milliseconds its clock is ahead, `world.down` lets nobody in, and of a `world.whole` a page gets every frame at once.
  */
 export async function serveScreens(world, change = ({ text }) => text, asked = () => undefined) {
   const sockets = new Set();
   const server = createServer(async (request, response) => {
     const { pathname, searchParams: search } = new URL(request.url, "http://x");
     asked(pathname);
+    if (world.ahead) response.setHeader("date", new Date(Date.now() + world.ahead).toUTCString());
     const answer = (status, type, body, more = {}) => response.writeHead(status, { "content-type": type, "content-security-policy": POLICY, ...more }).end(body);
     if (world.down && pathname.startsWith("/api/")) {
       request.socket.destroy();

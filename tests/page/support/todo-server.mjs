@@ -135,6 +135,11 @@ export async function serveTodos({ now = Date.now(), role = "owner", todos = som
       tell(Object.assign(find(taskName), { remind_at: at }));
       return "The reminder is set.";
     },
+    setRecurrence({ taskName, rule }) {
+      const recurrence = rule === "none" ? undefined : { rule, zone: "Europe/Lisbon", start: new Date(now).toISOString(), date: new Date(now).toISOString() };
+      tell(Object.assign(find(taskName), { recurrence }));
+      return "The rule is set.";
+    },
     startTimer({ minutes, taskName }) {
       const task = find(taskName);
       timer({ state: "running", minutes, task: task?.id ?? null, ends_at: new Date(Date.now() + minutes * MINUTE).toISOString(), left_ms: null }, task?.title ?? null);

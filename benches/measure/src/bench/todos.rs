@@ -14,6 +14,8 @@ use super::times::Times;
 
 /// The password of the owner.
 const PASSWORD: &str = "a password of this benchmark";
+/// As level3 itself estimates what nobody counted; Qwen2.5 counts about 7 % more.
+const TOKEN_BYTES: usize = 4;
 
 pub fn measure(model: &Model, settings: &Settings, report: &mut Report) {
     let house = House::fresh(settings, model, "todos");
@@ -32,7 +34,10 @@ pub fn measure(model: &Model, settings: &Settings, report: &mut Report) {
             tasks + 1
         ));
         tasks = count;
-        let size = || format!("{} bytes", model.seen().request.len());
+        let size = || {
+            let bytes = model.seen().request.len();
+            format!("{bytes} bytes, {} tokens", bytes.div_ceil(TOKEN_BYTES))
+        };
         // The first request of a new conversation.
         let (_, made) = ask(address, "POST /api/conversations", Some(&json!({"profile": "lea"})));
         client.turn(made["conversation"].as_i64().expect("a conversation"), "simple");

@@ -160,7 +160,10 @@ fn a_rule_may_end() {
 fn a_rule_that_cannot_be_kept_is_refused_with_the_reason() {
     let long = format!("FREQ=DAILY;BYHOUR={}", "1,".repeat(100));
     for (rule, reason) in [
-        ("", "`` is no rule I know. Use daily, weekdays, weekly, monthly, yearly, or an RRULE such as FREQ=WEEKLY;BYDAY=MO,TH."),
+        (
+            "",
+            "`` is no rule I know. Use daily, weekdays, weekly, monthly, yearly, none, or an RRULE such as FREQ=WEEKLY;BYDAY=MO,TH.",
+        ),
         ("every day", "`every day` is no rule I know."),
         ("hourly", "`hourly` is no rule I know."),
         ("FREQ=DAILY;BYDAY=LUNEDÌ", "is no rule I know."),

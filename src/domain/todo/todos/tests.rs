@@ -5,7 +5,7 @@ use super::*;
 use crate::domain::TaskStatus;
 
 fn todos(tasks: Vec<TaskView>) -> Todos {
-    Todos { user: UserId::OWNER, zone: Tz::UTC, tasks, timer: FocusTimer::Idle, last: LastNamed::default() }
+    Todos { user: UserId::OWNER, disabled: false, zone: Tz::UTC, tasks, timer: FocusTimer::Idle, last: LastNamed::default() }
 }
 
 fn error<T: std::fmt::Debug>(found: Result<T, Unfound>) -> &'static str {

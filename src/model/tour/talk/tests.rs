@@ -51,6 +51,8 @@ fn names_numbers_and_times_are_taken_out_of_a_sentence() {
     assert_eq!(call("remind me of milk at 18:00"), json!({ "taskName": "milk", "at": "2026-11-20T18:00" }));
     assert_eq!(call("remind me of milk at 09:30"), json!({ "taskName": "milk", "at": "2026-11-21T09:30" }));
     assert_eq!(call("list completed"), json!({ "filter": "completed" }));
+    assert_eq!(call("repeat milk never"), json!({ "taskName": "milk", "rule": "never" }));
+    assert_eq!(call("Stop repeating the milk."), json!({ "taskName": "the milk", "rule": "none" }));
     assert_eq!(call("tick shop"), json!({ "subtaskName": "shop" }));
 }
 

@@ -28,6 +28,11 @@ fn a_server_alone_keeps_nothing_to_tell() {
     outbox.tell(&event(1));
     outbox.tell_text(&delta("text"));
     assert_eq!(words(&outbox), []);
+    assert!(!outbox.is_alone(), "nobody has looked yet");
+    outbox.set_company(false);
+    assert!(outbox.is_alone());
+    outbox.set_company(true);
+    assert!(!outbox.is_alone());
     // A server that comes in the middle of an answer hears of a hole, and no text without its
     // beginning.
     outbox.set_company(true);
