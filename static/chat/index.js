@@ -10,7 +10,6 @@ import { h } from "../core/dom.js";
 import { composerData } from "./composer-data.js";
 import { createDrafts } from "./draft.js";
 import { greetingOf, isBegun } from "./greetings.js";
-import { createRetried } from "./retried.js";
 import { prepare } from "./row-elements.js";
 import "./composer.js";
 import "./conversations.js";
@@ -55,7 +54,6 @@ class Chat {
     host.append(this.conversations, this.column);
     this.composer.drafts = createDrafts(storage);
     this.conversations.connect(context);
-    this.retried = createRetried();
     this.origins = () => [];
     /** The rows of a state; nothing until their code has come, with the first there are. */
     this.rows = undefined;
@@ -93,6 +91,7 @@ class Chat {
     this.on(globalThis, "write-message", () => composer.text.focus());
     this.on(globalThis, "hint", ({ detail }) => composer.say(detail));
     this.on(globalThis, "go-turn", ({ detail }) => this.context.isShown("chat") && this.messages.toTurn(detail));
+    this.on(globalThis, "find-here", (event) => this.find(event));
     // Files may be dropped anywhere; without this the browser would leave the page for them.
     this.on(globalThis, "dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
     this.on(globalThis, "drop", (event) => {
@@ -102,7 +101,7 @@ class Chat {
     });
   }
 
-  async show([number]) {
+  async show([number, turn, part]) {
     const { store } = this.session;
     const { main } = store.getState();
     const conversation = number === undefined ? main : Number(number);
@@ -116,6 +115,7 @@ class Chat {
     await this.open(conversation);
     this.messages.seen();
     this.title(store.getState());
+    if (turn !== undefined && conversation !== null) (await import("./to-turn.js")).toTurn(this, conversation, Number(turn), part);
   }
 
   async open(conversation) {
@@ -133,6 +133,13 @@ class Chat {
     const { api, store } = this.session;
     this.loadEarlier ??= createEarlier({ api, getState: () => shownState(store.getState()), dispatch: store.dispatch });
     await this.loadEarlier();
+  }
+
+  /** The browser finds what is in the page; if some rows are not, Chat looks itself, and the browser when the keys are pressed once more. */
+  find(event) {
+    if (!this.context.isShown("chat") || this.finder?.isOpen || !this.messages.isPartial) return;
+    event.preventDefault();
+    import("./find.js").then(({ createFinder }) => (this.finder ??= createFinder(this)).open());
   }
 
   /** A turn once more: `branch`, `retry` or `edit`. */
@@ -163,8 +170,8 @@ class Chat {
     if (begun || state.hello?.last_seq > 0) this.prepare();
     this.list(shown);
     if (state.from) this.loadOrigins();
-    const retried = this.retried(state, shown, mainState(workspace).lists.conversations?.entries?.conversations);
-    const all = [...this.origins(state), ...(this.rows?.(state, retried) ?? [])];
+    const retried = () => this.retried(state, shown, mainState(workspace).lists.conversations?.entries?.conversations);
+    const all = [...this.origins(state), ...(this.rows?.(state, retried()) ?? [])];
     const isEmpty = all.length === 0 && (this.rows || !begun) && isLookedAt(workspace);
     this.messages.data = {
       rows: all,
@@ -178,14 +185,18 @@ class Chat {
   }
 
   /** The code of rows comes beside what they show, not after it. If it cannot be had, it is asked for again with the next news. */
-  async prepare() {
-    this.prepare = () => {};
-    prepare();
-    // `shell/early.js` asks for it at once from now on.
-    if (!setting("begun")) set("begun", true);
-    this.rows = (await import("./turns.js").catch(() => undefined))?.turnRows;
-    if (this.rows) this.told(this.session.store.getState());
-    else delete this.prepare;
+  prepare() {
+    const load = async () => {
+      prepare();
+      // `shell/early.js` asks for it at once from now on.
+      if (!setting("begun")) set("begun", true);
+      const [{ turnRows }, { createRetried }] = await Promise.all([import("./turns.js"), import("./retried.js")]);
+      this.retried = createRetried();
+      this.rows = turnRows;
+      this.told(this.session.store.getState());
+    };
+    this.prepared ??= load().catch(() => (this.prepared = undefined));
+    return this.prepared;
   }
 
   /** A part that comes with the first branch tells of the turns that a branch goes on from. */

@@ -150,12 +150,23 @@ export class Messages extends HTMLElement {
 
   /** Goes to the first approval that waits. */
   toApproval() {
-    const index = this.view.rows.findIndex(({ key }) => key === this.waits[0]);
-    if (index === -1) return;
-    const card = this.made(index);
-    this.toRow(card);
     // The heading, never a button: a key pressed now must not decide anything.
-    card.heading?.focus({ preventScroll: true });
+    this.toKey(this.waits[0])?.heading?.focus({ preventScroll: true });
+  }
+
+  /** Goes to the row of this key, wherever it is, and gives its element; nothing if there is none. */
+  toKey(key) {
+    const index = this.view.rows.findIndex((row) => row.key === key);
+    if (index === -1) return undefined;
+    const row = this.made(index);
+    this.toRow(row);
+    this.grow();
+    return row;
+  }
+
+  /** True if some rows are not in the page, so that a browser does not find what stands in them. */
+  get isPartial() {
+    return !this.earlier.hidden || this.list.querySelector(":scope > l3-gap") !== null;
   }
 
   toRow(row) {

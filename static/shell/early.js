@@ -4,7 +4,7 @@
   // What a conversation needs in which something was said: asked for beside all else, and not when its frames have come and each module in turn
   // has named the next. `tests/page/weight.test.mjs` says if a name is missing.
   const SAID = [
-    ["chat", "answer turns markdown blocks formulas view item-rows"],
+    ["chat", "answer turns retried markdown blocks formulas view item-rows"],
     ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
     ["ui", "code"],
     ["chat", "message file-block cut-text thumbnails turn-foot steps step-words ticked tool-card"],

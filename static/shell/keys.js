@@ -10,6 +10,7 @@ export const KEYS = [
   [["?"], "help"],
   [["Ctrl", "Shift", "O"], "new"],
   [["Ctrl", "Shift", "F"], "search"],
+  [["Ctrl", "F"], "find"],
   [["/"], "write"],
   [["Esc"], "stop"],
   [["Alt", "↑ ↓"], "turns"],

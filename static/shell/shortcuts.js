@@ -15,7 +15,7 @@ export function meaning(event, writes) {
     const low = key.toLowerCase();
     if (low === "k" && !shiftKey && !altKey) return "palette";
     if (shiftKey && !altKey) return { o: "new", f: "search" }[low];
-    return undefined;
+    return low === "f" && !altKey ? "find" : undefined;
   }
   if (altKey) return { ArrowUp: "previous", ArrowDown: "next" }[key];
   if (key === "Escape") return "stop";
@@ -46,7 +46,10 @@ export function listenForKeys({ actions, session, announce, inChat, now = () => 
       stop(event);
       return;
     }
+    // As a rule the browser finds; a conversation of which some rows are not in the page looks itself.
+    if (name === "find" && dispatchEvent(new CustomEvent("find-here", { cancelable: true }))) return;
     event.preventDefault();
+    if (name === "find") return;
     if (name === "help") import("./keys.js").then(({ showKeys }) => showKeys());
     else if (name === "previous" || name === "next") dispatchEvent(new CustomEvent("go-turn", { detail: name === "next" ? 1 : -1 }));
     else actions[name]();
