@@ -1,6 +1,6 @@
 // Presses in the panel: each is an order that passes the same law as a call of the character, and is followed to its outcome.
 
-import { settled } from "../core/orders.js";
+import { carried } from "../core/orders.js";
 import { said } from "./words.js";
 
 /** The orders of a panel. `changed()` is told when something is under way, or is not any more. */
@@ -17,14 +17,8 @@ export function createOrders({ session, profile, changed, signal }) {
   /** Carries one out; gives its outcome, or nothing once the panel is gone. Nothing is thrown. */
   async function carry(key, order) {
     count(key, 1);
-    let outcome;
-    try {
-      outcome = await settled(session.api, await order(), signal);
-    } catch (error) {
-      outcome = { state: "failed", said: error.message };
-    }
-    if (signal.aborted) return undefined;
-    await session.lists.load("tasks");
+    const outcome = await carried(session, order, signal);
+    if (!outcome) return undefined;
     count(key, -1);
     return outcome.state === "failed" || outcome.state === "unknown" ? { ...outcome, said: outcome.said ?? said.notDone } : outcome;
   }

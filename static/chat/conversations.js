@@ -58,7 +58,6 @@ export class Conversations extends HTMLElement {
   /** The list's way to the server, and the way to a conversation. */
   connect(context) {
     this.context = context;
-    context.session.lists.load("conversations");
     addEventListener("visibilitychange", () => !document.hidden && this.reload());
   }
 
@@ -85,12 +84,14 @@ export class Conversations extends HTMLElement {
 
   set data(workspace) {
     this.workspace = workspace;
-    const mark = activityMark(workspace);
+    const marks = activityMarks(workspace);
+    const isNews = [...marks].some(([of, mark]) => (this.marks?.get(of) ?? mark) !== mark);
     const list = mainState(workspace).lists.conversations;
     // While an answer is written nothing of it is shown here.
-    if (mark === this.mark && list === this.listed && workspace.shown === this.current) return;
-    if (this.mark !== undefined && mark !== this.mark) this.reload();
-    Object.assign(this, { mark, listed: list, current: workspace.shown });
+    const isSame = !isNews && list === this.listed && workspace.shown === this.current;
+    Object.assign(this, { marks, listed: list, current: workspace.shown });
+    if (isSame) return;
+    if (isNews) this.reload();
     this.show();
   }
 
@@ -209,13 +210,14 @@ export class Conversations extends HTMLElement {
   }
 }
 
-/** Another text when something happened that changes the list: a turn came or ended, something waits or was decided. */
-function activityMark({ states, main }) {
-  const marks = [...states].map(([id, state]) => {
-    return `${id} ${state.turns.size} ${openTurns(state.turns).length} ${waiting(state).length}`;
-  });
-  const { connection, elsewhere } = states.get(main);
-  return `${connection.status} ${elsewhere.ids.join()} ${marks.join()}`;
+/**
+ * conversation → another text when something happened that changes the list: a turn came or ended, something waits or was decided. One that is not
+ * loaded yet has none: what it holds is no news.
+ */
+function activityMarks({ states, main }) {
+  const loaded = [...states].filter(([, { historyAfter }]) => historyAfter !== null);
+  const marks = loaded.map(([id, state]) => [id, `${state.turns.size} ${openTurns(state.turns).length} ${waiting(state).length}`]);
+  return new Map([...marks, ["elsewhere", states.get(main).elsewhere.ids.join()]]);
 }
 
 /** `<l3-conversation>`: one entry; `data` is a row of `groupedRows`. */

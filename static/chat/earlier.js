@@ -1,6 +1,24 @@
-// Loads older frames, a page at a time; none comes twice, and a page cuts no turn.
+// Loads older frames, a page at a time, or as far back as somebody looks; none comes twice, and a page cuts no turn.
 
 import { words } from "../core/words.js";
+
+/** A page on the way far back. */
+const LONG_PAGE = 1000;
+
+/** Loads what is before, page by page, until `isEnough()` or all of it is there; `getState` gives the state of the conversation. Rejects if a page cannot be had. */
+export async function loadBack({ api, getState, dispatch }, isEnough = () => false) {
+  while (getState()?.historyAfter > 0 && !isEnough()) await loadPage({ api, getState, dispatch }, LONG_PAGE);
+}
+
+async function loadPage({ api, getState, dispatch }, limit) {
+  const { hello, historyAfter } = getState();
+  const { conversation } = hello;
+  const { frames, before, from } = await api.frames(conversation, historyAfter + 1, limit);
+  // The server may have got another past meanwhile.
+  if (getState()?.hello?.conversation !== conversation) return;
+  dispatch({ type: "@frames", conversation, frames });
+  dispatch({ type: "@history", conversation, after: (before ?? 1) - 1, from });
+}
 
 /** A function that loads the page before what is known. `api` as in `api.js`; a failure becomes a notice. */
 export function createEarlier({ api, getState, dispatch }) {
@@ -10,11 +28,7 @@ export function createEarlier({ api, getState, dispatch }) {
     if (asking || !hello || !(historyAfter > 0)) return;
     asking = true;
     try {
-      const { frames, before, from } = await api.frames(hello.conversation, historyAfter + 1);
-      // The server may have got another past meanwhile.
-      if (getState().hello?.conversation !== hello.conversation) return;
-      dispatch({ type: "@frames", conversation: hello.conversation, frames });
-      dispatch({ type: "@history", conversation: hello.conversation, after: (before ?? 1) - 1, from });
+      await loadPage({ api, getState, dispatch });
     } catch (error) {
       dispatch({ type: "error", conversation: hello.conversation, content: words.talk.notEarlier(error.message) });
     } finally {

@@ -1,5 +1,6 @@
 // A finding of a search: the conversation, and the place with the words in it.
 
+import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
 import { localTime } from "../core/times.js";
 import { words } from "../core/words.js";
@@ -10,6 +11,8 @@ export function searchRows(found) {
     key: `found:${conversation}:${turn ?? "title"}:${role ?? ""}:${index}`,
     kind: "found",
     id: conversation,
+    turn,
+    part: role === "assistant" ? "answer" : undefined,
     title: title ?? "",
     at,
     snippet,
@@ -18,9 +21,9 @@ export function searchRows(found) {
 
 /** `<l3-found>`: one finding; `data` is a row of it. */
 export class Found extends HTMLElement {
-  set data({ id, title, at, snippet = [] }) {
+  set data({ id, turn, part, title, at, snippet = [] }) {
     const pieces = snippet.map(({ text, hit }) => (hit ? h("mark", {}, text) : text));
-    const link = h("a", { href: `#chat/${id}` }, h("span", { class: "conversation-title", dir: "auto" }, title || words.dock.conversation(id)));
+    const link = h("a", { href: addressOf("chat", ...[id, turn, part].filter(Boolean)) }, h("span", { class: "conversation-title", dir: "auto" }, title || words.dock.conversation(id)));
     if (pieces.length > 0) link.append(h("span", { class: "found-snippet", dir: "auto" }, pieces));
     if (at) link.append(h("time", { datetime: at }, localTime(at)));
     this.replaceChildren(link);

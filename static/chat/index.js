@@ -2,15 +2,14 @@
 
 import { characterOf } from "../core/characters.js";
 import { waiting } from "../core/state-law.js";
+import { set, setting } from "../core/settings.js";
 import { styles } from "../core/styles.js";
 import { words } from "../core/words.js";
-import { mainState, shownState, together } from "../core/workspace.js";
+import { isLookedAt, mainState, shownState, together } from "../core/workspace.js";
 import { h } from "../core/dom.js";
 import { composerData } from "./composer-data.js";
 import { createDrafts } from "./draft.js";
-import { createEarlier } from "./earlier.js";
 import { greetingOf, isBegun } from "./greetings.js";
-import { createRetried } from "./retried.js";
 import { prepare } from "./row-elements.js";
 import "./composer.js";
 import "./conversations.js";
@@ -55,12 +54,6 @@ class Chat {
     host.append(this.conversations, this.column);
     this.composer.drafts = createDrafts(storage);
     this.conversations.connect(context);
-    this.earlier = createEarlier({
-      api: session.api,
-      getState: () => shownState(session.store.getState()),
-      dispatch: session.store.dispatch,
-    });
-    this.retried = createRetried();
     this.origins = () => [];
     /** The rows of a state; nothing until their code has come, with the first there are. */
     this.rows = undefined;
@@ -82,7 +75,7 @@ class Chat {
     this.on(host, "stop-turns", () => session.stop());
     this.on(host, "decide", ({ detail }) => session.decide(detail));
     this.on(host, "undo-call", ({ detail: { call, resolve, reject } }) => session.api.undo(call).then(resolve, reject));
-    this.on(host, "load-earlier", this.earlier);
+    this.on(host, "load-earlier", () => this.earlier());
     this.on(host, "dismiss-message", ({ detail: id }) => session.take(id));
     this.on(host, "dismiss-notice", ({ detail: key }) => {
       session.store.dispatch({ type: "@dismiss", key, conversation: session.store.getState().shown });
@@ -98,6 +91,7 @@ class Chat {
     this.on(globalThis, "write-message", () => composer.text.focus());
     this.on(globalThis, "hint", ({ detail }) => composer.say(detail));
     this.on(globalThis, "go-turn", ({ detail }) => this.context.isShown("chat") && this.messages.toTurn(detail));
+    this.on(globalThis, "find-here", (event) => this.find(event));
     // Files may be dropped anywhere; without this the browser would leave the page for them.
     this.on(globalThis, "dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
     this.on(globalThis, "drop", (event) => {
@@ -107,7 +101,7 @@ class Chat {
     });
   }
 
-  async show([number]) {
+  async show([number, turn, part]) {
     const { store } = this.session;
     const { main } = store.getState();
     const conversation = number === undefined ? main : Number(number);
@@ -121,6 +115,7 @@ class Chat {
     await this.open(conversation);
     this.messages.seen();
     this.title(store.getState());
+    if (turn !== undefined && conversation !== null) (await import("./to-turn.js")).toTurn(this, conversation, Number(turn), part);
   }
 
   async open(conversation) {
@@ -130,6 +125,21 @@ class Chat {
       this.failed.add(conversation);
       this.say(conversation, words.conversations.cannot(error.message));
     }
+  }
+
+  /** Loads the page before what is known. */
+  async earlier() {
+    const { createEarlier } = await import("./earlier.js");
+    const { api, store } = this.session;
+    this.loadEarlier ??= createEarlier({ api, getState: () => shownState(store.getState()), dispatch: store.dispatch });
+    await this.loadEarlier();
+  }
+
+  /** The browser finds what is in the page; if some rows are not, Chat looks itself, and the browser when the keys are pressed once more. */
+  find(event) {
+    if (!this.context.isShown("chat") || this.finder?.isOpen || !this.messages.isPartial) return;
+    event.preventDefault();
+    import("./find.js").then(({ createFinder }) => (this.finder ??= createFinder(this)).open());
   }
 
   /** A turn once more: `branch`, `retry` or `edit`. */
@@ -160,9 +170,9 @@ class Chat {
     if (begun || state.hello?.last_seq > 0) this.prepare();
     this.list(shown);
     if (state.from) this.loadOrigins();
-    const retried = this.retried(state, shown, mainState(workspace).lists.conversations?.entries?.conversations);
-    const all = [...this.origins(state), ...(this.rows?.(state, retried) ?? [])];
-    const isEmpty = all.length === 0 && (this.rows || !begun) && (shown === main || state.historyAfter !== null);
+    const retried = () => this.retried(state, shown, mainState(workspace).lists.conversations?.entries?.conversations);
+    const all = [...this.origins(state), ...(this.rows?.(state, retried()) ?? [])];
+    const isEmpty = all.length === 0 && (this.rows || !begun) && isLookedAt(workspace);
     this.messages.data = {
       rows: all,
       hasEarlier: state.historyAfter > 0,
@@ -175,12 +185,18 @@ class Chat {
   }
 
   /** The code of rows comes beside what they show, not after it. If it cannot be had, it is asked for again with the next news. */
-  async prepare() {
-    this.prepare = () => {};
-    prepare();
-    this.rows = (await import("./turns.js").catch(() => undefined))?.turnRows;
-    if (this.rows) this.told(this.session.store.getState());
-    else delete this.prepare;
+  prepare() {
+    const load = async () => {
+      prepare();
+      // `shell/early.js` asks for it at once from now on.
+      if (!setting("begun")) set("begun", true);
+      const [{ turnRows }, { createRetried }] = await Promise.all([import("./turns.js"), import("./retried.js")]);
+      this.retried = createRetried();
+      this.rows = turnRows;
+      this.told(this.session.store.getState());
+    };
+    this.prepared ??= load().catch(() => (this.prepared = undefined));
+    return this.prepared;
   }
 
   /** A part that comes with the first branch tells of the turns that a branch goes on from. */

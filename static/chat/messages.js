@@ -3,7 +3,7 @@
 import { h, icon, keyed } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { followed } from "./followed.js";
-import { codeOnItsWay, elementOf } from "./row-elements.js";
+import { codeOnItsWay, elementOf, rowInSight } from "./row-elements.js";
 import { RowWindow } from "./row-window.js";
 
 /** Closer to the end than this counts as "at the end". */
@@ -70,19 +70,22 @@ export class Messages extends HTMLElement {
 
   /** Brings the page in step with the window. Some rows may come in above: what is in sight stays where it is. */
   show(isMove = false) {
-    // The browser does it, and without breaking off a scrolling that is under way; only not at the very beginning.
-    const anchor = this.sticks || (ANCHORS && this.scroller.scrollTop > 0) ? undefined : this.rowInSight();
+    // The browser does it for what was loaded, without breaking off a scrolling that is under way; only not at the very beginning.
+    const anchor = this.sticks || (!isMove && ANCHORS && this.scroller.scrollTop > 0) ? undefined : rowInSight(this.list, this.scroller);
     const top = anchor?.getBoundingClientRect().top;
     this.draw();
     if (this.sticks) this.toEnd();
     else if (anchor?.isConnected) this.hold(anchor.getBoundingClientRect().top - top, isMove);
   }
 
-  /** Rows in sight have moved: the gap above makes up for other heights than were thought, and scrolling for what came in. */
+  /**
+   * Rows in sight have moved: the gap above makes up for other heights than were thought, which breaks off no scrolling, and scrolling for what
+   * came in. A browser that holds what is read by itself (some leave out a frame after a long way) finds nothing left to do.
+   */
   hold(moved, isMove) {
     const left = isMove ? this.view.absorb(moved) : moved;
     if (left !== moved) this.draw();
-    this.scroller.scrollTop += left;
+    if (left !== 0) this.scroller.scrollTop += left;
   }
 
   draw() {
@@ -147,12 +150,23 @@ export class Messages extends HTMLElement {
 
   /** Goes to the first approval that waits. */
   toApproval() {
-    const index = this.view.rows.findIndex(({ key }) => key === this.waits[0]);
-    if (index === -1) return;
-    const card = this.made(index);
-    this.toRow(card);
     // The heading, never a button: a key pressed now must not decide anything.
-    card.heading?.focus({ preventScroll: true });
+    this.toKey(this.waits[0])?.heading?.focus({ preventScroll: true });
+  }
+
+  /** Goes to the row of this key, wherever it is, and gives its element; nothing if there is none. */
+  toKey(key) {
+    const index = this.view.rows.findIndex((row) => row.key === key);
+    if (index === -1) return undefined;
+    const row = this.made(index);
+    this.toRow(row);
+    this.grow();
+    return row;
+  }
+
+  /** True if some rows are not in the page, so that a browser does not find what stands in them. */
+  get isPartial() {
+    return !this.earlier.hidden || this.list.querySelector(":scope > l3-gap") !== null;
   }
 
   toRow(row) {
@@ -188,22 +202,6 @@ export class Messages extends HTMLElement {
     if (text && this.shownGreeting !== text)
       this.greeting.replaceChildren(h("h2", {}, text.title), h("p", {}, text.body));
     this.shownGreeting = text;
-  }
-
-  /** The row in the middle of what is in sight; rows stand in order, so it is found by halving. */
-  rowInSight() {
-    const rows = this.list.children;
-    const box = this.scroller.getBoundingClientRect();
-    const centre = (box.top + box.bottom) / 2;
-    let low = 0;
-    let high = rows.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (rows[middle].getBoundingClientRect().bottom > centre) high = middle;
-      else low = middle + 1;
-    }
-    // A gap is no place.
-    return rows[low]?.dataset.kind === "gap" ? (rows[low].nextElementSibling ?? rows[low].previousElementSibling) : rows[low];
   }
 
   askEarlier() {

@@ -40,6 +40,23 @@ export function codeOnItsWay(list) {
   return row ? customElements.whenDefined(row.localName) : undefined;
 }
 
+/** The row in the middle of what is in sight; rows stand in order, so it is found by halving. */
+export function rowInSight({ children: rows }, scroller) {
+  const box = scroller.getBoundingClientRect();
+  const centre = (box.top + box.bottom) / 2;
+  let low = 0;
+  let high = rows.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle].getBoundingClientRect().bottom > centre) high = middle;
+    else low = middle + 1;
+  }
+  // A gap is no place, and neither is a row beside it that nobody sees.
+  if (rows[low]?.dataset.kind !== "gap") return rows[low];
+  const isSeen = (row) => row && row.getBoundingClientRect().bottom > box.top && row.getBoundingClientRect().top < box.bottom;
+  return [rows[low].nextElementSibling, rows[low].previousElementSibling].find(isSeen);
+}
+
 /** The code of rows, and deeper parts of it: found one after the other, by who imports whom, they would take several times as long. */
 const WANTED = [answer, () => import("./markdown.js"), () => import("./blocks.js"), () => import("../ui/code.js"), LATER.user, LATER.foot, LATER.steps];
 

@@ -3,7 +3,7 @@
 import { h } from "../core/dom.js";
 import { waiting } from "../core/state-law.js";
 import { styles } from "../core/styles.js";
-import { shownState } from "../core/workspace.js";
+import { isLookedAt, shownState } from "../core/workspace.js";
 import { composerData } from "./composer-data.js";
 import { createDrafts } from "./draft.js";
 import { prepare } from "./row-elements.js";
@@ -47,7 +47,7 @@ export async function createTalk(host, { context, signal, name, placeholder, row
   function show(workspace) {
     const state = shownState(workspace);
     const rows = rowsOf(turnRows(state), state);
-    const isEmpty = rows.length === 0 && (workspace.shown === workspace.main || state.historyAfter !== null);
+    const isEmpty = rows.length === 0 && isLookedAt(workspace);
     messages.data = { rows, hasEarlier: false, greeting: isEmpty ? greeting : undefined, waits: waiting(state).map(({ key }) => key) };
     composer.data = { ...composerData(state, isEmpty, state), suggestions: isEmpty || state.hello?.model.kind === "tour" ? suggestions : [] };
   }

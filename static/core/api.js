@@ -54,8 +54,8 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
     newestFrames: (id, limit) => ask("GET", `${conversation(id)}/frames?limit=${limit}`),
     /** One of the lists: `capabilities`, `secrets`, `approvals` (those that wait), `usage`, `tasks`, `conversations`, `timer` (with all else that Lea and Law begin with) or `decisions`. */
     list: async (kind) => LISTS[kind].read(await ask("GET", LISTS[kind].path)),
-    /** The page of frames before `before`, by default the newest, and where the one before it ends. */
-    frames: (id, before) => ask("GET", `${conversation(id)}/frames${before === undefined ? "" : `?before=${before}`}`),
+    /** The page of frames before `before`, by default the newest, and where the one before it ends; of `limit` frames, by default 200. */
+    frames: (id, before, limit) => ask("GET", `${conversation(id)}/frames${before === undefined ? "" : `?before=${before}`}${limit === undefined ? "" : `&limit=${limit}`}`),
     /** The page of conversations after `after`; with `archived`, of those put away. */
     conversations: ({ after, archived } = {}) => {
       const query = new URLSearchParams({ ...(archived && { archived: "true" }), ...(after && { after }) });

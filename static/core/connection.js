@@ -3,7 +3,7 @@
 
 import { words } from "./words.js";
 
-/** How many recorded frames the first look at a conversation asks for, and each "show earlier" after it. */
+/** How many recorded frames the first look at the main conversation asks for. */
 export const HISTORY_FRAMES = 400;
 
 const FIRST_PAUSE_MS = 500;
@@ -27,25 +27,29 @@ export function pauseFor(failures, random) {
 /** The one connection of a tab. */
 export class Connection {
   /**
-   * `dispatch(action)` and `getState()` reach the store; the rest stands in for the browser in tests.
+   * `dispatch(action)` and `getState()` reach the store, and `newest(conversation, limit)` gives the page of its newest frames; the rest stands
+   * in for the browser in tests.
    */
   constructor({
     url,
     dispatch,
     getState,
+    newest,
     Socket = globalThis.WebSocket,
     random = Math.random,
     clock = globalThis,
     now = Date.now,
     comeIn = () => setTimeout(() => globalThis.location.reload(), COME_IN_MS),
   }) {
-    Object.assign(this, { url, dispatch, getState, Socket, random, clock, now, comeIn });
+    Object.assign(this, { url, dispatch, getState, newest, Socket, random, clock, now, comeIn });
     this.failures = 0;
     /** The `seq` to resume after: the last one this tab got in order. `null` until the first `hello`. */
     this.cursor = null;
     /** The same of each conversation beside the main one that this tab follows. */
     this.cursors = new Map();
     this.timers = { retry: undefined, silence: undefined };
+    /** Frames of the main conversation that came while its first page is under way, which goes before them. */
+    this.held = undefined;
   }
 
   /** Opens the socket now. */
@@ -124,31 +128,59 @@ export class Connection {
       return;
     }
     // Not the highest but the latest: should a frame slip in before the missed ones, they are asked for again next time.
+    const isMain = frame.conversation === this.getState().hello?.conversation;
     if (typeof frame.seq === "number") {
-      if (frame.conversation === this.getState().hello?.conversation) this.cursor = frame.seq;
+      if (isMain) this.cursor = frame.seq;
       else if (this.cursors.has(frame.conversation)) this.cursors.set(frame.conversation, frame.seq);
     }
-    this.dispatch(frame);
+    if (this.held && isMain) this.held.push(frame);
+    else this.dispatch(frame);
     if (this.getState().outbox.some((entry) => entry.status === "sending")) this.expectAnswer();
   }
 
   welcomed(hello) {
-    const before = this.getState().hello;
+    const { hello: before, historyAfter } = this.getState();
     this.dispatch(hello);
+    const startsOver = this.getState().historyAfter === null;
     // The server has another past: what was followed there is not there any more.
-    if (before && this.getState().historyAfter === null) this.cursors.clear();
-    const startsOver = !before || this.getState().historyAfter === null;
+    if (before && historyAfter !== null && startsOver) this.cursors.clear();
     this.failures = 0;
     this.greeted = true;
     this.dispatch({ type: "@connection", status: "connected", failures: 0, retryAt: null });
-    this.resume(startsOver ? Math.max(0, hello.last_seq - HISTORY_FRAMES) : this.cursor);
+    if (startsOver) this.look(hello);
+    else this.resume(this.cursor);
     for (const [conversation, after] of this.cursors) this.send({ type: "resume", after, conversation });
     for (const entry of this.getState().outbox) if (entry.status === "sending") this.sendMessage(entry);
+  }
+
+  /**
+   * The first look: the newest frames as one page, which costs a fraction of as many messages here, and what comes from now on. If the page
+   * cannot be had, the frames come here.
+   */
+  async look({ conversation, last_seq: last }) {
+    const all = Math.max(0, last - HISTORY_FRAMES);
+    if (last === 0 || !this.newest) {
+      this.resume(all);
+      return;
+    }
+    this.cursor = last;
+    this.send({ type: "resume", after: last });
+    const held = (this.held = []);
+    const page = await this.newest(conversation, HISTORY_FRAMES).catch(() => undefined);
+    // The line broke meanwhile: the next greeting asks anew.
+    if (this.held !== held) return;
+    this.held = undefined;
+    if (page) {
+      this.dispatch({ type: "@frames", conversation, frames: page.frames });
+      this.dispatch({ type: "@history", conversation, after: (page.before ?? 1) - 1, from: page.from });
+    } else this.resume(all);
+    held.forEach(this.dispatch);
   }
 
   closed(code) {
     this.clock.clearTimeout(this.timers.silence);
     this.socket = undefined;
+    this.held = undefined;
     const wasUp = this.greeted;
     this.greeted = false;
     // The server knows where one signs in; what waits here is kept, and goes out afterwards.

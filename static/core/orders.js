@@ -25,6 +25,22 @@ export async function settled(api, { turn, conversation }, signal, pause = wait)
   }
 }
 
+/**
+ * Carries out what `order()` asks of the server, to its outcome as `settled` gives it; an order that is refused has failed, and nothing is thrown. Then the
+ * list of tasks is known anew. Gives nothing once `signal` is aborted.
+ */
+export async function carried({ api, lists }, order, signal) {
+  let outcome;
+  try {
+    outcome = await settled(api, await order(), signal);
+  } catch (error) {
+    outcome = { state: "failed", said: error.message };
+  }
+  if (signal.aborted) return undefined;
+  await lists.load("tasks");
+  return outcome;
+}
+
 const wait = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 
 /** How far the turn is; nothing if nobody answers now. */

@@ -14,8 +14,8 @@ import { capabilitiesMark, initialWorkspace, mainState, reduceWorkspace, seenByC
 export function createSession({ storage, url, fetch, schedule, ...line }) {
   const store = createStore({ initial: initialWorkspace(), reducer: reduceWorkspace, schedule });
   const { dispatch, getState } = store;
-  const connection = new Connection({ ...line, url, dispatch, getState: () => seenByConnection(getState()) });
   const api = createApi(fetch);
+  const connection = new Connection({ ...line, url, dispatch, getState: () => seenByConnection(getState()), newest: api.newestFrames });
   const looked = new Map();
   const lists = createLists({ api, dispatch, opened: (kind) => looked.get(kind)?.() === true });
   const loading = new Set();

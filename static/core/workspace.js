@@ -20,6 +20,12 @@ export const mainState = (workspace) => workspace.states.get(workspace.main);
 /** The state of the conversation that a person looks at. */
 export const shownState = (workspace) => workspace.states.get(workspace.shown) ?? mainState(workspace);
 
+/** True once it is known what the conversation that is shown holds: of the main one the greeting says if there is nothing. */
+export function isLookedAt(workspace) {
+  const { historyAfter, hello } = shownState(workspace);
+  return historyAfter !== null || (workspace.shown === workspace.main && !(hello?.last_seq > 0));
+}
+
 /** The workspace after `action`. */
 export function reduceWorkspace(workspace, action) {
   if (action.type === "hello") return greeted(workspace, action);

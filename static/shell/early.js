@@ -1,8 +1,22 @@
 // Runs before anything is painted, so that the page never shows a look that was not chosen, and begins the modules after the first paint:
 // what is painted first needs none of them, and sixty files at once would hold up its style. No module: it must not wait.
 {
+  // What a conversation needs in which something was said: asked for beside all else, and not when its frames have come and each module in turn
+  // has named the next. `tests/page/weight.test.mjs` says if a name is missing.
+  const SAID = [
+    ["chat", "answer turns retried markdown blocks formulas view item-rows"],
+    ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
+    ["ui", "code"],
+    ["chat", "message file-block cut-text thumbnails turn-foot steps step-words ticked tool-card"],
+    ["core", "times format visible"],
+    ["ui", "exact section table chart-data table-text details menu"],
+  ];
+  const { src } = document.currentScript;
+  const inChat = /^#?(chat\b.*)?$/.test(location.hash);
+  let said = false;
   try {
-    const { theme, text, language } = JSON.parse(localStorage.getItem("level3.settings") ?? "{}") ?? {};
+    const { theme, text, language, begun } = JSON.parse(localStorage.getItem("level3.settings") ?? "{}") ?? {};
+    said = begun;
     const root = document.documentElement;
     if (theme) root.dataset.theme = theme;
     if (text) root.dataset.text = text;
@@ -10,9 +24,20 @@
   } catch {
     // Nothing is kept here; the look is the system's.
   }
+  const load = ([folder, names]) => {
+    for (const name of names.split(" ")) {
+      const href = new URL(`../${folder}/${name}.js`, src);
+      document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", fetchPriority: "low", href }));
+    }
+  };
+  let isBegun = false;
+  const begin = () => {
+    if (isBegun) return;
+    isBegun = true;
+    import("./index.js");
+    if (inChat && said) SAID.forEach(load);
+  };
   addEventListener("DOMContentLoaded", () => {
-    // Asked for twice, a module still runs once.
-    const begin = () => import("./index.js");
     // A page out of sight has no frames.
     if (document.hidden) begin();
     document.addEventListener("visibilitychange", begin, { once: true });

@@ -8,7 +8,7 @@ import { isBusy } from "../core/state.js";
 import { mainState, shownState } from "../core/workspace.js";
 import { openDialog } from "../ui/dialog.js";
 import { iconOf } from "../ui/icons.js";
-import { showKeys } from "./shortcuts.js";
+import { showKeys } from "./keys.js";
 
 const SHOWN = 30;
 const SEARCH_MS = 150;

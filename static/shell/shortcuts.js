@@ -1,24 +1,11 @@
 // The keys of the page. None takes a key from a person who writes, but for Escape and those with Ctrl, ⌘ or Alt.
 
-import { h } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { shownState } from "../core/workspace.js";
 import { isBusy } from "../core/state.js";
 
 /** How soon a second Escape has to follow the first. */
 const AGAIN_MS = 2000;
-
-/** The keys that `?` shows, and the name of what they do. */
-export const KEYS = [
-  [["Ctrl", "K"], "palette"],
-  [["?"], "help"],
-  [["Ctrl", "Shift", "O"], "new"],
-  [["Ctrl", "Shift", "F"], "search"],
-  [["/"], "write"],
-  [["Esc"], "stop"],
-  [["Alt", "↑ ↓"], "turns"],
-  [["["], "list"],
-];
 
 /** The meaning of a key press: the name of an action, or `undefined`. `writes` is true in a field. */
 export function meaning(event, writes) {
@@ -28,7 +15,7 @@ export function meaning(event, writes) {
     const low = key.toLowerCase();
     if (low === "k" && !shiftKey && !altKey) return "palette";
     if (shiftKey && !altKey) return { o: "new", f: "search" }[low];
-    return undefined;
+    return low === "f" && !altKey ? "find" : undefined;
   }
   if (altKey) return { ArrowUp: "previous", ArrowDown: "next" }[key];
   if (key === "Escape") return "stop";
@@ -59,22 +46,12 @@ export function listenForKeys({ actions, session, announce, inChat, now = () => 
       stop(event);
       return;
     }
+    // As a rule the browser finds; a conversation of which some rows are not in the page looks itself.
+    if (name === "find" && dispatchEvent(new CustomEvent("find-here", { cancelable: true }))) return;
     event.preventDefault();
-    if (name === "help") showKeys();
+    if (name === "find") return;
+    if (name === "help") import("./keys.js").then(({ showKeys }) => showKeys());
     else if (name === "previous" || name === "next") dispatchEvent(new CustomEvent("go-turn", { detail: name === "next" ? 1 : -1 }));
     else actions[name]();
-  });
-}
-
-/** The dialog with all keys. */
-export async function showKeys() {
-  const { openDialog } = await import("../ui/dialog.js");
-  if (document.querySelector("dialog:modal")) return;
-  const rows = KEYS.flatMap(([keys, name]) => [
-    h("dt", {}, keys.flatMap((key, index) => [index > 0 ? " " : "", h("kbd", {}, key)])),
-    h("dd", {}, words.shortcuts[name]),
-  ]);
-  openDialog(words.shortcuts.title, [h("h2", {}, words.shortcuts.title), h("dl", { class: "shortcuts" }, rows)], {
-    "data-testid": "shortcuts",
   });
 }

@@ -1,12 +1,12 @@
 // Changes that a person orders: shown at once as they will be, and taken back with words if they are not carried out.
 
-import { settled } from "../core/orders.js";
+import { carried } from "../core/orders.js";
 import { isOver } from "./grouping.js";
 import { tasks as said } from "./words.js";
 
 /**
  * The orders of this page. `changed()` is called when something is to be shown anew, and `tell(text, outcome, again)` with what a person should
- * know: `outcome` as `settled` gives it, or `{ state: "failed" }`, and `again()` tries it once more.
+ * know: `outcome` as `carried` gives it, and `again()` tries it once more.
  */
 export function createOrders({ session, changed, tell, signal }) {
   const pending = new Map();
@@ -17,14 +17,8 @@ export function createOrders({ session, changed, tell, signal }) {
     const mine = { shown: { ...pending.get(key)?.shown, ...shown } };
     pending.set(key, mine);
     changed();
-    let outcome;
-    try {
-      outcome = await settled(session.api, await order(), signal);
-    } catch (error) {
-      outcome = { state: "failed", said: error.message };
-    }
-    if (signal.aborted) return undefined;
-    await session.lists.load("tasks");
+    const outcome = await carried(session, order, signal);
+    if (!outcome) return undefined;
     // Another order on the same task may follow this one.
     if (pending.get(key) === mine) pending.delete(key);
     changed();

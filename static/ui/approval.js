@@ -10,7 +10,7 @@ import { expiryLine } from "../core/times.js";
 import { words } from "../core/words.js";
 import { approvalBody, approvalParts, approvalSaid } from "./approval-body.js";
 import { approval as said } from "./approval-words.js";
-import { Arming } from "./arming.js";
+import { Arming, told } from "./arming.js";
 import { exactNodes } from "./exact.js";
 
 const SHIELD = "M10 2.8l6 2.2v4.6c0 3.6-2.4 6.1-6 7.6-3.6-1.5-6-4-6-7.6V5zM10 7v3.4M10 12.8v.2";
@@ -23,12 +23,7 @@ let count = 0;
  */
 export class Approval extends HTMLElement {
   set data(row) {
-    const before = this.row;
-    this.row = row;
-    this.className = "row approval";
-    this.dataset.testid = "approval";
-    this.dataset.approval = row.id;
-    this.dataset.state = row.state;
+    const before = told(this, row, "approval");
     if (row.state === "pending" && row.shown) {
       // A decision that did not arrive leaves the person where they were; the card is made once.
       if (before?.state !== "pending" || !before.shown) this.ask();

@@ -6,7 +6,7 @@ import { serverNow } from "../core/server-clock.js";
 import { styles } from "../core/styles.js";
 import { expiryLine } from "../core/times.js";
 import { words, wordsOf } from "../core/words.js";
-import { Arming } from "./arming.js";
+import { Arming, told } from "./arming.js";
 import { exactNodes } from "./exact.js";
 
 await styles(import.meta.url, "question.css");
@@ -17,12 +17,7 @@ let count = 0;
 /** `<l3-question>`: `data` is a row as `core/approvals.js` makes it, with `targets`, a line for each thing that Yes is about. Sends `decide`. */
 export class Question extends HTMLElement {
   set data(row) {
-    const before = this.row;
-    this.row = row;
-    this.className = "row question";
-    this.dataset.testid = "question";
-    this.dataset.approval = row.id;
-    this.dataset.state = row.state;
+    const before = told(this, row, "question");
     if (!row.shown) return;
     const isNew = before?.state !== row.state || before?.targets !== row.targets;
     if (isNew) this.build();

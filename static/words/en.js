@@ -98,6 +98,7 @@ export default {
     help: "Show this",
     new: "New chat",
     search: "Search conversations",
+    find: "Find in this conversation",
     write: "To the message field",
     stop: "Stop what runs; twice if something is written",
     turns: "Between turns",

@@ -96,6 +96,7 @@ export default {
     help: "Mostrar isto",
     new: "Nova conversa",
     search: "Buscar conversas",
+    find: "Buscar nesta conversa",
     write: "Ao campo de mensagem",
     stop: "Parar o que corre; duas vezes se há algo escrito",
     turns: "Entre as mensagens",

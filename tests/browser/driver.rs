@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::process::Stdio;
 
+use fantoccini::wd::WindowHandle;
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -158,6 +159,21 @@ impl Page {
             let picture = self.client.screenshot().await.unwrap();
             std::fs::write(std::path::Path::new(&folder).join(format!("{name}.png")), picture).unwrap();
         }
+    }
+
+    /// Opens the page of a server in one more tab and shows that; gives both tabs, the first one first.
+    pub async fn second(&self, address: SocketAddr) -> [WindowHandle; 2] {
+        let first = self.client.window().await.unwrap();
+        let second = self.client.new_window(true).await.unwrap().handle;
+        self.show(&second).await;
+        self.client.goto(&format!("http://{address}/")).await.unwrap();
+        self.find("[data-testid=connection][data-state=connected]").await;
+        [first, second]
+    }
+
+    /// Shows a tab.
+    pub async fn show(&self, tab: &WindowHandle) {
+        self.client.switch_to_window(tab.clone()).await.unwrap();
     }
 
     pub async fn reload(&self) {

@@ -7,6 +7,7 @@ mod approvals;
 mod canary;
 mod driver;
 mod images;
+mod lines;
 mod panel;
 mod places;
 mod search;

@@ -14,8 +14,10 @@ const ALT: char = '\u{e00a}';
 const ENTER: char = '\u{e007}';
 const NULL: char = '\u{e000}';
 const COMPOSER: &str = "[data-testid=composer]";
-const VALUE: &str = "return document.querySelector('[data-testid=composer]').value";
-const SAID: &str = "return [...document.querySelectorAll('[data-testid=message-user] .bubble > :not(.visually-hidden), [data-testid=message-assistant] .markdown')]\
+/// Reads what is in the field.
+pub const VALUE: &str = "return document.querySelector('[data-testid=composer]').value";
+/// Reads what a person and the assistant said, in order.
+pub const SAID: &str = "return [...document.querySelectorAll('[data-testid=message-user] .bubble > :not(.visually-hidden), [data-testid=message-assistant] .markdown')]\
                     .map(e => e.innerText.trim())";
 
 async fn types(page: &Page, keys: impl Into<String>) {

@@ -1,13 +1,17 @@
-// Measures the page with 2,000 messages and with an answer that streams: `node tests/page/bench.mjs [seconds of streaming]`. On a quiet machine.
+// Measures the page with 2,000 messages and with an answer that streams: `node tests/page/bench.mjs [seconds of streaming] [part …]`, where a part is
+// `first`, `history`, `wheel`, `turn`, `stream` or `empty`; without one all of them. On a quiet machine: the load average stands beside the table.
 // Prints a table; the goals beside the figures are those of the issue. It is no test: what it measures depends on the machine.
 
+import { loadavg } from "node:os";
 import { longFrames, streamedPieces } from "./support/long.mjs";
 import { pageOf, serveTalk } from "./support/talk.mjs";
 import { startBrowser } from "./support/webdriver.mjs";
 
 const SECONDS = Number(process.argv[2] ?? 50);
+const PARTS = process.argv.slice(3);
+const isWanted = (part) => PARTS.length === 0 || PARTS.includes(part);
 const PIECES_A_SECOND = 100;
-const LOADS = 10;
+const LOADS = Number(process.env.LOADS ?? 10);
 /** Pixels a second: a page in a tenth of a second, as a wheel that is spun. */
 const WHEEL_SPEED = 8000;
 const WHEEL_PIXELS = 24_000;
@@ -30,8 +34,9 @@ const sorted = (all) => [...all].sort((a, b) => a - b);
 const at = (all, part) => sorted(all)[Math.min(all.length - 1, Math.floor(all.length * part))] ?? 0;
 const ms = (value) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
+const load = () => loadavg()[0].toFixed(1);
 const lines = [];
-const say = (what, goal, measured) => lines.push([what, goal, measured]) && console.error(`${what}: ${measured} (${goal})`);
+const say = (what, goal, measured) => lines.push([what, goal, measured, load()]) && console.error(`${what}: ${measured} (${goal}), load ${load()}`);
 
 let carried = 0;
 const frames = ({ search }) => {
@@ -163,15 +168,7 @@ async function stream(what) {
   say(`longest task of it`, "≤ 50 ms", ms(Math.max(0, ...tasks)));
 }
 
-try {
-  await browser.size(1280, 900);
-  await browser.cdp("Page.addScriptToEvaluateOnNewDocument", { source: WATCH });
-  await browser.cdp("Performance.enable");
-  await firstRows();
-  await history();
-  await wheel();
-  await shortTurn();
-  await stream("after 2,000 messages");
+async function emptyConversation() {
   server.world.frames.length = 0;
   await browser.go("about:blank");
   await browser.go(`${server.address}#chat`);
@@ -179,9 +176,22 @@ try {
   server.record({ type: "turn", turn: 1, state: "queued", origin: "message", content: "First." });
   server.record({ type: "turn", turn: 1, state: "completed", ms: 1 });
   await stream("in an empty conversation");
+}
+
+try {
+  await browser.size(1280, 900);
+  await browser.cdp("Page.addScriptToEvaluateOnNewDocument", { source: WATCH });
+  await browser.cdp("Performance.enable");
+  if (isWanted("first")) await firstRows();
+  await open();
+  if (isWanted("history") || isWanted("wheel") || isWanted("turn")) await history();
+  if (isWanted("wheel")) await wheel();
+  if (isWanted("turn")) await shortTurn();
+  if (isWanted("stream")) await stream("after 2,000 messages");
+  if (isWanted("empty")) await emptyConversation();
 } finally {
   await browser.end();
   server.end();
 }
-console.log("| What | Goal | Measured |\n|---|---|---|");
+console.log("| What | Goal | Measured | Load |\n|---|---|---|---|");
 for (const row of lines) console.log(`| ${row.join(" | ")} |`);

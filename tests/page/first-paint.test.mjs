@@ -27,19 +27,20 @@ test("the_page_itself_names_all_that_the_first_paint_needs", () => {
 });
 
 /** Runs the early script in a window that is `hidden` or not: what it asked for, and what it left to be done later. */
-function begun(hidden) {
+function begun(hidden, { settings = {}, hash = "" } = {}) {
   const asked = [];
   const later = { frames: [] };
+  const links = [];
   const listens = (type, action) => (later[type] = action);
-  const document = { hidden, documentElement: { dataset: {} }, addEventListener: listens };
-  const source = read("shell/early.js").replaceAll("import(", "load(");
-  const storage = { getItem: () => '{"theme":"dark"}' };
-  const run = new Function("document", "localStorage", "addEventListener", "requestAnimationFrame", "load", source);
-  run(document, storage, listens, (action) => later.frames.push(action), (file) => asked.push(file));
+  const document = { hidden, documentElement: { dataset: {} }, addEventListener: listens, currentScript: { src: "http://x/s/0/shell/early.js" }, createElement: () => ({}), head: { append: (link) => links.push(`${link.rel} ${link.href.pathname}`) } };
+  const source = read("shell/early.js").replaceAll("import(", "begins(");
+  const storage = { getItem: () => JSON.stringify({ theme: "dark", ...settings }) };
+  const run = new Function("document", "localStorage", "addEventListener", "requestAnimationFrame", "location", "begins", source);
+  run(document, storage, listens, (action) => later.frames.push(action), { hash }, (file) => asked.push(file));
   assert.equal(document.documentElement.dataset.theme, "dark");
   assert.deepEqual(asked, []);
   later.DOMContentLoaded();
-  return { asked, later };
+  return { asked, later, links };
 }
 
 test("modules_are_asked_for_in_the_frame_after_the_first", () => {
@@ -58,6 +59,16 @@ test("a_page_out_of_sight_has_no_frames_and_waits_for_none", () => {
   assert.deepEqual(asked, ["./index.js"], "it went out of sight before it was painted");
 });
 
+test("the_code_of_a_conversation_is_asked_for_at_once_where_something_was_said_before", () => {
+  const known = begun(true, { settings: { begun: true }, hash: "#chat/7" });
+  assert.ok(known.links.includes("modulepreload /s/0/chat/answer.js"));
+  known.later.visibilitychange();
+  assert.deepEqual(known.asked, ["./index.js"]);
+  assert.equal(new Set(known.links).size, known.links.length, "each once");
+  assert.deepEqual(begun(true).links, [], "nothing was said yet");
+  assert.deepEqual(begun(true, { settings: { begun: true }, hash: "#tasks" }).links, [], "another place");
+});
+
 /** Tells the server when the page has been read, while the sheet is still missing. */
 const WHEN_READ = `{ const sign = new URL("../icon-512.png", document.currentScript.src); addEventListener("DOMContentLoaded", () => fetch(sign)); }`;
 
@@ -74,14 +85,15 @@ test("no_module_is_asked_for_while_a_sheet_is_missing", { skip }, async () => {
   let early;
   let arrive;
   const missing = new Promise((resolve) => (arrive = resolve));
+  let isAsked;
+  const lastSheet = new Promise((resolve) => (isAsked = resolve));
   const server = await serveScreens(emptyWorld(Date.now()), ({ path, text }) => {
     asked.push(path);
     if (path === "shell/early.js") return text + WHEN_READ;
+    if (path === LAST_SHEET) isAsked();
     if (path === LAST_SHEET) return missing.then(() => text);
-    if (path === "icon-512.png") {
-      early = [...asked];
-      arrive();
-    }
+    // Requests of one moment may come in any order.
+    if (path === "icon-512.png") lastSheet.then(() => ((early = [...asked]), arrive()));
     return text;
   });
   try {

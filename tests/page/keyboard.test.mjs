@@ -257,7 +257,7 @@ test("search_and_go_to_what_was_found", options, async () => {
   await press(DOWN);
   await kept("on what was found");
   await press(ENTER);
-  await is(`location.hash === "#chat/8"`);
+  await is(`location.hash === "#chat/8/70"`);
   await kept("after going there");
 });
 

@@ -6,7 +6,7 @@ import { load } from "./load.mjs";
 
 const { createSession } = await load("core/session.js");
 
-function setUp({ storage = new Map(), frames = [] } = {}) {
+function setUp({ storage = new Map(), frames = [], first = async () => ({ frames: [], before: null }) } = {}) {
   const sockets = [];
   const timers = new Map();
   const asked = [];
@@ -33,6 +33,7 @@ function setUp({ storage = new Map(), frames = [] } = {}) {
     schedule: (tell) => tell(),
     fetch: async (path) => {
       asked.push(path);
+      if (path.includes("/1/frames")) return { ok: true, status: 200, json: async () => first() };
       const missing = path.includes("/99/");
       const body = missing ? { error: "There is no conversation 99." } : path.includes("/frames") ? { frames, before: null } : {};
       return { ok: !missing, status: missing ? 404 : 200, json: async () => body };
@@ -42,7 +43,7 @@ function setUp({ storage = new Map(), frames = [] } = {}) {
     random: () => 0,
     now: () => 0,
   });
-  const hello = () => sockets.at(-1).says({ type: "hello", conversation: 1, conversations: {}, last_seq: 5, model: {}, version: "1" });
+  const hello = (last_seq = 5) => sockets.at(-1).says({ type: "hello", conversation: 1, conversations: {}, last_seq, model: {}, version: "1" });
   return { session, sockets, storage, asked, hello, socket: () => sockets.at(-1), state: () => session.store.getState() };
 }
 
@@ -55,7 +56,7 @@ test("another_conversation_is_loaded_once_followed_and_resumed_where_it_stood", 
   await session.open(7);
   await session.open(1);
   await session.open(7);
-  assert.equal(asked.filter((path) => path.includes("/frames")).length, 1);
+  assert.equal(asked.filter((path) => path.includes("/7/frames")).length, 1);
   assert.deepEqual(socket().sent.at(-1), { type: "resume", after: 3, conversation: 7 });
   assert.equal(state().states.get(7).items.size, 2);
   socket().says(said(7, 4));
@@ -108,4 +109,66 @@ test("a_message_that_is_taken_back_is_not_sent", () => {
   assert.equal(session.take(id).content, "no");
   assert.equal(state().states.get(null).outbox.length, 0);
   assert.equal(session.take(id), undefined);
+});
+
+/** A promise, and what settles it. */
+function promised() {
+  let resolve;
+  return { promise: new Promise((done) => (resolve = done)), resolve };
+}
+
+const resumed = ({ sent }) => sent.filter(({ type }) => type === "resume");
+const texts = ({ items }) => [...items.values()].map(({ content }) => content);
+
+test("the_first_look_is_one_page_and_what_comes_meanwhile_goes_behind_it", async () => {
+  const page = promised();
+  const { session, asked, hello, socket, state } = setUp({ first: () => page.promise });
+  session.start();
+  hello();
+  assert.deepEqual(resumed(socket()), [{ type: "resume", after: 5 }]);
+  assert.deepEqual(asked.filter((path) => path.includes("/frames")), ["/api/conversations/1/frames?limit=400"]);
+  socket().says({ type: "delta", conversation: 1, turn: 4, step: 1, attempt: 1, content: "the end" });
+  socket().says(said(1, 6));
+  assert.equal(state().states.get(1).historyAfter, null, "nothing is shown that lacks what is before it");
+  page.resolve({ frames: [said(1, 4), { type: "turn", turn: 4, state: "running", conversation: 1, seq: 5 }], before: 4 });
+  await new Promise(setImmediate);
+  const own = state().states.get(1);
+  assert.deepEqual(texts(own), ["m4", "m6"]);
+  assert.equal(own.historyAfter, 3);
+  assert.equal(own.streams.get("4:1").text, "… the end", "text that is written may lack its beginning");
+  socket().says(said(1, 7));
+  assert.deepEqual(texts(state().states.get(1)), ["m4", "m6", "m7"]);
+});
+
+test("a_page_that_cannot_be_had_comes_by_the_line", async () => {
+  const { session, hello, socket, state } = setUp({ first: () => Promise.reject(new Error("no")) });
+  session.start();
+  hello(500);
+  socket().says(said(1, 501));
+  await new Promise(setImmediate);
+  assert.deepEqual(resumed(socket()), [{ type: "resume", after: 500 }, { type: "resume", after: 100 }]);
+  for (const seq of [101, 102, 501]) socket().says(said(1, seq));
+  const own = state().states.get(1);
+  assert.deepEqual([...own.items.values()].map(({ at }) => at).sort((a, b) => a - b), [101, 102, 501]);
+  assert.equal(own.historyAfter, 100);
+});
+
+test("a_line_that_breaks_during_the_first_look_asks_anew_and_forgets_nothing_that_is_followed", async () => {
+  const pages = [promised(), promised()];
+  let asks = 0;
+  const { session, hello, socket, state } = setUp({ frames: [said(7, 3)], first: () => pages[asks++].promise });
+  session.start();
+  hello();
+  await session.open(7);
+  socket().says(said(1, 6));
+  socket().onclose({ code: 1006 });
+  session.retry();
+  hello(6);
+  assert.deepEqual(resumed(socket()), [{ type: "resume", after: 6 }, { type: "resume", after: 3, conversation: 7 }]);
+  pages[0].resolve({ frames: [said(1, 1)], before: null });
+  await new Promise(setImmediate);
+  assert.equal(state().states.get(1).historyAfter, null, "it may lack what came during the break");
+  pages[1].resolve({ frames: [said(1, 1), said(1, 6)], before: null });
+  await new Promise(setImmediate);
+  assert.deepEqual(texts(state().states.get(1)), ["m1", "m6"]);
 });

@@ -70,3 +70,11 @@ test("the_first_words_carry_little_more", (t) => {
   for (const late of ["highlight", "uplot", "temml", "inter-5.3.0-latin-ext"]) assert.ok(!names.some((name) => name.includes(late)), `${late} comes when it is used`);
   assert.ok(sum(files) <= MOST.all * 1024, `${sum(files)} bytes in all`);
 });
+
+test("all_that_is_asked_for_beforehand_is_what_a_conversation_needs", () => {
+  const found = /const SAID = (\[[\s\S]*?\n  \]);/.exec(read("shell/early.js"))[1];
+  const named = [...found.matchAll(/\["(\w+)", "([^"]+)"\]/g)].flatMap(([, folder, names]) => names.split(" ").map((name) => `${folder}/${name}.js`));
+  const first = carriedFor();
+  const wanted = carriedFor("chat/turns.js", "chat/retried.js", "chat/answer.js", "chat/message.js", "chat/turn-foot.js", "chat/steps.js").filter((file) => file.endsWith(".js") && !first.includes(file));
+  assert.deepEqual(named.toSorted(), wanted.toSorted(), "the lists in `shell/early.js` are these");
+});

@@ -31,7 +31,7 @@ export async function serveScreens(world, change = ({ text }) => text, asked = (
     }
     if (pathname.startsWith("/api/")) {
       const given = world.api[`${request.method} ${pathname}`] ?? world.api[pathname];
-      const found = typeof given === "function" ? await given({ search, body: await bodyOf(request) }) : given;
+      const found = typeof given === "function" ? await given({ search, body: await bodyOf(request) }) : (given ?? framesIn(world, pathname, search));
       const error = world.failure ?? "There is nothing here.";
       const { refused } = found ?? {};
       answer(refused ?? (found ? 200 : world.failure ? 503 : 404), "application/json", JSON.stringify(found ?? { error }));
@@ -98,4 +98,20 @@ function read(name) {
     // A test may serve a file that is not there.
     return undefined;
   }
+}
+
+/** The page of frames that an address asks for, of a world that has not said otherwise. */
+function framesIn({ failure, frames }, pathname, search) {
+  const [, conversation] = /^\/api\/conversations\/(\d+)\/frames$/.exec(pathname) ?? [];
+  const own = frames.filter((frame) => String(frame.conversation ?? 1) === conversation);
+  return failure || own.length === 0 ? undefined : pageOf(own, search);
+}
+
+/** A page of whole turns, as the server gives it. */
+export function pageOf(frames, search) {
+  const before = Number(search.get("before") ?? Infinity);
+  const older = frames.filter(({ seq }) => seq < before);
+  let from = Math.max(0, older.length - Number(search.get("limit") ?? 200));
+  while (from > 0 && older[from].turn === older[from - 1].turn) from -= 1;
+  return { frames: older.slice(from), before: from > 0 ? older[from].seq : null };
 }

@@ -1,7 +1,9 @@
 // A server whose main conversation a test writes, frame by frame, as `docs/protocol.md` has them.
 
-import { serveScreens } from "./screens-server.mjs";
+import { pageOf, serveScreens } from "./screens-server.mjs";
 import { emptyWorld } from "./worlds.mjs";
+
+export { pageOf };
 
 const NOW = Date.now();
 
@@ -61,13 +63,4 @@ export async function serveTalk(frames = [], { api = {}, answers = true, ...more
     delta: (turn, content, more = {}) => screens.say({ type: "delta", conversation: 1, turn, step: 1, attempt: 1, content, ...more }),
   };
   return server;
-}
-
-/** A page of whole turns, as the server gives it. */
-export function pageOf(frames, search, limit = 200) {
-  const before = Number(search.get("before") ?? Infinity);
-  const older = frames.filter(({ seq }) => seq < before);
-  let from = Math.max(0, older.length - limit);
-  while (from > 0 && older[from].turn === older[from - 1].turn) from -= 1;
-  return { frames: older.slice(from), before: from > 0 ? older[from].seq : null };
 }

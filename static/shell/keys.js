@@ -1,0 +1,30 @@
+// The dialog that names the keys of the page; `shortcuts.js` has what they do.
+
+import { h } from "../core/dom.js";
+import { words } from "../core/words.js";
+import { openDialog } from "../ui/dialog.js";
+
+/** The keys that `?` shows, and the name of what they do. */
+export const KEYS = [
+  [["Ctrl", "K"], "palette"],
+  [["?"], "help"],
+  [["Ctrl", "Shift", "O"], "new"],
+  [["Ctrl", "Shift", "F"], "search"],
+  [["Ctrl", "F"], "find"],
+  [["/"], "write"],
+  [["Esc"], "stop"],
+  [["Alt", "↑ ↓"], "turns"],
+  [["["], "list"],
+];
+
+/** The dialog with all keys. */
+export function showKeys() {
+  if (document.querySelector("dialog:modal")) return;
+  const rows = KEYS.flatMap(([keys, name]) => [
+    h("dt", {}, keys.flatMap((key, index) => [index > 0 ? " " : "", h("kbd", {}, key)])),
+    h("dd", {}, words.shortcuts[name]),
+  ]);
+  openDialog(words.shortcuts.title, [h("h2", {}, words.shortcuts.title), h("dl", { class: "shortcuts" }, rows)], {
+    "data-testid": "shortcuts",
+  });
+}
