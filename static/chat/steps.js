@@ -82,7 +82,11 @@ class Undo extends HTMLElement {
     this.className = "tool-undo";
     this.dataset.testid = "tool-undo";
     if (undone !== undefined) {
-      this.replaceChildren(h("p", {}, words.steps.undone(words.steps.rows(undone))));
+      const had = this.contains(document.activeElement);
+      const told = h("p", { tabindex: "-1" }, words.steps.undone(words.steps.rows(undone)));
+      this.replaceChildren(told);
+      // The button goes; a person who pressed it by key goes on from here.
+      if (had) told.focus({ preventScroll: true });
       return;
     }
     const { line, say } = problemLine();

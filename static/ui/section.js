@@ -16,14 +16,16 @@ export function problemLine() {
 export function actionButton(text, className, say, action) {
   const button = h("button", { type: "button", class: className }, text);
   button.addEventListener("click", async () => {
-    button.disabled = true;
+    if (button.ariaDisabled === "true") return;
+    // Not `disabled`: a button that works must not lose the focus.
+    button.ariaDisabled = "true";
     say(undefined);
     try {
       await action();
     } catch (error) {
       say(error.message);
     }
-    button.disabled = false;
+    button.ariaDisabled = null;
   });
   return button;
 }

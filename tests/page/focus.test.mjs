@@ -67,6 +67,22 @@ test("the_inside_of_a_step_stays_as_it_is_when_its_turn_ends", options, async (t
   assert.ok(await isHeld());
 });
 
+test("what_was_put_back_keeps_the_focus_of_the_button_that_did_it", options, async (t) => {
+  const call = [
+    { type: "tool_call", name: "execute_sql", arguments: { query: "DELETE FROM books" }, call: 5, turn: 1 },
+    { type: "tool_result", name: "execute_sql", result: "[]", said: "3 rows were deleted.", ok: true, kept: 3, call: 5, turn: 1, ms: 4 },
+  ];
+  const server = await open(t, turnFrames(1, "Delete them.", "Done.", call));
+  server.world.api["POST /api/calls/5/undo"] = () => {
+    server.record({ type: "undone", call: 5, rows: 3, turn: 1 });
+    return { rows: 3 };
+  };
+  await focus("[data-testid=tool-undo-button]");
+  await browser.keys("\uE007");
+  await browser.waitFor(`return document.querySelector("l3-undo") && !document.querySelector("[data-testid=tool-undo-button]")`);
+  assert.ok(await browser.js(`return document.querySelector("l3-undo").contains(document.activeElement)`));
+});
+
 test("rows_that_change_places_move_around_the_one_with_the_focus", options, async (t) => {
   await open(t, []);
   const order = await browser.later(`
