@@ -5,6 +5,7 @@ pub(super) mod accepting;
 mod account;
 pub(super) mod answers;
 pub(super) mod approvals;
+pub(super) mod calls;
 pub(super) mod commands;
 pub(super) mod crashes;
 pub(super) mod due_tasks;
