@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use chrono::TimeDelta;
 use level3::domain::ConversationId;
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::Row;
 
 use crate::support::{Client, Reply, Sent, TestApp, call, make_tasks, text};
@@ -58,17 +58,18 @@ async fn writers(app: &TestApp) -> BTreeSet<String> {
 
 /// The cost of a turn with these replies of the model, in the middle of a conversation.
 async fn cost(app: &TestApp, client: &mut Client, replies: impl Fn(usize) -> Vec<Reply>) -> Cost {
-    cost_with("builder", app, client, replies).await
+    let conversation = client.hello["conversation"].clone();
+    cost_in(&conversation, app, client, replies).await
 }
 
-/// The same in the main conversation of a profile.
-async fn cost_with(profile: &str, app: &TestApp, client: &mut Client, replies: impl Fn(usize) -> Vec<Reply>) -> Cost {
+/// The same in this conversation.
+async fn cost_in(conversation: &Value, app: &TestApp, client: &mut Client, replies: impl Fn(usize) -> Vec<Reply>) -> Cost {
     // The first turn opens connections and prepares statements.
-    turn(profile, app, client, replies(0)).await;
+    turn(conversation, app, client, replies(0)).await;
     let before = writers(app).await;
     app.sent();
     for number in 1..=TURNS {
-        turn(profile, app, client, replies(number)).await;
+        turn(conversation, app, client, replies(number)).await;
     }
     let sent = app.sent();
     let commits = writers(app).await.difference(&before).count();
@@ -79,9 +80,9 @@ async fn cost_with(profile: &str, app: &TestApp, client: &mut Client, replies: i
     Cost { server: each(server.len()), agent: each(agent.len()), pings: each(pings.len()), commits: each(commits) }
 }
 
-async fn turn(profile: &str, app: &TestApp, client: &mut Client, replies: Vec<Reply>) {
+async fn turn(conversation: &Value, app: &TestApp, client: &mut Client, replies: Vec<Reply>) {
     app.script(replies);
-    client.send(json!({ "type": "message", "content": "go on", "profile": profile })).await;
+    client.send(json!({ "type": "message", "content": "go on", "conversation": conversation })).await;
     client.turn().await;
 }
 
@@ -174,12 +175,17 @@ async fn a_task() {
 #[tokio::test]
 async fn a_function_of_lea() {
     let (app, mut client) = started().await;
-    let simple = cost_with("lea", &app, &mut client, |_| vec![text("yes")]).await;
+    app.script([text("yes")]);
+    client.send(json!({ "type": "message", "content": "hello", "profile": "lea" })).await;
+    client.turn().await;
+    let main = conversation_of("lea", &app).await;
+    let lea = json!(main);
+    let simple = cost_in(&lea, &app, &mut client, |_| vec![text("yes")]).await;
     simple.is_at_most(&Cost { server: 4, agent: 0, pings: 4, commits: 3 });
-    make_tasks(&app, conversation_of("lea", &app).await, [app.now() + TimeDelta::days(1), app.now() + TimeDelta::days(2)]).await;
+    make_tasks(&app, main, [app.now() + TimeDelta::days(1), app.now() + TimeDelta::days(2)]).await;
     // A number for what is made is one statement more.
     let added = |turn: usize| json!({ "taskName": "#1", "subtaskName": format!("step {turn}") });
-    let add = cost_with("lea", &app, &mut client, |turn| vec![call("addSubtask", added(turn)), text("yes")]).await;
+    let add = cost_in(&lea, &app, &mut client, |turn| vec![call("addSubtask", added(turn)), text("yes")]).await;
     add.is_at_most(&Cost { server: 8, pings: 8, ..ONE_TOOL });
     for (function, arguments) in [
         ("listTasks", json!({})),
@@ -196,11 +202,11 @@ async fn a_function_of_lea() {
         ("stopTimer", json!({})),
         ("completeTask", json!({ "taskName": "no such task" })),
     ] {
-        let cost = cost_with("lea", &app, &mut client, |_| vec![call(function, arguments.clone()), text("yes")]).await;
+        let cost = cost_in(&lea, &app, &mut client, |_| vec![call(function, arguments.clone()), text("yes")]).await;
         cost.with(function, &ONE_TOOL);
     }
     let rename = |turn: usize| json!({ "taskName": "#2", "newName": format!("name {turn}") });
-    let cost = cost_with("lea", &app, &mut client, |turn| vec![call("renameTask", rename(turn)), text("yes")]).await;
+    let cost = cost_in(&lea, &app, &mut client, |turn| vec![call("renameTask", rename(turn)), text("yes")]).await;
     cost.is_at_most(&ONE_TOOL);
     app.check_replay().await;
 }

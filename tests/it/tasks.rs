@@ -130,7 +130,7 @@ async fn a_task_that_others_change_in_the_same_moment_gets_each_change_and_none_
     let app = TestApp::start().await;
     make_task(&app, "Water the plants", "").await;
     let change = || call("manage_tasks", json!({"action": "update", "id": 1, "details": "all of them"}));
-    app.script((0..AT_ONCE).map(|_| change()).chain((0..AT_ONCE).map(|_| text("done"))));
+    app.script((0..AT_ONCE).map(|_| change()).chain((0..AT_ONCE).map(|_| text("I see."))));
     let mut client = app.connect().await;
     for _ in 0..AT_ONCE {
         let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
