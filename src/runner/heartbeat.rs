@@ -34,7 +34,7 @@ impl Heartbeat {
         loop {
             tokio::select! {
                 () = shutdown.cancelled() => return,
-                // Whoever changed it says when it is due, so the database is not asked.
+                // The event says when it is due, so the database is not asked.
                 at = self.store.signals().alarm().rung() => next = next.min(at),
                 () = self.clock.sleep_until(next) => next = self.next_beat().await,
             }

@@ -232,8 +232,8 @@ impl Signals {
     }
 }
 
-/// The time at which something is due by an event. What is due no more wakes nobody: the heartbeat
-/// finds nothing then.
+/// The time at which something is due by an event. Something that is due no more wakes nobody: the
+/// heartbeat finds nothing then.
 fn due_by(event: &Event) -> Option<DateTime<Utc>> {
     match event {
         Event::TaskChanged(TaskChanged { task, deleted: false }) if task.status.is_active() => {

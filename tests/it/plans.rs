@@ -176,7 +176,7 @@ async fn body(behind: &mut PgConnection, function: &str) -> (String, String) {
 
 /// The tables that a plan reads from end to end, and the most rows that it sorts.
 fn look(plan: &Value, scanned: &mut Vec<String>, sorted: &mut f64) {
-    // What was not wanted stands in the plan and is not run.
+    // A part that is not wanted stands in the plan and is not run.
     if plan["Actual Loops"] == 0 {
         return;
     }

@@ -23,8 +23,7 @@ fn is_of_the_value(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code.starts_with("22") || code.starts_with("54"))
 }
 
-/// What is used up with the call that has just ended: but for that of its turn, the database counts
-/// it at the commit.
+/// Counts the call that has just ended to all but its turn: the database does so only at the commit.
 fn counting_the_call(mut standing: Standing) -> Standing {
     let Used { turn: _, conversation, day, tasks } = &mut standing.used;
     for span in [conversation, day].into_iter().chain(tasks) {
@@ -36,18 +35,18 @@ fn counting_the_call(mut standing: Standing) -> Standing {
 /// The things that go along with the end of a call, in its statement.
 #[derive(Default)]
 pub struct Along {
-    /// What the call does to the person's to-dos, if it does anything.
+    /// The changes of the person's to-dos, if the call makes any.
     pub todos: Option<TodoChanges>,
-    /// Where the turn stands after it, if that is wanted.
+    /// How much is wanted of the place where the turn stands after it.
     pub wanted: Option<Wanted>,
 }
 
-/// What the statement has read that ended a call; nothing if it took several.
+/// The reading of the statement that ended a call; nothing if it took several.
 #[derive(Debug, Default, PartialEq)]
 pub struct Seen {
     /// The catalogue's number.
     pub catalogue: Option<CatalogueVersion>,
-    /// Where the turn stands, if that was wanted.
+    /// The place where the turn stands, if that was wanted.
     pub standing: Option<Box<Standing>>,
 }
 
@@ -60,7 +59,7 @@ struct Ending {
     /// The event, but for what only the database knows.
     event: ToolCallEnded,
     todos: WrittenChanges,
-    /// What is wanted of the turn's place after it.
+    /// The part of the turn's place after it that is wanted.
     wanted: Option<Value>,
 }
 
