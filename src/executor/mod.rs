@@ -15,7 +15,7 @@ use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, Refus
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
 use crate::store::{
-    CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, Seen, Standing, Store, StoreError, StoredStep, Wanted,
+    CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, SeenAtEnd, Standing, Store, StoreError, StoredStep, Wanted,
 };
 use crate::telemetry::Metrics;
 use crate::tools::{AfterCall, Tools};
@@ -182,7 +182,7 @@ impl Executor {
             // The end of the last call tells where the turn goes on.
             let wanted = (place + 1 == asked_for).then(|| self.wanted(&turn.law.profile, false));
             match self.tools.run(turn.lease, &turn.law.profile, &call, seen, wanted).instrument(turn.span()).await? {
-                AfterCall::Ended(Seen { catalogue, standing }) => {
+                AfterCall::Ended(SeenAtEnd { catalogue, standing }) => {
                     turn.law.made(&call);
                     (turn.seen, turn.standing) = (catalogue, standing.map(|standing| *standing));
                 }

@@ -34,7 +34,7 @@ pub use neighbours::{Hint, Neighbours};
 pub use queue::accepting::{Accepted, NewMessage};
 pub use queue::answers::Question;
 pub use queue::approvals::{DecideError, NewApproval};
-pub use queue::calls::{Along, Seen};
+pub use queue::calls::{Along, SeenAtEnd};
 pub use queue::crashes::Crash;
 pub use queue::due_tasks::Fired;
 pub use queue::mcp::{MCP_WAITING, McpCall, McpTurn};

@@ -16,7 +16,7 @@ use crate::domain::{
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
 use crate::store::{
-    Along, CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewApproval, OpenCall, Seen, StoreError, Wanted,
+    Along, CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewApproval, OpenCall, SeenAtEnd, StoreError, Wanted,
 };
 
 /// The end of a call's run.
@@ -24,7 +24,7 @@ use crate::store::{
 pub enum AfterCall {
     /// It has its outcome; the turn goes on. With what the statement has read that recorded the
     /// outcome.
-    Ended(Seen),
+    Ended(SeenAtEnd),
     /// It has its outcome, and the process restarts before the turn goes on.
     Restart,
     /// A person has to decide; the turn waits, and this server holds it no longer.
@@ -310,12 +310,12 @@ impl Tools {
         };
         let alone = || Along { todos: None, wanted };
         let seen = match prepared.act.execute(doing).await? {
-            Executed::Recorded => Seen::default(),
+            Executed::Recorded => SeenAtEnd::default(),
             Executed::Found(finding) => return Ok(Tried::Found(finding)),
             Executed::Within(mut unit, outcome) => {
                 unit.end_call(lease, end(outcome)).await?;
                 unit.commit().await?;
-                Seen::default()
+                SeenAtEnd::default()
             }
             Executed::Outcome(outcome) => kit.store.end_call_with(lease, end(outcome), alone(), kit.clock.now()).await?,
             Executed::Changing { todos, outcome, refused } => {

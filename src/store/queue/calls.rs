@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::types::Json;
 use sqlx::{PgExecutor, query};
 
-use super::standing::{self, Standing, Wanted};
+use super::standing::{Standing, StandingRow, Wanted};
 use crate::domain::{ApprovalId, ConversationId, Outcome, RefusalCode, Used};
 use crate::facts::{EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
@@ -43,7 +43,7 @@ pub struct Along {
 
 /// The reading of the statement that ended a call; nothing if it took several.
 #[derive(Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct SeenAtEnd {
     /// The catalogue's number.
     pub catalogue: Option<CatalogueVersion>,
     /// The place where the turn stands, if that was wanted.
@@ -67,7 +67,7 @@ struct Ending {
 struct Ended {
     records: Vec<EventRecord>,
     catalogue: CatalogueVersion,
-    standing: Option<standing::Row>,
+    standing: Option<StandingRow>,
 }
 
 impl Ending {
@@ -101,7 +101,7 @@ impl Ending {
         let outcome = &event.outcome;
         let ended = query!(
             r#"SELECT sequence AS "sequence!", approval, kept, first, catalogue_version() AS "catalogue!",
-                   standing($15) AS "standing?: Json<standing::Row>"
+                   standing($15) AS "standing?: Json<StandingRow>"
                FROM end_call_with($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"#,
             event.turn.0,
             fence,
@@ -134,7 +134,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
-    pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<Seen, StoreError> {
+    pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<SeenAtEnd, StoreError> {
         self.end_call_with(lease, end, Along::default(), now).await
     }
 
@@ -149,7 +149,7 @@ impl Store {
         end: CallEnd<'_>,
         Along { todos, wanted }: Along,
         now: DateTime<Utc>,
-    ) -> Result<Seen, StoreError> {
+    ) -> Result<SeenAtEnd, StoreError> {
         let todos = todos.map(TodoChanges::written).unwrap_or_default();
         match self.try_to_end_call(lease, end.clone(), (todos, wanted), now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {
@@ -167,7 +167,7 @@ impl Store {
         end: CallEnd<'_>,
         along: (WrittenChanges, Option<Wanted>),
         now: DateTime<Utc>,
-    ) -> Result<Seen, StoreError> {
+    ) -> Result<SeenAtEnd, StoreError> {
         let (asked, wanted) = (end.verdict() == "ask", along.1);
         let ending = Ending::of(&end, lease, &self.scrubber, along, now);
         if asked {
@@ -175,7 +175,7 @@ impl Store {
             let mut unit = self.begin(now).await?;
             unit.record_end(ending, asked).await?;
             unit.commit().await?;
-            return Ok(Seen::default());
+            return Ok(SeenAtEnd::default());
         }
         let pool = self.pool.clone();
         let (catalogue, standing) = self
@@ -189,7 +189,7 @@ impl Store {
             (Some(row), Some(wanted)) => Some(Box::new(counting_the_call(self.stands(lease, wanted, row)?))),
             _ => None,
         };
-        Ok(Seen { catalogue: Some(catalogue), standing })
+        Ok(SeenAtEnd { catalogue: Some(catalogue), standing })
     }
 }
 

@@ -129,7 +129,7 @@ impl Sums {
 
 /// The answer of the function `standing`.
 #[derive(Debug, Deserialize)]
-pub(in crate::store) struct Row {
+pub(in crate::store) struct StandingRow {
     catalogue: i64,
     steps: i32,
     open: Vec<Open>,
@@ -156,12 +156,12 @@ impl Store {
     /// # Errors
     /// If the database does not answer or holds a value that this version cannot read.
     pub async fn standing(&self, lease: &Lease, wanted: Wanted) -> Result<Standing, StoreError> {
-        let row = query_scalar!(r#"SELECT standing($1) AS "standing!: Json<Row>""#, wanted.of(lease));
+        let row = query_scalar!(r#"SELECT standing($1) AS "standing!: Json<StandingRow>""#, wanted.of(lease));
         self.stands(lease, wanted, row.fetch_one(&self.pool).await?.0)
     }
 
     /// The place where a turn stands, of the database's answer.
-    pub(in crate::store) fn stands(&self, lease: &Lease, wanted: Wanted, row: Row) -> Result<Standing, StoreError> {
+    pub(in crate::store) fn stands(&self, lease: &Lease, wanted: Wanted, row: StandingRow) -> Result<Standing, StoreError> {
         let summary = row.summary.map(|SummaryRow { up_to, content }| {
             // A secret may have been set after somebody wrote its value here.
             Summary { up_to, content: self.clean(&content).into_owned() }
