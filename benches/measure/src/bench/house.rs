@@ -146,7 +146,7 @@ impl House {
         let server = i64::from(self.server().child.id());
         let all: Vec<_> = std::fs::read_dir("/proc").expect("Linux has it").filter_map(Result::ok).filter_map(stat).collect();
         let file = std::fs::read_to_string(self.data.join("postgres/postmaster.pid")).expect("Postgres runs there");
-        let postmaster = file.lines().next().and_then(|pid| pid.trim().parse().ok()).unwrap_or(0);
+        let postmaster: i64 = file.lines().next().and_then(|pid| pid.trim().parse().ok()).unwrap_or(0);
         let own = all.iter().filter(|one| one.pid == server).map(|one| one.own).sum();
         // Processes of Postgres that are over stand with their parent.
         let postgres = all.iter().filter(|one| one.pid == postmaster).map(|one| one.own + one.ended);

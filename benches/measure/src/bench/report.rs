@@ -50,7 +50,11 @@ impl Report {
     pub fn goal(&mut self, what: &str, figure: &str, share: f64, goal: &str, floor: &str) {
         let met = share <= 1.0;
         self.say(if met { "met" } else { "missed" }, what);
-        let met = if met { "met".to_owned() } else { format!("**missed**: {} the goal", ratio(share)) };
+        let met = match share {
+            _ if met => "met".to_owned(),
+            f64::INFINITY => "**missed**".to_owned(),
+            share => format!("**missed**: {} the goal", ratio(share)),
+        };
         self.row("goals", &[what, figure, goal, &met, floor]);
     }
 

@@ -14,7 +14,7 @@ const MISSED: i64 = 20;
 
 pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
     house.restart();
-    let count = if settings.quick { 20 } else { SOCKETS.min(files() * OF_FILES.0 / OF_FILES.1) };
+    let count = if settings.quick { 20 } else { SOCKETS.min(files() / OF_FILES.1 * OF_FILES.0) };
     let mut client = house.client();
     for _ in 0..settings.times(10) {
         client.turn(client.main, "simple");
@@ -60,7 +60,7 @@ fn files() -> usize {
         let raised = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
         libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) == 0
     };
-    usize::try_from(if raised { limit.rlim_max } else { limit.rlim_cur }).unwrap_or(usize::MAX / OF_FILES.0)
+    usize::try_from(if raised { limit.rlim_max } else { limit.rlim_cur }).unwrap_or(usize::MAX)
 }
 
 fn sockets(house: &House, count: usize) -> Vec<Client> {
