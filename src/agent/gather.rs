@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::Agent;
 use super::pictures::Pictures;
 use crate::domain::todo::told_of;
-use crate::domain::{CallsPerStep, DueTasks, Exchange, History, TasksShown};
+use crate::domain::{CallsPerStep, DueTasks, Exchange, History};
 use crate::executor::RunningTurn;
 use crate::store::{Standing, StoreError, Summaries};
 use crate::tools::Offered;
@@ -44,12 +44,9 @@ impl Agent {
         let standing = self.executor.standing(turn).await?;
         // The number was read with all else: what is offered is not older.
         let catalogue = self.store.catalogue(Some(standing.catalogue)).await?;
-        let Standing { history, summaries, due, acted, .. } = standing;
+        let Standing { history, summaries, due, todos, acted, .. } = standing;
         let offered = self.tools.offered(&turn.law.profile, &catalogue);
-        let todos = match turn.law.profile.tasks {
-            TasksShown::DueSoon => None,
-            TasksShown::Todos => Some(told_of(&self.store.todos_shown(turn.lease.conversation).await?, now)),
-        };
+        let todos = todos.map(|todos| told_of(&todos, now));
         let (history, acted) = (shown(turn, history), acted && turn.law.profile.calls == CallsPerStep::ExactlyOne);
         Ok(Gathered { now, history, summaries, offered, due, todos, acted, pictures: Pictures::default() })
     }

@@ -11,10 +11,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, RefusalCode, TurnLimits};
+use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, RefusalCode, TasksShown, TurnLimits};
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
-use crate::store::{CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, Standing, Store, StoreError, StoredStep, Wanted};
+use crate::store::{
+    CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, SeenAtEnd, Standing, Store, StoreError, StoredStep, Wanted,
+};
 use crate::telemetry::Metrics;
 use crate::tools::{AfterCall, Tools};
 
@@ -46,7 +48,8 @@ pub struct RunningTurn<'a> {
     open: Vec<OpenCall>,
     /// The number of calls of the last step that have their outcome.
     made: usize,
-    /// The place where it stood when it was taken up, as long as nothing happened since.
+    /// The place where it stood when it was taken up, or when its last call ended, as long as nothing
+    /// happened since.
     standing: Option<Standing>,
     /// The catalogue's number, as the last statement of the turn has just given it back: for the one
     /// call that comes next.
@@ -147,7 +150,8 @@ impl Executor {
     /// How much a step of this profile reads.
     fn wanted(&self, profile: &Profile, begins: bool) -> Wanted {
         let now = self.clock.now();
-        Wanted { history: law::shown_to(profile, self.limits).0, due: (now + DUE_SOON, TASKS_TOLD), begins, now }
+        let todos = profile.tasks == TasksShown::Todos;
+        Wanted { history: law::shown_to(profile, self.limits).0, due: (now + DUE_SOON, TASKS_TOLD), todos, begins, now }
     }
 
     /// Carries out the open calls of a turn. `None` if all have their outcome, and the turn goes
@@ -175,10 +179,12 @@ impl Executor {
                 // A model may have thought about it for long.
                 seen = None;
             }
-            match self.tools.run(turn.lease, &turn.law.profile, &call, seen).instrument(turn.span()).await? {
-                AfterCall::Ended(seen) => {
+            // The end of the last call tells where the turn goes on.
+            let wanted = (place + 1 == asked_for).then(|| self.wanted(&turn.law.profile, false));
+            match self.tools.run(turn.lease, &turn.law.profile, &call, seen, wanted).instrument(turn.span()).await? {
+                AfterCall::Ended(SeenAtEnd { catalogue, standing }) => {
                     turn.law.made(&call);
-                    turn.seen = seen;
+                    (turn.seen, turn.standing) = (catalogue, standing.map(|standing| *standing));
                 }
                 AfterCall::Restart => return Ok(Some(Worked::Paused)),
                 AfterCall::Waiting => return Ok(Some(Worked::Waiting)),

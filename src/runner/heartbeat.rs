@@ -32,20 +32,23 @@ impl Heartbeat {
     /// Beats until `shutdown`. Several missed ticks, for example of a suspended machine, are one
     /// tick.
     pub async fn run(self, shutdown: CancellationToken) {
+        let mut next = DateTime::<Utc>::MIN_UTC;
         loop {
-            let next = match self.beat().await {
-                Ok(next) => next,
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for wake-ups");
-                    self.clock.now() + RETRY_AFTER
-                }
-            };
             tokio::select! {
                 () = shutdown.cancelled() => return,
-                () = self.store.signals().tasks().notified() => {}
-                () = self.clock.sleep_until(next) => {}
+                // The event says when it is due, so the database is not asked.
+                at = self.store.signals().alarm().rung() => next = next.min(at),
+                () = self.clock.sleep_until(next) => next = self.next_beat().await,
             }
         }
+    }
+
+    /// Beats; returns the time of the next beat, however this one went.
+    async fn next_beat(&self) -> DateTime<Utc> {
+        self.beat().await.unwrap_or_else(|error| {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the heartbeat could not look for wake-ups");
+            self.clock.now() + RETRY_AFTER
+        })
     }
 
     /// Settles everything due; returns the time of the next beat.

@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use super::Runner;
 use crate::domain::{Exchange, HistoryEntry};
 use crate::executor::Worked;
-use crate::store::{Lease, StoreError, Wanted};
+use crate::store::{Lease, StoreError};
 
 impl Runner {
     /// Carries out the order that is this turn.
@@ -16,7 +16,7 @@ impl Runner {
             if let Some(worked) = self.executor.calls(&mut turn, shutdown).await? {
                 return Ok(worked);
             }
-            let standing = self.store.standing(lease, Wanted::turn_alone(self.clock.now())).await?;
+            let standing = self.executor.standing(&mut turn).await?;
             let words = standing.history.exchanges.last().map(what_came_of).unwrap_or_default();
             self.executor.close(lease, turn.steps + 1, "command", &words).await
         };

@@ -34,6 +34,7 @@ pub use neighbours::{Hint, Neighbours};
 pub use queue::accepting::{Accepted, NewMessage};
 pub use queue::answers::Question;
 pub use queue::approvals::{DecideError, NewApproval};
+pub use queue::calls::{Along, SeenAtEnd};
 pub use queue::crashes::Crash;
 pub use queue::due_tasks::Fired;
 pub use queue::mcp::{MCP_WAITING, McpCall, McpTurn};
@@ -60,7 +61,9 @@ pub use things::operations::{Earlier, NewOperation};
 pub use things::reviews::{NewReview, RequestCost};
 pub use things::secrets::SealedSecret;
 pub use things::summaries::{NewSummary, Summaries, Summary};
-pub use things::tasks::{NewTask, TaskChange};
+pub use things::tasks::{SeenTask, TasksFound};
+pub use things::todo_changes::TodoChanges;
+pub use things::todos::KeptTodos;
 pub use transition::CatalogueVersion;
 pub use undo::UndoError;
 pub use unit::{CallEnd, Judgement, Unit};
@@ -99,6 +102,9 @@ pub enum StoreError {
     /// Another change of the capability came in the very moment a version of it was installed.
     #[error("the capability {0} was changed by somebody else just now; this is tried again")]
     Changed(String),
+    /// Somebody else changed to-dos that a call had read; nothing of the call was written.
+    #[error("the to-dos were changed by somebody else just now; this is tried again")]
+    TodosChanged,
     /// The state does not take this input; nothing was written.
     #[error(transparent)]
     Transition(#[from] crate::domain::InvalidTransition),
@@ -140,7 +146,7 @@ impl Lasting for StoreError {
         match self {
             Self::Database(source) => source.lasts(),
             Self::AgentLogin(source) => source.lasts(),
-            Self::LostLease | Self::Changed(_) | Self::Quota(_) => false,
+            Self::LostLease | Self::Changed(_) | Self::TodosChanged | Self::Quota(_) => false,
             _ => true,
         }
     }
@@ -151,6 +157,7 @@ impl From<sqlx::Error> for StoreError {
         // The recording functions raise these codes, see the migrations.
         match error.as_database_error().and_then(|error| error.code()).as_deref() {
             Some("L3001" | "L3002" | "L3004") => Self::LostLease,
+            Some("L3009") => Self::TodosChanged,
             Some("L3008") => Self::Quota(crate::domain::todo::QuotaReached::Messages),
             Some("53100") => Self::Full(
                 "no space left on the device of the database; make room there, or give it more. Nothing that was said before is lost"

@@ -1,13 +1,14 @@
 //! Tells the rest of the process of commits, here or by another server. A missed signal loses
 //! nothing: every listener reads the database as well.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use chrono::{DateTime, Utc};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
 
 use super::neighbours::{Hint, Outbox};
-use crate::facts::{Event, EventRecord};
+use crate::facts::{Event, EventRecord, TaskChanged};
 use crate::telemetry::Metrics;
 use crate::wire::ServerFrame;
 
@@ -21,11 +22,44 @@ pub struct Signals {
     elsewhere: broadcast::Sender<Option<Hint>>,
     deltas: broadcast::Sender<ServerFrame>,
     queue: Arc<Notify>,
-    tasks: Arc<Notify>,
+    alarm: Arc<Alarm>,
     outbox: Arc<Outbox>,
     /// Counts the changes of who may come in.
     users: watch::Sender<u64>,
     metrics: Metrics,
+}
+
+/// Says that something may be due earlier than the heartbeat knows.
+#[derive(Default)]
+pub struct Alarm {
+    /// The earliest time that was said since the heartbeat heard of one.
+    at: Mutex<Option<DateTime<Utc>>>,
+    said: Notify,
+}
+
+impl Alarm {
+    /// Something is due then.
+    fn set(&self, due: DateTime<Utc>) {
+        let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        *at = Some(at.map_or(due, |earlier| earlier.min(due)));
+        self.said.notify_one();
+    }
+
+    /// Something may be due at any time.
+    fn ring(&self) {
+        self.set(DateTime::<Utc>::MIN_UTC);
+    }
+
+    /// The earliest time at which something may be due, as soon as one was said. One is kept while
+    /// nobody waits.
+    pub async fn rung(&self) -> DateTime<Utc> {
+        loop {
+            self.said.notified().await;
+            if let Some(at) = self.at.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                return at;
+            }
+        }
+    }
 }
 
 /// Hears of the commits of other servers.
@@ -50,7 +84,7 @@ impl Signals {
             elsewhere: broadcast::channel(BACKLOG).0,
             deltas: broadcast::channel(BACKLOG).0,
             queue: Arc::default(),
-            tasks: Arc::default(),
+            alarm: Arc::default(),
             outbox: Arc::default(),
             users: watch::Sender::new(0),
             metrics: Metrics::default(),
@@ -104,7 +138,7 @@ impl Signals {
     /// heartbeat looks again.
     pub(super) fn users_changed(&self) {
         self.outbox.say_missed();
-        self.tasks.notify_one();
+        self.alarm.ring();
         self.users.send_modify(|changes| *changes += 1);
     }
 
@@ -113,10 +147,9 @@ impl Signals {
         &self.queue
     }
 
-    /// Wakes the heartbeat if a due date, or the end of an approval, may have changed. A signal is
-    /// kept while nobody waits.
-    pub fn tasks(&self) -> &Notify {
-        &self.tasks
+    /// Wakes the heartbeat if something may be due earlier than it knows.
+    pub fn alarm(&self) -> &Alarm {
+        &self.alarm
     }
 
     pub(super) fn announce(&self, record: EventRecord) {
@@ -132,6 +165,9 @@ impl Signals {
             }
             if wakes || !matches!(record.event, Event::TurnEnded(_)) {
                 self.wake(record.event.kind());
+            }
+            if let Some(at) = due_by(&record.event) {
+                self.alarm.set(at);
             }
             self.outbox.tell(&record);
             // If nobody listens, that is fine: the event is in the database.
@@ -171,6 +207,10 @@ impl Signals {
     /// Another server committed an event.
     pub(super) fn hear(&self, hint: Hint) {
         self.wake(&hint.kind);
+        // A hint does not say when.
+        if matches!(hint.kind.as_str(), "task_changed" | "approval_requested" | "timer_changed") {
+            self.alarm.ring();
+        }
         let _ = self.elsewhere.send(Some(hint));
     }
 
@@ -178,7 +218,7 @@ impl Signals {
     pub(super) fn missed(&self) {
         self.users.send_modify(|changes| *changes += 1);
         self.queue.notify_one();
-        self.tasks.notify_one();
+        self.alarm.ring();
         let _ = self.elsewhere.send(None);
     }
 
@@ -192,8 +232,20 @@ impl Signals {
             // A runner that looked for turns while one was being steered skipped its locked row:
             // wake it again.
             "turn_queued" | "turn_resumed" | "turn_ended" | "turn_steered" => self.queue.notify_one(),
-            "task_changed" | "approval_requested" | "timer_changed" => self.tasks.notify_one(),
             _ => {}
         }
+    }
+}
+
+/// The time at which something is due by an event. Something that is due no more wakes nobody: the
+/// heartbeat finds nothing then.
+fn due_by(event: &Event) -> Option<DateTime<Utc>> {
+    match event {
+        Event::TaskChanged(TaskChanged { task, deleted: false }) if task.status.is_active() => {
+            [task.due_at, task.remind_at].into_iter().flatten().min()
+        }
+        Event::ApprovalRequested(asked) => Some(asked.expires_at),
+        Event::TimerChanged(changed) => changed.timer.ends_at,
+        _ => None,
     }
 }

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use sqlx::{PgExecutor, PgTransaction, query, query_as, query_scalar};
+use sqlx::{PgExecutor, PgTransaction, query_as, query_scalar};
 
 use super::lease::LockedTurn;
-use super::transition::{Done, Doubt, EventRow, records, to_its_end};
-use super::{CatalogueVersion, Lease, Signals, Store, StoreError, word};
-use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
+use super::transition::{Doubt, EventRow, records, to_its_end};
+use super::{Lease, Signals, Store, StoreError, word};
+use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
@@ -85,59 +85,6 @@ impl CallEnd<'_> {
         let (name, verdict) = (self.tool.to_owned(), Some(self.verdict().to_owned()));
         ToolCallEnded { turn: lease.turn, call: self.call(), name, outcome, verdict, approval, kept }
     }
-
-    /// The same for a statement that outlives its caller.
-    fn ending(&self, lease: &Lease, scrubber: &Scrubber, now: DateTime<Utc>) -> Ending {
-        let clean = |text: &String| super::clean(scrubber, text).into_owned();
-        let Outcome { ok, result, logs, refusal, account } = &self.outcome;
-        let (logs, account) = (logs.iter().map(clean).collect(), account.clone());
-        let outcome = Outcome { ok: *ok, result: clean(result), logs, refusal: *refusal, account };
-        Ending {
-            conversation: lease.conversation,
-            fence: lease.fence,
-            proposal_sha256: *self.proposal_sha256(),
-            now,
-            event: self.recorded(lease, outcome.bounded(), None, None),
-        }
-    }
-}
-
-/// The end of a tool call, on its way into the database.
-struct Ending {
-    conversation: ConversationId,
-    fence: i64,
-    proposal_sha256: [u8; 32],
-    now: DateTime<Utc>,
-    /// The event, but for what only the database knows.
-    event: ToolCallEnded,
-}
-
-impl Ending {
-    /// Records it: outcome, message, audit entry, event. Gives the catalogue's number as well.
-    async fn record(self, database: impl PgExecutor<'_>) -> Result<(EventRecord, CatalogueVersion), StoreError> {
-        let Self { conversation, fence, proposal_sha256, now, event } = self;
-        let outcome = &event.outcome;
-        let ended = query!(
-            r#"SELECT sequence AS "sequence!", approval, kept, catalogue_version() AS "catalogue!"
-               FROM end_call($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"#,
-            event.turn.0,
-            fence,
-            event.call.0,
-            outcome.ok,
-            outcome.result,
-            json!(outcome.logs),
-            &proposal_sha256[..],
-            event.verdict,
-            now,
-            outcome.refusal.map(RefusalCode::as_str),
-            (!outcome.account.is_empty()).then(|| json!(outcome.account))
-        )
-        .fetch_one(database)
-        .await?;
-        let event = ToolCallEnded { approval: ended.approval.map(ApprovalId), kept: ended.kept, ..event };
-        let record = EventRecord { conversation, sequence: ended.sequence, at: now, event: event.into() };
-        Ok((record, CatalogueVersion(ended.catalogue)))
-    }
 }
 
 /// How many rows that a call lost are kept; `None` when there are none.
@@ -154,58 +101,6 @@ impl Store {
         let (signals, scrubber) = (self.signals.clone(), self.scrubber.clone());
         Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, records: Vec::new() })
     }
-
-    /// Records the end of a tool call that has no effect beside it. Gives the catalogue's number if
-    /// that took one statement.
-    ///
-    /// # Errors
-    /// [`StoreError::LostLease`], or if the database does not answer.
-    pub async fn end_call(
-        &self,
-        lease: &Lease,
-        end: CallEnd<'_>,
-        now: DateTime<Utc>,
-    ) -> Result<Option<CatalogueVersion>, StoreError> {
-        match self.try_to_end_call(lease, end.clone(), now).await {
-            Err(StoreError::Database(error)) if is_of_the_value(&error) => {
-                tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; a short failure is recorded instead");
-                let outcome = Outcome::failed(NOT_RECORDABLE);
-                self.try_to_end_call(lease, CallEnd { outcome, ..end }, now).await
-            }
-            ended => ended,
-        }
-    }
-
-    async fn try_to_end_call(
-        &self,
-        lease: &Lease,
-        end: CallEnd<'_>,
-        now: DateTime<Utc>,
-    ) -> Result<Option<CatalogueVersion>, StoreError> {
-        if end.verdict() == "ask" {
-            // A test stops the process between the use of an approval and the commit.
-            let mut unit = self.begin(now).await?;
-            unit.end_call(lease, end).await?;
-            unit.commit().await?;
-            return Ok(None);
-        }
-        let (pool, ending) = (self.pool.clone(), end.ending(lease, &self.scrubber, now));
-        self.transition(async move {
-            let (record, catalogue) = ending.record(&pool).await?;
-            failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
-            Ok(Done::new(Some(catalogue), vec![record]))
-        })
-        .await
-    }
-}
-
-const NOT_RECORDABLE: &str = "What came of this call cannot be recorded, so it counts as failed. Elsewhere it may have done something: look \
-    before you do it again, and ask for less, or for plain text.";
-
-/// True if another value would have done: Postgres raised a data exception, or met a limit of what
-/// a value may be.
-fn is_of_the_value(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code.starts_with("22") || code.starts_with("54"))
 }
 
 impl Unit {
@@ -265,22 +160,6 @@ impl Unit {
         .await?
         .ok_or(StoreError::LostLease)?;
         Ok(LockedTurn { conversation: lease.conversation, turn: lease.turn, state: word(&state)? })
-    }
-
-    /// Records the end of a tool call: outcome, message, audit entry, event.
-    ///
-    /// # Errors
-    /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome
-    /// already.
-    pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
-        let asked = end.verdict() == "ask";
-        // The number is of no use: what this transaction changes is counted at its commit.
-        let (record, _before) = end.ending(lease, &self.scrubber, self.now).record(&mut *self.tx).await?;
-        if asked {
-            failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
-        }
-        self.records.push(record);
-        Ok(())
     }
 
     /// Takes everything back. A runner that polls meanwhile skips the turn that was locked here:

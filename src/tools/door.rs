@@ -15,14 +15,16 @@ use crate::domain::{
 };
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
-use crate::store::{CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewApproval, OpenCall, StoreError};
+use crate::store::{
+    Along, CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewApproval, OpenCall, SeenAtEnd, StoreError, Wanted,
+};
 
 /// The end of a call's run.
 #[derive(Debug, PartialEq)]
 pub enum AfterCall {
-    /// It has its outcome; the turn goes on. With the catalogue's number, if the statement that
-    /// recorded the outcome gave it.
-    Ended(Option<CatalogueVersion>),
+    /// It has its outcome; the turn goes on. With what the statement has read that recorded the
+    /// outcome.
+    Ended(SeenAtEnd),
     /// It has its outcome, and the process restarts before the turn goes on.
     Restart,
     /// A person has to decide; the turn waits, and this server holds it no longer.
@@ -34,7 +36,12 @@ enum Tried {
     Ran(AfterCall),
     /// The call would do more than it was allowed to, so nothing of it was kept.
     Found(Finding),
+    /// Somebody else changed in this moment what it was decided by, so nothing of it was kept.
+    Overtaken,
 }
+
+/// A call is decided so often, as long as others change what it is decided by.
+const TRIES: usize = 5;
 
 /// The law's refusal in the words that the profile's person hears. A person's own no is none.
 fn in_words_of(profile: &Profile, refusal: Refusal) -> Refusal {
@@ -76,7 +83,8 @@ impl Tools {
     }
 
     /// Runs one call to its outcome, or lets its turn wait for a person. `seen` is the number of the
-    /// catalogue if a statement has read it in this moment.
+    /// catalogue if a statement has read it in this moment; `wanted`, what its end is to tell of the
+    /// turn.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more, or an error if the database does
@@ -87,11 +95,12 @@ impl Tools {
         profile: &Profile,
         open: &OpenCall,
         seen: Option<CatalogueVersion>,
+        wanted: Option<Wanted>,
     ) -> Result<AfterCall, StoreError> {
         let tool = &open.request.name;
         let span = tracing::info_span!("call", call = %open.call, tool);
         let begun = Instant::now();
-        let ran = self.run_judged(lease, profile, open, seen).instrument(span).await?;
+        let ran = self.run_judged(lease, profile, open, seen, wanted).instrument(span).await?;
         if ran != AfterCall::Waiting {
             self.registry.kit.metrics.tool(self.registry.counted_as(tool), begun.elapsed());
         }
@@ -106,15 +115,18 @@ impl Tools {
         profile: &Profile,
         open: &OpenCall,
         mut seen: Option<CatalogueVersion>,
+        wanted: Option<Wanted>,
     ) -> Result<AfterCall, StoreError> {
-        let store = &self.registry.kit.store;
+        let (store, mut tries) = (&self.registry.kit.store, 0);
         // A turn that waited begins with the effects that the person was shown.
         let shown = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
         let mut finding = shown.and_then(|approval| approval.shown.finding).unwrap_or_default();
         loop {
             let catalogue = store.catalogue(seen.take()).await?;
-            match self.try_once(lease, profile, open, &finding, &catalogue).await? {
+            match self.try_once(lease, profile, open, &finding, &catalogue, wanted).await? {
                 Tried::Ran(ran) => return Ok(ran),
+                Tried::Overtaken if tries == TRIES => return Err(StoreError::TodosChanged),
+                Tried::Overtaken => tries += 1,
                 Tried::Found(more) => {
                     let before = finding.effects.clone();
                     finding.unite(more);
@@ -135,6 +147,7 @@ impl Tools {
         open: &OpenCall,
         finding: &Finding,
         catalogue: &Catalogue,
+        wanted: Option<Wanted>,
     ) -> Result<Tried, StoreError> {
         let mut policy = catalogue.policy(&lease.profile)?;
         let tools = profile.tools_of(lease.origin);
@@ -149,7 +162,7 @@ impl Tools {
         let prepared = match prepared {
             // A call that cannot be carried out is refused before the law: nobody has to decide
             // about it.
-            Err(refusal) => return self.refuse(lease, &proposal, &refusal).await,
+            Err(refusal) => return self.refuse(lease, &proposal, &refusal, wanted).await,
             Ok(prepared) => prepared,
         };
         if prepared.effects.iter().any(|effect| matches!(effect, Effect::External | Effect::Install | Effect::Grant)) {
@@ -165,7 +178,7 @@ impl Tools {
         let (mode, governor, rules) = (policy.mode, policy.governor, policy.rules);
         let policy = Arc::new(Policy { mode, governor, rules, tools });
         match self.judge(&policy, &proposal, finding).await? {
-            Verdict::Deny(refusal) => self.refuse(lease, &proposal, &in_words_of(profile, refusal)).await,
+            Verdict::Deny(refusal) => self.refuse(lease, &proposal, &in_words_of(profile, refusal), wanted).await,
             Verdict::Ask(why) => self.ask(lease, profile, OpenQuestion { proposal, prepared, finding, why }).await,
             Verdict::Allow(permit) => {
                 let doing = Doing {
@@ -177,7 +190,7 @@ impl Tools {
                     promised: finding.kept,
                     now: self.registry.kit.clock.now(),
                 };
-                self.execute(prepared, doing).await
+                self.execute(prepared, doing, wanted).await
             }
         }
     }
@@ -240,18 +253,24 @@ impl Tools {
         let (name, arguments) = (&open.request.name, &open.request.arguments);
         let arguments = arguments::parse(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
         let proposal = Proposal { call: open.call, tool: name.clone(), arguments, effects: BTreeSet::new(), version: None };
-        self.refuse(lease, &proposal, why).await.map(|_ended| ())
+        self.refuse(lease, &proposal, why, None).await.map(|_ended| ())
     }
 
     /// Records that a proposal was not carried out, and why.
-    async fn refuse(&self, lease: &Lease, proposal: &Proposal, why: &Refusal) -> Result<Tried, StoreError> {
+    async fn refuse(
+        &self,
+        lease: &Lease,
+        proposal: &Proposal,
+        why: &Refusal,
+        wanted: Option<Wanted>,
+    ) -> Result<Tried, StoreError> {
         let (kit, call, sha256) = (&self.registry.kit, proposal.call, proposal.sha256());
         let outcome = Outcome::refused(why);
         // An earlier run of the call may have begun something that it cannot do now.
         let outcome = if lease.fence > 1 { kit.with_uncertain(call, outcome).await? } else { outcome };
         let judged = Judgement::Refused { call, proposal_sha256: &sha256 };
         let end = CallEnd { judged, tool: &proposal.tool, outcome };
-        let seen = kit.store.end_call(lease, end, kit.clock.now()).await?;
+        let seen = kit.store.end_call_with(lease, end, Along { todos: None, wanted }, kit.clock.now()).await?;
         Ok(Tried::Ran(AfterCall::Ended(seen)))
     }
 
@@ -281,7 +300,7 @@ impl Tools {
     }
 
     /// Carries a call out, and records its outcome.
-    async fn execute(&self, prepared: Prepared, doing: Doing<'_>) -> Result<Tried, StoreError> {
+    async fn execute(&self, prepared: Prepared, doing: Doing<'_>, wanted: Option<Wanted>) -> Result<Tried, StoreError> {
         let kit = &self.registry.kit;
         let Doing { lease, permit, proposal, .. } = doing;
         let (begun, version) = (Instant::now(), proposal.version.filter(|_| proposal.effects.contains(&Effect::Call)));
@@ -289,15 +308,28 @@ impl Tools {
             let account = CallAccount { version, ..outcome.account }.took(begun.elapsed());
             CallEnd { judged: Judgement::Permitted(permit), tool: &proposal.tool, outcome: Outcome { account, ..outcome } }
         };
+        let alone = || Along { todos: None, wanted };
         let seen = match prepared.act.execute(doing).await? {
-            Executed::Recorded => None,
+            Executed::Recorded => SeenAtEnd::default(),
             Executed::Found(finding) => return Ok(Tried::Found(finding)),
             Executed::Within(mut unit, outcome) => {
                 unit.end_call(lease, end(outcome)).await?;
                 unit.commit().await?;
-                None
+                SeenAtEnd::default()
             }
-            Executed::Outcome(outcome) => kit.store.end_call(lease, end(outcome), kit.clock.now()).await?,
+            Executed::Outcome(outcome) => kit.store.end_call_with(lease, end(outcome), alone(), kit.clock.now()).await?,
+            Executed::Changing { todos, outcome, refused } => {
+                let now = todos.now();
+                let ended = kit.store.end_call_with(lease, end(outcome), Along { todos: Some(todos), wanted }, now).await;
+                match (ended, refused) {
+                    (Err(StoreError::TodosChanged), _) => return Ok(Tried::Overtaken),
+                    (Err(StoreError::Database(error)), Some(refused)) => {
+                        tracing::warn!(%error, "changes of to-dos failed");
+                        kit.store.end_call_with(lease, end(refused), alone(), kit.clock.now()).await?
+                    }
+                    (ended, _) => ended?,
+                }
+            }
             Executed::Restart(outcome) => {
                 kit.store.end_call(lease, end(outcome), kit.clock.now()).await?;
                 failpoint::hit(Point::MidRestart).map_err(StoreError::broken)?;

@@ -15,7 +15,7 @@ use super::arguments;
 use super::kit::Kit;
 use crate::domain::{CapabilityVersion, Effect, Finding, Outcome, Refusal, ShownCapability, ToolSpec, Toolset};
 use crate::governor::{Permit, Policy, Proposal};
-use crate::store::{Catalogue, Lease, StoreError, Unit};
+use crate::store::{Catalogue, Lease, StoreError, TodoChanges, Unit};
 
 /// Something that a model may call.
 pub trait Tool: Send + Sync {
@@ -198,6 +198,17 @@ impl<'a> Doing<'a> {
 pub enum Executed {
     /// An outcome that is not recorded yet.
     Outcome(Outcome),
+    /// The same, with changes of the person's to-dos that are not written yet: both are one
+    /// statement.
+    Changing {
+        /// The changes.
+        todos: TodoChanges,
+        /// The outcome.
+        outcome: Outcome,
+        /// The outcome if the database refuses the changes; if there is none, the call may be run
+        /// again.
+        refused: Option<Outcome>,
+    },
     /// The same, with the transaction that holds the effect: both commit together.
     Within(Unit, Outcome),
     /// The outcome is recorded already, together with the effect.

@@ -71,6 +71,18 @@ async fn tool_calls_of_one_step_are_counted_one_by_one_and_failed_ones_count() {
 }
 
 #[tokio::test]
+async fn a_call_counts_for_the_day_in_the_step_right_behind_it() {
+    let app = TestApp::start().await;
+    limit(&app, Budget::default(), Budget { tool_calls: Some(2), ..Budget::default() }).await;
+    let list = || call("manage_tasks", json!({"action": "list"}));
+    app.script([list(), list()]);
+    let frames = app.connect().await.ask("list").await;
+    let told = last_words(&frames);
+    assert!(told.contains("have made 2 tool calls; the limit is 2."), "{told}");
+    assert_eq!(app.script.requests().len(), 2);
+}
+
+#[tokio::test]
 async fn a_profiles_own_limit_of_steps_stands_in_place_of_the_settings() {
     let app = TestApp::with(&[("MAX_TOOL_ITERATIONS", "2")]).await;
     limit(&app, Budget { steps: Some(3), ..Budget::default() }, Budget::default()).await;

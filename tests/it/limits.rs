@@ -1,12 +1,11 @@
 //! Limits that end or hold back work that nobody watches: the time of a turn, the turns that tasks
 //! begin, their part of the day.
 
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use level3::domain::{Budget, Budgets, ConversationId, Mode, TaskBudget, ToolCallId};
-use level3::store::NewTask;
+use chrono::{SecondsFormat, TimeDelta};
+use level3::domain::{Budget, Budgets, ConversationId, Mode, TaskBudget};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Peer, Reply, TestApp, call, in_time, kinds, of_type, permit, text};
+use crate::support::{Client, Peer, Reply, TestApp, call, in_time, kinds, make_tasks, of_type, text};
 
 async fn limit(app: &TestApp, budgets: Budgets) {
     app.store().set_profile_policy("builder", Mode::Auto, false, &budgets, app.now()).await.unwrap();
@@ -98,13 +97,6 @@ async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
     app.check_replay().await;
 }
 
-async fn make_task(app: &TestApp, conversation: ConversationId, due_at: DateTime<Utc>) {
-    let mut unit = app.store().begin(app.now()).await.unwrap();
-    let task = NewTask { title: "Look".into(), details: String::new(), due_at: Some(due_at), model: None };
-    unit.create_task(&permit(ToolCallId(1)), conversation, task).await.unwrap();
-    unit.commit().await.unwrap();
-}
-
 const TURNS: &str = "SELECT count(*) FROM turns WHERE origin = 'task'";
 const TOLD: &str = "SELECT count(*) FROM events WHERE kind = 'tasks_held'";
 
@@ -116,7 +108,7 @@ async fn tasks_beyond_the_limit_of_an_hour_wait_and_the_person_is_told_once() {
     let mut conversations = Vec::new();
     for seconds in [63, 62, 61, 60] {
         let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
-        make_task(&app, conversation, app.now() + TimeDelta::seconds(seconds)).await;
+        make_tasks(&app, conversation, [app.now() + TimeDelta::seconds(seconds)]).await;
         conversations.push(conversation);
     }
     app.script([text("one"), text("two")]);
@@ -133,7 +125,7 @@ async fn tasks_beyond_the_limit_of_an_hour_wait_and_the_person_is_told_once() {
     app.run_until_idle().await;
     for minutes in [10, 20] {
         app.advance(minutes * 60);
-        make_task(&app, conversations[0], app.now() - TimeDelta::seconds(1)).await;
+        make_tasks(&app, conversations[0], [app.now() - TimeDelta::seconds(1)]).await;
         app.run_until_idle().await;
     }
     assert_eq!((app.count(TURNS).await, app.count(TOLD).await), (2, 2), "one line in each conversation, and no turn more");
@@ -185,7 +177,7 @@ async fn turns_of_tasks_leave_half_of_the_day_to_the_person() {
     let mut client = app.connect().await;
     client.follow().await;
     let conversation = ConversationId(client.hello["conversation"].as_i64().unwrap());
-    make_task(&app, conversation, app.now() + TimeDelta::seconds(60)).await;
+    make_tasks(&app, conversation, [app.now() + TimeDelta::seconds(60)]).await;
     app.script([costs(60, call("execute_sql", json!({"query": "SELECT 1"})))]);
     app.advance(60);
     let frames = client.turn().await;

@@ -156,7 +156,7 @@ impl House {
     async fn ran(&self, profile: &Profile, calls: &[(&str, Value)]) -> Vec<(Option<String>, String)> {
         let (lease, open) = self.asked(calls).await;
         for call in &open {
-            let ran = self.tools.run(&lease, profile, call, None).await.unwrap();
+            let ran = self.tools.run(&lease, profile, call, None, None).await.unwrap();
             assert!(matches!(ran, AfterCall::Ended(_)), "{ran:?}");
         }
         let mut behind = self.app.behind().await;

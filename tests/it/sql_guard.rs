@@ -303,7 +303,7 @@ async fn what_runs_at_the_commit_sees_no_token_and_belongs_to_the_same_transacti
     .await;
     assert!(results.iter().all(|(ok, _)| *ok), "{results:?}");
     assert!(
-        app.count("SELECT count(*) FROM agent.loot WHERE what LIKE 'RESET ROLE; SET CONSTRAINTS%'").await > 0,
+        app.count("SELECT count(*) FROM agent.loot WHERE what LIKE '%; RESET ROLE; SET CONSTRAINTS%'").await > 0,
         "the trigger ran at the commit"
     );
     assert!(app.count("SELECT count(*) FROM agent.loot WHERE what LIKE 'L3003%'").await > 0, "its own try was refused");

@@ -1,11 +1,13 @@
 //! Tasks and the heartbeat.
 
+use level3::domain::{Task, TaskId, ToolCallId};
 use level3::model::Entry;
+use level3::store::StoreError;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::api::ask;
-use crate::support::{Reply, TestApp, call, calls, kinds, of_type, text};
+use crate::support::{Reply, TestApp, call, calls, kinds, of_type, permit, text};
 
 fn result(frame: &Value) -> Value {
     serde_json::from_str(frame["result"].as_str().unwrap()).unwrap()
@@ -120,6 +122,50 @@ async fn who_names_no_task_is_told_which_there_are_and_who_hides_a_date_where_it
     assert_eq!(results[11]["status"], "done", "its own title is no other's");
     let done = app.count("SELECT count(*) FROM tasks WHERE status = 'done' AND task_id IN (1, 4)").await;
     assert_eq!((done, app.count("SELECT count(*) FROM tasks WHERE status = 'done'").await), (2, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_others_change_in_the_same_moment_gets_each_change_and_none_twice() {
+    const AT_ONCE: usize = 5;
+    let app = TestApp::start().await;
+    make_task(&app, "Water the plants", "").await;
+    let change = || call("manage_tasks", json!({"action": "update", "id": 1, "details": "all of them"}));
+    app.script((0..AT_ONCE).map(|_| change()).chain((0..AT_ONCE).map(|_| text("I see."))));
+    let mut client = app.connect().await;
+    for _ in 0..AT_ONCE {
+        let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
+        client.send(json!({"type": "message", "conversation": conversation, "content": "change it"})).await;
+    }
+    app.until("SELECT count(*) FROM turns WHERE state = 'completed'", 1 + AT_ONCE as i64).await;
+    let changed = "SELECT count(*) FROM events WHERE kind = 'task_changed'";
+    assert_eq!(app.count(changed).await, 1 + AT_ONCE as i64);
+    assert_eq!(app.count("SELECT count(*) FROM tool_calls WHERE state = 'done'").await, 1 + AT_ONCE as i64);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn what_was_decided_by_to_dos_that_are_others_by_now_is_not_written() {
+    let app = TestApp::start().await;
+    make_task(&app, "Water the plants", "").await;
+    let (store, conversation) = (app.store(), app.store().owners().create_conversation(app.now()).await.unwrap());
+    let task = TaskId(1);
+    let (all, one) = (store.todos(conversation).await.unwrap(), store.tasks_for(conversation, Some(task), false).await.unwrap());
+    let one = one.one.unwrap();
+    let change = |title: &str| Task { title: title.into(), ..one.task.clone() };
+    let stale =
+        [("all", store.todo_changes(app.now()).decided_by(&all), None), ("the task", store.todo_changes(app.now()), Some(&one))];
+    let mut first = store.todo_changes(app.now());
+    first.change(&permit(ToolCallId(0)), change("Water the garden"), Some(&one));
+    let mut unit = store.begin(app.now()).await.unwrap();
+    unit.change_todos(conversation, first).await.unwrap();
+    unit.commit().await.unwrap();
+    for (what, mut changes, seen) in stale {
+        changes.change(&permit(ToolCallId(0)), change("Water nothing"), seen);
+        let written = store.begin(app.now()).await.unwrap().change_todos(conversation, changes).await;
+        assert!(matches!(written, Err(StoreError::TodosChanged)), "{what}: {written:?}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM tasks WHERE title = 'Water the garden'").await, 1);
+    app.check_replay().await;
 }
 
 #[tokio::test]

@@ -4,29 +4,18 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::{StreamExt, stream};
-use level3::domain::{Budgets, ConversationId, Mode, TaskBudget, ToolCallId};
-use level3::store::NewTask;
+use level3::domain::{Budgets, ConversationId, Mode, TaskBudget};
 use serde_json::{Value, json};
 use sqlx::Executor;
 use tokio::sync::Notify;
 
 use crate::replay::with_a_past;
-use crate::support::{Reply, TestApp, call, permit, text};
+use crate::support::{Reply, TestApp, call, make_tasks, text};
 
 const TURNS: &str = "SELECT count(*) FROM turns WHERE origin = 'task'";
 /// The turns of every server; [`TestApp::run_until_idle`] hears only of its own.
 const OPEN: &str = "SELECT count(*) FROM turns WHERE ended_at IS NULL";
 const TOLD: &str = "SELECT count(*) FROM events WHERE kind = 'tasks_held'";
-
-/// Makes tasks of a conversation, due then.
-async fn make_tasks(app: &TestApp, conversation: ConversationId, due: impl IntoIterator<Item = DateTime<Utc>>) {
-    let mut unit = app.store().begin(app.now()).await.unwrap();
-    for due_at in due {
-        let task = NewTask { title: "Look".into(), details: String::new(), due_at: Some(due_at), model: None };
-        unit.create_task(&permit(ToolCallId(0)), conversation, task).await.unwrap();
-    }
-    unit.commit().await.unwrap();
-}
 
 async fn new_conversations(app: &TestApp, count: usize) -> Vec<ConversationId> {
     let mut conversations = Vec::new();

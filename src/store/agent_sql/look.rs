@@ -41,28 +41,35 @@ impl AgentLogin {
     }
 }
 
+impl AgentLogin {
+    /// The statements behind the last one of the agent, in its message: work that was deferred to the
+    /// commit is done, so that nothing of the agent happens after them, and the last one's answer is
+    /// for [`Store::look_at_agent`]. They hold no secret, since whatever is deferred can read them.
+    pub(super) fn after(self) -> &'static str {
+        match self {
+            Self::Reader => "",
+            Self::Writer => "RESET ROLE; SET CONSTRAINTS ALL IMMEDIATE; SELECT shared.catalogue_writes()",
+            Self::Tables => "RESET ROLE; SET CONSTRAINTS ALL IMMEDIATE; SELECT shared.agent_image(false)",
+            // New things get the owners and the rights that such things have.
+            Self::Full => "RESET ROLE; SET CONSTRAINTS ALL IMMEDIATE; SELECT shared.adopt_approved()::pg_catalog.text",
+        }
+    }
+}
+
 impl Store {
-    /// Looks at the effects of the statements. `before` is the answer to [`AgentLogin::before`].
+    /// Looks at the effects of the statements. `before` is the answer to [`AgentLogin::before`],
+    /// `after` the one to [`AgentLogin::after`].
     pub(super) async fn look_at_agent(
         &self,
         connection: &mut PgConnection,
         login: AgentLogin,
         before: &str,
+        mut after: String,
     ) -> Result<Option<Finding>, Failure> {
-        let after = match login {
-            AgentLogin::Reader => return Ok(None),
-            AgentLogin::Writer => "shared.catalogue_writes()",
-            AgentLogin::Tables => "shared.agent_image(false)",
-            // New things get the owners and the rights that such things have.
-            AgentLogin::Full => "shared.adopt_approved()::pg_catalog.text",
-        };
-        // Work that was deferred to the commit is done now, so that nothing happens after the look.
-        let question = format!("RESET ROLE; SET CONSTRAINTS ALL IMMEDIATE; SELECT {after}");
-        let told = |error| describe(error, "", 0);
-        let mut after = text(&mut *connection, question).await.map_err(told)?;
-        if login == AgentLogin::Full || after == before {
+        if matches!(login, AgentLogin::Reader | AgentLogin::Full) || after == before {
             return Ok(None);
         }
+        let told = |error| describe(error, "", 0);
         // The schema as others see it. A difference from that is the work of this transaction, and
         // not of another one meanwhile.
         let outside = async || {

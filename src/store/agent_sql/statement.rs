@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::tokenizer::{Token, Tokenizer};
 use sqlx::postgres::{PgConnection, PgTypeInfo, PgTypeKind};
-use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr, Statement as _};
+use sqlx::{AssertSqlSafe, Either, Executor, Row as _, SqlSafeStr, Statement as _};
 
 use super::Failure;
 use super::rows::{Collector, RowLimits, shown_columns};
@@ -38,6 +38,8 @@ pub(super) struct StatementResult {
     pub(super) columns: Vec<ShownColumn>,
     /// How many rows there are, if it gives rows.
     pub(super) total: Option<usize>,
+    /// The answer of what ran behind it.
+    pub(super) answer: Option<String>,
 }
 
 /// The room for a result.
@@ -104,8 +106,10 @@ impl<'a> Statement<'a> {
         tried
     }
 
-    /// Runs it, and returns its rows or its count as JSON.
-    pub(super) async fn run(&self, connection: &mut PgConnection) -> Result<StatementResult, Failure> {
+    /// Runs it, and returns its rows or its count as JSON. `then` runs behind it in the same message:
+    /// statements of ours, of which the last gives one value, or none at all. Postgres has read the
+    /// whole message before anything of it runs, and the agent can read it: it holds no secret.
+    pub(super) async fn run(&self, connection: &mut PgConnection, then: &str) -> Result<StatementResult, Failure> {
         // Postgres prepares one statement only, so this refuses a second one. Then it runs by the
         // simple protocol, which gives every value in its text form. Nothing ran in between, so
         // Postgres parses it the same way again.
@@ -115,7 +119,7 @@ impl<'a> Statement<'a> {
             .map_err(|error| describe(error, self.text, 0))?;
         let columns = shown_columns(prepared.columns());
         if self.params.is_empty() {
-            return self.collect(connection, self.text.to_owned(), 0, columns).await;
+            return self.collect(connection, behind(self.text, then), 0, columns).await;
         }
         // Postgres inferred these types, and infers the same ones for the same text again.
         let types = match prepared.parameters() {
@@ -137,7 +141,7 @@ impl<'a> Statement<'a> {
             .map_err(|error| describe(error, self.text, PREPARE.len()))?;
         let literals: Vec<_> = self.params.iter().zip(&types).map(|(value, of)| literal(value, of)).collect();
         let execute = format!("EXECUTE level3_statement({})", literals.join(", "));
-        self.collect(connection, execute, usize::MAX, columns).await
+        self.collect(connection, behind(&execute, then), usize::MAX, columns).await
     }
 
     /// `before`: the number of characters in `sql` before the statement, for positions in errors.
@@ -152,17 +156,22 @@ impl<'a> Statement<'a> {
         let whole = matches!(self.room, ResultRoom::Whole(_));
         let described = |error| describe(error, self.text, before);
         let mut collector = None;
-        let mut changed = 0;
+        // The first end is that of the statement; a row behind it is the answer of what runs then.
+        let (mut changed, mut answer) = (None, None);
         let mut results = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_many(&mut *connection);
         while let Some(result) = results.try_next().await.map_err(described)? {
             match result {
+                Either::Right(row) if changed.is_some() => {
+                    answer = row.try_get_unchecked::<Option<String>, _>(0).map_err(described)?;
+                }
                 Either::Right(row) => {
                     collector.get_or_insert_with(|| Collector::new(limits, whole)).add(&row).map_err(described)?
                 }
-                Either::Left(done) => changed = done.rows_affected(),
+                Either::Left(done) => changed = changed.or_else(|| Some(done.rows_affected())),
             }
         }
         drop(results);
+        let changed = changed.unwrap_or_default();
         let total = (!columns.is_empty()).then(|| collector.as_ref().map_or(0, Collector::total));
         let json = match (collector, &*self.first) {
             (Some(rows), _) => match (self.room, rows.too_much()) {
@@ -174,8 +183,14 @@ impl<'a> Statement<'a> {
             (None, "WITH") => json!({ "row_count": changed }).to_string(),
             (None, other) => json!({ "done": other }).to_string(),
         };
-        Ok(StatementResult { json, columns, total })
+        Ok(StatementResult { json, columns, total, answer })
     }
+}
+
+/// A message of a statement and what runs behind it. Postgres has read the statement alone before, so
+/// it is one, and is over at its end: a line feed ends a comment there.
+fn behind(statement: &str, then: &str) -> String {
+    if then.is_empty() { statement.to_owned() } else { format!("{statement}\n; {then}") }
 }
 
 /// The text before a statement with parameters.

@@ -67,18 +67,20 @@ impl Store {
             Ok(result) if matches!(seal, Seal::Call(_)) && result.json.len() > MOST_RESULT => {
                 Err(Failure::Statement(too_much(result.json.len())))
             }
-            Ok(result) => match self.found(connection, login, &before, keeping.as_ref(), now).await {
-                Ok(None) => Ok(result),
-                Ok(Some(finding)) => Err(Failure::Asks(finding)),
-                // Postgres may refuse a deferred trigger only now.
-                Err(failure) => Err(self.or_asks(failure, login).await),
-            },
+            Ok(mut result) => {
+                let after = result.answer.take().unwrap_or_default();
+                match self.found(connection, login, (&before, after), keeping.as_ref(), now).await {
+                    Ok(None) => Ok(result),
+                    Ok(Some(finding)) => Err(Failure::Asks(finding)),
+                    Err(failure) => Err(self.or_asks(failure, login).await),
+                }
+            }
             // If a capability may only read, it gets Postgres' refusal as it is.
             Err(failure) if matches!(seal, Seal::Nothing) => Err(failure),
             Err(failure) => Err(self.or_asks(failure, login).await),
         };
         let (result, columns, total) = match ran {
-            Ok(StatementResult { json, columns, total }) => (self.clean(&json).into_owned(), columns, total),
+            Ok(StatementResult { json, columns, total, .. }) => (self.clean(&json).into_owned(), columns, total),
             Err(Failure::Cut) => return Err(Failure::Cut),
             Err(failure) => {
                 if sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.is_ok() {
@@ -133,16 +135,16 @@ impl Store {
         CallAccount { columns: columns.collect(), total, ..CallAccount::default() }.took(begun.elapsed())
     }
 
-    /// The effects of the statements that nobody allowed.
+    /// The effects of the statements that nobody allowed. `images`: the answers before and after them.
     async fn found(
         &self,
         connection: &mut PgConnection,
         login: AgentLogin,
-        before: &str,
+        images: (&str, String),
         keeping: Option<&Keeping<'_>>,
         now: DateTime<Utc>,
     ) -> Result<Option<Finding>, Failure> {
-        let mut found = self.look_at_agent(connection, login, before).await?;
+        let mut found = self.look_at_agent(connection, login, images.0, images.1).await?;
         if let Some(keeping) = keeping
             && let Some(lost) = keeping.settle(self, connection, now).await?
         {
@@ -253,22 +255,24 @@ impl Seal<'_> {
     ) -> Result<StatementResult, Failure> {
         let unused = statements.iter().any(|statement| statement.unused);
         if let ([only], false) = (statements, unused) {
-            return only.run(connection).await;
+            return only.run(connection, login.after()).await;
         }
-        let (mut results, mut columns, mut total) = (Vec::new(), Vec::new(), None);
+        let (mut results, mut columns, mut total, mut answer) = (Vec::new(), Vec::new(), None, None);
         for (at, statement) in statements.iter().enumerate() {
             if at > 0 {
                 self.next(login, connection, transaction).await.map_err(|failure| failure.of(at - 1, statements))?;
             }
-            let result = statement.run(connection).await.map_err(|failure| failure.of(at, statements))?;
+            let then = if at + 1 == statements.len() { login.after() } else { "" };
+            let result = statement.run(connection, then).await.map_err(|failure| failure.of(at, statements))?;
             results.push(result.json);
+            answer = result.answer;
             if statements.len() == 1 {
                 (columns, total) = (result.columns, result.total);
             }
         }
         let note = if unused { NOTE } else { "" };
         let json = format!("{{\"results\":[{}]{note}}}", results.join(","));
-        Ok(StatementResult { json, columns, total })
+        Ok(StatementResult { json, columns, total, answer })
     }
 
     /// Checks between two statements that the first one left the transaction as it was.

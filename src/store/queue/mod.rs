@@ -6,6 +6,7 @@ mod account;
 mod anew;
 pub(super) mod answers;
 pub(super) mod approvals;
+pub(super) mod calls;
 pub(super) mod commands;
 pub(super) mod crashes;
 pub(super) mod due_tasks;

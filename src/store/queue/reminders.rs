@@ -68,8 +68,10 @@ impl Unit {
     /// Ends a person's timer, if its time is over still.
     async fn end_timer(&mut self, user: UserId, conversation: ConversationId) -> Result<(), StoreError> {
         self.hold_user_of(conversation).await?;
-        let todos = self.todos(conversation).await?;
+        let todos = self.todos(conversation).await?.todos;
         let Some((timer, _)) = todos.timer.finished(self.now) else { return Ok(()) };
-        self.set_timer(conversation, user, timer, true, todos.timed().map(str::to_owned)).await
+        let mut changes = self.todo_changes();
+        changes.set_timer(user, timer, true, todos.timed().map(str::to_owned));
+        self.change_todos(conversation, changes).await
     }
 }

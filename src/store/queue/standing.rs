@@ -1,15 +1,18 @@
 //! Reads where a turn stands, by one statement: all that it goes on from. It gives the number of the
-//! catalogue, which has the rest.
+//! catalogue, which has the rest. The function `standing` of the database reads it, so that the
+//! statement that ends a call can give it as well.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use sqlx::query_file;
+use serde_json::{Value, json};
+use sqlx::query_scalar;
 use sqlx::types::Json;
 
 use super::steps::OpenCall;
+use crate::domain::todo::{MOST_IN_CONTEXT, TodosShown};
 use crate::domain::{CallRequest, ConversationId, DueTasks, History, Origin, Spent, Task, ToolCallId, TurnId, Used};
 use crate::store::things::history::{self, Message};
-use crate::store::things::tasks;
+use crate::store::things::{tasks, todos};
 use crate::store::{CatalogueVersion, Lease, Store, StoreError, Summaries, Summary};
 
 /// After a useless answer, no summary is asked for in so many turns of the conversation.
@@ -22,6 +25,8 @@ pub struct Wanted {
     pub history: usize,
     /// Tasks that are due before this time, and the most of them.
     pub due: (DateTime<Utc>, usize),
+    /// True if the person's to-dos are wanted.
+    pub todos: bool,
     /// True if the turn was just taken up: then what stays the same is read, too.
     pub begins: bool,
     /// The time.
@@ -31,7 +36,19 @@ pub struct Wanted {
 impl Wanted {
     /// No earlier turns, and no tasks.
     pub fn turn_alone(now: DateTime<Utc>) -> Self {
-        Self { history: 0, due: (DateTime::UNIX_EPOCH, 0), begins: false, now }
+        Self { history: 0, due: (DateTime::UNIX_EPOCH, 0), todos: false, begins: false, now }
+    }
+
+    /// The same for the database, of this turn.
+    pub(in crate::store) fn of(self, lease: &Lease) -> Value {
+        let Self { history, due: (due, tasks), todos, begins, now } = self;
+        let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        json!({
+            "turn": lease.turn, "conversation": lease.conversation, "profile": lease.profile,
+            // One more than wanted: the oldest tells whether its turn is whole.
+            "history": most(history.saturating_add(1)), "due": due, "tasks": most(tasks), "today": now.date_naive(), "now": now,
+            "begins": begins, "tries": TURNS_BETWEEN_TRIES - 1, "todos": todos.then_some(MOST_IN_CONTEXT),
+        })
     }
 }
 
@@ -52,6 +69,8 @@ pub struct Standing {
     pub summaries: Summaries,
     /// Open tasks that are due.
     pub due: DueTasks,
+    /// The person's to-dos, if they were wanted.
+    pub todos: Option<TodosShown>,
     /// The amounts used up; in the conversation only if its profile has a budget for that.
     pub used: Used,
     /// The part that stays the same, if it was wanted.
@@ -108,57 +127,69 @@ impl Sums {
     }
 }
 
+/// The answer of the function `standing`.
+#[derive(Debug, Deserialize)]
+pub(in crate::store) struct StandingRow {
+    catalogue: i64,
+    steps: i32,
+    open: Vec<Open>,
+    acted: bool,
+    made: Option<Vec<(String, String)>>,
+    task_model: Option<String>,
+    answer_tokens: Option<u32>,
+    history: Vec<Message>,
+    earlier: Option<Vec<(ConversationId, TurnId)>>,
+    summary: Option<SummaryRow>,
+    failed: bool,
+    due: Vec<tasks::Row>,
+    all_due: usize,
+    in_turn: Sums,
+    in_conversation: Option<Sums>,
+    in_day: Days,
+    seconds: i64,
+    todos: Option<todos::ShownRow>,
+}
+
 impl Store {
     /// Reads where a turn stands.
     ///
     /// # Errors
     /// If the database does not answer or holds a value that this version cannot read.
     pub async fn standing(&self, lease: &Lease, wanted: Wanted) -> Result<Standing, StoreError> {
-        let Wanted { history, due: (due, tasks), begins, now } = wanted;
-        let today: NaiveDate = now.date_naive();
-        let row = query_file!(
-            "src/store/queue/standing.sql",
-            lease.turn.0,
-            lease.conversation.0,
-            // One more than wanted: the oldest tells whether its turn is whole.
-            i64::try_from(history.saturating_add(1)).unwrap_or(i64::MAX),
-            due,
-            i64::try_from(tasks).unwrap_or(i64::MAX),
-            today,
-            now,
-            begins,
-            TURNS_BETWEEN_TRIES - 1,
-            lease.profile
-        )
-        .fetch_one(&self.pool)
-        .await?;
-        let summary = row.summary.map(|Json(SummaryRow { up_to, content })| {
+        let row = query_scalar!(r#"SELECT standing($1) AS "standing!: Json<StandingRow>""#, wanted.of(lease));
+        self.stands(lease, wanted, row.fetch_one(&self.pool).await?.0)
+    }
+
+    /// The place where a turn stands, of the database's answer.
+    pub(in crate::store) fn stands(&self, lease: &Lease, wanted: Wanted, row: StandingRow) -> Result<Standing, StoreError> {
+        let summary = row.summary.map(|SummaryRow { up_to, content }| {
             // A secret may have been set after somebody wrote its value here.
             Summary { up_to, content: self.clean(&content).into_owned() }
         });
-        let mut history = history::of(row.history.0, lease.turn, history, |text| self.clean(text).into_owned());
-        history.earlier = row.earlier.map(|earlier| earlier.0).unwrap_or_default();
-        let Days { of_tasks, of_others } = row.in_day.0;
+        let mut history = history::of(row.history, lease.turn, wanted.history, |text| self.clean(text).into_owned());
+        history.earlier = row.earlier.unwrap_or_default();
+        let Days { of_tasks, of_others } = row.in_day;
         let used = Used {
-            turn: row.in_turn.0.spent(row.seconds),
-            conversation: row.in_conversation.map_or_else(Sums::default, |sums| sums.0).spent(0),
+            turn: row.in_turn.spent(row.seconds),
+            conversation: row.in_conversation.unwrap_or_default().spent(0),
             day: of_tasks.and(of_others).spent(0),
             tasks: (lease.origin == Origin::Task).then(|| of_tasks.spent(0)),
         };
-        let soonest = row.due.0.into_iter().map(Task::try_from).collect::<Result<Vec<_>, _>>()?;
+        let soonest = row.due.into_iter().map(Task::try_from).collect::<Result<Vec<_>, _>>()?;
         Ok(Standing {
             catalogue: CatalogueVersion(row.catalogue),
             steps: row.steps,
-            open: row.open.0.into_iter().map(|Open { call, request }| OpenCall { call, request }).collect(),
+            open: row.open.into_iter().map(|Open { call, request }| OpenCall { call, request }).collect(),
             acted: row.acted,
             history,
             summaries: Summaries { latest: summary, failed_lately: row.failed },
-            due: DueTasks { more: usize::try_from(row.all_due).unwrap_or_default().saturating_sub(soonest.len()), soonest },
+            due: DueTasks { more: row.all_due.saturating_sub(soonest.len()), soonest },
+            todos: row.todos.map(TodosShown::try_from).transpose()?,
             used,
             beginning: Beginning {
-                made: row.made.map(|made| made.0).unwrap_or_default(),
+                made: row.made.unwrap_or_default(),
                 task_model: row.task_model.filter(|_| lease.origin == Origin::Task),
-                answer_tokens: row.answer_tokens.and_then(|tokens| tokens.try_into().ok()),
+                answer_tokens: row.answer_tokens,
             },
         })
     }

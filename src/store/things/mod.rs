@@ -24,5 +24,6 @@ pub(super) mod secrets;
 pub(super) mod summaries;
 pub(super) mod tasks;
 mod tiers;
-mod todos;
+pub(super) mod todo_changes;
+pub(super) mod todos;
 mod usage;

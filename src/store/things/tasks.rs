@@ -1,44 +1,13 @@
-//! Tasks: made, read, changed and deleted. [`crate::store::queue::due_tasks`] is what happens when they fall due.
+//! Tasks, read. [`super::todo_changes`] changes them; [`crate::store::queue::due_tasks`] is what happens when they fall due.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use serde_json::{Value, json};
-use sqlx::{query_as, query_scalar};
+use serde_json::Value;
+use sqlx::types::Json;
+use sqlx::{query, query_as, query_scalar};
 
-use crate::domain::{ConversationId, Subtask, Task, TaskId, TaskStatus};
-use crate::facts::TaskChanged;
-use crate::governor::Permit;
-use crate::store::{StoreError, Theirs, Unit, value, word};
-
-/// A task to make.
-#[derive(Clone, Debug)]
-pub struct NewTask {
-    /// One line.
-    pub title: String,
-    /// Anything longer.
-    pub details: String,
-    /// The time at which it wakes the agent.
-    pub due_at: Option<DateTime<Utc>>,
-    /// The model that works on it then, as `provider/model`.
-    pub model: Option<String>,
-}
-
-/// The changes of a task; `None` leaves a field as it is.
-#[derive(Clone, Debug, Default)]
-pub struct TaskChange {
-    /// A new title.
-    pub title: Option<String>,
-    /// New details.
-    pub details: Option<String>,
-    /// A new status.
-    pub status: Option<TaskStatus>,
-    /// A new due date; `Some(None)` takes it away.
-    pub due_at: Option<Option<DateTime<Utc>>>,
-    /// Another model; `Some(None)` leaves the choice to the profile.
-    pub model: Option<Option<String>>,
-    /// All of its subtasks, in their order.
-    pub subtasks: Option<Vec<Subtask>>,
-}
+use crate::domain::{ConversationId, SubtaskId, Task, TaskId};
+use crate::store::{Store, StoreError, Theirs, value, word};
 
 /// A row of `tasks`, as the macros read it.
 #[derive(Debug, Deserialize)]
@@ -78,146 +47,79 @@ impl TryFrom<Row> for Task {
     }
 }
 
-impl Unit {
-    /// Makes a task that belongs to `conversation`, and so to its user.
+/// A task as a call has read it.
+#[derive(Clone, Debug)]
+pub struct SeenTask {
+    /// The task.
+    pub task: Task,
+    /// The transaction that wrote its row.
+    mark: String,
+}
+
+impl SeenTask {
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
+    }
+}
+
+/// Tasks of a person, read for a call.
+#[derive(Clone, Debug)]
+pub struct TasksFound {
+    /// The one that was named, if there is one.
+    pub one: Option<SeenTask>,
+    /// Every task, open ones first, the soonest due first: if all were wanted, or the one was not found.
+    pub all: Vec<Task>,
+}
+
+impl Store {
+    /// Reads, for a call, the task that it names among those of the user of `conversation`. It reads every task if it names none, if `all`
+    /// are wanted, or if there is no such task.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn create_task(&mut self, _: &Permit, conversation: ConversationId, new: NewTask) -> Result<Task, StoreError> {
-        let row = query_as!(
-            Row,
-            // The person's row is held: nobody else changes the person's to-dos meanwhile.
-            "WITH held AS MATERIALIZED (
-                 SELECT c.user_id FROM users u JOIN conversations c ON c.user_id = u.id
-                 WHERE c.conversation_id = $1 FOR NO KEY UPDATE OF u)
-             INSERT INTO tasks (conversation_id, user_id, title, details, due_at, created_at, updated_at, model)
-             SELECT $1, user_id, $2, $3, $4, $5, $5, $6 FROM held
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
-                 recurrence",
+    pub async fn tasks_for(&self, conversation: ConversationId, id: Option<TaskId>, all: bool) -> Result<TasksFound, StoreError> {
+        let rows = query!(
+            r#"WITH mine AS MATERIALIZED (SELECT user_id FROM conversations WHERE conversation_id = $1),
+               one AS MATERIALIZED (
+                   SELECT xmin::text AS mark, t AS task FROM tasks t WHERE task_id = $2 AND user_id = (SELECT user_id FROM mine))
+               SELECT f.mark AS "mark!", row_to_json(f.task) AS "task!: Json<Row>" FROM (
+                   SELECT mark, task FROM one WHERE NOT $3
+                   UNION ALL
+                   SELECT xmin::text, t FROM tasks t
+                   WHERE user_id = (SELECT user_id FROM mine) AND ($3 OR NOT EXISTS (SELECT FROM one))) f
+               ORDER BY (f.task).status NOT IN ('pending', 'in_progress'), (f.task).due_at NULLS LAST, (f.task).task_id"#,
             conversation.0,
-            new.title,
-            new.details,
-            new.due_at,
-            self.now,
-            new.model
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        self.changed(conversation, row, false).await
+            id.map(|id| id.0),
+            all || id.is_none()
+        );
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        let seen = rows.map(|row| Ok(SeenTask { task: Task::try_from(row.task.0)?, mark: row.mark }));
+        let seen = seen.collect::<Result<Vec<_>, StoreError>>()?;
+        let one = seen.iter().find(|seen| Some(seen.task.id) == id).cloned();
+        Ok(TasksFound { one, all: seen.into_iter().map(|seen| seen.task).collect() })
     }
 
-    /// Every task of the user of `conversation`: open ones first, the soonest due first.
+    /// Numbers for a new task and its subtasks.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn list_tasks(&mut self, conversation: ConversationId) -> Result<Vec<Task>, StoreError> {
-        let rows = query_as!(
-            Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
-                 recurrence FROM tasks
-             WHERE user_id = (SELECT user_id FROM conversations WHERE conversation_id = $1)
-             ORDER BY status NOT IN ('pending', 'in_progress'), due_at NULLS LAST, task_id",
-            conversation.0
+    pub async fn task_numbers(&self, subtasks: usize) -> Result<(TaskId, Vec<SubtaskId>), StoreError> {
+        let numbers = query!(
+            r#"SELECT nextval(pg_get_serial_sequence('tasks', 'task_id')) AS "task!",
+                      array(SELECT nextval('subtask_numbers') FROM generate_series(1, $1::bigint)) AS "subtasks!""#,
+            i64::try_from(subtasks).unwrap_or_default()
         )
-        .fetch_all(&mut *self.tx)
+        .fetch_one(&self.pool)
         .await?;
-        rows.into_iter().map(Task::try_from).collect()
+        Ok((TaskId(numbers.task), numbers.subtasks.into_iter().map(SubtaskId).collect()))
     }
-
-    /// One task of the user of `conversation`, or `None`.
+    /// A number for a new subtask.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn task(&mut self, conversation: ConversationId, id: TaskId) -> Result<Option<Task>, StoreError> {
-        let row = query_as!(
-            Row,
-            "SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
-                 recurrence FROM tasks
-             WHERE task_id = $1 AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = $2)",
-            id.0,
-            conversation.0
-        )
-        .fetch_optional(&mut *self.tx)
-        .await?;
-        row.map(Task::try_from).transpose()
-    }
-
-    /// Changes a task of the user of `conversation`; `None` if there is no such task. Completing it completes its subtasks. The
-    /// caller holds the person's row. The event goes into the stream of
-    /// `conversation`, in which the change was made.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn update_task(
-        &mut self,
-        _: &Permit,
-        conversation: ConversationId,
-        id: TaskId,
-        change: TaskChange,
-    ) -> Result<Option<Task>, StoreError> {
-        let row = query_as!(
-            Row,
-            "UPDATE tasks SET title = coalesce($2, title), details = coalesce($3, details), status = coalesce($4, status),
-                 subtasks = CASE WHEN $4 = 'done' THEN coalesce((
-                     SELECT jsonb_agg(s.subtask || '{\"completed\": true}' ORDER BY s.place)
-                     FROM jsonb_array_elements(coalesce($11, subtasks)) WITH ORDINALITY AS s (subtask, place)), '[]')
-                     ELSE coalesce($11, subtasks) END,
-                 due_at = CASE WHEN $5 THEN $6 ELSE due_at END, updated_at = $7,
-                 model = CASE WHEN $8 THEN $9 ELSE model END
-             WHERE task_id = $1 AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = $10)
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
-                 recurrence",
-            id.0,
-            change.title,
-            change.details,
-            change.status.map(TaskStatus::as_str),
-            change.due_at.is_some(),
-            change.due_at.flatten(),
-            self.now,
-            change.model.is_some(),
-            change.model.flatten(),
-            conversation.0,
-            change.subtasks.map(|subtasks| json!(subtasks))
-        )
-        .fetch_optional(&mut *self.tx)
-        .await?;
-        match row {
-            Some(row) => Ok(Some(self.changed(conversation, row, false).await?)),
-            None => Ok(None),
-        }
-    }
-
-    /// Deletes a task and returns its last state; `None` if there is no such task.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn delete_task(
-        &mut self,
-        _: &Permit,
-        conversation: ConversationId,
-        id: TaskId,
-    ) -> Result<Option<Task>, StoreError> {
-        self.hold_user_of(conversation).await?;
-        let row = query_as!(
-            Row,
-            "DELETE FROM tasks WHERE task_id = $1 AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = $2)
-             RETURNING task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
-                 recurrence",
-            id.0,
-            conversation.0
-        )
-        .fetch_optional(&mut *self.tx)
-        .await?;
-        match row {
-            Some(row) => Ok(Some(self.changed(conversation, row, true).await?)),
-            None => Ok(None),
-        }
-    }
-
-    async fn changed(&mut self, conversation: ConversationId, row: Row, deleted: bool) -> Result<Task, StoreError> {
-        let task = Task::try_from(row)?;
-        self.append(conversation, TaskChanged { task: task.clone(), deleted }.into()).await?;
-        Ok(task)
+    pub async fn subtask_number(&self) -> Result<SubtaskId, StoreError> {
+        let number = query_scalar!(r#"SELECT nextval('subtask_numbers') AS "number!""#);
+        Ok(SubtaskId(number.fetch_one(&self.pool).await?))
     }
 }
 

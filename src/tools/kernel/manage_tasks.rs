@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use regex::Regex;
@@ -15,7 +15,7 @@ use crate::domain::{
     ConversationId, Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode, Subtask, Task, TaskId, TaskStatus, ToolSpec,
 };
 use crate::model::reference::Reference;
-use crate::store::{Lease, NewTask, StoreError, TaskChange, Unit};
+use crate::store::{Lease, SeenTask, Store, StoreError, TasksFound, TodoChanges};
 use crate::tools::kit::Kit;
 use crate::tools::todo::comes_round;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, read, spec};
@@ -35,9 +35,7 @@ impl Tool for ManageTasks {
             let request: Request = read(asked.arguments.clone())?;
             let mut effect = request.effect();
             if effect == Effect::Delete {
-                let kit = asked.kit();
-                let conversation = asked.lease.conversation;
-                if !request.finds_its_task(&mut kit.store.begin(kit.clock.now()).await?, conversation).await? {
+                if !request.finds_its_task(&asked.kit().store, asked.lease.conversation).await? {
                     effect = Effect::Read; // the call will be refused
                 }
             }
@@ -68,10 +66,9 @@ impl Act for TaskCall {
             let Some(id) = *id else {
                 return Ok(CallCard::of(vec![format!("Does `{action}` with tasks, as the arguments say.")]));
             };
-            let task = kit.store.begin(kit.clock.now()).await?.task(*conversation, TaskId(id)).await?;
-            Ok(CallCard::of(vec![match task {
-                Some(task) if action == "delete" => format!("Deletes the task {id}, “{}”.", task.title),
-                Some(task) => format!("Changes the task {id}, “{}”: {action}.", task.title),
+            Ok(CallCard::of(vec![match kit.store.tasks_for(*conversation, Some(TaskId(id)), false).await?.one {
+                Some(SeenTask { task, .. }) if action == "delete" => format!("Deletes the task {id}, “{}”.", task.title),
+                Some(SeenTask { task, .. }) => format!("Changes the task {id}, “{}”: {action}.", task.title),
                 None => format!("There is no task {id} any more; nothing will happen."),
             }]))
         }
@@ -80,13 +77,16 @@ impl Act for TaskCall {
 
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
-            let mut unit = doing.kit().store.begin(doing.now).await?;
-            let outcome = match apply(&mut unit, doing, self.request).await {
+            let mut todos = doing.kit().store.todo_changes(doing.now);
+            let outcome = match decide(&mut todos, doing, self.request).await {
                 Ok(result) => Outcome::ok(result),
-                Err(ToolError::Refused(refusal)) => Outcome::refused(&refusal),
+                Err(ToolError::Refused(refusal)) => return Ok(Executed::Outcome(Outcome::refused(&refusal))),
                 Err(ToolError::Store(error)) => return Err(error),
             };
-            Ok(Executed::Within(unit, outcome))
+            if todos.is_empty() {
+                return Ok(Executed::Outcome(outcome));
+            }
+            Ok(Executed::Changing { todos, outcome, refused: None })
         }
         .boxed()
     }
@@ -132,17 +132,11 @@ impl Request {
     }
 
     /// True if the task that it wants to delete exists, and is the one that it names.
-    async fn finds_its_task(&self, unit: &mut Unit, conversation: ConversationId) -> Result<bool, StoreError> {
+    async fn finds_its_task(&self, store: &Store, conversation: ConversationId) -> Result<bool, StoreError> {
         let Some(id) = self.id.map(TaskId) else { return Ok(false) };
-        if unit.task(conversation, id).await?.is_none() {
-            return Ok(false);
-        }
         let title = self.title.as_deref().map(str::trim);
-        match not_the_title_of_another(unit, conversation, id, title, &self.action, None).await {
-            Ok(()) => Ok(true),
-            Err(ToolError::Refused(_)) => Ok(false),
-            Err(ToolError::Store(error)) => Err(error),
-        }
+        let found = store.tasks_for(conversation, Some(id), title.is_some()).await?;
+        Ok(found.one.is_some() && not_the_title_of_another(&found.all, id, title, &self.action, None).is_ok())
     }
 }
 
@@ -169,9 +163,10 @@ fn number_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i
 const LONGEST_TITLE: usize = 1024;
 const LONGEST_DETAILS: usize = 32 << 10;
 
-async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<String, ToolError> {
+/// The words for the model; `todos` takes the changes.
+async fn decide(todos: &mut TodoChanges, doing: Doing<'_>, request: Request) -> Result<String, ToolError> {
     let Doing { lease, permit, now, .. } = doing;
-    let conversation = lease.conversation;
+    let (store, conversation) = (&doing.kit().store, lease.conversation);
     let title = request.title.map(|title| title.trim().to_owned());
     // Every turn sees them, and so does each list of tasks.
     for (name, text, most) in [("title", &title, LONGEST_TITLE), ("details", &request.details, LONGEST_DETAILS)] {
@@ -181,6 +176,7 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
             return Err(Refusal::arguments(told).into());
         }
     }
+    let named = Named { store, conversation, id: request.id, title: title.as_deref(), action: &request.action };
     match request.action.as_str() {
         "create" => {
             let title = title.filter(|title| !title.is_empty()).ok_or_else(|| missing("title", "create"))?;
@@ -191,21 +187,29 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
             if request.due_at.is_none() && names_a_time(&title) {
                 return Err(undated(&title, &details));
             }
-            shown(&unit.create_task(permit, conversation, NewTask { title, details, due_at, model }).await?)
+            let (id, _) = store.task_numbers(0).await?;
+            let (status, subtasks, remind_at, recurrence) = (TaskStatus::Pending, Vec::new(), None, None);
+            let (created_at, updated_at) = (now, now);
+            let task = Task {
+                id,
+                title,
+                details,
+                status,
+                due_at,
+                subtasks,
+                remind_at,
+                recurrence,
+                model,
+                conversation,
+                created_at,
+                updated_at,
+            };
+            shown(&todos.make(permit, task))
         }
-        "list" => {
-            let tasks = unit.list_tasks(conversation).await?;
-            Ok(json!(tasks).to_string())
-        }
-        "get" => {
-            let id = id(unit, conversation, request.id, "get").await?;
-            match unit.task(conversation, id).await? {
-                Some(task) => shown(&task),
-                None => Err(unknown(unit, conversation, id).await),
-            }
-        }
+        "list" => Ok(json!(store.tasks_for(conversation, None, true).await?.all).to_string()),
+        "get" => shown(&named.alone().task(None).await?.task),
         "update" => {
-            let id = id(unit, conversation, request.id, "update").await?;
+            named.given().await?;
             let status = request.status.as_deref().map(status).transpose()?;
             let due_at = request.due_at.as_deref().map(due_date).transpose()?;
             not_at_once(lease, due_at.flatten(), now)?;
@@ -213,23 +217,19 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
                 return Err(Refusal::arguments("`title` must not be empty").into());
             }
             let model = request.model.as_deref().map(model).transpose()?;
-            not_the_title_of_another(unit, conversation, id, title.as_deref(), "update", request.status.as_deref()).await?;
+            let seen = named.task(request.status.as_deref()).await?;
             let change = TaskChange { title, details: request.details, status, due_at, model, subtasks: request.subtasks };
-            change_task(unit, doing, id, change).await
+            change_task(todos, doing, &seen, change).await
         }
         "complete" => {
-            let id = id(unit, conversation, request.id, "complete").await?;
-            not_the_title_of_another(unit, conversation, id, title.as_deref(), "complete", None).await?;
+            let seen = named.task(None).await?;
             let change = TaskChange { status: Some(TaskStatus::Done), ..TaskChange::default() };
-            change_task(unit, doing, id, change).await
+            change_task(todos, doing, &seen, change).await
         }
         "delete" => {
-            let id = id(unit, conversation, request.id, "delete").await?;
-            not_the_title_of_another(unit, conversation, id, title.as_deref(), "delete", None).await?;
-            match unit.delete_task(permit, conversation, id).await? {
-                Some(task) => Ok(json!({ "deleted": task }).to_string()),
-                None => Err(unknown(unit, conversation, id).await),
-            }
+            let seen = named.task(None).await?;
+            todos.delete(permit, seen.task.clone(), Some(&seen));
+            Ok(json!({ "deleted": seen.task }).to_string())
         }
         other => Err(Refusal::arguments(format!(
             "`action` is `{other}`; it must be one of: create, list, get, update, complete, delete"
@@ -238,23 +238,89 @@ async fn apply(unit: &mut Unit, doing: Doing<'_>, request: Request) -> Result<St
     }
 }
 
-/// Changes a task. One that comes round and is done now is followed by the next.
-async fn change_task(unit: &mut Unit, doing: Doing<'_>, id: TaskId, change: TaskChange) -> Result<String, ToolError> {
-    let Doing { lease, permit, now, .. } = doing;
-    unit.hold_user_of(lease.conversation).await?;
-    let before = unit.task(lease.conversation, id).await?;
-    let subtasks = match (&before, change.subtasks) {
-        (Some(before), Some(subtasks)) => Some(same_subtasks(&before.subtasks, subtasks)?),
-        (_, subtasks) => subtasks,
-    };
-    let change = TaskChange { subtasks, ..change };
-    match (before, unit.update_task(permit, lease.conversation, id, change).await?) {
-        (Some(before), Some(after)) => {
-            comes_round(unit, permit, lease, &before, &after, now).await?;
-            shown(&after)
-        }
-        _ => Err(unknown(unit, lease.conversation, id).await),
+/// The task that a call is about, as the call names it.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    store: &'a Store,
+    conversation: ConversationId,
+    id: Option<i64>,
+    title: Option<&'a str>,
+    action: &'a str,
+}
+
+impl Named<'_> {
+    /// The same, whatever title stands beside the number.
+    fn alone(self) -> Self {
+        Self { title: None, ..self }
     }
+
+    /// Its number.
+    ///
+    /// # Errors
+    /// A refusal that names the tasks that there are, if it is missing.
+    async fn given(self) -> Result<TaskId, ToolError> {
+        let Self { store, conversation, id, action, .. } = self;
+        match id {
+            Some(id) => Ok(TaskId(id)),
+            None => {
+                let all = store.tasks_for(conversation, None, true).await?.all;
+                let message = format!("`id` is missing; the action `{action}` needs it");
+                Err(with_open_tasks(&all, Refusal::arguments(message)).into())
+            }
+        }
+    }
+
+    /// The task. `status`: the one that it is to have, for the words of a refusal.
+    ///
+    /// # Errors
+    /// A refusal that names the tasks that there are, if there is no such task or its title is another's.
+    async fn task(self, status: Option<&str>) -> Result<SeenTask, ToolError> {
+        let id = self.given().await?;
+        let TasksFound { one, all } = self.store.tasks_for(self.conversation, Some(id), self.title.is_some()).await?;
+        not_the_title_of_another(&all, id, self.title, self.action, status)?;
+        Ok(one.ok_or_else(|| unknown(&all, id))?)
+    }
+}
+
+/// The changes of a task; `None` leaves a field as it is.
+#[derive(Default)]
+struct TaskChange {
+    title: Option<String>,
+    details: Option<String>,
+    status: Option<TaskStatus>,
+    /// `Some(None)` takes it away.
+    due_at: Option<Option<DateTime<Utc>>>,
+    /// `Some(None)` leaves the choice to the profile.
+    model: Option<Option<String>>,
+    /// All of its subtasks, in their order.
+    subtasks: Option<Vec<Subtask>>,
+}
+
+/// Changes a task. Completing it completes its subtasks; one that comes round and is done now is followed by the next.
+async fn change_task(
+    todos: &mut TodoChanges,
+    doing: Doing<'_>,
+    seen: &SeenTask,
+    change: TaskChange,
+) -> Result<String, ToolError> {
+    let Doing { lease, permit, now, .. } = doing;
+    let before = &seen.task;
+    let (done, open) = (change.status == Some(TaskStatus::Done), before.clone());
+    let subtasks = change.subtasks.map(|subtasks| same_subtasks(&before.subtasks, subtasks)).transpose()?;
+    let subtasks = subtasks.unwrap_or(open.subtasks).into_iter();
+    let after = Task {
+        title: change.title.unwrap_or(open.title),
+        details: change.details.unwrap_or(open.details),
+        status: change.status.unwrap_or(open.status),
+        due_at: change.due_at.unwrap_or(open.due_at),
+        model: change.model.unwrap_or(open.model),
+        subtasks: subtasks.map(|subtask| Subtask { completed: done || subtask.completed, ..subtask }).collect(),
+        updated_at: now,
+        ..open
+    };
+    let after = todos.change(permit, after, Some(seen));
+    comes_round(&doing.kit().store, todos, permit, lease, before, &after).await?;
+    shown(&after)
 }
 
 /// The subtasks as they are to be. None is added or removed by the way: what is renamed, ticked or moved are those that the task has.
@@ -282,32 +348,18 @@ fn missing(argument: &str, action: &str) -> ToolError {
     Refusal::arguments(format!("`{argument}` is missing; the action `{action}` needs it")).into()
 }
 
-async fn id(unit: &mut Unit, conversation: ConversationId, id: Option<i64>, action: &str) -> Result<TaskId, ToolError> {
-    match id {
-        Some(id) => Ok(TaskId(id)),
-        None => {
-            let message = format!("`id` is missing; the action `{action}` needs it");
-            Err(with_open_tasks(unit, conversation, Refusal::arguments(message)).await)
-        }
-    }
-}
-
-async fn unknown(unit: &mut Unit, conversation: ConversationId, id: TaskId) -> ToolError {
+fn unknown(all: &[Task], id: TaskId) -> Refusal {
     let message = format!("there is no task {id}; the action `list` shows all");
-    with_open_tasks(unit, conversation, Refusal::new(RefusalCode::NotFound, message)).await
+    with_open_tasks(all, Refusal::new(RefusalCode::NotFound, message))
 }
 
 /// How many open tasks are named to a model that named none of them.
 const NAMED: usize = 20;
 
 /// A refusal that names the tasks that the model may have meant.
-async fn with_open_tasks(unit: &mut Unit, conversation: ConversationId, refusal: Refusal) -> ToolError {
-    let tasks = match unit.list_tasks(conversation).await {
-        Ok(tasks) => tasks,
-        Err(error) => return error.into(),
-    };
-    let named = tasks.iter().filter(|task| open(task)).take(NAMED).map(|task| json!({ "id": task.id, "title": task.title }));
-    refusal.with("open_tasks", named.collect::<Value>()).into()
+fn with_open_tasks(all: &[Task], refusal: Refusal) -> Refusal {
+    let named = all.iter().filter(|task| open(task)).take(NAMED).map(|task| json!({ "id": task.id, "title": task.title }));
+    refusal.with("open_tasks", named.collect::<Value>())
 }
 
 /// True if a text has a time of day or a year in it, which the model may have meant as the due
@@ -341,17 +393,15 @@ fn not_at_once(lease: &Lease, due_at: Option<DateTime<Utc>>, now: DateTime<Utc>)
 
 /// Refuses to change a task under the title of another open one: most likely the model means that
 /// one.
-async fn not_the_title_of_another(
-    unit: &mut Unit,
-    conversation: ConversationId,
+fn not_the_title_of_another(
+    all: &[Task],
     id: TaskId,
     title: Option<&str>,
     action: &str,
     status: Option<&str>,
-) -> Result<(), ToolError> {
+) -> Result<(), Refusal> {
     let Some(title) = title.map(str::to_lowercase) else { return Ok(()) };
-    let tasks = unit.list_tasks(conversation).await?;
-    let named: Vec<_> = tasks.iter().filter(|task| task.title.to_lowercase() == title).collect();
+    let named: Vec<_> = all.iter().filter(|task| task.title.to_lowercase() == title).collect();
     match named.iter().find(|task| open(task)) {
         Some(other) if named.iter().all(|task| task.id != id) => {
             let message = format!(
@@ -362,7 +412,7 @@ async fn not_the_title_of_another(
             if let Some(status) = status {
                 call["status"] = status.into();
             }
-            Err(with_open_tasks(unit, conversation, Refusal::arguments(message).with("call", call)).await)
+            Err(with_open_tasks(all, Refusal::arguments(message).with("call", call)))
         }
         _ => Ok(()),
     }
@@ -387,8 +437,8 @@ fn model(text: &str) -> Result<Option<String>, ToolError> {
     Ok(Some(reference.to_string()))
 }
 
-/// Reads an ISO 8601 date. Without an offset it is UTC; without a time it is midnight. An empty
-/// text means no date.
+/// Reads an ISO 8601 date, of a year with four digits. Without an offset it is UTC; without a time it
+/// is midnight. An empty text means no date.
 fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, ToolError> {
     let text = text.trim();
     if text.is_empty() {
@@ -399,10 +449,10 @@ fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, ToolError> {
         .iter()
         .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
         .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN)));
-    match (with_offset, without) {
-        (Ok(date), _) => Ok(Some(date)),
-        (Err(_), Some(date)) => Ok(Some(date.and_utc())),
-        (Err(_), None) => Err(Refusal::arguments(format!(
+    let date = with_offset.ok().or_else(|| without.map(|date| date.and_utc()));
+    match date.filter(|date| (1..=9999).contains(&date.year())) {
+        Some(date) => Ok(Some(date)),
+        None => Err(Refusal::arguments(format!(
             "`due_at` is `{text}`, which is no ISO 8601 date; write it like 2026-11-20T09:30:00Z"
         ))
         .into()),

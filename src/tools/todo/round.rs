@@ -1,15 +1,15 @@
-//! A task that comes round: the next one is made in the transaction that completes it, whoever completes it.
+//! A task that comes round: the next one is made in the statement that completes it, whoever completes it.
 
-use chrono::{DateTime, Utc};
-
+use super::work::make_task;
 use crate::domain::todo::{CompletedTask, NextOfTask, SubtaskView, TaskView, complete_task};
 use crate::domain::{Task, TaskStatus};
 use crate::governor::Permit;
-use crate::store::{Lease, StoreError, Unit};
+use crate::store::{Lease, Store, StoreError, TodoChanges};
 
 /// Makes the task that follows.
 pub(super) async fn make_next(
-    unit: &mut Unit,
+    store: &Store,
+    changes: &mut TodoChanges,
     permit: &Permit,
     lease: &Lease,
     title: &str,
@@ -17,7 +17,7 @@ pub(super) async fn make_next(
 ) -> Result<TaskView, StoreError> {
     let NextOfTask { subtasks, recurrence, date, reminder } = next;
     let task = TaskView { reminder, recurrence: Some((recurrence, date)), ..TaskView::new(title.to_owned()) };
-    unit.make_todo(permit, lease, &task, &subtasks).await
+    make_task(store, changes, permit, lease, &task, &subtasks).await
 }
 
 /// After a change: makes the task that follows, if the change completed a task that comes round. `before`: the task as it was.
@@ -25,12 +25,12 @@ pub(super) async fn make_next(
 /// # Errors
 /// If the database does not answer.
 pub async fn comes_round(
-    unit: &mut Unit,
+    store: &Store,
+    changes: &mut TodoChanges,
     permit: &Permit,
     lease: &Lease,
     before: &Task,
     after: &Task,
-    now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     if before.recurrence.is_none() || !before.status.is_active() || after.status != TaskStatus::Done {
         return Ok(());
@@ -38,8 +38,8 @@ pub async fn comes_round(
     let mut task = TaskView::try_from(before).map_err(StoreError::Unreadable)?;
     // A task that is completed in this way is completed with its subtasks.
     task.subtasks = task.subtasks.into_iter().map(|subtask| SubtaskView { completed: true, ..subtask }).collect();
-    if let Ok(CompletedTask { next: Some(next), .. }) = complete_task(&task, now) {
-        make_next(unit, permit, lease, &after.title, next).await?;
+    if let Ok(CompletedTask { next: Some(next), .. }) = complete_task(&task, changes.now()) {
+        make_next(store, changes, permit, lease, &after.title, next).await?;
     }
     Ok(())
 }

@@ -13,39 +13,38 @@ fn with(task: TaskView, id: SubtaskId, change: impl Fn(SubtaskView) -> Option<Su
     TaskView { subtasks, ..task }
 }
 
-pub(super) async fn complete(work: &mut Work<'_>, asked: &SubtaskNamed) -> Ended {
-    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref()).await?;
+pub(super) fn complete(work: &mut Work<'_>, asked: &SubtaskNamed) -> Ended {
+    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref())?;
     let message = complete_subtask(&task, &subtask)?;
-    let changed = work.change(&with(task, subtask.id, |one| Some(SubtaskView { completed: true, ..one }))).await?;
+    let changed = work.change(&with(task, subtask.id, |one| Some(SubtaskView { completed: true, ..one })))?;
     Ok(work.done(message, &changed))
 }
 
-pub(super) async fn rename(work: &mut Work<'_>, asked: &RenameSubtask) -> Ended {
+pub(super) fn rename(work: &mut Work<'_>, asked: &RenameSubtask) -> Ended {
     let title = valid_title(&asked.new_name)?;
-    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref()).await?;
+    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref())?;
     let message = format!("Renamed the subtask “{}” of “{}” to “{title}”.", subtask.title, task.title);
     let renamed = with(task, subtask.id, |one| Some(SubtaskView { title: title.clone(), ..one }));
-    let renamed = work.change(&renamed).await?;
+    let renamed = work.change(&renamed)?;
     Ok(work.done(message, &renamed))
 }
 
 pub(super) async fn add(work: &mut Work<'_>, asked: &AddSubtask) -> Ended {
     let title = valid_title(&asked.subtask_name)?;
-    let mut task = work.active_task(&asked.task_name).await?;
+    let mut task = work.active_task(&asked.task_name)?;
     room_for_subtask(task.subtasks.len())?;
-    let numbers = work.unit.subtask_numbers(1).await?;
+    let id = work.store.subtask_number().await?;
     let last = task.subtasks.iter().map(|subtask| subtask.sort_order).max().unwrap_or(-1);
     let message = format!("Added the subtask “{title}” to “{}”.", task.title);
-    let added = numbers.into_iter().map(|id| SubtaskView { id, title: title.clone(), completed: false, sort_order: last + 1 });
-    task.subtasks.extend(added);
-    let changed = work.change(&task).await?;
-    work.named(changed.id, changed.in_order().last().map(|subtask| subtask.id)).await?;
+    task.subtasks.push(SubtaskView { id, title, completed: false, sort_order: last + 1 });
+    let changed = work.change(&task)?;
+    work.named(changed.id, Some(id));
     Ok(work.done(message, &changed))
 }
 
-pub(super) async fn remove(work: &mut Work<'_>, asked: &SubtaskNamed) -> Ended {
-    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref()).await?;
+pub(super) fn remove(work: &mut Work<'_>, asked: &SubtaskNamed) -> Ended {
+    let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref())?;
     let message = format!("Removed the subtask “{}” from “{}”.", subtask.title, task.title);
-    let changed = work.change(&with(task, subtask.id, |_| None)).await?;
+    let changed = work.change(&with(task, subtask.id, |_| None))?;
     Ok(work.done(message, &changed))
 }

@@ -22,8 +22,8 @@ const LISTED: usize = 50;
 pub(super) async fn create(work: &mut Work<'_>, asked: &CreateTask, subtasks: &[String]) -> Ended {
     let title = valid_title(&asked.description)?;
     room_for_task(work.todos.active())?;
-    let made = work.unit.make_todo(work.permit, work.lease, &TaskView::new(title), subtasks).await?;
-    work.named(made.id, None).await?;
+    let made = work.make(&TaskView::new(title), subtasks).await?;
+    work.named(made.id, None);
     let message = match subtasks {
         [] => format!("Created the task “{}”. It could not be broken down into subtasks, so it has none.", made.title),
         some => format!("Created the task “{}” with {} subtasks: {}.", made.title, some.len(), some.join(", ")),
@@ -32,34 +32,34 @@ pub(super) async fn create(work: &mut Work<'_>, asked: &CreateTask, subtasks: &[
 }
 
 pub(super) async fn complete(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
-    let task = work.task(&asked.task_name).await?;
+    let task = work.task(&asked.task_name)?;
     let CompletedTask { next, message } = completed(&task, work.now)?;
-    let done = work.change(&TaskView { status: TaskStatus::Done, ..task }).await?;
+    let done = work.change(&TaskView { status: TaskStatus::Done, ..task })?;
     if let Some(next) = next {
-        let made = make_next(&mut work.unit, work.permit, work.lease, &done.title, next).await?;
+        let made = make_next(work.store, &mut work.changes, work.permit, work.lease, &done.title, next).await?;
         let data = json!({ "task": work.data(&done), "next": work.data(&made) });
         return Ok(FunctionResult::done(message).with(data));
     }
     Ok(work.done(message, &done))
 }
 
-pub(super) async fn rename(work: &mut Work<'_>, asked: &RenameTask) -> Ended {
+pub(super) fn rename(work: &mut Work<'_>, asked: &RenameTask) -> Ended {
     let title = valid_title(&asked.new_name)?;
-    let task = work.task(&asked.task_name).await?;
+    let task = work.task(&asked.task_name)?;
     let message = format!("Renamed the task “{}” to “{title}”.", task.title);
-    let renamed = work.change(&TaskView { title, ..task }).await?;
+    let renamed = work.change(&TaskView { title, ..task })?;
     Ok(work.done(message, &renamed))
 }
 
 /// `allowed`: what the person said yes to.
-pub(super) async fn delete(work: &mut Work<'_>, call: &FunctionCall, allowed: &Value) -> Ended {
+pub(super) fn delete(work: &mut Work<'_>, call: &FunctionCall, allowed: &Value) -> Ended {
     let target = asking(call, &work.todos).map_err(Stop::Told)?.map(|asking| asking.target);
     if target.as_ref() != Some(allowed) {
         return Err(Stop::Told(FunctionResult::refused("changed", "That has changed in this very moment. Nothing was deleted.")));
     }
     let (gone, deletion) = match call {
         FunctionCall::DeleteTask(asked) => {
-            let task = work.task(&asked.task_name).await?;
+            let task = work.task(&asked.task_name)?;
             (vec![task.id], Some(Deletion::of(&task)))
         }
         _ => {
@@ -67,7 +67,7 @@ pub(super) async fn delete(work: &mut Work<'_>, call: &FunctionCall, allowed: &V
             (over.map(|task| task.id).collect(), Deletion::of_completed(&work.todos.tasks))
         }
     };
-    work.unit.delete_todos(work.permit, work.lease, &gone).await?;
+    gone.into_iter().for_each(|id| work.delete(id));
     let message = deletion.map(|deletion| deletion.done()).unwrap_or_default();
     Ok(FunctionResult::done(message).with(allowed.clone()))
 }
@@ -100,8 +100,8 @@ pub(super) fn list(work: &Work<'_>, asked: ListTasks) -> FunctionResult {
     FunctionResult::done(message).with(json!({ "count": tasks.len(), "tasks": listed }))
 }
 
-pub(super) async fn details(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
-    let task = work.task(&asked.task_name).await?;
+pub(super) fn details(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
+    let task = work.task(&asked.task_name)?;
     let zone = work.todos.zone;
     let mut message = match task.status {
         TaskStatus::Pending => format!("“{}” is not begun.", task.title),
@@ -124,12 +124,12 @@ pub(super) async fn details(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
     Ok(work.done(message, &task))
 }
 
-pub(super) async fn next(work: &mut Work<'_>) -> Ended {
+pub(super) fn next(work: &mut Work<'_>) -> Ended {
     let Some(next) = next_subtask(&work.todos.tasks, work.todos.timer.task()) else {
         return Ok(FunctionResult::done("There is no open subtask to do next."));
     };
     let (task, subtask) = (next.task.clone(), next.subtask.clone());
-    work.named(task.id, Some(subtask.id)).await?;
+    work.named(task.id, Some(subtask.id));
     let (done, all) = task.progress();
     let message = format!("Next: “{}” in “{}”, of which {done} of {all} subtasks are done.", subtask.title, task.title);
     let data = json!({ "subtask": { "id": subtask.id, "title": subtask.title }, "task": { "id": task.id, "title": task.title } });

@@ -7,66 +7,66 @@ use super::result::FunctionResult;
 use super::work::{Ended, Stop, Work};
 use crate::domain::todo::{Recurrence, TaskView, TimerOperation, TimerRun, is_no_rule, minutes_allowed, reminder_time, wall_of};
 
-pub(super) async fn set_reminder(work: &mut Work<'_>, asked: &SetReminder) -> Ended {
+pub(super) fn set_reminder(work: &mut Work<'_>, asked: &SetReminder) -> Ended {
     let at = reminder_time(&asked.at, work.todos.zone, work.now)?;
-    let task = work.active_task(&asked.task_name).await?;
+    let task = work.active_task(&asked.task_name)?;
     let written = wall_of(work.todos.zone, at).format("%Y-%m-%d at %H:%M");
     let message = format!("I'll remind you of “{}” on {written}.", task.title);
-    let changed = work.change(&TaskView { reminder: Some(at), ..task }).await?;
+    let changed = work.change(&TaskView { reminder: Some(at), ..task })?;
     Ok(work.done(message, &changed))
 }
 
-pub(super) async fn remove_reminder(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
-    let task = work.task(&asked.task_name).await?;
+pub(super) fn remove_reminder(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
+    let task = work.task(&asked.task_name)?;
     if task.reminder.is_none() {
         let message = format!("“{}” has no reminder.", task.title);
         return Ok(work.done(message, &task));
     }
     let message = format!("Removed the reminder of “{}”.", task.title);
-    let changed = work.change(&TaskView { reminder: None, ..task }).await?;
+    let changed = work.change(&TaskView { reminder: None, ..task })?;
     Ok(work.done(message, &changed))
 }
 
 /// It begins with the reminder, if there is one to come, else now; the date is the first one from there on.
-pub(super) async fn set_recurrence(work: &mut Work<'_>, asked: &SetRecurrence) -> Ended {
+pub(super) fn set_recurrence(work: &mut Work<'_>, asked: &SetRecurrence) -> Ended {
     if is_no_rule(&asked.rule) {
-        return remove_recurrence(work, &asked.task_name).await;
+        return remove_recurrence(work, &asked.task_name);
     }
-    let task = work.active_task(&asked.task_name).await?;
+    let task = work.active_task(&asked.task_name)?;
     let start = task.reminder.filter(|at| *at > work.now).unwrap_or(work.now);
     let start = start.with_second(0).and_then(|start| start.with_nanosecond(0)).unwrap_or(start);
     let recurrence = Recurrence::new(&asked.rule, work.todos.zone, start, work.now)?;
     let date = recurrence.next(start - TimeDelta::seconds(1)).unwrap_or(start);
     let written = wall_of(work.todos.zone, date).format("%Y-%m-%d at %H:%M");
     let message = format!("“{}” comes round now ({}), first on {written}.", task.title, recurrence.rule());
-    let changed = work.change(&TaskView { recurrence: Some((recurrence, date)), ..task }).await?;
+    let changed = work.change(&TaskView { recurrence: Some((recurrence, date)), ..task })?;
     Ok(work.done(message, &changed))
 }
 
 /// A task with the rule “none” stays as it is, and nothing follows it.
-async fn remove_recurrence(work: &mut Work<'_>, name: &str) -> Ended {
-    let task = work.task(name).await?;
+fn remove_recurrence(work: &mut Work<'_>, name: &str) -> Ended {
+    let task = work.task(name)?;
     if task.recurrence.is_none() {
         let message = format!("“{}” does not come round.", task.title);
         return Ok(work.done(message, &task));
     }
     let message = format!("“{}” does not come round any more.", task.title);
-    let changed = work.change(&TaskView { recurrence: None, ..task }).await?;
+    let changed = work.change(&TaskView { recurrence: None, ..task })?;
     Ok(work.done(message, &changed))
 }
 
-pub(super) async fn start_timer(work: &mut Work<'_>, asked: &StartTimer) -> Ended {
+pub(super) fn start_timer(work: &mut Work<'_>, asked: &StartTimer) -> Ended {
     let refused = |told| Stop::Told(FunctionResult::refused("minutes", told));
     let minutes = minutes_allowed(asked.minutes).map_err(refused)?;
     let task = match &asked.task_name {
-        Some(name) => Some(work.active_task(name).await?.id),
+        Some(name) => Some(work.active_task(name)?.id),
         None => None,
     };
-    timer(work, TimerOperation::Start(TimerRun { minutes, task })).await
+    timer(work, TimerOperation::Start(TimerRun { minutes, task }))
 }
 
 /// Every pair of state and operation has an answer. One that the state does not take changes nothing, and says what the state is.
-pub(super) async fn timer(work: &mut Work<'_>, operation: TimerOperation) -> Ended {
+pub(super) fn timer(work: &mut Work<'_>, operation: TimerOperation) -> Ended {
     let before = work.todos.timer;
     let taken = before.take(operation, work.now);
     if !taken.taken {
@@ -76,7 +76,7 @@ pub(super) async fn timer(work: &mut Work<'_>, operation: TimerOperation) -> End
     work.todos.timer = taken.timer;
     let title = work.todos.timed().map(str::to_owned).or(was);
     if taken.timer != before {
-        work.unit.set_timer(work.lease.conversation, work.todos.user, taken.timer, false, title.clone()).await?;
+        work.set_timer(taken.timer, false, title.clone());
     }
     let message = taken.timer.told(work.now, title.as_deref());
     let message = if matches!(operation, TimerOperation::Stop) && taken.timer != before {

@@ -1,4 +1,4 @@
-//! A function as a tool: it reads a call, asks if a person has to say yes, and carries it out in one transaction.
+//! A function as a tool: it reads a call, asks if a person has to say yes, and decides on what changes.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::result::FunctionResult;
 use super::work::{Ended, Stop, Work};
 use super::{subtasks, tasks, times};
 use crate::domain::todo::{TimerOperation, TodoFunction};
-use crate::domain::{Effect, FailureWords, ToolSpec};
+use crate::domain::{Effect, FailureWords, Outcome, ToolSpec};
 use crate::model::choice::ModelSource;
 use crate::store::StoreError;
 use crate::tools::kit::Kit;
@@ -54,7 +54,7 @@ impl Tool for TodoTool {
                 return Ok(Prepared::new(Carried { call, asking: None, models }, effect));
             }
             let kit = asked.kit();
-            let todos = kit.store.begin(kit.clock.now()).await?.todos(asked.lease.conversation).await?;
+            let todos = kit.store.todos(asked.lease.conversation).await?.todos;
             match asking(&call, &todos) {
                 // Nobody is asked about something that will not happen.
                 Err(known) => Ok(Prepared::new(Answered(known), Effect::Read)),
@@ -96,16 +96,20 @@ impl Act for Carried {
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             match self.carried_out(doing).await {
-                // The database said no in the middle: nothing of it was kept.
                 Err(StoreError::Database(error)) => {
                     tracing::warn!(%error, "a function over to-dos failed");
-                    Ok(Executed::Outcome(FunctionResult::refused("database", FailureWords::BROKEN).outcome()))
+                    Ok(Executed::Outcome(refused()))
                 }
                 carried => carried,
             }
         }
         .boxed()
     }
+}
+
+/// The outcome if the database says no: nothing was kept.
+fn refused() -> Outcome {
+    FunctionResult::refused("database", FailureWords::BROKEN).outcome()
 }
 
 impl Carried {
@@ -117,18 +121,21 @@ impl Carried {
             _ => Vec::new(),
         };
         let now = kit.clock.now();
-        let mut unit = kit.store.begin(now).await?;
-        let todos = unit.hold_todos(doing.lease).await?;
-        if todos.disabled {
+        let kept = kit.store.todos(doing.lease.conversation).await?;
+        if kept.todos.disabled {
             return Ok(Executed::Outcome(FunctionResult::refused("forbidden", FailureWords::FORBIDDEN).outcome()));
         }
-        let mut work = Work { unit, todos, permit: doing.permit, lease: doing.lease, now };
-        work.notice_end_of_timer().await?;
+        let mut work = Work::new(&kit.store, kept, doing.permit, doing.lease, now);
+        work.notice_end_of_timer();
         let result = match self.function(&mut work, doing, &broken).await {
             Ok(result) | Err(Stop::Told(result)) => result,
             Err(Stop::Store(error)) => return Err(error),
         };
-        Ok(Executed::Within(work.unit, result.outcome()))
+        let (todos, outcome) = (work.changes, result.outcome());
+        if todos.is_empty() {
+            return Ok(Executed::Outcome(outcome));
+        }
+        Ok(Executed::Changing { todos, outcome, refused: Some(refused()) })
     }
 
     /// The function of the call.
@@ -136,25 +143,25 @@ impl Carried {
         match &self.call {
             FunctionCall::CreateTask(asked) => tasks::create(work, asked, broken).await,
             FunctionCall::CompleteTask(asked) => tasks::complete(work, asked).await,
-            FunctionCall::CompleteSubtask(asked) => subtasks::complete(work, asked).await,
-            FunctionCall::RenameTask(asked) => tasks::rename(work, asked).await,
-            FunctionCall::RenameSubtask(asked) => subtasks::rename(work, asked).await,
+            FunctionCall::CompleteSubtask(asked) => subtasks::complete(work, asked),
+            FunctionCall::RenameTask(asked) => tasks::rename(work, asked),
+            FunctionCall::RenameSubtask(asked) => subtasks::rename(work, asked),
             FunctionCall::AddSubtask(asked) => subtasks::add(work, asked).await,
-            FunctionCall::RemoveSubtask(asked) => subtasks::remove(work, asked).await,
+            FunctionCall::RemoveSubtask(asked) => subtasks::remove(work, asked),
             call @ (FunctionCall::DeleteTask(_) | FunctionCall::ClearCompletedTasks(_)) => {
-                tasks::delete(work, call, &doing.proposal.arguments[TARGET]).await
+                tasks::delete(work, call, &doing.proposal.arguments[TARGET])
             }
-            FunctionCall::SetReminder(asked) => times::set_reminder(work, asked).await,
-            FunctionCall::RemoveReminder(asked) => times::remove_reminder(work, asked).await,
-            FunctionCall::SetRecurrence(asked) => times::set_recurrence(work, asked).await,
-            FunctionCall::StartTimer(asked) => times::start_timer(work, asked).await,
-            FunctionCall::PauseTimer(_) => times::timer(work, TimerOperation::Pause).await,
-            FunctionCall::ResumeTimer(_) => times::timer(work, TimerOperation::Resume).await,
-            FunctionCall::StopTimer(_) => times::timer(work, TimerOperation::Stop).await,
-            FunctionCall::GetTimerStatus(_) => times::timer(work, TimerOperation::Status).await,
+            FunctionCall::SetReminder(asked) => times::set_reminder(work, asked),
+            FunctionCall::RemoveReminder(asked) => times::remove_reminder(work, asked),
+            FunctionCall::SetRecurrence(asked) => times::set_recurrence(work, asked),
+            FunctionCall::StartTimer(asked) => times::start_timer(work, asked),
+            FunctionCall::PauseTimer(_) => times::timer(work, TimerOperation::Pause),
+            FunctionCall::ResumeTimer(_) => times::timer(work, TimerOperation::Resume),
+            FunctionCall::StopTimer(_) => times::timer(work, TimerOperation::Stop),
+            FunctionCall::GetTimerStatus(_) => times::timer(work, TimerOperation::Status),
             FunctionCall::ListTasks(asked) => Ok(tasks::list(work, *asked)),
-            FunctionCall::GetTaskDetails(asked) => tasks::details(work, asked).await,
-            FunctionCall::GetNextSubtask(_) => tasks::next(work).await,
+            FunctionCall::GetTaskDetails(asked) => tasks::details(work, asked),
+            FunctionCall::GetNextSubtask(_) => tasks::next(work),
         }
     }
 }

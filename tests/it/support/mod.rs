@@ -18,6 +18,7 @@ mod process;
 pub mod raw;
 mod script;
 mod stranger;
+mod tasks;
 
 pub use app::{TestApp, patient};
 pub use client::{Client, kinds, of_type, results};
@@ -31,3 +32,4 @@ pub use ports::reserved_port;
 pub use process::{ModelServer, Server, administrator, asks_for};
 pub use script::{Reply, Script, call, calls, text};
 pub use stranger::{Behaves, Stranger, adds};
+pub use tasks::make_tasks;

@@ -133,6 +133,16 @@ impl Client {
         began
     }
 
+    /// Waits for the end of a turn of another client.
+    pub fn until_completed(&mut self) {
+        loop {
+            let frame = self.frame();
+            if frame.kind == "turn" && frame.state.as_deref() == Some("completed") {
+                return;
+            }
+        }
+    }
+
     /// Asks for everything after an event, and waits until the newest one is there.
     pub fn resume(&mut self, after: i64) {
         let (main, last) = (self.main, self.last);

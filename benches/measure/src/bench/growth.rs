@@ -66,7 +66,23 @@ pub fn measure(model: &Model, floors: &mut Floors, settings: &Settings, report: 
         levels.push(level(&mut house, floors, settings, format!("{times} ×"), grown));
     }
     house.end();
+    goals(&levels, report);
     table(&levels, report);
+}
+
+/// The most of everything against the empty conversation at the least of it.
+fn goals(levels: &[Level], report: &mut Report) {
+    let (first, last) = (&levels[0], &levels[levels.len() - 1]);
+    let turns: [(&str, &Times, &Times); 2] =
+        [("simple turn", &first.new.simple, &last.grown.simple), ("turn with three tools", &first.new.tools, &last.grown.tools)];
+    for (what, empty, full) in turns {
+        let times = full.p50() / empty.p50();
+        let words = format!("{}; {} in a new one at {}", full.words(), empty.words(), first.name);
+        let what = format!("{what} in the long conversation at {} of everything", last.name);
+        report.goal(&what, &words, times / LIMIT, "1.5 × an empty one", &format!("{} of an empty one", ratio(times)));
+    }
+    let what = format!("start to ready, warm, with {} capabilities", last.amounts.capabilities);
+    report.goal(&what, &milliseconds(last.start), last.start / 80.0, "80 ms", "");
 }
 
 fn level(house: &mut House, floors: &mut Floors, settings: &Settings, name: String, grown: i64) -> Level {

@@ -141,6 +141,19 @@ impl House {
         (of("Rss:"), of("Pss:"))
     }
 
+    /// The processor's time so far in milliseconds: of the server's process, and of its Postgres with all of its own.
+    pub fn processor(&self) -> (f64, f64) {
+        let server = i64::from(self.server().child.id());
+        let all: Vec<_> = std::fs::read_dir("/proc").expect("Linux has it").filter_map(Result::ok).filter_map(stat).collect();
+        let file = std::fs::read_to_string(self.data.join("postgres/postmaster.pid")).expect("Postgres runs there");
+        let postmaster: i64 = file.lines().next().and_then(|pid| pid.trim().parse().ok()).unwrap_or(0);
+        let own = all.iter().filter(|one| one.pid == server).map(|one| one.own).sum();
+        // Processes of Postgres that are over stand with their parent.
+        let postgres = all.iter().filter(|one| one.pid == postmaster).map(|one| one.own + one.ended);
+        let children = all.iter().filter(|one| one.parent == postmaster).map(|one| one.own);
+        (own, postgres.chain(children).sum())
+    }
+
     /// The program's file.
     pub fn program(&self) -> &Path {
         &self.program
@@ -155,4 +168,24 @@ impl Drop for House {
             drop(std::fs::remove_dir_all(self.data.parent().expect("a folder")));
         }
     }
+}
+
+/// A process: its number and its parent's, its time and that of its children that are over, in milliseconds.
+struct Process {
+    pid: i64,
+    parent: i64,
+    own: f64,
+    ended: f64,
+}
+
+/// The process of an entry of /proc, if it is one.
+fn stat(entry: std::fs::DirEntry) -> Option<Process> {
+    let pid = entry.file_name().to_str()?.parse().ok()?;
+    let text = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+    // The name before this may hold anything.
+    let fields: Vec<f64> = text.rsplit_once(") ")?.1.split(' ').skip(1).map_while(|field| field.trim().parse().ok()).collect();
+    // SAFETY: it only asks for a number.
+    let second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    let time = |at: usize| Some((fields.get(at)? + fields.get(at + 1)?) * 1e3 / second);
+    Some(Process { pid, parent: *fields.first()? as i64, own: time(10)?, ended: time(12)? })
 }

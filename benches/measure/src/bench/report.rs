@@ -48,8 +48,29 @@ impl Report {
 
     /// A row of a figure with a goal; `share` is the figure as a share of its goal.
     pub fn goal(&mut self, what: &str, figure: &str, share: f64, goal: &str, floor: &str) {
-        let met = if share <= 1.0 { "met".to_owned() } else { format!("**missed**, {} of it", ratio(share)) };
-        self.row("goals", &[what, figure, &format!("{goal}: {met}"), floor]);
+        let met = share <= 1.0;
+        self.say(if met { "met" } else { "missed" }, what);
+        let met = match share {
+            _ if met => "met".to_owned(),
+            f64::INFINITY => "**missed**".to_owned(),
+            share => format!("**missed**: {} the goal", ratio(share)),
+        };
+        self.row("goals", &[what, figure, goal, &met, floor]);
+    }
+
+    /// A row of a figure beside them that has no goal.
+    pub fn figure(&mut self, what: &str, figure: &str) {
+        self.row("goals", &[what, figure, "", "", ""]);
+    }
+
+    /// How many goals were met, and which were not.
+    fn summary(&self) -> String {
+        let [met, missed] = ["met", "missed"].map(|place| self.places.get(place).map_or(&[][..], Vec::as_slice));
+        let goals = met.len() + missed.len();
+        match missed {
+            [] => format!("All {goals} goals that were measured are met."),
+            missed => format!("{} of {goals} goals that were measured are met. Missed: {}.", met.len(), missed.join("; ")),
+        }
     }
 
     /// The document; it is written where the settings say.
@@ -63,7 +84,8 @@ impl Report {
         ] {
             text = text.replace(&format!("{{{{{name}}}}}"), &value);
         }
-        for place in ["goals", "floors", "crowd", "statements", "growth", "grows", "todos", "postgres"] {
+        text = text.replace("{{summary}}", &self.summary());
+        for place in ["goals", "floors", "crowd", "statements", "growth", "grows", "todos", "postgres", "processor"] {
             let lines =
                 self.places.get(place).map_or_else(|| "| not measured in this run |".to_owned(), |lines| lines.join("\n"));
             text = text.replace(&format!("{{{{{place}}}}}"), &lines);

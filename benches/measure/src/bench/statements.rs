@@ -44,6 +44,10 @@ pub fn measure(house: &House, settings: &Settings, report: &mut Report) {
             "call" => "turn with a capability's call",
             _ => "turn with three tools",
         };
+        if words == "simple" {
+            let each = counted.statements as f64 / count as f64;
+            report.goal("statements of a simple turn", &format!("{each:.1}"), each / 6.0, "6", "");
+        }
         let (statements, transactions) = (per(counted.statements as f64), per(counted.transactions as f64));
         let kilobytes = format!("{} KiB", per(counted.bytes as f64 / 1024.0));
         report.row("statements", &[what, &statements, &transactions, &kilobytes, &counted.connections.to_string()]);
@@ -51,6 +55,13 @@ pub fn measure(house: &House, settings: &Settings, report: &mut Report) {
     let seconds = settings.lasting(10).as_secs_f64();
     let idle = counted(house, &mut postgres, || settings.settle(10));
     let (statements, transactions) = (idle.statements as f64 / seconds, idle.transactions as f64 / seconds);
+    report.goal(
+        "statements of an idle second",
+        &format!("{statements:.1}"),
+        if statements > 0.05 { f64::INFINITY } else { 0.0 },
+        "0",
+        "",
+    );
     let kilobytes = format!("{:.1} KiB", idle.bytes as f64 / seconds / 1024.0);
     let connections = idle.connections.to_string();
     report.row(

@@ -68,6 +68,5 @@ pub fn measure(house: &House, model: &Model, settings: &Settings, report: &mut R
     row("time to the first token", &through.first, &without.first, 1.0);
     row("time of a token, one every 3 ms", &through.paced, &without.paced, 0.05);
     row("time of a token, 100 at once", &through.burst, &without.burst, 0.05);
-    report
-        .row("goals", &["of the time to the first token: message to request, with the commits before", &before.words(), "", ""]);
+    report.figure("of the time to the first token: message to request, with the commits before", &before.words());
 }

@@ -4,7 +4,7 @@ use super::floors::Floors;
 use super::house::House;
 use super::report::{Report, ratio};
 use super::settings::Settings;
-use super::times::Times;
+use super::times::{Times, milliseconds};
 
 /// Commits of a simple turn: accept, claim, answer. Each of three tools ends with a commit of its own, and they take a further step.
 pub const SIMPLE_COMMITS: f64 = 3.0;
@@ -50,6 +50,10 @@ pub fn take(house: &House, floors: &mut Floors, settings: &Settings, conversatio
 pub fn measure(house: &House, floors: &mut Floors, settings: &Settings, report: &mut Report) {
     let taken = take(house, floors, settings, house.conversation(), 300);
     let insert = taken.insert.p50();
+    for (what, words, commits) in [("simple turn", "simple", SIMPLE_COMMITS), ("turn with three tools", "tools", TOOLS_COMMITS)] {
+        let (own, postgres) = processor(house, settings, words);
+        report.row("processor", &[what, &milliseconds(own), &milliseconds(postgres), &milliseconds(commits * insert)]);
+    }
     let against = |times: &Times, commits: f64| ratio(times.p50() / (commits * insert));
     let mut goal = |what: &str, times: &Times, commits: f64, limit: f64| {
         let words = format!("{} of {}", times.words(), times.count());
@@ -63,4 +67,16 @@ pub fn measure(house: &House, floors: &mut Floors, settings: &Settings, report: 
     let limit = 3.0 * TOOLS_COMMITS * insert;
     report.goal("turn with three tools", &words, tools.p50() / limit, "3 × commits × floor", &against(tools, TOOLS_COMMITS));
     report.row("floors", &["insert, committed, between the turns below", &taken.insert.words()]);
+}
+
+/// The processor's time that such a turn takes, in milliseconds: of level3, and of its Postgres.
+fn processor(house: &House, settings: &Settings, words: &str) -> (f64, f64) {
+    let (mut client, conversation, count) = (house.client(), house.conversation(), settings.times(300));
+    client.turn(conversation, words);
+    let before = house.processor();
+    for _ in 0..count {
+        client.turn(conversation, words);
+    }
+    let after = house.processor();
+    ((after.0 - before.0) / count as f64, (after.1 - before.1) / count as f64)
 }

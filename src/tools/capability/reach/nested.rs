@@ -11,7 +11,7 @@ use super::{Inner, LedgerEntry, OperationError, Reaching, secrets_of};
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, OperationState, Outcome};
 use crate::governor::{self, Evidence, Permit, Proposal, Verdict};
 use crate::sandbox::DEPTHS;
-use crate::store::AgentLogin;
+use crate::store::{AgentLogin, StoreError};
 
 impl Reaching {
     pub(super) async fn nested(&self, ordinal: i32, name: String, params: serde_json::Value) -> Result<String, OperationError> {
@@ -76,6 +76,21 @@ impl Reaching {
         let now = tools.kit.clock.now();
         let outcome = match act.execute(Doing { tools, policy, lease, permit: &permit, proposal, promised: false, now }).await? {
             Executed::Within(mut unit, outcome) => {
+                if let Some(operation) = &operation {
+                    unit.end_operation(lease, operation, ended(&outcome), Some(&outcome.result)).await?;
+                }
+                unit.commit().await?;
+                outcome
+            }
+            Executed::Changing { todos, outcome, refused: _ } => {
+                let mut unit = tools.kit.store.begin(todos.now()).await?;
+                match unit.change_todos_in(lease, todos).await {
+                    Err(StoreError::TodosChanged) => {
+                        let told = "somebody else changed the task in this very moment: nothing was done, so try again";
+                        return Err(OperationError::Refused(told.to_owned()));
+                    }
+                    changed => changed?,
+                }
                 if let Some(operation) = &operation {
                     unit.end_operation(lease, operation, ended(&outcome), Some(&outcome.result)).await?;
                 }

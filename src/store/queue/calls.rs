@@ -1,0 +1,218 @@
+//! The end of a tool call: outcome, message, audit entry and event, in one statement with what goes along with them.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use sqlx::types::Json;
+use sqlx::{PgExecutor, query};
+
+use super::standing::{Standing, StandingRow, Wanted};
+use crate::domain::{ApprovalId, ConversationId, Outcome, RefusalCode, Used};
+use crate::facts::{EventRecord, ToolCallEnded};
+use crate::failpoint::{self, Point};
+use crate::store::things::todo_changes::{TodoChanges, WrittenChanges};
+use crate::store::transition::Done;
+use crate::store::{CallEnd, CatalogueVersion, Lease, Store, StoreError, Unit, clean};
+use crate::telemetry::Scrubber;
+
+const NOT_RECORDABLE: &str = "What came of this call cannot be recorded, so it counts as failed. Elsewhere it may have done something: look \
+    before you do it again, and ask for less, or for plain text.";
+
+/// True if another value would have done: Postgres raised a data exception, or met a limit of what
+/// a value may be.
+fn is_of_the_value(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code.starts_with("22") || code.starts_with("54"))
+}
+
+/// Counts the call that has just ended to all but its turn: the database does so only at the commit.
+fn counting_the_call(mut standing: Standing) -> Standing {
+    let Used { turn: _, conversation, day, tasks } = &mut standing.used;
+    for span in [conversation, day].into_iter().chain(tasks) {
+        span.tool_calls += 1;
+    }
+    standing
+}
+
+/// The things that go along with the end of a call, in its statement.
+#[derive(Default)]
+pub struct Along {
+    /// The changes of the person's to-dos, if the call makes any.
+    pub todos: Option<TodoChanges>,
+    /// How much is wanted of the place where the turn stands after it.
+    pub wanted: Option<Wanted>,
+}
+
+/// The reading of the statement that ended a call; nothing if it took several.
+#[derive(Debug, Default, PartialEq)]
+pub struct SeenAtEnd {
+    /// The catalogue's number.
+    pub catalogue: Option<CatalogueVersion>,
+    /// The place where the turn stands, if that was wanted.
+    pub standing: Option<Box<Standing>>,
+}
+
+/// The end of a tool call, on its way into the database.
+struct Ending {
+    conversation: ConversationId,
+    fence: i64,
+    proposal_sha256: [u8; 32],
+    now: DateTime<Utc>,
+    /// The event, but for what only the database knows.
+    event: ToolCallEnded,
+    todos: WrittenChanges,
+    /// The part of the turn's place after it that is wanted.
+    wanted: Option<Value>,
+}
+
+/// The record of the end of a call.
+struct Ended {
+    records: Vec<EventRecord>,
+    catalogue: CatalogueVersion,
+    standing: Option<StandingRow>,
+}
+
+impl Ending {
+    fn of(
+        end: &CallEnd<'_>,
+        lease: &Lease,
+        scrubber: &Scrubber,
+        along: (WrittenChanges, Option<Wanted>),
+        now: DateTime<Utc>,
+    ) -> Self {
+        let (todos, wanted) = along;
+        let clean = |text: &String| clean(scrubber, text).into_owned();
+        let Outcome { ok, result, logs, refusal, account } = &end.outcome;
+        let (logs, account) = (logs.iter().map(clean).collect(), account.clone());
+        let outcome = Outcome { ok: *ok, result: clean(result), logs, refusal: *refusal, account };
+        Self {
+            conversation: lease.conversation,
+            fence: lease.fence,
+            proposal_sha256: *end.proposal_sha256(),
+            now,
+            event: end.recorded(lease, outcome.bounded(), None, None),
+            todos,
+            wanted: wanted.map(|wanted| wanted.of(lease)),
+        }
+    }
+
+    /// Records it: outcome, message, audit entry, event; and before that what it did to to-dos, with
+    /// the events of that.
+    async fn record(self, database: impl PgExecutor<'_>) -> Result<Ended, StoreError> {
+        let Self { conversation, fence, proposal_sha256, now, event, todos, wanted } = self;
+        let outcome = &event.outcome;
+        let ended = query!(
+            r#"SELECT sequence AS "sequence!", approval, kept, first, catalogue_version() AS "catalogue!",
+                   standing($15) AS "standing?: Json<StandingRow>"
+               FROM end_call_with($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"#,
+            event.turn.0,
+            fence,
+            event.call.0,
+            outcome.ok,
+            outcome.result,
+            json!(outcome.logs),
+            &proposal_sha256[..],
+            event.verdict,
+            now,
+            outcome.refusal.map(RefusalCode::as_str),
+            (!outcome.account.is_empty()).then(|| json!(outcome.account)),
+            todos.stamp,
+            &todos.changes,
+            &todos.payloads(),
+            wanted
+        )
+        .fetch_one(database)
+        .await?;
+        let event = ToolCallEnded { approval: ended.approval.map(ApprovalId), kept: ended.kept, ..event };
+        let mut records = todos.recorded(conversation, ended.first.unwrap_or(ended.sequence), now);
+        records.push(EventRecord { conversation, sequence: ended.sequence, at: now, event: event.into() });
+        let (catalogue, standing) = (CatalogueVersion(ended.catalogue), ended.standing.map(|standing| standing.0));
+        Ok(Ended { records, catalogue, standing })
+    }
+}
+
+impl Store {
+    /// Records the end of a tool call that has no effect beside it.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or if the database does not answer.
+    pub async fn end_call(&self, lease: &Lease, end: CallEnd<'_>, now: DateTime<Utc>) -> Result<SeenAtEnd, StoreError> {
+        self.end_call_with(lease, end, Along::default(), now).await
+    }
+
+    /// The same, with what goes along with it. If the outcome cannot be recorded, a short failure is,
+    /// and nothing of the effect happens.
+    ///
+    /// # Errors
+    /// [`StoreError::TodosChanged`] as well; then nothing was written.
+    pub async fn end_call_with(
+        &self,
+        lease: &Lease,
+        end: CallEnd<'_>,
+        Along { todos, wanted }: Along,
+        now: DateTime<Utc>,
+    ) -> Result<SeenAtEnd, StoreError> {
+        let todos = todos.map(TodoChanges::written).unwrap_or_default();
+        match self.try_to_end_call(lease, end.clone(), (todos, wanted), now).await {
+            Err(StoreError::Database(error)) if is_of_the_value(&error) => {
+                tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; a short failure is recorded instead");
+                let outcome = Outcome::failed(NOT_RECORDABLE);
+                self.try_to_end_call(lease, CallEnd { outcome, ..end }, (WrittenChanges::default(), wanted), now).await
+            }
+            ended => ended,
+        }
+    }
+
+    async fn try_to_end_call(
+        &self,
+        lease: &Lease,
+        end: CallEnd<'_>,
+        along: (WrittenChanges, Option<Wanted>),
+        now: DateTime<Utc>,
+    ) -> Result<SeenAtEnd, StoreError> {
+        let (asked, wanted) = (end.verdict() == "ask", along.1);
+        let ending = Ending::of(&end, lease, &self.scrubber, along, now);
+        if asked {
+            // A test stops the process between the use of an approval and the commit.
+            let mut unit = self.begin(now).await?;
+            unit.record_end(ending, asked).await?;
+            unit.commit().await?;
+            return Ok(SeenAtEnd::default());
+        }
+        let pool = self.pool.clone();
+        let (catalogue, standing) = self
+            .transition(async move {
+                let Ended { records, catalogue, standing } = ending.record(&pool).await?;
+                failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
+                Ok(Done::new((catalogue, standing), records))
+            })
+            .await?;
+        let standing = match (standing, wanted) {
+            (Some(row), Some(wanted)) => Some(Box::new(counting_the_call(self.stands(lease, wanted, row)?))),
+            _ => None,
+        };
+        Ok(SeenAtEnd { catalogue: Some(catalogue), standing })
+    }
+}
+
+impl Unit {
+    /// Records the end of a tool call: outcome, message, audit entry, event.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome
+    /// already.
+    pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
+        let asked = end.verdict() == "ask";
+        let ending = Ending::of(&end, lease, &self.scrubber, (WrittenChanges::default(), None), self.now);
+        self.record_end(ending, asked).await
+    }
+
+    /// `asked`: an approval is used up with it.
+    async fn record_end(&mut self, ending: Ending, asked: bool) -> Result<(), StoreError> {
+        // The number of the catalogue is of no use: what this transaction changes is counted at its commit.
+        let Ended { records, .. } = ending.record(&mut *self.tx).await?;
+        if asked {
+            failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;
+        }
+        records.into_iter().for_each(|record| self.note(record));
+        Ok(())
+    }
+}
