@@ -34,10 +34,8 @@ impl Tool for ManageTasks {
         async move {
             let request: Request = read(asked.arguments.clone())?;
             let mut effect = request.effect();
-            if effect == Effect::Delete {
-                if !request.finds_its_task(&asked.kit().store, asked.lease.conversation).await? {
-                    effect = Effect::Read; // the call will be refused
-                }
+            if effect == Effect::Delete && !request.finds_its_task(&asked.kit().store, asked.lease.conversation).await? {
+                effect = Effect::Read; // the call will be refused
             }
             Ok(Prepared::new(TaskCall { conversation: asked.lease.conversation, request }, effect))
         }
