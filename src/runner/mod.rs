@@ -195,7 +195,7 @@ impl Runner {
             }
             match lease.origin {
                 Origin::Command => self.carry_out(lease, shutdown).await,
-                Origin::Message | Origin::Task => self.agent.work(lease, shutdown).await,
+                Origin::Message | Origin::Task | Origin::FollowUp => self.agent.work(lease, shutdown).await,
             }
         };
         let worked = tokio::select! {

@@ -8,7 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_as, query_scalar};
 
 use super::agent_sql::AgentPools;
-use super::{Gate, Meters, Room, Signals, Store, Writing, neighbours};
+use super::{Gate, Meters, RelaySettings, Room, Signals, Store, Writing, neighbours};
 use crate::clock::Random;
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::Logins;
@@ -71,6 +71,7 @@ impl Store {
             repair: Arc::new(database.repair()),
             _relay: Arc::new(relay),
             scrubber: Scrubber::default(),
+            relay: RelaySettings::default(),
         })
     }
 }
