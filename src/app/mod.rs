@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::channels::{Channels, ContactChannel, Loopback, Program};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
-use crate::domain::relay::WHATSAPP;
+use crate::domain::relay::{RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
 use crate::executor::Executor;
 use crate::http::{self, Access, Doors};
@@ -27,10 +27,10 @@ use crate::mcp::{self, Mcp};
 use crate::model::choice::ModelSource;
 use crate::postgres::{Database, DatabaseError};
 use crate::profiles::Profiles;
-use crate::runner::{Heartbeat, Runner, TurnLog};
+use crate::runner::{Heartbeat, Runner, TurnLog, Webhooks};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
-use crate::store::{RelaySettings, Room, Store, StoreError};
+use crate::store::{Room, Store, StoreError};
 use crate::telemetry::{self, Metrics, Scrubber};
 use crate::tools::{self, Hands, Marks, ToolSettings, Tools};
 use crate::wire::api::MadeBackup;
@@ -178,6 +178,7 @@ impl App {
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
         let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
+        let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let named = [tools::todo::tools(&models), tools::contact::tools()].concat();
         let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
@@ -212,6 +213,7 @@ impl App {
             profiles,
             models,
             channels: channels.clone(),
+            webhooks: webhooks.clone(),
             started_at: clock.now(),
             clock: Arc::clone(&clock),
             access: Arc::new(access),
@@ -248,6 +250,7 @@ impl App {
             }
         });
         parts.spawn(heartbeat.run(shutdown.clone()));
+        parts.spawn(webhooks.run(shutdown.clone()));
         let owner: Arc<str> = folder.server_id().into();
         parts.spawn(channels.run(store.clone(), Arc::clone(&clock), owner, folder.media(), shutdown.clone()));
         Ok(Self { address, store, mcp, shutdown, restart, broken, parts, _folder: folder })

@@ -152,6 +152,8 @@ impl Program {
                 Ok(_) if !line.ends_with(b"\n") && line.len() > MOST_LINE => {
                     return Over::Misspoke("a line is too long".to_owned());
                 }
+                // It died in the middle of a line.
+                Ok(_) if !line.ends_with(b"\n") => return Over::Ended,
                 Ok(_) => {}
             }
             match serde_json::from_slice::<FromProgram>(&line) {

@@ -35,6 +35,7 @@ use crate::clock::Clock;
 use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
+use crate::runner::Webhooks;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::Store;
@@ -66,6 +67,8 @@ pub struct Doors {
     pub models: Arc<ModelSource>,
     /// The channels to contacts.
     pub channels: Channels,
+    /// Tells webhooks.
+    pub webhooks: Webhooks,
     /// When the server was started.
     pub started_at: DateTime<Utc>,
     /// The time.

@@ -38,7 +38,10 @@ impl Webhooks {
             let next = match self.tell_due().await {
                 Ok(next) => next,
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "webhooks could not be looked for; trying again soon");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "webhooks could not be looked for; trying again soon"
+                    );
                     Some(self.clock.now() + RETRY_AFTER)
                 }
             };
@@ -82,7 +85,10 @@ impl Webhooks {
             url: webhook.url.clone(),
             headers: vec![
                 ("Content-Type".to_owned(), "application/json".to_owned()),
-                ("X-Relay-Signature".to_owned(), format!("sha256={}", signature(&self.store.webhook_key(webhook.webhook), &body))),
+                (
+                    "X-Relay-Signature".to_owned(),
+                    format!("sha256={}", signature(&self.store.webhook_key(webhook.webhook), &body)),
+                ),
             ],
             body: Some(body),
             idempotency_key: Some(format!("relay-webhook-{}-{}", webhook.webhook, webhook.call)),

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use sqlx::PgPool;
 
+use crate::domain::relay::RelaySettings;
 use crate::lasting::Lasting;
 use crate::postgres::logins::LoginError;
 use crate::postgres::{Relay, Repair};
@@ -47,7 +48,7 @@ pub use queue::writing::{Pen, Writing};
 pub use rebuild::{Break, DifferingRow, Rebuild};
 pub use relay::{
     Came, ClaimedMessage, CountedInstance, DeedResult, DueWebhook, InstanceFilter, LoopbackMessage, NewIncoming, NewInstance,
-    OutboxLook, RelayError, RelaySettings, SendEnd, Webhook, WebhookEnd,
+    OutboxLook, RelayError, SendEnd, Webhook, WebhookEnd,
 };
 pub use room::Room;
 pub use signals::{Elsewhere, Signals};

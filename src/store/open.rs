@@ -8,8 +8,9 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_as, query_scalar};
 
 use super::agent_sql::AgentPools;
-use super::{Gate, Meters, RelaySettings, Room, Signals, Store, Writing, neighbours};
+use super::{Gate, Meters, Room, Signals, Store, Writing, neighbours};
 use crate::clock::Random;
+use crate::domain::relay::RelaySettings;
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::Logins;
 use crate::postgres::{Database, DatabaseError, migrations};

@@ -8,7 +8,8 @@ use sqlx::{PgExecutor, PgTransaction, query, query_as, query_scalar};
 
 use super::lease::LockedTurn;
 use super::transition::{Done, Doubt, EventRow, records, to_its_end};
-use super::{CatalogueVersion, Lease, RelaySettings, Signals, Store, StoreError, word};
+use super::{CatalogueVersion, Lease, Signals, Store, StoreError, word};
+use crate::domain::relay::RelaySettings;
 use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};

@@ -32,8 +32,8 @@ pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Req
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use relay::{
     ChannelInfo, ChannelList, ChannelUse, InstanceInfo, InstanceOrder, Instances, LoopbackCame, LoopbackPhone, LoopbackSay,
-    PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, SaidAsAgent, SayAsAgent, SettleMessage, SettledAs, Transcript,
-    TranscriptMessage, TranscriptMessages,
+    NewWebhook, PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, SaidAsAgent, SayAsAgent, SettleMessage, SettledAs,
+    Transcript, TranscriptMessage, TranscriptMessages, WebhookInfo, WebhookList, WebhookTried,
 };
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 pub use site::{FoundModels, MadeBackup, ModelCheck, ModelProvider, ModelTested, ModelToTest, SettingStates};

@@ -133,6 +133,10 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("POST", "/api/relay/channels/{name}/logout", Forbidden),
     ("POST", "/api/relay/channels/{name}/unlock", Forbidden),
     ("GET", "/api/relay/pace", Forbidden),
+    ("GET", "/api/relay/webhooks", Forbidden),
+    ("POST", "/api/relay/webhooks", Forbidden),
+    ("DELETE", "/api/relay/webhooks/{id}", Forbidden),
+    ("POST", "/api/relay/webhooks/{id}/test", Forbidden),
     ("GET", "/api/relay/loopback", Forbidden),
     ("POST", "/api/relay/loopback", Forbidden),
 ];

@@ -29,6 +29,21 @@ pub const MOST_TEXT_IN: usize = 16 << 10;
 /// The most characters of a message of ours.
 pub const MOST_TEXT_OUT: usize = 4_096;
 
+/// The settings of Relay that its transitions need.
+#[derive(Clone, Copy, Debug)]
+pub struct RelaySettings {
+    /// When messages may leave.
+    pub pace: Pace,
+    /// The clock of contacts for whom no zone is given.
+    pub zone: chrono_tz::Tz,
+}
+
+impl Default for RelaySettings {
+    fn default() -> Self {
+        Self { pace: Pace::default(), zone: chrono_tz::Tz::UTC }
+    }
+}
+
 text_enum! {
     /// The state of a to-do of an instance.
     RelayTodoStatus {
@@ -240,8 +255,9 @@ impl Delivery {
             DeliveryInput::Claim => self.sending_at = Some(now),
             DeliveryInput::Return => self.sending_at = None,
             DeliveryInput::Acknowledge => self.sent_at = Some(now),
-            DeliveryInput::Deliver => self.delivered_at = Some(now),
-            DeliveryInput::Read => self.read_at = Some(now),
+            // A receipt may come before the acknowledgement.
+            DeliveryInput::Deliver => (self.sent_at, self.delivered_at) = (self.sent_at.or(Some(now)), Some(now)),
+            DeliveryInput::Read => (self.sent_at, self.read_at) = (self.sent_at.or(Some(now)), Some(now)),
             DeliveryInput::Resend => (self.reason, self.not_before) = (None, None),
             DeliveryInput::Refuse | DeliveryInput::Lose | DeliveryInput::Withdraw => {}
         }

@@ -11,10 +11,7 @@ mod reading;
 mod rows;
 mod webhooks;
 
-use chrono_tz::Tz;
-
 use super::StoreError;
-use crate::domain::relay::Pace;
 use crate::domain::{InstanceId, InvalidTransition, RelayMessageId};
 
 pub(in crate::store) use moving::ContactTurnEnd;
@@ -26,21 +23,6 @@ pub use orders::NewInstance;
 pub use outgoing::{ClaimedMessage, OutboxLook, SendEnd};
 pub use reading::{CountedInstance, InstanceFilter};
 pub use webhooks::{DueWebhook, Webhook, WebhookEnd};
-
-/// The settings of Relay that transitions need.
-#[derive(Clone, Copy, Debug)]
-pub struct RelaySettings {
-    /// When messages may leave.
-    pub pace: Pace,
-    /// The clock of contacts for whom no zone is given.
-    pub zone: Tz,
-}
-
-impl Default for RelaySettings {
-    fn default() -> Self {
-        Self { pace: Pace::default(), zone: Tz::UTC }
-    }
-}
 
 /// The reason why an order about an instance or a message is not done.
 #[derive(Debug, thiserror::Error)]

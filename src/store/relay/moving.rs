@@ -1,6 +1,8 @@
 //! An instance takes an input: the new state, the event, and the actions that go with it, in one transaction. A turn's end is such an input too.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use sqlx::{query_as, query_scalar};
 
 use super::rows::{InstanceRow, RelayMessageRow};
@@ -28,44 +30,48 @@ const DID_NOTHING: &str = "the agent neither wrote to the contact nor ended the 
 const STOPPED: &str = "a person stopped the agent's turn";
 
 impl Unit {
-    /// Gives an instance an input, with all that goes with it. The caller holds the contact.
-    pub(super) async fn move_instance(
-        &mut self,
-        instance: &mut Instance,
+    /// Gives an instance an input, with all that goes with it. The caller holds the contact. An action may move an instance once more, so its future has a
+    /// type that can be named.
+    pub(super) fn move_instance<'a>(
+        &'a mut self,
+        instance: &'a mut Instance,
         input: InstanceInput,
-        reason: Option<&str>,
-    ) -> Result<(), StoreError> {
-        let from = instance.progress.state;
-        let actions = instance.progress.take(input, self.now)?;
-        if let Some(reason) = reason {
-            instance.progress.reason = Some(self.clean(reason).into_owned());
-        }
-        for action in &actions {
-            match action {
-                InstanceAction::PlanHeartbeat => {
-                    let wish = instance.progress.delay_seconds.take().unwrap_or(instance.heartbeat_seconds);
-                    instance.progress.heartbeat_at = Some(self.heartbeat_after(instance, wish));
+        reason: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let from = instance.progress.state;
+            let actions = instance.progress.take(input, self.now)?;
+            if let Some(reason) = reason {
+                instance.progress.reason = Some(self.clean(reason).into_owned());
+            }
+            for action in &actions {
+                match action {
+                    InstanceAction::PlanHeartbeat => {
+                        let wish = instance.progress.delay_seconds.take().unwrap_or(instance.heartbeat_seconds);
+                        instance.progress.heartbeat_at = Some(self.heartbeat_after(instance, wish));
+                    }
+                    InstanceAction::DropHeartbeat => instance.progress.heartbeat_at = None,
+                    InstanceAction::Ask
+                    | InstanceAction::LookForReply
+                    | InstanceAction::StopTurns
+                    | InstanceAction::EmptyOutbox
+                    | InstanceAction::StartNext => {}
                 }
-                InstanceAction::DropHeartbeat => instance.progress.heartbeat_at = None,
-                InstanceAction::Ask
-                | InstanceAction::LookForReply
-                | InstanceAction::StopTurns
-                | InstanceAction::EmptyOutbox
-                | InstanceAction::StartNext => {}
             }
-        }
-        self.write_progress(instance, from, Some(input)).await?;
-        for action in actions {
-            match action {
-                InstanceAction::Ask => self.ask_agent(instance).await?,
-                InstanceAction::LookForReply => Box::pin(self.look_for_reply(instance)).await?,
-                InstanceAction::StopTurns => Box::pin(self.stop_open_turns(instance.conversation)).await?,
-                InstanceAction::EmptyOutbox => self.empty_outbox(instance).await?,
-                InstanceAction::StartNext => Box::pin(self.start_next(instance)).await?,
-                InstanceAction::PlanHeartbeat | InstanceAction::DropHeartbeat => {}
+            self.write_progress(instance, from, Some(input)).await?;
+            for action in actions {
+                match action {
+                    InstanceAction::Ask => self.ask_agent(instance).await?,
+                    InstanceAction::LookForReply => self.look_for_reply(instance).await?,
+                    InstanceAction::StopTurns => self.stop_open_turns(instance.conversation).await?,
+                    InstanceAction::EmptyOutbox => self.empty_outbox(instance).await?,
+                    InstanceAction::StartNext => self.start_next(instance).await?,
+                    InstanceAction::PlanHeartbeat | InstanceAction::DropHeartbeat => {}
+                }
             }
+            Ok(())
         }
-        Ok(())
+        .boxed()
     }
 
     /// The time of a follow-up after so many seconds, which is never in quiet hours.
@@ -88,7 +94,7 @@ impl Unit {
             instance.progress.heartbeat_at = None;
             self.write_progress(instance, from, Some(*step)).await?;
         }
-        Box::pin(self.move_instance(instance, input, Some(reason))).await
+        self.move_instance(instance, input, Some(reason)).await
     }
 
     /// Queues a turn of the agent for the state that was just reached.

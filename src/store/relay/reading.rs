@@ -169,8 +169,16 @@ impl crate::store::Unit {
             r#"SELECT EXISTS (SELECT FROM relay_messages WHERE instance_id = $1 AND state IN ('queued', 'sending')) AS "waits!""#,
             instance.id.0
         );
-        let seconds = if waits.fetch_one(&mut *self.tx).await? { instance.heartbeat_seconds } else { 0 };
-        let at = self.heartbeat_after(&instance, seconds);
+        // The silence after a message that was held counts from when it left.
+        let held = query_scalar!(
+            "SELECT max(sending_at) FROM relay_messages
+             WHERE instance_id = $1 AND said_by <> 'contact' AND sending_at > created_at + interval '1 minute'",
+            instance.id.0
+        );
+        let wait = i64::from(instance.heartbeat_seconds);
+        let left = if waits.fetch_one(&mut *self.tx).await? { Some(self.now) } else { held.fetch_one(&mut *self.tx).await? };
+        let seconds = left.map_or(0, |left| (wait - (self.now - left).num_seconds()).clamp(0, wait));
+        let at = self.heartbeat_after(&instance, i32::try_from(seconds).unwrap_or_default());
         if at > self.now {
             let state = instance.progress.state;
             (instance.progress.heartbeat_at, instance.progress.updated_at) = (Some(at), self.now);

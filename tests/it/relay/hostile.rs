@@ -53,7 +53,7 @@ async fn a_model_that_obeys_a_hostile_contact_runs_the_six_tools_and_nothing_els
     let main = desk.app.store().owners().main_conversation(desk.app.now()).await.unwrap();
     let owners = json!({"type": "message", "content": "CANARY-OWNER is my password", "conversation": main});
     let mut owner = desk.app.connect().await;
-    desk.app.script([text("I keep it to myself.")]);
+    desk.app.script([text("Hello.")]);
     owner.send(owners).await;
     owner.turn().await;
     let id = desk.begun(ANNA).await;
@@ -142,7 +142,7 @@ async fn strangers_are_counted_and_not_answered() {
     }
     let channels = desk.done(Method::GET, "/channels", None).await;
     assert_eq!(channels["channels"][0]["strangers"], 1);
-    let kept = "SELECT count(*) FROM relay_strangers WHERE masked = '+49••••••••••78' AND messages = 3";
+    let kept = "SELECT count(*) FROM relay_strangers WHERE masked LIKE '+49%78' AND messages = 3";
     assert_eq!(desk.app.count(kept).await, 1);
     assert_eq!(desk.app.count("SELECT count(*) FROM relay_messages").await, 0);
 }

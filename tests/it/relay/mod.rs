@@ -5,6 +5,7 @@ mod hostile;
 mod orders;
 mod program;
 mod silence;
+mod webhooks;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -13,6 +14,26 @@ use crate::support::{Reply, TestApp, api::ask, call, in_time, text};
 
 /// The contact of most stories.
 pub const ANNA: &str = "+491701234567";
+
+/// The commits of a server, and those of others that it hears of.
+struct Changes {
+    here: tokio::sync::broadcast::Receiver<level3::facts::EventRecord>,
+    elsewhere: level3::store::Elsewhere,
+}
+
+impl Changes {
+    fn of(app: &TestApp) -> Self {
+        let signals = app.store().signals();
+        Self { here: signals.events(), elsewhere: signals.elsewhere() }
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.here.recv() => {}
+            _ = self.elsewhere.next() => {}
+        }
+    }
+}
 
 /// A server, and the operator before it.
 pub struct Desk {
@@ -70,19 +91,19 @@ impl Desk {
 
     /// Waits until an instance is in a state.
     pub async fn until(&self, id: i64, state: &str) -> Value {
-        let mut events = self.app.store().signals().events();
+        let mut changes = Changes::of(&self.app);
         loop {
             let shown = self.instance(id).await;
             if shown["state"] == state {
                 return shown;
             }
-            in_time(&format!("{state} of {shown}"), events.recv()).await.ok();
+            in_time(&format!("{state} of {shown}"), changes.next()).await;
         }
     }
 
     /// Waits until a message of a transcript has this delivery.
     pub async fn until_delivery(&self, id: i64, seq: usize, delivery: &str) -> Value {
-        let mut events = self.app.store().signals().events();
+        let mut changes = Changes::of(&self.app);
         loop {
             let messages = self.transcript(id).await;
             if let Some(message) = messages.get(seq - 1)
@@ -90,7 +111,7 @@ impl Desk {
             {
                 return message.clone();
             }
-            in_time(&format!("{delivery} of message {seq} in {messages:?}"), events.recv()).await.ok();
+            in_time(&format!("{delivery} of message {seq} in {messages:?}"), changes.next()).await;
         }
     }
 

@@ -63,7 +63,7 @@ async fn goes(desk: &Desk, id: i64, seq: usize, delivery: &str) -> Value {
             {
                 return message.clone();
             }
-            desk.app.advance(1);
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(100));
             tokio::task::yield_now().await;
         }
     };

@@ -4,7 +4,6 @@ use axum::Json;
 use serde::Deserialize;
 
 use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
-use super::instances::address;
 use super::shown;
 use crate::channels::OpenChannel;
 use crate::domain::InstanceState;
@@ -73,7 +72,7 @@ pub(super) async fn settings(doors: &Doors) -> Result<RelaySettingsInfo, StoreEr
 }
 
 pub(super) async fn phone(Owner(doors): Owner, QueryString(asked): QueryString<AskedPhone>) -> Reply<LoopbackPhone> {
-    let phone = asked.address.as_deref().map(address).transpose()?;
+    let phone = asked.address.as_deref().map(shown::address).transpose()?;
     let found =
         doors.store.loopback_messages(phone.as_ref().map(|phone| phone.as_str()), asked.after.unwrap_or_default()).await?;
     let message = found.into_iter().map(|message| PhoneMessage {
@@ -89,7 +88,7 @@ pub(super) async fn phone(Owner(doors): Owner, QueryString(asked): QueryString<A
 }
 
 pub(super) async fn say(Owner(doors): Owner, Body(said): Body<LoopbackSay>) -> Reply<LoopbackCame> {
-    let from = address(&said.address)?;
+    let from = shown::address(&said.address)?;
     if said.text.trim().is_empty() || said.text.len() > MOST_SAID {
         return Err(ApiRefusal::bad(format!("`text` has 1 to {MOST_SAID} bytes, like \"text\": \"Yes, Friday is fine\"")));
     }

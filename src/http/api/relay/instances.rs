@@ -5,12 +5,12 @@ use serde::Deserialize;
 
 use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use super::shown;
-use crate::domain::relay::{ContactAddress, Instance, LOOPBACK, MOST_TEXT_OUT, WHATSAPP};
+use crate::domain::relay::{Instance, LOOPBACK, MOST_TEXT_OUT, WHATSAPP};
 use crate::domain::todo::zone_named;
 use crate::domain::{InstanceId, InstanceState, RelayMessageId};
 use crate::http::Doors;
 use crate::http::visitor::Owner;
-use crate::store::{InstanceFilter, NewInstance, RelayError};
+use crate::store::{CountedInstance, InstanceFilter, NewInstance, RelayError};
 use crate::wire::api::{
     InstanceInfo, InstanceOrder, Instances, RelayExport, SaidAsAgent, SayAsAgent, SettleMessage, SettledAs, Transcript,
     TranscriptMessage, TranscriptMessages,
@@ -55,7 +55,7 @@ pub(super) async fn list(Owner(doors): Owner, QueryString(asked): QueryString<As
     let states = asked.state.as_deref().unwrap_or_default().split(',').map(str::trim).filter(|state| !state.is_empty());
     let states = states.map(|state| state.to_ascii_uppercase().parse::<InstanceState>());
     let states = states.collect::<Result<Vec<_>, _>>().map_err(|why| ApiRefusal::bad(format!("`state`: {why}")))?;
-    let contact = asked.contact.as_deref().map(address).transpose()?.map(|contact| contact.to_string());
+    let contact = asked.contact.as_deref().map(shown::address).transpose()?.map(|contact| contact.to_string());
     let limit = limit(asked.limit)?;
     let mut found = doors.store.relay_instances(&InstanceFilter { states, contact, limit: limit + 1 }).await?;
     let more = i64::try_from(found.len()).unwrap_or(i64::MAX) > limit;
@@ -103,8 +103,13 @@ pub(super) async fn cancel(Owner(doors): Owner, At(id): At<InstanceId>) -> Reply
 }
 
 async fn ordered(doors: &Doors, done: Result<Instance, RelayError>) -> Reply<InstanceInfo> {
-    let instance = done?;
-    Ok(Json(shown::instance(doors.store.relay_instance(instance.id).await?, false)))
+    Ok(Json(as_it_was(doors, done?).await?))
+}
+
+/// An instance as an order left it: the agent may be at work on it by now.
+async fn as_it_was(doors: &Doors, instance: Instance) -> Result<InstanceInfo, ApiRefusal> {
+    let counted = doors.store.relay_instance(instance.id).await?;
+    Ok(shown::instance(CountedInstance { instance, ..counted }, false))
 }
 
 pub(super) async fn send(Owner(doors): Owner, At(id): At<InstanceId>, Body(said): Body<SayAsAgent>) -> Reply<SaidAsAgent> {
@@ -116,7 +121,7 @@ pub(super) async fn send(Owner(doors): Owner, At(id): At<InstanceId>, Body(said)
         return Err(ApiRefusal::bad(format!("`id` has 1 to {MOST_KEY} bytes")));
     }
     let (message, instance) = doors.store.say_as_agent(id, text, said.id.as_deref(), doors.clock.now()).await?;
-    let instance = shown::instance(doors.store.relay_instance(instance.id).await?, false);
+    let instance = as_it_was(&doors, instance).await?;
     Ok(Json(SaidAsAgent { message: shown::message(message), instance }))
 }
 
@@ -183,18 +188,13 @@ fn read(doors: &Doors, order: InstanceOrder) -> Result<NewInstance, ApiRefusal> 
     if key.as_ref().is_some_and(|key| key.is_empty() || key.len() > MOST_KEY) {
         return Err(ApiRefusal::bad(format!("`key` has 1 to {MOST_KEY} bytes, like \"viewing-friday\"")));
     }
-    let contact = address(&contact)?;
+    let contact = shown::address(&contact)?;
     let (heartbeat_seconds, max_follow_ups) = (heartbeat, follow_ups);
     Ok(NewInstance { channel, contact, objective, todos, heartbeat_seconds, max_follow_ups, time_zone, key })
 }
 
 fn within(given: Option<i64>, range: std::ops::RangeInclusive<i64>, default: i32) -> Option<i32> {
     given.map_or(Some(default), |given| range.contains(&given).then(|| i32::try_from(given).ok())?)
-}
-
-/// The address of a contact.
-pub(super) fn address(written: &str) -> Result<ContactAddress, ApiRefusal> {
-    ContactAddress::read(written).map_err(|why| ApiRefusal::bad(format!("`contact`: {why}")))
 }
 
 fn limit(given: Option<i64>) -> Result<i64, ApiRefusal> {

@@ -3,9 +3,10 @@
 mod channels;
 mod instances;
 mod shown;
+mod webhooks;
 
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
 use crate::http::visitor::Closed;
 
@@ -28,5 +29,8 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/channels/{name}/logout", post(channels::logout))
         .route("/channels/{name}/unlock", post(channels::unlock))
         .route("/pace", get(channels::pace))
+        .route("/webhooks", get(webhooks::list).post(webhooks::add))
+        .route("/webhooks/{id}", delete(webhooks::remove))
+        .route("/webhooks/{id}/test", post(webhooks::try_once))
         .route("/loopback", get(channels::phone).post(channels::say))
 }

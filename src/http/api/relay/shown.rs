@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::super::reply::ApiRefusal;
 use crate::channels::OpenChannel;
-use crate::domain::relay::{Pace, RelayMessage, SaidBy};
+use crate::domain::relay::{ContactAddress, Pace, RelayMessage, SaidBy};
 use crate::http::Doors;
 use crate::store::{CountedInstance, RelayError, StoreError};
 use crate::wire::api::{ChannelInfo, ChannelUse, InstanceInfo, TranscriptMessage};
@@ -100,6 +100,14 @@ pub(super) async fn channel(doors: &Doors, open: &OpenChannel) -> Result<Channel
         dropped: open.dropped.counts().into_iter().map(|(why, count)| (why.to_owned(), count)).collect(),
         strangers,
     })
+}
+
+/// The address of a contact.
+///
+/// # Errors
+/// A sentence that shows a right one.
+pub(super) fn address(written: &str) -> Result<ContactAddress, ApiRefusal> {
+    ContactAddress::read(written).map_err(|why| ApiRefusal::bad(format!("`contact`: {why}")))
 }
 
 impl From<RelayError> for ApiRefusal {
