@@ -73,6 +73,12 @@ impl Heartbeat {
             WakeUpKind::Kept => self.store.forget_kept(now).await?,
             WakeUpKind::Reminder => self.store.give_reminders(now).await?,
             WakeUpKind::Timer => self.store.end_timers(now).await?,
+            WakeUpKind::FollowUp => {
+                let asked = self.store.follow_up_due(now).await?;
+                if asked > 0 {
+                    tracing::info!(asked, "contacts were silent");
+                }
+            }
             WakeUpKind::Task => {
                 let input = |profile: &str, tasks: &[Task]| {
                     let profile = self.profiles.get(profile).ok();

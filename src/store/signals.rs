@@ -23,6 +23,7 @@ pub struct Signals {
     deltas: broadcast::Sender<ServerFrame>,
     queue: Arc<Notify>,
     alarm: Arc<Alarm>,
+    deliveries: watch::Sender<u64>,
     outbox: Arc<Outbox>,
     /// Counts the changes of who may come in.
     users: watch::Sender<u64>,
@@ -85,6 +86,7 @@ impl Signals {
             deltas: broadcast::channel(BACKLOG).0,
             queue: Arc::default(),
             alarm: Arc::default(),
+            deliveries: watch::Sender::new(0),
             outbox: Arc::default(),
             users: watch::Sender::new(0),
             metrics: Metrics::default(),
@@ -152,6 +154,16 @@ impl Signals {
         &self.alarm
     }
 
+    /// Tells each sender of messages to contacts that there may be something to send.
+    pub fn deliveries(&self) -> watch::Receiver<u64> {
+        self.deliveries.subscribe()
+    }
+
+    /// Has each sender look once more.
+    pub(super) fn poke_deliveries(&self) {
+        self.deliveries.send_modify(|changes| *changes += 1);
+    }
+
     pub(super) fn announce(&self, record: EventRecord) {
         self.announce_all(vec![record], true);
     }
@@ -208,7 +220,10 @@ impl Signals {
     pub(super) fn hear(&self, hint: Hint) {
         self.wake(&hint.kind);
         // A hint does not say when.
-        if matches!(hint.kind.as_str(), "task_changed" | "approval_requested" | "timer_changed") {
+        if matches!(
+            hint.kind.as_str(),
+            "task_changed" | "approval_requested" | "timer_changed" | "instance_made" | "instance_moved"
+        ) {
             self.alarm.ring();
         }
         let _ = self.elsewhere.send(Some(hint));
@@ -219,6 +234,7 @@ impl Signals {
         self.users.send_modify(|changes| *changes += 1);
         self.queue.notify_one();
         self.alarm.ring();
+        self.poke_deliveries();
         let _ = self.elsewhere.send(None);
     }
 
@@ -232,6 +248,8 @@ impl Signals {
             // A runner that looked for turns while one was being steered skipped its locked row:
             // wake it again.
             "turn_queued" | "turn_resumed" | "turn_ended" | "turn_steered" => self.queue.notify_one(),
+            // A message may go, also one that was held.
+            "instance_made" | "instance_moved" | "relay_message_kept" | "delivery_changed" => self.poke_deliveries(),
             _ => {}
         }
     }
@@ -246,6 +264,8 @@ fn due_by(event: &Event) -> Option<DateTime<Utc>> {
         }
         Event::ApprovalRequested(asked) => Some(asked.expires_at),
         Event::TimerChanged(changed) => changed.timer.ends_at,
+        Event::InstanceMade(made) => made.instance.progress.heartbeat_at,
+        Event::InstanceMoved(moved) => moved.progress.heartbeat_at,
         _ => None,
     }
 }

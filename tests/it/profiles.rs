@@ -115,7 +115,7 @@ async fn a_message_and_a_conversation_name_their_profile_for_life() {
         let (status, refused) = api::ask(&app, method, path, body).await;
         assert_eq!((status, refused["error"].as_str().unwrap().starts_with("there is no profile `nobody`")), (400, true));
     }
-    assert_eq!(app.count("SELECT count(*) FROM profile_policies").await, 0);
+    assert_eq!(app.count("SELECT count(*) FROM profile_policies WHERE profile <> 'contact'").await, 0);
     assert_eq!(api::ask(&app, Method::GET, "/api/policy/zeta", None).await.1["mode"], "smart");
 }
 
@@ -136,7 +136,7 @@ async fn an_unknown_profile_in_a_row_is_an_error_and_never_the_default() {
     let mut client = app.connect().await;
     app.behind().await.execute("UPDATE conversations SET profile = 'gone'").await.unwrap();
     let error = client.ask("hello").await.pop().unwrap();
-    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, law, lea, mcp. Its messages are kept.";
+    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, contact, law, lea, mcp. Its messages are kept.";
     assert_eq!((&error["type"], &error["content"], &error["failure"]), (&json!("error"), &json!(told), &json!("server")));
     assert_eq!(app.script.requests().len(), 0, "no model was asked");
 }
