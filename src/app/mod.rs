@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::channels::{Channels, ContactChannel, Loopback, Program};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
-use crate::domain::relay::{RelaySettings, WHATSAPP};
+use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
 use crate::executor::Executor;
 use crate::http::{self, Access, Doors};
@@ -160,7 +160,8 @@ impl App {
             folder: config.database_url.is_none().then(|| folder.path().to_owned()),
         };
         let store = Store::open(database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
-        let store = store.relaying(RelaySettings { pace: config.pace, zone: config.time_zone });
+        let channel = if config.whatsapp.is_some() { WHATSAPP } else { LOOPBACK };
+        let store = store.relaying(RelaySettings { pace: config.pace, zone: config.time_zone, channel });
         if !address.ip().is_loopback() && config.token.is_none() && !store.owner_has_password().await? {
             store.close().await;
             return Err(StartError::Reachable(address));

@@ -43,7 +43,7 @@ pub use machine::{
 };
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use model::{ModelInfo, Rate};
-pub use names::{EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
+pub use names::{EXECUTE_SQL, MANAGE_TASKS, RELAY, RESTART, WRITE_CAPABILITY};
 pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, ProfilePolicy, Rule};
 pub use profile::{

@@ -9,3 +9,5 @@ pub const WRITE_CAPABILITY: &str = "write_capability";
 pub const MANAGE_TASKS: &str = "manage_tasks";
 /// Loads capabilities afresh, or restarts the process.
 pub const RESTART: &str = "restart";
+/// Orders conversations with contacts. It is there only if a rule allows it.
+pub const RELAY: &str = "relay";

@@ -11,6 +11,7 @@ mod kernel;
 mod kit;
 mod marks;
 mod registry;
+mod relay;
 pub mod todo;
 mod tool;
 
@@ -62,7 +63,11 @@ impl Tools {
     ) -> Self {
         let ToolSettings { approval_expiry, safe_mode } = settings;
         let kit = Kit { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default() };
-        let sources = Sources { capabilities: Arc::new(capability::CapabilitySource), external: Arc::new(external::External) };
+        let sources = Sources {
+            capabilities: Arc::new(capability::CapabilitySource),
+            external: Arc::new(external::External),
+            relay: Arc::new(relay::RelaySource),
+        };
         Self { registry: Registry::new(kit, kernel::tools(), named, sources) }
     }
 

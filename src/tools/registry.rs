@@ -44,6 +44,11 @@ impl Registry {
         if let Some(fixed) = self.fixed(toolset).find(|fixed| fixed.spec.name == name) {
             return Ok(Some(Arc::clone(&fixed.tool)));
         }
+        if toolset == Toolset::Builder
+            && let Some(relay) = self.sources.relay.find(&self.kit, catalogue, name).await?
+        {
+            return Ok(Some(relay));
+        }
         if self.kit.safe_mode || !toolset.has(name) {
             return Ok(None);
         }
@@ -55,7 +60,10 @@ impl Registry {
 
     /// The offer to a model of a profile with this set.
     pub fn offered(&self, catalogue: &Catalogue, toolset: Toolset) -> Offered {
-        let first: Vec<_> = self.fixed(toolset).map(|fixed| fixed.spec.clone()).collect();
+        let mut first: Vec<_> = self.fixed(toolset).map(|fixed| fixed.spec.clone()).collect();
+        if toolset == Toolset::Builder {
+            first.extend(self.sources.relay.list(catalogue));
+        }
         if self.kit.safe_mode {
             return Offered { first, ..Offered::default() };
         }

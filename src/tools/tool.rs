@@ -76,6 +76,8 @@ pub(super) struct Sources {
     pub(super) capabilities: Arc<dyn Source>,
     /// Those of other people's servers.
     pub(super) external: Arc<dyn Source>,
+    /// The one that orders conversations with contacts, if a rule allows it.
+    pub(super) relay: Arc<dyn Source>,
 }
 
 /// All tools there are; a call is given them. Cheap enough to clone for each.

@@ -36,11 +36,13 @@ pub struct RelaySettings {
     pub pace: Pace,
     /// The clock of contacts for whom no zone is given.
     pub zone: chrono_tz::Tz,
+    /// The channel of an order that names none.
+    pub channel: &'static str,
 }
 
 impl Default for RelaySettings {
     fn default() -> Self {
-        Self { pace: Pace::default(), zone: chrono_tz::Tz::UTC }
+        Self { pace: Pace::default(), zone: chrono_tz::Tz::UTC, channel: LOOPBACK }
     }
 }
 
@@ -137,7 +139,7 @@ pub struct Instance {
     pub channel: String,
     /// The contact's address.
     pub contact: String,
-    /// What is to be reached.
+    /// The aim.
     pub objective: String,
     /// The contact's time zone, if it was given.
     pub time_zone: Option<String>,

@@ -3,7 +3,7 @@
 use axum::Json;
 
 use super::reply::{ApiRefusal, At, Body, Reply};
-use crate::domain::{Mode, NAME_RULE, Rate, Rule, Toolset, valid_name};
+use crate::domain::{Mode, NAME_RULE, RELAY, Rate, Rule, Toolset, valid_name};
 use crate::http::Doors;
 use crate::http::visitor::{Owner, Visitor};
 use crate::tools;
@@ -95,7 +95,9 @@ async fn is_there(doors: &Doors, toolset: Toolset, tool: &str) -> Result<(), Api
         Toolset::Builder => {
             let (capabilities, external) = tokio::try_join!(doors.store.capability_entries(), doors.store.mcp_tools())?;
             let first = tools::first().iter().map(|tool| tool.name.clone());
-            let rest = capabilities.into_iter().map(|entry| entry.name).chain(external.into_iter().map(|external| external.tool));
+            let rest = [RELAY.to_owned()].into_iter().chain(
+                capabilities.into_iter().map(|entry| entry.name).chain(external.into_iter().map(|external| external.tool)),
+            );
             first.chain(rest).collect()
         }
     };

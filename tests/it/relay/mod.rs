@@ -1,5 +1,6 @@
 //! Relay: conversations with contacts over the test channel and over a scripted program, with a scripted model, judged by what the interface shows.
 
+mod agent;
 mod conversation;
 mod hostile;
 mod orders;

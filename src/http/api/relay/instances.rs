@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use super::shown;
-use crate::domain::relay::{Instance, LOOPBACK, MOST_TEXT_OUT, WHATSAPP};
+use crate::domain::relay::{Instance, MOST_TEXT_OUT};
 use crate::domain::todo::zone_named;
 use crate::domain::{InstanceId, InstanceState, RelayMessageId};
 use crate::http::Doors;
@@ -172,7 +172,7 @@ fn read(doors: &Doors, order: InstanceOrder) -> Result<NewInstance, ApiRefusal> 
             "`todos` are {MOST_TODOS} at most, each of 1 to {MOST_TODO} characters, like [\"Ask for a time\"]"
         )));
     }
-    let default = if doors.channels.get(WHATSAPP).is_some() { WHATSAPP } else { LOOPBACK };
+    let default = doors.store.relay_settings().channel;
     let channel = channel.unwrap_or_else(|| default.to_owned());
     if doors.channels.get(&channel).is_none() {
         let there: Vec<_> = doors.channels.all().map(|open| open.channel.name()).collect();
