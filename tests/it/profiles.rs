@@ -247,8 +247,8 @@ async fn a_snapshot_stands_for_everything_before_and_truth_alone_neither_insists
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_request_of_the_builder_is_what_it_was() {
     let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Hello."})).await;
-    let place = tempfile::tempdir().unwrap();
-    let settings = [("LLM_BASE_URL", &*model.base_url()), ("LLM_MODEL", "scripted")];
+    let (place, base_url) = (tempfile::tempdir().unwrap(), model.base_url());
+    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "scripted")];
     let server = Server::start(&place.path().join("data"), &settings).await;
     Client::connect(server.address).await.ask("hello").await;
     let body = model.requests.lock().unwrap().remove(0);
