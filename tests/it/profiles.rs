@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use sqlx::Executor;
 
-use crate::support::{Client, TestApp, api, call, calls, kinds, of_type, results, text};
+use crate::support::{Client, ModelServer, Server, TestApp, api, call, calls, kinds, of_type, results, text};
 
 fn builder() -> Profile {
     (*Profiles::default().get("builder").unwrap()).clone()
@@ -242,17 +242,24 @@ async fn a_snapshot_stands_for_everything_before_and_truth_alone_neither_insists
     assert_eq!(of_type(&heard, "assistant")["content"], "In one piece.");
 }
 
-/// The request with which a conversation of the builder begins. Each turn pays for it, and evaluations were made with it: who changes a byte
-/// of it is told here that they did.
-#[tokio::test]
+/// The request with which a conversation of the builder begins, as the model's server gets it. Each turn pays for it, and evaluations were made
+/// with it: who changes a byte of it is told here that they did. It had these 9,020 bytes before there were users and to-dos.
+#[tokio::test(flavor = "multi_thread")]
 async fn the_first_request_of_the_builder_is_what_it_was() {
-    let app = TestApp::start().await;
-    app.script([text("Hello.")]);
-    app.connect().await.ask("hello").await;
-    let request = app.script.requests().remove(0);
-    let [Entry::System(system), Entry::User(said)] = request.entries.as_slice() else { panic!("{request:#?}") };
-    assert_eq!(said, "[2026-11-20T08:00:00Z] hello");
-    let tools: Vec<_> = request.tools.iter().map(|tool| json!([tool.name, tool.description, tool.parameters])).collect();
-    let whole = json!([system, tools]).to_string();
-    assert_eq!((whole.len(), hex::encode(Sha256::digest(&whole)).as_str()), (0, ""), "{whole}");
+    let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Hello."})).await;
+    let (place, base_url) = (tempfile::tempdir().unwrap(), model.base_url());
+    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "scripted")];
+    let server = Server::start(&place.path().join("data"), &settings).await;
+    Client::connect(server.address).await.ask("hello").await;
+    let body = model.requests.lock().unwrap().remove(0);
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("Z] hello"), "{body}");
+    let tools = body["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]);
+    let told: Vec<_> =
+        tools.map(|tool| format!("{}: {}", tool["name"].as_str().unwrap(), tool["description"].as_str().unwrap())).collect();
+    let sha256 = |text: &str| hex::encode(Sha256::digest(text));
+    assert_eq!(sha256(system), "9b89b3ded22ddf19e8e6d192c6d62c9dec6b7361f4f8cc0657f389c41ac645ca", "{system}");
+    assert_eq!(sha256(&told.join("\n")), "fedf788f931d3ac017084b9875b0d33071658d0cefbd31237ce94f078516bed3", "{told:#?}");
+    assert_eq!((body.to_string().len(), body["tools"].to_string().len()), (9_020, 4_222), "{body}");
+    assert_eq!(server.terminate().await, Some(0));
 }

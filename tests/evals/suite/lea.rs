@@ -1,4 +1,4 @@
-//! Lea: one request of one line for each of the twenty functions. What stands in the database afterwards judges; and in each of them, that
+//! Lea: one request of one line for each of the twenty functions. The rows that stand there afterwards judge; and in each of them, that
 //! nothing was made or deleted without the person's yes, and that no turn is stuck.
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const STEPS: &str =
     "SELECT string_agg(title || CASE WHEN completed THEN ' done' ELSE '' END, ', ' ORDER BY sort_order) FROM subtasks";
 const DINNER: &str = "Prep dinner party";
 
-/// What a person says to Lea, and the one call that is right.
+/// The words of a person to Lea, and the one call that is right.
 fn lea(name: &'static str, said: &str, function: &str, arguments: Value) -> Task {
     let mut task = Task::new(name, said).sql(UNASKED, "0").sql(STUCK, "0").right([call(function, arguments), says("I see.")]);
     task.profile = "lea";

@@ -56,7 +56,7 @@ async fn a_model_that_does_not_answer_is_one_short_sentence() {
         assert_eq!(of_type(&talk.client.turn().await, "error")["content"], told, "{kind:?}");
     }
     assert_eq!(talk.app.store().open_turns().await.unwrap(), 0);
-    // What only the owner can mend is said in full.
+    // A fault that only the owner can mend is told in full.
     talk.app.script([Reply::Fail(ModelErrorKind::Unauthorized, "Set LLM_API_KEY.".to_owned())]);
     talk.say("hello").await;
     assert_eq!(of_type(&talk.client.turn().await, "error")["content"], "Set LLM_API_KEY.");
