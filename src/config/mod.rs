@@ -3,6 +3,7 @@
 
 mod host;
 mod names;
+mod relay;
 mod sources;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,6 +15,7 @@ use crate::domain::TurnLimits;
 use crate::lasting::Lasting;
 
 pub use host::HostName;
+pub use relay::RelayEnvironment;
 pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
 
 /// Everything that can be set from outside.
