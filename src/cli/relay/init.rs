@@ -134,7 +134,7 @@ fn said(ask: &InitCommand, config: &mut HomeConfig, asking: bool) -> Result<Opti
     model.base_url = ask.base_url.as_ref().map(Url::to_string).or(model.base_url.take());
     config.channel = ask.channel.unwrap_or(config.channel);
     config.listen = ask.listen.unwrap_or(config.listen);
-    config.server = ask.server.clone().or(config.server.take());
+    config.server = ask.server.as_ref().map(Url::to_string).or(config.server.take());
     config.whatsapp.program = ask.whatsapp_program.clone().or(config.whatsapp.program.take());
     Ok(secret)
 }

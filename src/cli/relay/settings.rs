@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use url::Url;
+use url::{Host, Url};
 
 use super::RelayCliError;
 
@@ -22,7 +22,7 @@ pub(super) struct HomeConfig {
     pub(super) listen: SocketAddr,
     /// A level3 that runs already; then there is no daemon to start.
     #[serde(default)]
-    pub(super) server: Option<Url>,
+    pub(super) server: Option<String>,
     /// The model of the agent; without one, level3 looks for one itself.
     #[serde(default)]
     pub(super) model: HomeModel,
@@ -111,16 +111,8 @@ impl HomeConfig {
         if !config.listen.ip().is_loopback() {
             return Err(wrong(format!("listen is {}: Relay serves this machine alone; write it like {LISTEN}", config.listen)));
         }
-        if let Some(server) = &config.server {
-            let loopback = match server.host() {
-                Some(url::Host::Domain(name)) => name == "localhost",
-                Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
-                Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
-                None => false,
-            };
-            if server.scheme() != "http" || !loopback {
-                return Err(wrong(format!("server is {server}: expected a level3 on this machine, like http://127.0.0.1:8000")));
-            }
+        if let Some(server) = config.server.as_ref().filter(|server| !is_here(server)) {
+            return Err(wrong(format!("server is {server}: expected a level3 on this machine, like http://127.0.0.1:8000")));
         }
         Ok(config)
     }
@@ -134,11 +126,22 @@ impl HomeConfig {
 
     /// The address that commands ask.
     pub(super) fn url(&self) -> Url {
-        match &self.server {
-            Some(server) => server.clone(),
-            None => Url::parse(&format!("http://{}/", self.listen)).expect("an address with a port makes a URL"),
-        }
+        let text = self.server.clone().unwrap_or_else(|| format!("http://{}/", self.listen));
+        Url::parse(&text).expect("checked when it was read; an address with a port makes a URL")
     }
+}
+
+/// True for the address of a server on this machine.
+fn is_here(server: &str) -> bool {
+    Url::parse(server).is_ok_and(|url| {
+        let on_loopback = match url.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(Host::Ipv6(ip)) => ip.is_loopback(),
+            None => false,
+        };
+        url.scheme() == "http" && on_loopback
+    })
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ fn what_leaves_the_machine_or_is_unknown_is_refused_by_name() {
         (r#"{"listen": "0.0.0.0:3214"}"#, "like 127.0.0.1:3214"),
         (r#"{"server": "http://example.org"}"#, "like http://127.0.0.1:8000"),
         (r#"{"server": "https://127.0.0.1"}"#, "like http://127.0.0.1:8000"),
+        (r#"{"server": "here"}"#, "like http://127.0.0.1:8000"),
         (r#"{"chanel": "loopback"}"#, "unknown field `chanel`"),
         (r#"{"channel": "sms"}"#, "unknown variant `sms`"),
         ("{", "EOF"),
