@@ -49,7 +49,7 @@ async function cardOf(channel, logout) {
   const word = h("span", { class: "relay-state", "data-state": state }, said.channelStates[state] ?? state);
   const more = [address && said.as(address), until && said.until(localTime(until))].filter(Boolean).join(" ");
   const count = Object.values(dropped).reduce((all, each) => all + each, 0);
-  const card = h("article", { role: "listitem", class: "relay-channel", "data-channel": name, "data-state": state }, h("div", { class: "relay-channel-head" }, h("h3", {}, nameOf(channel)), word, more ? h("span", { class: "relay-note" }, more) : ""));
+  const card = h("div", { role: "listitem", class: "relay-channel", "data-channel": name, "data-state": state }, h("div", { class: "relay-channel-head" }, h("h3", {}, nameOf(channel)), word, more ? h("span", { class: "relay-note" }, more) : ""));
   if (reason) card.append(h("p", { class: "relay-note", dir: "auto" }, reason));
   if (said.channelHelp[state]) card.append(h("p", {}, said.channelHelp[state]));
   if (qr) card.append(await qrOf(qr));

@@ -79,7 +79,7 @@ pub(super) async fn run(
         home.keep(&file, format!("{}\n", secret.trim()).as_bytes())?;
     }
     home.keep(&home.config_file(), &config.written())?;
-    let set_up = json!({ "home": home.path(), "url": config.url(), "channel": config.channel, "new": is_new });
+    let set_up = json!({ "home": home.path(), "url": config.url().as_str(), "channel": config.channel, "new": is_new });
     if !screen.json(&set_up)? {
         screen.line(format!("Relay is set up in {}: channel {}.", home.path().display(), config.channel.name()))?;
     }

@@ -3,6 +3,7 @@
 
 mod ask;
 mod channels;
+mod course;
 mod create;
 mod daemon;
 mod error;
@@ -13,6 +14,7 @@ mod instances;
 mod qr;
 mod said;
 mod scan;
+mod served;
 mod settings;
 mod spans;
 mod start;

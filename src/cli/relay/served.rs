@@ -20,7 +20,10 @@ pub(super) fn program(environment: &RelayEnvironment, relay: &Path) -> Result<Pa
     if program.is_file() {
         return Ok(program);
     }
-    let told = format!("there is no program {}; build both with `cargo build --release`, or set LEVEL3_BIN to level3", program.display());
+    let told = format!(
+        "there is no program {}; build both with `cargo build --release`, or set LEVEL3_BIN to level3",
+        program.display()
+    );
     Err(RelayCliError::Refused(told))
 }
 

@@ -35,7 +35,7 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut S
     let url = config.url();
     if config.server.is_some() {
         let status: RelayStatus = RelayClient::of(home)?.get(&["status"], &[]).await?;
-        if !screen.json(&json!({ "pid": status.pid, "url": url, "already": true }))? {
+        if !screen.json(&json!({ "pid": status.pid, "url": url.as_str(), "already": true }))? {
             screen.line(format!(
                 "Nothing to start: the level3 at {url} runs (pid {}), which config.json names as `server`.",
                 status.pid
@@ -44,7 +44,7 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut S
         return Ok(());
     }
     let RunningDaemon { pid, already } = running(home, world).await?;
-    if screen.json(&json!({ "pid": pid, "url": url, "already": already, "log": home.log() }))? {
+    if screen.json(&json!({ "pid": pid, "url": url.as_str(), "already": already, "log": home.log() }))? {
         return Ok(());
     }
     let how = if already { "already runs" } else { "runs" };
