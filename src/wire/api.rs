@@ -7,7 +7,6 @@ mod capabilities;
 mod conversations;
 mod law;
 mod mcp;
-mod relay;
 mod replay;
 mod site;
 mod undo;
@@ -30,11 +29,6 @@ pub use conversations::{
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
-pub use relay::{
-    LoopbackCame, LoopbackMessage, LoopbackPhones, LoopbackSay, NewRelayInstance, NewRelayWebhook, RelayChannel, RelayChannels,
-    RelayExport, RelayInstance, RelayInstances, RelayMedia, RelayMessage, RelaySaid, RelaySend, RelaySettle, RelayStatus,
-    RelayTodo, RelayTranscript, RelayUnknown, RelayUsed, RelayWebhook, RelayWebhookTested, RelayWebhooks,
-};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 pub use site::{FoundModels, MadeBackup, ModelCheck, ModelProvider, ModelTested, ModelToTest, SettingStates};
 pub use undo::{KeptCall, KeptCalls, Undone};

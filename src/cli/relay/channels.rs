@@ -2,10 +2,10 @@
 
 use clap::Subcommand;
 
+use super::told::{OrderedWords, ToldArrival, ToldPhone};
 use super::{RelayCliError, RelayClient};
 use crate::cli::Screen;
 use crate::cli::screen::time;
-use crate::wire::api::{LoopbackCame, LoopbackPhones, LoopbackSay};
 
 /// The commands on the test channel.
 #[derive(Debug, Subcommand)]
@@ -28,8 +28,8 @@ pub(super) enum LoopbackCommand {
 pub(super) async fn loopback(ask: LoopbackCommand, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
     match ask {
         LoopbackCommand::Say { address, text } => {
-            let say = LoopbackSay { address, text, id: None };
-            let answer: LoopbackCame = client.post(&["loopback"], &say).await?;
+            let say = OrderedWords { address, text, id: None };
+            let answer: ToldArrival = client.post(&["loopback"], &say).await?;
             if screen.json(&answer)? {
                 return Ok(());
             }
@@ -39,7 +39,7 @@ pub(super) async fn loopback(ask: LoopbackCommand, client: &RelayClient, screen:
             })?;
         }
         LoopbackCommand::Show { address } => {
-            let phone: LoopbackPhones = client.get(&["loopback"], &[("address", address.clone())]).await?;
+            let phone: ToldPhone = client.get(&["loopback"], &[("address", address.clone())]).await?;
             if screen.json(&phone)? {
                 return Ok(());
             }

@@ -4,9 +4,9 @@ use clap::Args;
 
 use super::home::RelayHome;
 use super::said::SaidOptions;
+use super::told::{OrderedInstance, ToldInstance};
 use super::{RelayCliError, RelayClient, template};
 use crate::cli::Screen;
-use crate::wire::api::{NewRelayInstance, RelayInstance};
 
 /// A new instance.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub(super) async fn run(
     }
     let missing =
         || RelayCliError::Usage("objective is missing: say it, like --objective \"Arrange a viewing on Friday\"".into());
-    let new = NewRelayInstance {
+    let new = OrderedInstance {
         objective: said.objective.ok_or_else(missing)?,
         contact: ask.contact,
         todos: said.todos,
@@ -56,7 +56,7 @@ pub(super) async fn run(
         time_zone: said.time_zone,
         key: ask.key,
     };
-    let made: RelayInstance = client.post(&["instances"], &new).await?;
+    let made: ToldInstance = client.post(&["instances"], &new).await?;
     if !screen.json(&made)? {
         screen.line(made.id.to_string())?;
     }

@@ -11,9 +11,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::home::RelayHome;
+use super::told::ToldExport;
 use super::{RelayCliError, RelayClient, instances};
 use crate::cli::Screen;
-use crate::wire::api::RelayExport;
 
 /// What is exported, and where to.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub(super) async fn run(
     screen: &mut Screen<'_>,
 ) -> Result<(), RelayCliError> {
     let query: Vec<_> = ask.id.map(|id| ("instance", id.to_string())).into_iter().collect();
-    let export: RelayExport = client.get(&["export"], &query).await?;
+    let export: ToldExport = client.get(&["export"], &query).await?;
     let mut files = BTreeMap::from([
         ("instances.json".to_owned(), content(&export.instances)),
         ("config.json".to_owned(), content(&json!({ "config": home.config()?, "settings": export.settings }))),

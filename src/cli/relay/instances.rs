@@ -5,10 +5,10 @@ use std::io;
 use clap::Args;
 
 use super::spans::span;
+use super::told::{OrderedMessage, OrderedOutcome, ToldInstance, ToldInstances, ToldMessage, ToldMessageSent};
 use super::{RelayCliError, RelayClient};
 use crate::cli::Screen;
 use crate::cli::screen::time;
-use crate::wire::api::{RelayInstance, RelayInstances, RelayMessage, RelaySaid, RelaySend, RelaySettle};
 
 /// The most that the server lists at once.
 const MOST: usize = 1000;
@@ -49,7 +49,7 @@ pub(super) async fn list(ask: ListCommand, client: &RelayClient, screen: &mut Sc
         query.push(("state", ask.state.join(",").to_uppercase()));
     }
     query.extend(ask.contact.map(|contact| ("contact", contact)));
-    let answer: RelayInstances = client.get(&["instances"], &query).await?;
+    let answer: ToldInstances = client.get(&["instances"], &query).await?;
     if screen.json(&answer)? {
         return Ok(());
     }
@@ -63,7 +63,7 @@ pub(super) async fn list(ask: ListCommand, client: &RelayClient, screen: &mut Sc
     Ok(())
 }
 
-fn row(instance: &RelayInstance) -> [String; 8] {
+fn row(instance: &ToldInstance) -> [String; 8] {
     let mut objective: String = instance.objective.chars().take(SHOWN).collect();
     if objective.len() < instance.objective.len() {
         objective.push('…');
@@ -81,20 +81,20 @@ fn row(instance: &RelayInstance) -> [String; 8] {
     ]
 }
 
-fn done(instance: &RelayInstance) -> String {
+fn done(instance: &ToldInstance) -> String {
     let over = instance.todos.iter().filter(|todo| ["done", "skipped"].contains(&todo.status.as_str())).count();
     format!("{over}/{}", instance.todos.len())
 }
 
 pub(super) async fn get(id: i64, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let instance: RelayInstance = client.get(&["instances", &id.to_string()], &[]).await?;
+    let instance: ToldInstance = client.get(&["instances", &id.to_string()], &[]).await?;
     if !screen.json(&instance)? {
         print(&instance, screen)?;
     }
     Ok(())
 }
 
-fn print(instance: &RelayInstance, screen: &mut Screen<'_>) -> io::Result<()> {
+fn print(instance: &ToldInstance, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.line(format!("Instance {}: {}", instance.id, state(instance)))?;
     screen.line(format!("Contact {} over {}", instance.contact, instance.channel))?;
     let heartbeat = span(instance.heartbeat_seconds.unsigned_abs());
@@ -127,7 +127,7 @@ fn print(instance: &RelayInstance, screen: &mut Screen<'_>) -> io::Result<()> {
 }
 
 /// The state with what is to be known of it.
-pub(super) fn state(instance: &RelayInstance) -> String {
+pub(super) fn state(instance: &ToldInstance) -> String {
     let from = instance.paused_from.as_ref().map(|from| format!(", was {from}")).unwrap_or_default();
     let reason = instance.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     format!("{}{from}{reason}", instance.state)
@@ -135,7 +135,7 @@ pub(super) fn state(instance: &RelayInstance) -> String {
 
 /// `pause`, `resume` and `cancel`.
 pub(super) async fn steer(id: i64, how: &str, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let instance: RelayInstance = client.order(&["instances", &id.to_string(), how]).await?;
+    let instance: ToldInstance = client.order(&["instances", &id.to_string(), how]).await?;
     if !screen.json(&instance)? {
         screen.line(format!("Instance {id} is {}.", state(&instance)))?;
     }
@@ -143,7 +143,7 @@ pub(super) async fn steer(id: i64, how: &str, client: &RelayClient, screen: &mut
 }
 
 pub(super) async fn send(id: i64, text: String, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let said: RelaySaid = client.post(&["instances", &id.to_string(), "send"], &RelaySend { text, id: None }).await?;
+    let said: ToldMessageSent = client.post(&["instances", &id.to_string(), "send"], &OrderedMessage { text, id: None }).await?;
     if !screen.json(&said)? {
         let delivery = said.message.delivery.as_deref().unwrap_or("queued");
         screen.line(format!("Message {} is {delivery}; instance {id} is {}.", said.message.id, state(&said.instance)))?;
@@ -152,16 +152,16 @@ pub(super) async fn send(id: i64, text: String, client: &RelayClient, screen: &m
 }
 
 pub(super) async fn resend(id: i64, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let message: RelayMessage = client.order(&["messages", &id.to_string(), "resend"]).await?;
+    let message: ToldMessage = client.order(&["messages", &id.to_string(), "resend"]).await?;
     became(&message, screen)
 }
 
 pub(super) async fn settle(id: i64, outcome: String, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let message: RelayMessage = client.post(&["messages", &id.to_string(), "settle"], &RelaySettle { outcome }).await?;
+    let message: ToldMessage = client.post(&["messages", &id.to_string(), "settle"], &OrderedOutcome { outcome }).await?;
     became(&message, screen)
 }
 
-fn became(message: &RelayMessage, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
+fn became(message: &ToldMessage, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
     if !screen.json(message)? {
         screen.line(format!("Message {} is {}.", message.id, message.delivery.as_deref().unwrap_or("kept")))?;
     }

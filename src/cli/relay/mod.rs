@@ -22,6 +22,7 @@ mod status;
 mod supervise;
 mod template;
 mod templates;
+mod told;
 mod transcript;
 mod webhooks;
 

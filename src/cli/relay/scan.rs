@@ -2,10 +2,10 @@
 
 use chrono::TimeDelta;
 
+use super::told::{ToldChannel, ToldChannels};
 use super::{RelayCliError, RelayClient, qr};
 use crate::cli::Screen;
 use crate::clock::Clock;
-use crate::wire::api::{RelayChannel, RelayChannels};
 
 /// Between two looks.
 const LOOK: TimeDelta = TimeDelta::milliseconds(500);
@@ -20,7 +20,7 @@ pub(super) async fn linked(
 ) -> Result<Option<String>, RelayCliError> {
     let (until, mut shown) = (clock.now() + PATIENCE, None);
     while clock.now() < until {
-        let answer: RelayChannels = client.get(&["channels"], &[]).await?;
+        let answer: ToldChannels = client.get(&["channels"], &[]).await?;
         let channel = answer.channels.into_iter().find(|channel| channel.name == "whatsapp");
         let Some(channel) = channel else {
             return Err(RelayCliError::Refused(
@@ -43,7 +43,7 @@ pub(super) async fn linked(
 }
 
 /// Why waiting does not help.
-fn hopeless(channel: &RelayChannel) -> Option<String> {
+fn hopeless(channel: &ToldChannel) -> Option<String> {
     let reason = channel.reason.as_deref().unwrap_or("it gives no reason");
     match channel.state.as_str() {
         "outdated" => Some(format!("the WhatsApp program is too old or broken: {reason}")),

@@ -12,9 +12,9 @@ use tokio::time::timeout;
 
 use super::home::RelayHome;
 use super::supervise::{FirstWord, open_log};
+use super::told::ToldStatus;
 use super::{RelayCliError, RelayClient, RelayWorld, daemon};
 use crate::cli::Screen;
-use crate::wire::api::RelayStatus;
 
 /// How long a start may take. Long, since it may include making the database, or its recovery after a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);
@@ -34,7 +34,7 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut S
     let config = home.config()?;
     let url = config.url();
     if config.server.is_some() {
-        let status: RelayStatus = RelayClient::of(home)?.get(&["status"], &[]).await?;
+        let status: ToldStatus = RelayClient::of(home)?.get(&["status"], &[]).await?;
         if !screen.json(&json!({ "pid": status.pid, "url": url.as_str(), "already": true }))? {
             screen.line(format!(
                 "Nothing to start: the level3 at {url} runs (pid {}), which config.json names as `server`.",

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::home::RelayHome;
 use super::spans::span;
+use super::told::{ToldChannel, ToldStatus};
 use super::{RelayCliError, RelayClient};
 use crate::cli::Screen;
 use crate::cli::screen::time;
-use crate::wire::api::{RelayChannel, RelayStatus};
 
 pub(super) async fn run(home: &RelayHome, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let status: RelayStatus = client.get(&["status"], &[]).await?;
+    let status: ToldStatus = client.get(&["status"], &[]).await?;
     let config = home.config()?;
     // The process to speak of is the one that `start` has named, which keeps the server running.
     let daemon = if config.server.is_some() { None } else { home.running()? };
@@ -41,7 +41,7 @@ pub(super) async fn run(home: &RelayHome, client: &RelayClient, screen: &mut Scr
 }
 
 /// The status for programs: that of the server, with the daemon's own process and WhatsApp's state by a name of its own.
-fn machine(status: &RelayStatus, daemon: Option<i32>, url: &str) -> Value {
+fn machine(status: &ToldStatus, daemon: Option<i32>, url: &str) -> Value {
     let whatsapp = status.channels.iter().find(|channel| channel.name == "whatsapp");
     let mut said = json!(status);
     said["server_pid"] = json!(status.pid);
@@ -52,7 +52,7 @@ fn machine(status: &RelayStatus, daemon: Option<i32>, url: &str) -> Value {
 }
 
 /// One channel: its state, what to do about it, and how much of its pace is used up.
-fn print(channel: &RelayChannel, screen: &mut Screen<'_>) -> io::Result<()> {
+fn print(channel: &ToldChannel, screen: &mut Screen<'_>) -> io::Result<()> {
     let name = if channel.name == "whatsapp" { "WhatsApp" } else { &channel.name };
     let address = channel.address.as_ref().map(|address| format!(" as {address}")).unwrap_or_default();
     let until = channel.until.map(|until| format!(" until {}", time(until))).unwrap_or_default();

@@ -7,10 +7,10 @@ use std::io;
 use chrono::TimeDelta;
 use clap::Args;
 
+use super::told::{ToldMedia, ToldMessage, ToldTranscript};
 use super::{RelayCliError, RelayClient, instances};
 use crate::cli::Screen;
 use crate::clock::Clock;
-use crate::wire::api::{RelayMedia, RelayMessage, RelayTranscript};
 
 /// Messages of one answer of the server.
 const PAGE: usize = 500;
@@ -59,19 +59,19 @@ pub(super) async fn run(
 }
 
 /// True if nothing can come any more.
-fn is_over(transcript: &RelayTranscript) -> bool {
-    let open = |message: &RelayMessage| matches!(message.delivery.as_deref(), Some("queued" | "sending"));
+fn is_over(transcript: &ToldTranscript) -> bool {
+    let open = |message: &ToldMessage| matches!(message.delivery.as_deref(), Some("queued" | "sending"));
     ["COMPLETED", "ABANDONED", "FAILED"].contains(&transcript.state.as_str()) && !transcript.messages.iter().any(open)
 }
 
 /// The whole transcript, however many pages it has.
-pub(super) async fn whole(id: i64, client: &RelayClient) -> Result<RelayTranscript, RelayCliError> {
+pub(super) async fn whole(id: i64, client: &RelayClient) -> Result<ToldTranscript, RelayCliError> {
     let id = id.to_string();
     let path = ["instances", &id, "transcript"];
-    let mut whole: RelayTranscript = client.get(&path, &[("limit", PAGE.to_string())]).await?;
+    let mut whole: ToldTranscript = client.get(&path, &[("limit", PAGE.to_string())]).await?;
     while let (true, Some(last)) = (whole.more, whole.messages.last()) {
         let query = [("after", last.seq.to_string()), ("limit", PAGE.to_string())];
-        let page: RelayTranscript = client.get(&path, &query).await?;
+        let page: ToldTranscript = client.get(&path, &query).await?;
         if page.messages.is_empty() {
             break;
         }
@@ -82,7 +82,7 @@ pub(super) async fn whole(id: i64, client: &RelayClient) -> Result<RelayTranscri
     Ok(whole)
 }
 
-fn once(transcript: &RelayTranscript, screen: &mut Screen<'_>) -> io::Result<()> {
+fn once(transcript: &ToldTranscript, screen: &mut Screen<'_>) -> io::Result<()> {
     if screen.json(transcript)? {
         return Ok(());
     }
@@ -98,13 +98,13 @@ fn once(transcript: &RelayTranscript, screen: &mut Screen<'_>) -> io::Result<()>
 /// Something to show: a message, or that an earlier one got further.
 #[derive(Debug, PartialEq)]
 enum News<'a> {
-    Said(&'a RelayMessage),
-    Delivered(&'a RelayMessage),
+    Said(&'a ToldMessage),
+    Delivered(&'a ToldMessage),
 }
 
 /// The news in these messages. `shown` holds what was shown of each.
-fn news<'a>(messages: &'a [RelayMessage], shown: &mut BTreeMap<i64, Option<String>>) -> Vec<News<'a>> {
-    let look = |message: &'a RelayMessage| match shown.insert(message.seq, message.delivery.clone()) {
+fn news<'a>(messages: &'a [ToldMessage], shown: &mut BTreeMap<i64, Option<String>>) -> Vec<News<'a>> {
+    let look = |message: &'a ToldMessage| match shown.insert(message.seq, message.delivery.clone()) {
         None => Some(News::Said(message)),
         Some(before) if before != message.delivery => Some(News::Delivered(message)),
         Some(_) => None,
@@ -125,7 +125,7 @@ fn print_news(news: &News<'_>, screen: &mut Screen<'_>) -> io::Result<()> {
     }
 }
 
-fn print(message: &RelayMessage, screen: &mut Screen<'_>) -> io::Result<()> {
+fn print(message: &ToldMessage, screen: &mut Screen<'_>) -> io::Result<()> {
     let said_by = if message.follow_up { "agent, follow-up" } else { &message.said_by };
     let at = message.at.format("%Y-%m-%d %H:%M:%S UTC");
     let how = if message.delivery.is_some() { format!("  {}", delivery(message)) } else { String::new() };
@@ -142,13 +142,13 @@ fn print(message: &RelayMessage, screen: &mut Screen<'_>) -> io::Result<()> {
     }
 }
 
-fn delivery(message: &RelayMessage) -> String {
+fn delivery(message: &ToldMessage) -> String {
     let reason = message.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     format!("{}{reason}", message.delivery.as_deref().unwrap_or_default())
 }
 
-fn file(media: &RelayMedia) -> String {
-    let RelayMedia { kind, bytes, .. } = media;
+fn file(media: &ToldMedia) -> String {
+    let ToldMedia { kind, bytes, .. } = media;
     match &media.sha256 {
         Some(sha256) => format!("a file: {kind}, {bytes} bytes, media/{sha256}"),
         None => format!("a file that was not kept: {kind}, {bytes} bytes"),

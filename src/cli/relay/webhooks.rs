@@ -2,10 +2,10 @@
 
 use clap::Subcommand;
 
+use super::told::{OrderedWebhook, ToldTrial, ToldWebhook, ToldWebhooks};
 use super::{RelayCliError, RelayClient};
 use crate::cli::Screen;
 use crate::cli::screen::time;
-use crate::wire::api::{NewRelayWebhook, RelayWebhook, RelayWebhookTested, RelayWebhooks};
 
 /// The commands on webhooks.
 #[derive(Debug, Subcommand)]
@@ -43,7 +43,7 @@ pub(super) async fn run(ask: WebhooksCommand, client: &RelayClient, screen: &mut
     match ask {
         WebhooksCommand::List => list(client, screen).await?,
         WebhooksCommand::Add { url, with_text } => {
-            let added: RelayWebhook = client.post(&["webhooks"], &NewRelayWebhook { url, with_text }).await?;
+            let added: ToldWebhook = client.post(&["webhooks"], &OrderedWebhook { url, with_text }).await?;
             if !screen.json(&added)? {
                 screen.line(format!("Webhook {}: {}", added.id, added.url))?;
                 screen.line("The key of its signatures (X-Relay-Signature), which is not shown again:")?;
@@ -57,7 +57,7 @@ pub(super) async fn run(ask: WebhooksCommand, client: &RelayClient, screen: &mut
             }
         }
         WebhooksCommand::Test { id } => {
-            let tested: RelayWebhookTested = client.order(&["webhooks", &id.to_string(), "test"]).await?;
+            let tested: ToldTrial = client.order(&["webhooks", &id.to_string(), "test"]).await?;
             let printed = screen.json(&tested)?;
             let status = tested.status.map(|status| format!(" ({status})")).unwrap_or_default();
             if !tested.ok {
@@ -73,11 +73,11 @@ pub(super) async fn run(ask: WebhooksCommand, client: &RelayClient, screen: &mut
 }
 
 async fn list(client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let answer: RelayWebhooks = client.get(&["webhooks"], &[]).await?;
+    let answer: ToldWebhooks = client.get(&["webhooks"], &[]).await?;
     if screen.json(&answer)? {
         return Ok(());
     }
-    let row = |webhook: &RelayWebhook| {
+    let row = |webhook: &ToldWebhook| {
         let text = if webhook.with_text { "with text" } else { "" };
         [
             webhook.id.to_string(),

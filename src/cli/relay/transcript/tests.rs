@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn message(seq: i64, said_by: &str, delivery: Option<&str>) -> RelayMessage {
+fn message(seq: i64, said_by: &str, delivery: Option<&str>) -> ToldMessage {
     let value: Value = json!({"id": 30 + seq, "seq": seq, "at": "2026-11-23T09:00:00Z", "said_by": said_by, "text": "Hi\u{1b}[2J\nyou",
         "untrusted": said_by == "contact", "delivery": delivery, "follow_up": false, "reason": null, "sent_at": null,
         "delivered_at": null, "read_at": null, "media": null, "cut": false});
@@ -35,7 +35,7 @@ fn news_are_new_messages_and_what_got_further() {
 
 #[test]
 fn following_ends_when_nothing_can_come() {
-    let of = |state: &str, delivery| RelayTranscript {
+    let of = |state: &str, delivery| ToldTranscript {
         instance: 7,
         state: state.into(),
         messages: vec![message(1, "agent", Some(delivery))],
