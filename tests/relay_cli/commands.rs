@@ -82,8 +82,12 @@ fn every_command_asks_what_the_document_says() {
             "POST /api/relay/loopback {\"address\":\"+491701234567\",\"text\":\"hi\"}",
             "Instance 7 has it.",
         ),
-        (&["transcript", "7"], "GET /api/relay/instances/7/transcript?limit=500", "delivered  [message 31]"),
-        (&["transcript", "7", "--follow"], "GET /api/relay/instances/7/transcript?limit=500", "-- instance 7 is COMPLETED"),
+        (&["transcript", "7"], "GET /api/relay/instances/7/transcript?after=0&limit=500", "delivered  [message 31]"),
+        (
+            &["transcript", "7", "--follow"],
+            "GET /api/relay/instances/7/transcript?after=0&limit=500",
+            "-- instance 7 is COMPLETED",
+        ),
     ] {
         let printed = bench.done(arguments);
         assert!(printed.contains(said) && !printed.contains('\u{1b}'), "{arguments:?}: {printed}");

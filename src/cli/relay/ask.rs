@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use url::Url;
 
 use super::RelayCliError;
 use super::home::RelayHome;
+use super::told::Told;
 use crate::cli::CliError;
 use crate::cli::client::Client;
 
@@ -29,32 +31,43 @@ impl RelayClient {
     }
 
     /// Reads something below `/api/relay`.
-    pub(super) async fn get<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, String)]) -> Result<T, RelayCliError> {
+    pub(super) async fn get<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+    ) -> Result<Told<T>, RelayCliError> {
         self.told(self.client.get(&below(path), query).await)
     }
 
     /// Has something done.
-    pub(super) async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<T, RelayCliError> {
+    pub(super) async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<Told<T>, RelayCliError> {
         self.told(self.client.post(&below(path), Some(body)).await)
     }
 
-    /// Removes something.
-    pub(super) async fn delete(&self, path: &[&str]) -> Result<serde_json::Value, RelayCliError> {
-        self.told(self.client.delete(&below(path)).await)
-    }
-
     /// Has something done that needs no more words.
-    pub(super) async fn order<T: DeserializeOwned>(&self, path: &[&str]) -> Result<T, RelayCliError> {
+    pub(super) async fn order<T: DeserializeOwned>(&self, path: &[&str]) -> Result<Told<T>, RelayCliError> {
         self.post(path, &serde_json::json!({})).await
     }
 
-    fn told<T>(&self, answer: Result<T, CliError>) -> Result<T, RelayCliError> {
-        answer.map_err(|error| match error {
+    /// Removes something.
+    pub(super) async fn delete(&self, path: &[&str]) -> Result<Told<Value>, RelayCliError> {
+        self.told(self.client.delete(&below(path)).await)
+    }
+
+    fn told<T: DeserializeOwned>(&self, answer: Result<Value, CliError>) -> Result<Told<T>, RelayCliError> {
+        let whole = answer.map_err(|error| match error {
             CliError::Unreachable { .. } if self.foreign => RelayCliError::NoServer(self.url.clone()),
             CliError::Unreachable { .. } => RelayCliError::NoDaemon,
             CliError::Token => RelayCliError::Token(self.token.clone()),
             error => RelayCliError::Asked(error),
-        })
+        })?;
+        let strange = |error| {
+            let told =
+                format!("the server at {} answers in a way that this relay does not understand: {error}; update both", self.url);
+            RelayCliError::Refused(told)
+        };
+        let said = serde_json::from_value(whole.clone()).map_err(strange)?;
+        Ok(Told { whole, said })
     }
 }
 

@@ -1,8 +1,9 @@
 //! `relay loopback`: speaks over the test channel as a contact would, and shows what its phones hold.
 
 use clap::Subcommand;
+use serde_json::json;
 
-use super::told::{OrderedWords, ToldArrival, ToldPhone};
+use super::told::{Told, ToldArrival, ToldPhone};
 use super::{RelayCliError, RelayClient};
 use crate::cli::Screen;
 use crate::cli::screen::time;
@@ -28,25 +29,25 @@ pub(super) enum LoopbackCommand {
 pub(super) async fn loopback(ask: LoopbackCommand, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
     match ask {
         LoopbackCommand::Say { address, text } => {
-            let say = OrderedWords { address, text, id: None };
-            let answer: ToldArrival = client.post(&["loopback"], &say).await?;
-            if screen.json(&answer)? {
+            let body = json!({ "address": address, "text": text });
+            let answer: Told<ToldArrival> = client.post(&["loopback"], &body).await?;
+            if screen.json(&answer.whole)? {
                 return Ok(());
             }
-            screen.line(match answer.instance {
+            screen.line(match answer.said.instance {
                 Some(id) => format!("Instance {id} has it."),
-                None => format!("{} has no open instance: it was counted, and not kept.", say.address),
+                None => format!("{} has no open instance: it was counted, and not kept.", address),
             })?;
         }
         LoopbackCommand::Show { address } => {
-            let phone: ToldPhone = client.get(&["loopback"], &[("address", address.clone())]).await?;
-            if screen.json(&phone)? {
+            let phone: Told<ToldPhone> = client.get(&["loopback"], &[("address", address.clone())]).await?;
+            if screen.json(&phone.whole)? {
                 return Ok(());
             }
-            if phone.messages.is_empty() {
+            if phone.said.messages.is_empty() {
                 screen.line(format!("The phone {address} holds nothing."))?;
             }
-            for message in &phone.messages {
+            for message in &phone.said.messages {
                 let who = if message.mine { "them" } else { "agent" };
                 screen.line(format!("{}  {who}", time(message.at)))?;
                 for line in message.text.lines() {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::home::RelayHome;
 use super::said::SaidOptions;
-use super::told::{OrderedInstance, ToldInstance};
+use super::told::{OrderedInstance, Told, ToldInstance};
 use super::{RelayCliError, RelayClient, template};
 use crate::cli::Screen;
 
@@ -50,15 +50,15 @@ pub(super) async fn run(
         objective: said.objective.ok_or_else(missing)?,
         contact: ask.contact,
         todos: said.todos,
-        channel: Some(said.channel.map_or_else(|| home.config().map(|config| config.channel), Ok)?.name().to_owned()),
+        channel: said.channel.map_or_else(|| home.config().map(|config| config.channel), Ok)?.name(),
         heartbeat_seconds: said.heartbeat_seconds,
         max_follow_ups: said.max_follow_ups,
         time_zone: said.time_zone,
         key: ask.key,
     };
-    let made: ToldInstance = client.post(&["instances"], &new).await?;
-    if !screen.json(&made)? {
-        screen.line(made.id.to_string())?;
+    let made: Told<ToldInstance> = client.post(&["instances"], &new).await?;
+    if !screen.json(&made.whole)? {
+        screen.line(made.said.id.to_string())?;
     }
     Ok(())
 }

@@ -33,7 +33,7 @@ pub(super) async fn run(
     screen: &mut Screen<'_>,
 ) -> Result<(), RelayCliError> {
     let query: Vec<_> = ask.id.map(|id| ("instance", id.to_string())).into_iter().collect();
-    let export: ToldExport = client.get(&["export"], &query).await?;
+    let export = client.get::<ToldExport>(&["export"], &query).await?.said;
     let mut files = BTreeMap::from([
         ("instances.json".to_owned(), content(&export.instances)),
         ("config.json".to_owned(), content(&json!({ "config": home.config()?, "settings": export.settings }))),

@@ -3,9 +3,10 @@
 use std::io;
 
 use clap::Args;
+use serde_json::json;
 
 use super::spans::span;
-use super::told::{OrderedMessage, OrderedOutcome, ToldInstance, ToldInstances, ToldMessage, ToldMessageSent};
+use super::told::{Told, ToldInstance, ToldInstances, ToldMessage, ToldMessageSent};
 use super::{RelayCliError, RelayClient};
 use crate::cli::Screen;
 use crate::cli::screen::time;
@@ -49,8 +50,8 @@ pub(super) async fn list(ask: ListCommand, client: &RelayClient, screen: &mut Sc
         query.push(("state", ask.state.join(",").to_uppercase()));
     }
     query.extend(ask.contact.map(|contact| ("contact", contact)));
-    let answer: ToldInstances = client.get(&["instances"], &query).await?;
-    if screen.json(&answer)? {
+    let Told { whole, said: answer } = client.get::<ToldInstances>(&["instances"], &query).await?;
+    if screen.json(&whole)? {
         return Ok(());
     }
     let rows: Vec<_> = answer.instances.iter().map(row).collect();
@@ -87,8 +88,8 @@ fn done(instance: &ToldInstance) -> String {
 }
 
 pub(super) async fn get(id: i64, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let instance: ToldInstance = client.get(&["instances", &id.to_string()], &[]).await?;
-    if !screen.json(&instance)? {
+    let Told { whole, said: instance } = client.get::<ToldInstance>(&["instances", &id.to_string()], &[]).await?;
+    if !screen.json(&whole)? {
         print(&instance, screen)?;
     }
     Ok(())
@@ -135,16 +136,17 @@ pub(super) fn state(instance: &ToldInstance) -> String {
 
 /// `pause`, `resume` and `cancel`.
 pub(super) async fn steer(id: i64, how: &str, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let instance: ToldInstance = client.order(&["instances", &id.to_string(), how]).await?;
-    if !screen.json(&instance)? {
+    let Told { whole, said: instance } = client.order::<ToldInstance>(&["instances", &id.to_string(), how]).await?;
+    if !screen.json(&whole)? {
         screen.line(format!("Instance {id} is {}.", state(&instance)))?;
     }
     Ok(())
 }
 
 pub(super) async fn send(id: i64, text: String, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let said: ToldMessageSent = client.post(&["instances", &id.to_string(), "send"], &OrderedMessage { text, id: None }).await?;
-    if !screen.json(&said)? {
+    let Told { whole, said } =
+        client.post::<ToldMessageSent>(&["instances", &id.to_string(), "send"], &json!({ "text": text })).await?;
+    if !screen.json(&whole)? {
         let delivery = said.message.delivery.as_deref().unwrap_or("queued");
         screen.line(format!("Message {} is {delivery}; instance {id} is {}.", said.message.id, state(&said.instance)))?;
     }
@@ -152,17 +154,17 @@ pub(super) async fn send(id: i64, text: String, client: &RelayClient, screen: &m
 }
 
 pub(super) async fn resend(id: i64, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let message: ToldMessage = client.order(&["messages", &id.to_string(), "resend"]).await?;
+    let message: Told<ToldMessage> = client.order(&["messages", &id.to_string(), "resend"]).await?;
     became(&message, screen)
 }
 
 pub(super) async fn settle(id: i64, outcome: String, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let message: ToldMessage = client.post(&["messages", &id.to_string(), "settle"], &OrderedOutcome { outcome }).await?;
+    let message: Told<ToldMessage> = client.post(&["messages", &id.to_string(), "settle"], &json!({ "as": outcome })).await?;
     became(&message, screen)
 }
 
-fn became(message: &ToldMessage, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    if !screen.json(message)? {
+fn became(Told { whole, said: message }: &Told<ToldMessage>, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
+    if !screen.json(whole)? {
         screen.line(format!("Message {} is {}.", message.id, message.delivery.as_deref().unwrap_or("kept")))?;
     }
     Ok(())

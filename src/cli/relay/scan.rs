@@ -20,7 +20,7 @@ pub(super) async fn linked(
 ) -> Result<Option<String>, RelayCliError> {
     let (until, mut shown) = (clock.now() + PATIENCE, None);
     while clock.now() < until {
-        let answer: ToldChannels = client.get(&["channels"], &[]).await?;
+        let answer = client.get::<ToldChannels>(&["channels"], &[]).await?.said;
         let channel = answer.channels.into_iter().find(|channel| channel.name == "whatsapp");
         let Some(channel) = channel else {
             return Err(RelayCliError::Refused(

@@ -34,7 +34,7 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut S
     let config = home.config()?;
     let url = config.url();
     if config.server.is_some() {
-        let status: ToldStatus = RelayClient::of(home)?.get(&["status"], &[]).await?;
+        let status = RelayClient::of(home)?.get::<ToldStatus>(&["status"], &[]).await?.said;
         if !screen.json(&json!({ "pid": status.pid, "url": url.as_str(), "already": true }))? {
             screen.line(format!(
                 "Nothing to start: the level3 at {url} runs (pid {}), which config.json names as `server`.",

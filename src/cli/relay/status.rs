@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 use super::home::RelayHome;
 use super::spans::span;
-use super::told::{ToldChannel, ToldStatus};
+use super::told::{Told, ToldChannel, ToldStatus};
 use super::{RelayCliError, RelayClient};
 use crate::cli::Screen;
 use crate::cli::screen::time;
 
 pub(super) async fn run(home: &RelayHome, client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let status: ToldStatus = client.get(&["status"], &[]).await?;
+    let Told { whole, said: status } = client.get::<ToldStatus>(&["status"], &[]).await?;
     let config = home.config()?;
     // The process to speak of is the one that `start` has named, which keeps the server running.
     let daemon = if config.server.is_some() { None } else { home.running()? };
-    if screen.json(&machine(&status, daemon, config.url().as_str()))? {
+    if screen.json(&machine(whole, &status, daemon, config.url().as_str()))? {
         return Ok(());
     }
     let up = span(status.uptime_seconds);
@@ -41,9 +41,8 @@ pub(super) async fn run(home: &RelayHome, client: &RelayClient, screen: &mut Scr
 }
 
 /// The status for programs: that of the server, with the daemon's own process and WhatsApp's state by a name of its own.
-fn machine(status: &ToldStatus, daemon: Option<i32>, url: &str) -> Value {
+fn machine(mut said: Value, status: &ToldStatus, daemon: Option<i32>, url: &str) -> Value {
     let whatsapp = status.channels.iter().find(|channel| channel.name == "whatsapp");
-    let mut said = json!(status);
     said["server_pid"] = json!(status.pid);
     said["pid"] = daemon.map_or(json!(status.pid), |pid| json!(pid));
     said["url"] = json!(url);
@@ -60,6 +59,9 @@ fn print(channel: &ToldChannel, screen: &mut Screen<'_>) -> io::Result<()> {
     screen.line(format!("{name}: {}{address}{until}{reason}", channel.state))?;
     if let Some(help) = help(&channel.state) {
         screen.line(format!("  {help}"))?;
+    }
+    if let Some(why) = &channel.no_first_contacts {
+        screen.line(format!("  nobody new is written to: {why}"))?;
     }
     let used = &channel.used;
     if channel.state != "off" {

@@ -6,6 +6,7 @@ use std::io;
 
 use chrono::TimeDelta;
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::told::{ToldMedia, ToldMessage, ToldTranscript};
 use super::{RelayCliError, RelayClient, instances};
@@ -28,19 +29,32 @@ pub(super) struct TranscriptCommand {
     follow: bool,
 }
 
+/// A transcript, however many pages it had.
+struct WholeTranscript {
+    instance: i64,
+    state: String,
+    lines: Vec<TranscriptLine>,
+}
+
+/// A message as it came, and as it is understood.
+struct TranscriptLine {
+    whole: Value,
+    said: ToldMessage,
+}
+
 pub(super) async fn run(
     ask: &TranscriptCommand,
     client: &RelayClient,
     clock: &dyn Clock,
     screen: &mut Screen<'_>,
 ) -> Result<(), RelayCliError> {
-    let mut transcript = whole(ask.id, client).await?;
+    let mut transcript = read(ask.id, client).await?;
     if !ask.follow {
         return Ok(once(&transcript, screen)?);
     }
     let (mut shown, mut state) = (BTreeMap::new(), String::new());
     loop {
-        for news in news(&transcript.messages, &mut shown) {
+        for news in news(&transcript.lines, &mut shown) {
             print_news(&news, screen)?;
         }
         if transcript.state != state {
@@ -54,74 +68,74 @@ pub(super) async fn run(
             return Ok(());
         }
         clock.sleep_until(clock.now() + LOOK).await;
-        transcript = whole(ask.id, client).await?;
+        transcript = read(ask.id, client).await?;
     }
 }
 
 /// True if nothing can come any more.
-fn is_over(transcript: &ToldTranscript) -> bool {
-    let open = |message: &ToldMessage| matches!(message.delivery.as_deref(), Some("queued" | "sending"));
-    ["COMPLETED", "ABANDONED", "FAILED"].contains(&transcript.state.as_str()) && !transcript.messages.iter().any(open)
+fn is_over(transcript: &WholeTranscript) -> bool {
+    let open = |line: &TranscriptLine| matches!(line.said.delivery.as_deref(), Some("queued" | "sending"));
+    ["COMPLETED", "ABANDONED", "FAILED"].contains(&transcript.state.as_str()) && !transcript.lines.iter().any(open)
 }
 
-/// The whole transcript, however many pages it has.
-pub(super) async fn whole(id: i64, client: &RelayClient) -> Result<ToldTranscript, RelayCliError> {
-    let id = id.to_string();
+async fn read(instance: i64, client: &RelayClient) -> Result<WholeTranscript, RelayCliError> {
+    let id = instance.to_string();
     let path = ["instances", &id, "transcript"];
-    let mut whole: ToldTranscript = client.get(&path, &[("limit", PAGE.to_string())]).await?;
-    while let (true, Some(last)) = (whole.more, whole.messages.last()) {
-        let query = [("after", last.seq.to_string()), ("limit", PAGE.to_string())];
-        let page: ToldTranscript = client.get(&path, &query).await?;
-        if page.messages.is_empty() {
-            break;
+    let (mut lines, mut after): (Vec<TranscriptLine>, i64) = (Vec::new(), 0);
+    loop {
+        let query = [("after", after.to_string()), ("limit", PAGE.to_string())];
+        let page = client.get::<ToldTranscript>(&path, &query).await?.said;
+        let more = page.more && !page.messages.is_empty();
+        for whole in page.messages {
+            let strange =
+                |error| RelayCliError::Refused(format!("the server sent a message that this relay does not understand: {error}"));
+            let said: ToldMessage = serde_json::from_value(whole.clone()).map_err(strange)?;
+            after = said.seq;
+            lines.push(TranscriptLine { whole, said });
         }
-        whole.messages.extend(page.messages);
-        (whole.state, whole.more) = (page.state, page.more);
+        if !more {
+            return Ok(WholeTranscript { instance, state: page.state, lines });
+        }
     }
-    whole.more = false;
-    Ok(whole)
 }
 
-fn once(transcript: &ToldTranscript, screen: &mut Screen<'_>) -> io::Result<()> {
-    if screen.json(transcript)? {
+fn once(transcript: &WholeTranscript, screen: &mut Screen<'_>) -> io::Result<()> {
+    let messages: Vec<_> = transcript.lines.iter().map(|line| &line.whole).collect();
+    if screen.json(&json!({ "instance": transcript.instance, "state": transcript.state, "messages": messages }))? {
         return Ok(());
     }
-    if transcript.messages.is_empty() {
+    if messages.is_empty() {
         return screen.line(format!("Nothing was said yet; instance {} is {}.", transcript.instance, transcript.state));
     }
-    for message in &transcript.messages {
-        print(message, screen)?;
-    }
-    Ok(())
+    transcript.lines.iter().try_for_each(|line| print(&line.said, screen))
 }
 
 /// Something to show: a message, or that an earlier one got further.
-#[derive(Debug, PartialEq)]
 enum News<'a> {
-    Said(&'a ToldMessage),
-    Delivered(&'a ToldMessage),
+    Said(&'a TranscriptLine),
+    Delivered(&'a TranscriptLine),
 }
 
 /// The news in these messages. `shown` holds what was shown of each.
-fn news<'a>(messages: &'a [ToldMessage], shown: &mut BTreeMap<i64, Option<String>>) -> Vec<News<'a>> {
-    let look = |message: &'a ToldMessage| match shown.insert(message.seq, message.delivery.clone()) {
-        None => Some(News::Said(message)),
-        Some(before) if before != message.delivery => Some(News::Delivered(message)),
+fn news<'a>(lines: &'a [TranscriptLine], shown: &mut BTreeMap<i64, Option<String>>) -> Vec<News<'a>> {
+    let look = |line: &'a TranscriptLine| match shown.insert(line.said.seq, line.said.delivery.clone()) {
+        None => Some(News::Said(line)),
+        Some(before) if before != line.said.delivery => Some(News::Delivered(line)),
         Some(_) => None,
     };
-    messages.iter().filter_map(look).collect()
+    lines.iter().filter_map(look).collect()
 }
 
 fn print_news(news: &News<'_>, screen: &mut Screen<'_>) -> io::Result<()> {
-    let (News::Said(message) | News::Delivered(message)) = news;
+    let (News::Said(line) | News::Delivered(line)) = news;
     if screen.json {
         // A line each, so that a program can read along.
-        serde_json::to_writer(&mut *screen.out, message)?;
+        serde_json::to_writer(&mut *screen.out, &line.whole)?;
         return writeln!(screen.out);
     }
     match news {
-        News::Said(message) => print(message, screen),
-        News::Delivered(message) => screen.line(format!("-- message {} is {}", message.id, delivery(message))),
+        News::Said(line) => print(&line.said, screen),
+        News::Delivered(line) => screen.line(format!("-- message {} is {}", line.said.id, delivery(&line.said))),
     }
 }
 

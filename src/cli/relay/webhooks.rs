@@ -1,8 +1,9 @@
 //! `relay webhooks`: addresses of other programs that hear of each change of state.
 
 use clap::Subcommand;
+use serde_json::json;
 
-use super::told::{OrderedWebhook, ToldTrial, ToldWebhook, ToldWebhooks};
+use super::told::{Told, ToldTrial, ToldWebhook, ToldWebhooks};
 use super::{RelayCliError, RelayClient};
 use crate::cli::Screen;
 use crate::cli::screen::time;
@@ -43,8 +44,9 @@ pub(super) async fn run(ask: WebhooksCommand, client: &RelayClient, screen: &mut
     match ask {
         WebhooksCommand::List => list(client, screen).await?,
         WebhooksCommand::Add { url, with_text } => {
-            let added: ToldWebhook = client.post(&["webhooks"], &OrderedWebhook { url, with_text }).await?;
-            if !screen.json(&added)? {
+            let body = json!({ "url": url, "with_text": with_text });
+            let Told { whole, said: added } = client.post::<ToldWebhook>(&["webhooks"], &body).await?;
+            if !screen.json(&whole)? {
                 screen.line(format!("Webhook {}: {}", added.id, added.url))?;
                 screen.line("The key of its signatures (X-Relay-Signature), which is not shown again:")?;
                 screen.line(added.secret.as_deref().unwrap_or_default())?;
@@ -52,13 +54,13 @@ pub(super) async fn run(ask: WebhooksCommand, client: &RelayClient, screen: &mut
         }
         WebhooksCommand::Remove { id } => {
             let removed = client.delete(&["webhooks", &id.to_string()]).await?;
-            if !screen.json(&removed)? {
+            if !screen.json(&removed.whole)? {
                 screen.line(format!("Removed webhook {id}."))?;
             }
         }
         WebhooksCommand::Test { id } => {
-            let tested: ToldTrial = client.order(&["webhooks", &id.to_string(), "test"]).await?;
-            let printed = screen.json(&tested)?;
+            let Told { whole, said: tested } = client.order::<ToldTrial>(&["webhooks", &id.to_string(), "test"]).await?;
+            let printed = screen.json(&whole)?;
             let status = tested.status.map(|status| format!(" ({status})")).unwrap_or_default();
             if !tested.ok {
                 let why = tested.error.unwrap_or_else(|| "it gave no reason".into());
@@ -73,8 +75,8 @@ pub(super) async fn run(ask: WebhooksCommand, client: &RelayClient, screen: &mut
 }
 
 async fn list(client: &RelayClient, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let answer: ToldWebhooks = client.get(&["webhooks"], &[]).await?;
-    if screen.json(&answer)? {
+    let Told { whole, said: answer } = client.get::<ToldWebhooks>(&["webhooks"], &[]).await?;
+    if screen.json(&whole)? {
         return Ok(());
     }
     let row = |webhook: &ToldWebhook| {
