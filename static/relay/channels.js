@@ -45,12 +45,13 @@ export function channelsSection({ api, signal, announce, tell }) {
 const nameOf = ({ name }) => said.channelNames[name] ?? name;
 
 async function cardOf(channel, logout) {
-  const { name, state, address, reason, until, used, qr, strangers = 0, dropped = {} } = channel;
+  const { name, state, address, reason, until, used, qr, no_first_contacts: halted, strangers = 0, dropped = {} } = channel;
   const word = h("span", { class: "relay-state", "data-state": state }, said.channelStates[state] ?? state);
   const more = [address && said.as(address), until && said.until(localTime(until))].filter(Boolean).join(" ");
   const count = Object.values(dropped).reduce((all, each) => all + each, 0);
   const card = h("div", { role: "listitem", class: "relay-channel", "data-channel": name, "data-state": state }, h("div", { class: "relay-channel-head" }, h("h3", {}, nameOf(channel)), word, more ? h("span", { class: "relay-note" }, more) : ""));
   if (reason) card.append(h("p", { class: "relay-note", dir: "auto" }, reason));
+  if (halted) card.append(h("p", { class: "relay-warn", dir: "auto" }, halted));
   if (said.channelHelp[state]) card.append(h("p", {}, said.channelHelp[state]));
   if (qr) card.append(await qrOf(qr));
   if (state !== "off" && used) card.append(pace(used));

@@ -24,7 +24,7 @@ let here;
 /** Puts Relay into `host`. */
 export async function mount(host, { session: given, go, announce, setTitle, setLead }) {
   const session = withRelay(given);
-  await styles(import.meta.url, "../ui/entries.css", "../ui/bars.css", "relay.css");
+  await styles(import.meta.url, "../ui/entries.css", "../ui/bars.css", "../ui/code.css", "relay.css");
   const gone = new AbortController();
   const { signal } = gone;
   const { api, store } = session;
@@ -72,7 +72,7 @@ export function show([id] = []) {
   sheet.scrollTop = 0;
   if (id !== undefined) {
     setTitle(said.instance(id));
-    setLead(button(said.back, () => go("relay"), { kind: "quiet", icon: "back", "data-testid": "relay-back" }));
+    setLead(button(words.places.relay, () => go("relay"), { kind: "quiet", icon: "back", "data-testid": "relay-back" }));
     detail.open(id);
     return;
   }

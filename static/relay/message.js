@@ -4,6 +4,7 @@ import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
 import { button } from "../ui/button.js";
+import { exactNodes } from "../ui/exact.js";
 import { relay as said } from "./words.js";
 
 /** Marks beside the words, for a quick look. */
@@ -24,7 +25,7 @@ export class RelayMessage extends HTMLElement {
     if (linked) head.append(h("a", { href: addressOf("relay", instance) }, said.unknownIn(instance)));
     this.replaceChildren(
       head,
-      h("p", { class: "relay-text", dir: "auto" }, text),
+      h("p", { class: "relay-text", dir: "auto" }, exactNodes(text)),
       cut ? h("p", { class: "relay-note" }, said.cut) : "",
       media ? h("p", { class: "relay-note" }, (media.omitted ? said.fileOmitted : said.file)(media.type, sizeOf(media.bytes))) : "",
       delivery ? this.mark(delivery, reason) : "",

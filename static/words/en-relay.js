@@ -12,7 +12,6 @@ export const relay = {
   instances: "Conversations with contacts",
   cannot: (reason) => `Relay could not be asked. ${reason}`,
   missing: (id, reason) => `Instance ${id} could not be opened. ${reason}`,
-  back: "All conversations",
   instance: (id) => `Instance ${id}`,
   with: "Contact",
   objective: "Objective",

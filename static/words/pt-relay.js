@@ -12,7 +12,6 @@ export const relay = {
   instances: "Conversas com contatos",
   cannot: (reason) => `Não foi possível perguntar ao Relay. ${reason}`,
   missing: (id, reason) => `A instância ${id} não pôde ser aberta. ${reason}`,
-  back: "Todas as conversas",
   instance: (id) => `Instância ${id}`,
   with: "Contato",
   objective: "Objetivo",

@@ -110,6 +110,8 @@ test("a_contacts_words_are_text", { skip }, () =>
   on("#relay/7", async () => {
     await see("[data-message='32']", "<img src=x onerror=alert(1)>");
     assert.equal(await browser.js(`return document.querySelector("l3-relay-message img")`), null);
+    assert.equal(await browser.js(`return document.querySelectorAll("[data-message='32'] .hidden-character").length`), 1, "what turns the line around is seen");
+    assert.doesNotMatch(await browser.js(`return document.querySelector("[data-message='32'] .relay-text").textContent`), /\u202e/);
     await see("[data-message='32']", "It was longer than 16 KiB");
     await see("[data-message='32']", "image/png, 21 KB");
     await see("[data-message='31'] [data-testid=relay-delivery]", "read");
