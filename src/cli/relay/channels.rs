@@ -36,7 +36,7 @@ pub(super) async fn loopback(ask: LoopbackCommand, client: &RelayClient, screen:
             }
             screen.line(match answer.said.instance {
                 Some(id) => format!("Instance {id} has it."),
-                None => format!("{} has no open instance: it was counted, and not kept.", address),
+                None => format!("{address} has no open instance: it was counted, and not kept."),
             })?;
         }
         LoopbackCommand::Show { address } => {

@@ -69,6 +69,10 @@ pub(super) async fn run(
         agreed(ask.consent, at_terminal)?;
         config.whatsapp.consent_at = Some(world.clock.now());
     }
+    if config.channel == HomeChannel::Whatsapp && config.server.is_none() && config.whatsapp.program.is_none() {
+        let told = "whatsapp-program: say which program speaks with WhatsApp, like --whatsapp-program ./level3-whatsapp";
+        return Err(RelayCliError::Usage(told.into()));
+    }
     // Read again: what was said has to be as right as what is written by hand.
     let config = HomeConfig::read(&home.config_file(), &config.written())?;
     home.make(world.random)?;
@@ -156,11 +160,6 @@ fn agreed(said: bool, at_terminal: bool) -> Result<(), RelayCliError> {
 async fn link(has_news: bool, home: &RelayHome, world: &RelayWorld<'_>, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
     let config = home.config()?;
     if config.server.is_none() {
-        if config.whatsapp.program.is_none() {
-            let told =
-                "whatsapp-program: say which program speaks with WhatsApp, like --whatsapp-program ./channels/whatsapp/whatsapp";
-            return Err(RelayCliError::Usage(told.into()));
-        }
         if let (true, Some(pid)) = (has_news, home.running()?) {
             daemon::end(home, pid).await?;
         }

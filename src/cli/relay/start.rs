@@ -62,7 +62,9 @@ pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<
         fs::rename(home.log(), home.log().with_extension("log.old")).map_err(RelayCliError::file(&home.log()))?;
     }
     let mut child = launch(home, world)?;
-    let failed = match timeout(START_LIMIT, first_word(&mut child)).await {
+    let heard = timeout(START_LIMIT, first_word(&mut child)).await;
+    let hangs = heard.is_err();
+    let failed = match heard {
         Ok(Ok(Some(FirstWord::Ready))) => {
             let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
             return Ok(RunningDaemon { pid, already: false });
@@ -76,7 +78,8 @@ pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<
             home.log().display()
         ),
     };
-    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+    // One that has said its word ends by itself.
+    if let (true, Some(pid)) = (hangs, child.id().and_then(|pid| i32::try_from(pid).ok())) {
         daemon::end(home, pid).await?;
     }
     drop(child.wait().await);

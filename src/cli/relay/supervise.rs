@@ -184,8 +184,8 @@ pub(super) fn open_log(home: &RelayHome) -> Result<File, RelayCliError> {
 /// Why the server did not become ready, as its log says from this place on.
 fn reason(home: &RelayHome, begins: u64, end: RunEnd) -> String {
     let said = log_from(home, begins).unwrap_or_default();
-    let errors = said.lines().filter_map(|line| line.split_once("ERROR ").map(|(_, error)| error.trim()));
-    let last = errors.last().or_else(|| said.lines().rev().find(|line| !line.trim().is_empty()));
+    let error = said.lines().rev().find_map(|line| line.split_once("ERROR ").map(|(_, error)| error.trim()));
+    let last = error.or_else(|| said.lines().rev().find(|line| !line.trim().is_empty()));
     let why = last.map_or_else(|| format!("the server ended {} and said nothing", how(end)), str::to_owned);
     format!("the Relay daemon cannot start: {why}")
 }
