@@ -47,7 +47,7 @@ impl Agent {
     async fn answer(
         &self,
         turn: &RunningTurn<'_>,
-        Asking { model, conversation, blank }: &Asking<'_>,
+        Asking { model, conversation, blank, owes: _ }: &Asking<'_>,
         extent: &mut Extent,
         pen: &Pen,
     ) -> Result<Answer, ModelError> {

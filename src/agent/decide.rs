@@ -6,6 +6,7 @@ use super::context::{self, Conversation, Extent};
 use super::gather::Gathered;
 use super::{Agent, pictures};
 use crate::coach::{self, Coach};
+use crate::domain::relay::NOTHING_DONE;
 use crate::domain::{CallsPerStep, EXECUTE_SQL, Exchange, FailureWords, HistoryEntry, Origin, RefusalCode};
 use crate::executor::RunningTurn;
 use crate::model::{Entry, Model, Request};
@@ -30,10 +31,16 @@ pub(super) struct Asking<'a> {
     pub(super) conversation: Conversation<'a>,
     /// The request without its entries: only the asking shows how much of the conversation fits.
     pub(super) blank: Request,
+    /// True if an answer without a call is asked for once more: the turn of a contact's conversation has still to write or to end.
+    pub(super) owes: bool,
 }
 
 /// The reason to end the turn without a further model request, if there is one.
 fn end(turn: &RunningTurn<'_>, gathered: &Gathered) -> Option<(&'static str, String)> {
+    if gathered.contact.as_ref().is_some_and(|contact| contact.rests) {
+        // The last call ended the conversation, or gave it to a person.
+        return Some(("contact", String::new()));
+    }
     if gathered.acted {
         // Each answer is one call, and one was made.
         return Some(("one_call", String::new()));
@@ -104,10 +111,16 @@ impl Agent {
             woken: turn.lease.origin == Origin::Task,
             meter: turn.meter().clone(),
         };
-        let no_call = if exactly_one { made_no_call(gathered) } else { None };
+        let owes = gathered.contact.as_ref().is_some_and(|contact| contact.owes);
+        let no_call = match made_no_call(gathered) {
+            Some(told) if exactly_one => Some(told),
+            Some(_) if owes => Some(NOTHING_DONE),
+            _ => None,
+        };
         let last = no_call.map(|told| Entry::User(told.to_owned())).into_iter().collect();
         let mut conversation =
-            Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last);
+            Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last)
+                .behind(gathered.contact.as_ref().map(|contact| contact.transcript.as_str()));
         if !profile.tools.has(EXECUTE_SQL) {
             conversation = conversation.unread();
         }
@@ -122,6 +135,6 @@ impl Agent {
                 return Ok(NextMove::End("limit", why));
             }
         }
-        Ok(NextMove::Ask(Box::new(Asking { model, conversation, blank })))
+        Ok(NextMove::Ask(Box::new(Asking { model, conversation, blank, owes: owes && no_call.is_none() })))
     }
 }

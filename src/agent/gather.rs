@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::Agent;
 use super::pictures::Pictures;
 use crate::domain::todo::told_of;
-use crate::domain::{CallsPerStep, DueTasks, Exchange, History, TasksShown};
+use crate::domain::{CallsPerStep, Context, DueTasks, Exchange, History, TasksShown};
 use crate::executor::RunningTurn;
 use crate::store::{Standing, StoreError, Summaries};
 use crate::tools::Offered;
@@ -24,10 +24,24 @@ pub(super) struct Gathered {
     pub(super) due: DueTasks,
     /// The person's to-dos in words, if the profile is shown these.
     pub(super) todos: Option<String>,
+    /// All that is known of a contact's conversation, if it is one.
+    pub(super) contact: Option<Contact>,
     /// True if a call of the turn did something already, and no other is to be made.
     pub(super) acted: bool,
     /// The images for the model; none until the model is chosen.
     pub(super) pictures: Pictures,
+}
+
+/// A contact's conversation, as a step is shown it.
+pub(super) struct Contact {
+    /// The order, for the system prompt.
+    pub(super) order: String,
+    /// The transcript behind its mark, for the user's role.
+    pub(super) transcript: String,
+    /// True if the turn has still to write or to end.
+    pub(super) owes: bool,
+    /// True if nothing more is done in the conversation.
+    pub(super) rests: bool,
 }
 
 impl Gathered {
@@ -50,8 +64,26 @@ impl Agent {
             TasksShown::DueSoon => None,
             TasksShown::Todos => Some(told_of(&self.store.todos_shown(turn.lease.conversation).await?, now)),
         };
+        let contact = match turn.law.profile.context {
+            Context::Transcript => Some(self.contact(turn, now).await?),
+            Context::Conversation { .. } | Context::Snapshot(_) => None,
+        };
         let (history, acted) = (shown(turn, history), acted && turn.law.profile.calls == CallsPerStep::ExactlyOne);
-        Ok(Gathered { now, history, summaries, offered, due, todos, acted, pictures: Pictures::default() })
+        Ok(Gathered { now, history, summaries, offered, due, todos, contact, acted, pictures: Pictures::default() })
+    }
+
+    /// Reads a contact's conversation. The first step of a turn takes up what the contact wrote; nothing of it stands in the conversation itself.
+    async fn contact(&self, turn: &RunningTurn<'_>, now: DateTime<Utc>) -> Result<Contact, StoreError> {
+        let briefing = self.store.brief_contact_turn(turn.lease, turn.steps == 1, now).await?;
+        // Nobody outside knows the server's key, so nobody can write this line.
+        let mark = self.store.derived_key(&format!("fence of turn {}", turn.lease.turn));
+        let mark: String = mark.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        Ok(Contact {
+            order: briefing.order(now, self.store.relay_settings().zone),
+            transcript: briefing.transcript(&format!("=== {mark} ===")),
+            owes: briefing.owes(turn.lease.turn),
+            rests: briefing.rests(),
+        })
     }
 
     /// Shows the model the steering that waits. Only now is it sure that a model will be asked.

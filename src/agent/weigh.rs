@@ -35,6 +35,7 @@ impl Agent {
         let last = answer.calls.is_empty()
             && turn.law.profile.calls != CallsPerStep::ExactlyOne
             && truth != Truth::TakenBack
+            && !asking.owes
             && !asking.conversation.coach().asks_again(&answer.content);
         Ok(Weighed { content: shown(answer, last), last, unproven: truth != Truth::Shown })
     }

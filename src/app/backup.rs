@@ -20,6 +20,8 @@ use archive::{ArchiveError, Manifest};
 
 /// The name of Postgres' dump in the archive.
 const DUMP: &str = "database.dump";
+/// The folder with the files of contacts, in the archive and in the data folder.
+const MEDIA: &str = "media";
 
 /// The reason why nothing was backed up or restored; each says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -105,6 +107,9 @@ pub async fn backup(
         if with_key {
             files.push((KEY_FILE, key.as_path()));
         }
+        // A file of a contact is there before its row: all that the dump names are in the folder by now.
+        let media = media_files(&config.data_dir)?;
+        files.extend(media.iter().map(|(name, path)| (name.as_str(), path.as_path())));
         Ok(archive::write(file, manifest, &files)?)
     });
     // It holds conversations, so it must not be left behind, whatever happened.
@@ -185,6 +190,12 @@ pub async fn restore(config: &Config, file: &Path, random: &dyn Random) -> Resul
         }
         fs::rename(&coming, &key).map_err(at(&key))?;
     }
+    let media = manifest.files.iter().filter_map(|entry| media_name(&entry.name));
+    for name in media {
+        let kept = folder.media();
+        DirBuilder::new().recursive(true).mode(0o700).create(&kept).map_err(at(&kept))?;
+        archive::take(file, &format!("{MEDIA}/{name}"), &kept.join(name))?;
+    }
     let dumped = Dumped { server: manifest.postgres, major: manifest.postgres_major, migration: manifest.migration };
     let database = Database::open(config).await?;
     let restored = database.restore(config.postgres_bin.as_deref(), &dump, &dumped).await;
@@ -199,6 +210,33 @@ pub async fn restore(config: &Config, file: &Path, random: &dyn Random) -> Resul
         (false, false) => "Secrets stay sealed until you put the file secret-key there, or set them anew.",
     };
     Ok(format!("{} holds what was backed up at {}. {key}", folder.path().display(), manifest.made_at))
+}
+
+/// The files of contacts, with their names in the archive.
+fn media_files(data: &Path) -> Result<Vec<(String, PathBuf)>, BackupError> {
+    let folder = data.join(MEDIA);
+    let failed = |source| BackupError::File { path: folder.clone(), source };
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let name = format!("{MEDIA}/{}", entry.file_name().to_string_lossy());
+        if media_name(&name).is_some() {
+            files.push((name, entry.path()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The name of a contact's file, if an entry of an archive is one: a sha256 and nothing else.
+fn media_name(entry: &str) -> Option<&str> {
+    let name = entry.strip_prefix(MEDIA)?.strip_prefix('/')?;
+    (name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(name)
 }
 
 /// Refuses a folder that holds more than a key of secrets.

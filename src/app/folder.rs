@@ -102,6 +102,16 @@ impl DataFolder {
         self.path.join("restore-unfinished")
     }
 
+    /// The folder with the files of contacts.
+    pub fn media(&self) -> PathBuf {
+        self.path.join("media")
+    }
+
+    /// The folder of a channel program.
+    pub fn channel(&self, name: &str) -> PathBuf {
+        self.path.join("channels").join(name)
+    }
+
     /// The folder with compiled code; losing it costs a second.
     pub fn cache(&self) -> PathBuf {
         self.path.join("cache")

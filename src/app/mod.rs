@@ -15,8 +15,10 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::channels::{Channels, ContactChannel, Loopback, Program};
 use crate::clock::{Clock, Random};
 use crate::config::Config;
+use crate::domain::relay::{RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
 use crate::executor::Executor;
 use crate::http::{self, Access, Doors};
@@ -25,7 +27,7 @@ use crate::mcp::{self, Mcp};
 use crate::model::choice::ModelSource;
 use crate::postgres::{Database, DatabaseError};
 use crate::profiles::Profiles;
-use crate::runner::{Heartbeat, Runner, TurnLog};
+use crate::runner::{Heartbeat, Runner, TurnLog, Webhooks};
 use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::{SecretError, Vault};
 use crate::store::{Room, Store, StoreError};
@@ -158,6 +160,7 @@ impl App {
             folder: config.database_url.is_none().then(|| folder.path().to_owned()),
         };
         let store = Store::open(database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
+        let store = store.relaying(RelaySettings { pace: config.pace, zone: config.time_zone });
         if !address.ip().is_loopback() && config.token.is_none() && !store.owner_has_password().await? {
             store.close().await;
             return Err(StartError::Reachable(address));
@@ -175,10 +178,12 @@ impl App {
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
         let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
+        let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
+        let named = [tools::todo::tools(&models), tools::contact::tools()].concat();
         let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
-        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, tools::todo::tools(&models))
-            .counted(metrics.clone());
+        let tools =
+            Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, named).counted(metrics.clone());
         let executor = Executor {
             store: store.clone(),
             tools,
@@ -188,6 +193,7 @@ impl App {
             limits: config.turn,
             metrics: metrics.clone(),
         };
+        let channels = channels(config, &folder, &store, &clock);
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
         let site = http::Site {
@@ -206,6 +212,9 @@ impl App {
             mcp_commands: config.mcp_commands,
             profiles,
             models,
+            channels: channels.clone(),
+            webhooks: webhooks.clone(),
+            started_at: clock.now(),
             clock: Arc::clone(&clock),
             access: Arc::new(access),
             limits: connections,
@@ -241,6 +250,9 @@ impl App {
             }
         });
         parts.spawn(heartbeat.run(shutdown.clone()));
+        parts.spawn(webhooks.run(shutdown.clone()));
+        let owner: Arc<str> = folder.server_id().into();
+        parts.spawn(channels.run(store.clone(), Arc::clone(&clock), owner, folder.media(), shutdown.clone()));
         Ok(Self { address, store, mcp, shutdown, restart, broken, parts, _folder: folder })
     }
 
@@ -277,6 +289,15 @@ impl App {
             (false, false) => Exit::Stop,
         }
     }
+}
+
+/// The channels to contacts that are set up.
+fn channels(config: &Config, folder: &DataFolder, store: &Store, clock: &Arc<dyn Clock>) -> Channels {
+    let loopback: Arc<dyn ContactChannel> = Arc::new(Loopback::new(store.clone(), Arc::clone(clock)));
+    let whatsapp = config.whatsapp.clone().map(|path| -> Arc<dyn ContactChannel> {
+        Arc::new(Program::new(WHATSAPP, path, folder.channel(WHATSAPP), &config.programs, Arc::clone(clock)))
+    });
+    Channels::new(whatsapp.into_iter().chain([loopback]).collect())
 }
 
 /// Makes backups while the server runs. Archives are written on a thread that may wait.

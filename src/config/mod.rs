@@ -11,7 +11,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use chrono_tz::Tz;
+
 use crate::domain::TurnLimits;
+use crate::domain::relay::Pace;
+use crate::domain::todo::zone_named;
 use crate::lasting::Lasting;
 
 pub use host::HostName;
@@ -70,6 +74,12 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
+    /// `LEVEL3_WHATSAPP`: the program that speaks with WhatsApp for Relay; none when `None`.
+    pub whatsapp: Option<PathBuf>,
+    /// `LEVEL3_RELAY_PACE`: when messages to contacts may leave.
+    pub pace: Pace,
+    /// `LEVEL3_TIME_ZONE`, or `TZ`: the clock of contacts for whom no zone is given.
+    pub time_zone: Tz,
     /// `LEVEL3_FAILPOINT`: the place in which a test makes this process die, fail or stand still;
     /// see [`crate::failpoint`].
     #[cfg(debug_assertions)]
@@ -203,6 +213,9 @@ impl Config {
             disk_reserve: bytes(get, "LEVEL3_DISK_RESERVE", "200MiB")?,
             ready_file: get("LEVEL3_READY_FILE").map(PathBuf::from),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
+            whatsapp: get("LEVEL3_WHATSAPP").map(PathBuf::from),
+            pace: pace(get("LEVEL3_RELAY_PACE"))?,
+            time_zone: time_zone(get("LEVEL3_TIME_ZONE"), get("TZ"))?,
             #[cfg(debug_assertions)]
             failpoint: failpoint(get("LEVEL3_FAILPOINT"))?,
             unknown: names::unknown(settings),
@@ -220,6 +233,19 @@ fn parse<T: std::str::FromStr>(
 ) -> Result<T, ConfigError> {
     let value = get(variable).unwrap_or_else(|| default.to_owned());
     value.parse().map_err(|_| ConfigError { variable, problem: format!("expected {expected}"), value })
+}
+
+fn pace(written: Option<String>) -> Result<Pace, ConfigError> {
+    let wrong = |value: &str, problem| ConfigError { variable: "LEVEL3_RELAY_PACE", value: value.to_owned(), problem };
+    written.map_or_else(|| Ok(Pace::default()), |value| Pace::read(&value).map_err(|problem| wrong(&value, problem)))
+}
+
+/// The zone that is set; else the machine's, if its name is one of the IANA.
+fn time_zone(written: Option<String>, machines: Option<String>) -> Result<Tz, ConfigError> {
+    match written {
+        Some(value) => zone_named(&value).map_err(|problem| ConfigError { variable: "LEVEL3_TIME_ZONE", value, problem }),
+        None => Ok(machines.and_then(|name| zone_named(&name).ok()).unwrap_or(Tz::UTC)),
+    }
 }
 
 fn those_set(get: impl Fn(&str) -> Option<String>, names: &[&str]) -> BTreeMap<String, String> {

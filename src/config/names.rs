@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS};
 
 /// Every setting but those of single providers.
-const SETTINGS: [&str; 31] = [
+const SETTINGS: [&str; 34] = [
     "LEVEL3_LISTEN",
     "LEVEL3_TOKEN",
     "LEVEL3_AGENT_QUOTA",
@@ -34,6 +34,9 @@ const SETTINGS: [&str; 31] = [
     "LEVEL3_MCP_COMMANDS",
     "LEVEL3_READY_FILE",
     "LEVEL3_SAFE_MODE",
+    "LEVEL3_WHATSAPP",
+    "LEVEL3_RELAY_PACE",
+    "LEVEL3_TIME_ZONE",
     // For `run.sh`, which passes its environment on.
     "LEVEL3_BIN",
     "LEVEL3_RESTART_PAUSE",

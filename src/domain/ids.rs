@@ -36,4 +36,8 @@ id! {
     SubtaskId,
     /// A proposal that waits for a person.
     ApprovalId,
+    /// A conversation with a contact, from its order to its end.
+    InstanceId,
+    /// A message of such a conversation's transcript.
+    RelayMessageId,
 }

@@ -9,6 +9,7 @@ mod history;
 mod http;
 mod ids;
 mod image;
+mod instance;
 mod machine;
 mod mcp;
 mod model;
@@ -17,6 +18,7 @@ mod operation;
 mod policy;
 mod profile;
 mod refusal;
+pub mod relay;
 mod task;
 pub mod todo;
 mod tool;
@@ -32,8 +34,9 @@ pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCa
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};
-pub use ids::{ApprovalId, ConversationId, MessageId, StepId, SubtaskId, TaskId, ToolCallId, TurnId};
+pub use ids::{ApprovalId, ConversationId, InstanceId, MessageId, RelayMessageId, StepId, SubtaskId, TaskId, ToolCallId, TurnId};
 pub use image::{Image, ImageType};
+pub use instance::{InstanceAction, InstanceInput, InstanceState};
 pub use machine::{
     ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TimerAction,
     TimerInput, TimerState, TurnAction, TurnInput,

@@ -59,6 +59,9 @@ pub enum Context {
     /// No turn before it. A text that is made anew for each step stands at the end of the system
     /// prompt.
     Snapshot(fn(&Moment<'_>) -> String),
+    /// No turn before it. The order of an instance of Relay stands at the end of the system prompt, and its transcript, which a stranger writes, in
+    /// the user's role. A turn has to write or to end before it may end.
+    Transcript,
 }
 
 /// The material of a snapshot.
@@ -201,10 +204,15 @@ impl Profile {
         Words { others_decline: self.talked_over, ..self.words.about(effects, asks) }
     }
 
+    /// True if its conversations are those of Relay's instances: nobody begins one otherwise, and nobody is there to be asked.
+    pub fn is_relays(&self) -> bool {
+        matches!(self.context, Context::Transcript)
+    }
+
     /// The tools that exist for the calls of a turn of this origin.
     pub fn tools_of(&self, origin: Origin) -> Toolset {
         match origin {
-            Origin::Message | Origin::Task => self.tools,
+            Origin::Message | Origin::Task | Origin::FollowUp => self.tools,
             Origin::Command => self.by_hand,
         }
     }

@@ -15,6 +15,8 @@ text_enum! {
         Reminder = "reminder",
         /// The time of a person's timer is over.
         Timer = "timer",
+        /// A contact was silent for long.
+        FollowUp = "follow_up",
     }
 }
 
@@ -23,7 +25,7 @@ impl WakeUpKind {
     /// to wait for the limit of the hour.
     pub fn asks_model(self) -> bool {
         match self {
-            Self::Task => true,
+            Self::Task | Self::FollowUp => true,
             Self::Approval | Self::Kept | Self::Reminder | Self::Timer => false,
         }
     }

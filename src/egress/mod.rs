@@ -111,6 +111,30 @@ impl Egress {
         grants: &BTreeSet<HttpGrant>,
         secrets: &Placeholders,
     ) -> Result<HttpResponse, EgressError> {
+        let outcome = self.made(request, grants, secrets).await;
+        match &outcome {
+            Ok(response) => {
+                tracing::debug!(call = %permit.call(), status = response.status, url = response.url, "request answered")
+            }
+            Err(error) => tracing::debug!(call = %permit.call(), problem = %error.problem(), "request failed"),
+        }
+        outcome
+    }
+
+    /// Tells a peer that the operator set up something. No call asks for it, so there is no permit, and no secret.
+    ///
+    /// # Errors
+    /// As [`Egress::send`].
+    pub async fn tell(&self, request: HttpRequest, grants: &BTreeSet<HttpGrant>) -> Result<HttpResponse, EgressError> {
+        self.made(request, grants, &Placeholders::default()).await
+    }
+
+    async fn made(
+        &self,
+        request: HttpRequest,
+        grants: &BTreeSet<HttpGrant>,
+        secrets: &Placeholders,
+    ) -> Result<HttpResponse, EgressError> {
         let (sent, exchange, whole) = (AtomicBool::new(false), secrets.ready(), self.0.limits.whole);
         let outcome = tokio::time::timeout(whole, self.0.follow(request, grants, &exchange, &sent)).await;
         let outcome = outcome.unwrap_or(Err(Problem::Slow(whole))).map_err(|problem| {
@@ -118,12 +142,6 @@ impl Egress {
             let scrubbers = [self.0.scrubber.clone(), exchange.scrubber(&exchange.all())];
             problem.without(&scrubbers)
         });
-        match &outcome {
-            Ok(response) => {
-                tracing::debug!(call = %permit.call(), status = response.status, url = response.url, "request answered")
-            }
-            Err(problem) => tracing::debug!(call = %permit.call(), %problem, "request failed"),
-        }
         outcome.map_err(|problem| EgressError::new(problem, sent.load(Ordering::Relaxed)))
     }
 }

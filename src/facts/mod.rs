@@ -9,6 +9,7 @@ mod capability;
 mod fact;
 mod message;
 mod operation;
+mod relay;
 mod rows;
 mod said;
 mod steering;
@@ -30,6 +31,7 @@ pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
 pub use message::CountedMessage;
 pub use operation::OperationRecorded;
+pub use relay::{DeliveryChanged, InstanceMade, InstanceMoved, RelayMessageKept, RepliesShown};
 pub use rows::{Change, Table};
 pub use steering::{SteeringShown, TurnSteered};
 pub use step::{AnswerBrokenOff, STOPPED, StepAnswered};
@@ -41,7 +43,7 @@ use fact::{Fact, Reading};
 use rows::{Stamp, time};
 
 /// The tables that follow from events.
-pub static TABLES: [&Table; 15] = [
+pub static TABLES: [&Table; 17] = [
     &rows::CONVERSATIONS,
     &turn::TURNS,
     &step::STEPS,
@@ -57,6 +59,8 @@ pub static TABLES: [&Table; 15] = [
     &message::MESSAGE_COUNTS,
     &capability::CAPABILITY_VERSIONS,
     &capability::CAPABILITIES,
+    &relay::RELAY_INSTANCES,
+    &relay::RELAY_MESSAGES,
 ];
 
 /// The things that an event is about.
@@ -137,6 +141,11 @@ events! {
     BegunAnew = "begun_anew",
     CapabilityInstalled = "capability_installed",
     CapabilityChanged = "capability_changed",
+    InstanceMade = "instance_made",
+    InstanceMoved = "instance_moved",
+    RelayMessageKept = "relay_message_kept",
+    RepliesShown = "replies_shown" about turn,
+    DeliveryChanged = "delivery_changed",
 }
 
 impl Event {

@@ -241,7 +241,7 @@ impl Socket {
     /// some of it was not heard.
     async fn read_on(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
         self.catch_up_all().await?;
-        for list in [ChangedList::Tasks, ChangedList::Capabilities, ChangedList::Timer] {
+        for list in [ChangedList::Tasks, ChangedList::Capabilities, ChangedList::Timer, ChangedList::Relay] {
             self.send(&ServerFrame::Changed { list }).await?;
         }
         self.tell_waiting(main).await
@@ -320,6 +320,7 @@ impl Socket {
                 match self.theirs.stop(conversation.unwrap_or(main), self.visitor.now()).await {
                     // There is nothing to stop in a conversation that does not exist.
                     Ok(_) | Err(StoreError::NoConversation(_)) => Ok(()),
+                    Err(error @ StoreError::OfContact(..)) => self.refuse(&error.to_string(), None).await,
                     Err(error) => Err(error.into()),
                 }
             }
@@ -381,7 +382,9 @@ impl Socket {
         let message = NewMessage { content, client_id: id.as_deref(), steer, images: &images, counted: &counted };
         let accepted = match said::take(&self.visitor, conversation, message).await {
             Ok(accepted) => accepted,
-            Err(error @ StoreError::NoConversation(_)) => return self.refuse(&error.to_string(), id).await,
+            Err(error @ (StoreError::NoConversation(_) | StoreError::OfContact(..))) => {
+                return self.refuse(&error.to_string(), id).await;
+            }
             Err(error @ StoreError::Quota(_)) => return self.refuse_for(&error.to_string(), id, true).await,
             Err(error @ StoreError::Full(_)) => {
                 tracing::warn!(%error, "a message was not accepted");

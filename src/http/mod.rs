@@ -24,15 +24,18 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::{MethodFilter, get, on_service};
 use axum::{Router, middleware};
+use chrono::{DateTime, Utc};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_http::trace::TraceLayer;
 
+use crate::channels::Channels;
 use crate::clock::Clock;
 use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
+use crate::runner::Webhooks;
 use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::Store;
@@ -62,6 +65,12 @@ pub struct Doors {
     pub profiles: Profiles,
     /// The source that says which model answers.
     pub models: Arc<ModelSource>,
+    /// The channels to contacts.
+    pub channels: Channels,
+    /// Tells webhooks.
+    pub webhooks: Webhooks,
+    /// When the server was started.
+    pub started_at: DateTime<Utc>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The rules of which requests may come in.

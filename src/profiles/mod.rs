@@ -1,6 +1,7 @@
 //! The profiles of the program: one file for each, beside its prompt.
 
 mod builder;
+mod contact;
 mod law;
 mod lea;
 pub mod mcp;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use crate::domain::{DEFAULT_PROFILE, Profile, UserRole};
 
+pub use contact::CONTACT_TOOLS;
 pub use lea::{TALKING, Talking};
 
 /// All profiles, by name. Made once; cheap to clone.
@@ -30,7 +32,8 @@ pub struct UnknownProfile {
 impl Default for Profiles {
     /// The program's own profiles.
     fn default() -> Self {
-        Self(Arc::default()).with(builder::profile()).with(lea::profile()).with(law::profile()).with(mcp::profile())
+        let own = Self(Arc::default()).with(builder::profile()).with(lea::profile()).with(law::profile());
+        own.with(mcp::profile()).with(contact::profile())
     }
 }
 
@@ -61,7 +64,8 @@ impl Profiles {
     /// # Errors
     /// [`UnknownProfile`], with the names of those that are open to them.
     pub fn open_to(&self, role: UserRole, name: &str) -> Result<Arc<Profile>, UnknownProfile> {
-        let open = |profile: &Arc<Profile>| role.reaches(profile.open_to);
+        // A conversation with a contact is made by its instance alone.
+        let open = |profile: &Arc<Profile>| role.reaches(profile.open_to) && !profile.is_relays();
         let there = || self.0.values().filter(|profile| open(profile)).map(|profile| profile.name).collect();
         self.0
             .get(name)

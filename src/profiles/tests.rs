@@ -8,7 +8,7 @@ fn a_profile_is_found_by_its_name_and_never_by_another() {
     let profiles = Profiles::default();
     assert_eq!(profiles.get(DEFAULT_PROFILE).unwrap().name, DEFAULT_PROFILE);
     let error = profiles.get("zeta").unwrap_err().to_string();
-    assert_eq!(error, "there is no profile `zeta`; there are: builder, law, lea, mcp");
+    assert_eq!(error, "there is no profile `zeta`; there are: builder, contact, law, lea, mcp");
     let more = profiles.clone().with(Profile { name: "zeta", audience: Audience::Contact, ..builder::profile() });
     assert_eq!(more.get("zeta").unwrap().audience, Audience::Contact);
     let mains = profiles.mains(UserRole::Owner);

@@ -68,6 +68,12 @@ impl Heartbeat {
             WakeUpKind::Kept => self.store.forget_kept(now).await?,
             WakeUpKind::Reminder => self.store.give_reminders(now).await?,
             WakeUpKind::Timer => self.store.end_timers(now).await?,
+            WakeUpKind::FollowUp => {
+                let asked = self.store.follow_up_due(now).await?;
+                if asked > 0 {
+                    tracing::info!(asked, "contacts were silent");
+                }
+            }
             WakeUpKind::Task => {
                 let Fired { turns, held_until } = self.store.fire_due_tasks(now, describe).await?;
                 if let Some(until) = held_until {

@@ -6,6 +6,7 @@ mod in_hand;
 mod orders;
 mod turn_log;
 mod watch;
+mod webhooks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +30,7 @@ pub use heartbeat::Heartbeat;
 use in_hand::InHand;
 pub use turn_log::TurnLog;
 use watch::Watch;
+pub use webhooks::{Webhooks, webhook_grant};
 
 /// How often a server with turns in hand gives a sign of life.
 const SIGN_EVERY: Duration = Duration::from_secs(2);
@@ -195,7 +197,7 @@ impl Runner {
             }
             match lease.origin {
                 Origin::Command => self.carry_out(lease, shutdown).await,
-                Origin::Message | Origin::Task => self.agent.work(lease, shutdown).await,
+                Origin::Message | Origin::Task | Origin::FollowUp => self.agent.work(lease, shutdown).await,
             }
         };
         let worked = tokio::select! {

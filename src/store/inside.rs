@@ -72,7 +72,7 @@ impl Theirs {
     /// # Errors
     /// As [`Theirs::last_sequence`].
     pub async fn branch(&self, from: BranchPoint, now: DateTime<Utc>) -> Result<ConversationId, StoreError> {
-        self.own(from.conversation).await?.branch_off(from, now).await
+        self.own_to_speak(from.conversation).await?.branch_off(from, now).await
     }
 
     /// The place that a conversation goes on from; `None` if it is no branch.
@@ -138,7 +138,7 @@ impl Theirs {
         message: NewMessage<'_>,
         now: DateTime<Utc>,
     ) -> Result<Accepted, StoreError> {
-        self.own(conversation).await?.take_in(conversation, message, now).await
+        self.own_to_speak(conversation).await?.take_in(conversation, message, now).await
     }
 
     /// Accepts a message that is not said into a turn, unless a question waits in its conversation:
@@ -152,7 +152,7 @@ impl Theirs {
         message: NewMessage<'_>,
         now: DateTime<Utc>,
     ) -> Result<Option<Accepted>, StoreError> {
-        self.own(conversation).await?.take_in_unless_asked(conversation, message, now).await
+        self.own_to_speak(conversation).await?.take_in_unless_asked(conversation, message, now).await
     }
 
     /// The question that waits in a conversation, if exactly one does.
@@ -191,7 +191,7 @@ impl Theirs {
         request: CallRequest,
         now: DateTime<Utc>,
     ) -> Result<TurnId, StoreError> {
-        self.own(conversation).await?.queue_order(conversation, content, request, now).await
+        self.own_to_speak(conversation).await?.queue_order(conversation, content, request, now).await
     }
 
     /// Aborts the running and waiting turns of a conversation; a runner that still works on one
@@ -201,7 +201,7 @@ impl Theirs {
     /// # Errors
     /// As [`Theirs::last_sequence`].
     pub async fn stop(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Vec<TurnId>, StoreError> {
-        self.own(conversation).await?.stop_turns(conversation, now).await
+        self.own_to_speak(conversation).await?.stop_turns(conversation, now).await
     }
 
     /// The chat in a conversation: its newest messages since it was begun anew.
@@ -217,7 +217,7 @@ impl Theirs {
     /// # Errors
     /// As [`Theirs::last_sequence`].
     pub async fn begin_anew(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<(), StoreError> {
-        self.own(conversation).await?.begin_chat_anew(conversation, now).await
+        self.own_to_speak(conversation).await?.begin_chat_anew(conversation, now).await
     }
 
     /// The place in a conversation's stream at which it was last begun anew: nothing before it is shown. 0 if it never was.

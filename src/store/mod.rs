@@ -9,6 +9,7 @@ mod neighbours;
 mod open;
 mod queue;
 mod rebuild;
+mod relay;
 mod room;
 mod signals;
 mod theirs;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use sqlx::PgPool;
 
+use crate::domain::relay::RelaySettings;
 use crate::lasting::Lasting;
 use crate::postgres::logins::LoginError;
 use crate::postgres::{Relay, Repair};
@@ -44,6 +46,10 @@ pub use queue::steps::{NewStep, OpenCall, StoredStep};
 pub use queue::v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use queue::writing::{Pen, Writing};
 pub use rebuild::{Break, DifferingRow, Rebuild};
+pub use relay::{
+    Came, ClaimedMessage, CountedInstance, DeedResult, DueWebhook, InstanceFilter, LoopbackMessage, NewIncoming, NewInstance,
+    OutboxLook, RelayError, SendEnd, Webhook, WebhookEnd,
+};
 pub use room::Room;
 pub use signals::{Elsewhere, Signals};
 pub use theirs::{AboutConversation, TheirSignals, Theirs};
@@ -81,6 +87,7 @@ pub struct Store {
     /// Held as long as the agent's connections are.
     _relay: Arc<Relay>,
     scrubber: Scrubber,
+    relay: RelaySettings,
     writing: Writing,
     meters: Meters,
     catalogue: things::catalogue::Kept,
@@ -96,6 +103,9 @@ pub enum StoreError {
     /// There is no such conversation.
     #[error("there is no conversation {0}")]
     NoConversation(crate::domain::ConversationId),
+    /// It is the conversation of an instance of Relay, in which nothing is said or ordered from here.
+    #[error("conversation {0} is Relay's, with a contact; say something there with: relay send {1} TEXT")]
+    OfContact(crate::domain::ConversationId, crate::domain::InstanceId),
     /// Another change of the capability came in the very moment a version of it was installed.
     #[error("the capability {0} was changed by somebody else just now; this is tried again")]
     Changed(String),
@@ -125,6 +135,7 @@ impl StoreError {
         match self {
             Self::Full(told) => told.clone(),
             Self::Quota(reached) => reached.to_string(),
+            Self::OfContact(..) => self.to_string(),
             _ => "the database does not answer; try again".to_owned(),
         }
     }
@@ -140,7 +151,7 @@ impl Lasting for StoreError {
         match self {
             Self::Database(source) => source.lasts(),
             Self::AgentLogin(source) => source.lasts(),
-            Self::LostLease | Self::Changed(_) | Self::Quota(_) => false,
+            Self::LostLease | Self::Changed(_) | Self::Quota(_) | Self::OfContact(..) => false,
             _ => true,
         }
     }
@@ -166,6 +177,17 @@ impl Store {
     pub fn hiding(mut self, scrubber: Scrubber) -> Self {
         self.scrubber = scrubber;
         self
+    }
+
+    /// The same database, with these settings of Relay.
+    pub fn relaying(mut self, settings: RelaySettings) -> Self {
+        self.relay = settings;
+        self
+    }
+
+    /// The settings of Relay.
+    pub fn relay_settings(&self) -> RelaySettings {
+        self.relay
     }
 
     /// Text in the form that may be kept and shown: see [`clean`].

@@ -10,6 +10,7 @@ use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_as, query_
 use super::agent_sql::AgentPools;
 use super::{Gate, Meters, Room, Signals, Store, Writing, neighbours};
 use crate::clock::Random;
+use crate::domain::relay::RelaySettings;
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::Logins;
 use crate::postgres::{Database, DatabaseError, migrations};
@@ -71,6 +72,7 @@ impl Store {
             repair: Arc::new(database.repair()),
             _relay: Arc::new(relay),
             scrubber: Scrubber::default(),
+            relay: RelaySettings::default(),
         })
     }
 }

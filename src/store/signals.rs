@@ -22,6 +22,7 @@ pub struct Signals {
     deltas: broadcast::Sender<ServerFrame>,
     queue: Arc<Notify>,
     tasks: Arc<Notify>,
+    deliveries: watch::Sender<u64>,
     outbox: Arc<Outbox>,
     /// Counts the changes of who may come in.
     users: watch::Sender<u64>,
@@ -51,6 +52,7 @@ impl Signals {
             deltas: broadcast::channel(BACKLOG).0,
             queue: Arc::default(),
             tasks: Arc::default(),
+            deliveries: watch::Sender::new(0),
             outbox: Arc::default(),
             users: watch::Sender::new(0),
             metrics: Metrics::default(),
@@ -119,6 +121,16 @@ impl Signals {
         &self.tasks
     }
 
+    /// Tells each sender of messages to contacts that there may be something to send.
+    pub fn deliveries(&self) -> watch::Receiver<u64> {
+        self.deliveries.subscribe()
+    }
+
+    /// Has each sender look once more.
+    pub(super) fn poke_deliveries(&self) {
+        self.deliveries.send_modify(|changes| *changes += 1);
+    }
+
     pub(super) fn announce(&self, record: EventRecord) {
         self.announce_all(vec![record], true);
     }
@@ -174,6 +186,7 @@ impl Signals {
         self.users.send_modify(|changes| *changes += 1);
         self.queue.notify_one();
         self.tasks.notify_one();
+        self.deliveries.send_modify(|changes| *changes += 1);
         let _ = self.elsewhere.send(None);
     }
 
@@ -188,6 +201,12 @@ impl Signals {
             // wake it again.
             "turn_queued" | "turn_resumed" | "turn_ended" | "turn_steered" => self.queue.notify_one(),
             "task_changed" | "approval_requested" | "timer_changed" => self.tasks.notify_one(),
+            // A heartbeat may have been planned, and a message that was held may go.
+            "instance_made" | "instance_moved" => {
+                self.tasks.notify_one();
+                self.deliveries.send_modify(|changes| *changes += 1);
+            }
+            "relay_message_kept" | "delivery_changed" => self.deliveries.send_modify(|changes| *changes += 1),
             _ => {}
         }
     }

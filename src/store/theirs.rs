@@ -4,28 +4,36 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use sqlx::query_scalar;
+use sqlx::query;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Hint, Store, StoreError};
-use crate::domain::{ConversationId, UserId};
+use crate::domain::{ConversationId, InstanceId, UserId};
 use crate::facts::EventRecord;
 use crate::wire::ServerFrame;
 
 /// After so many, the users of conversations are looked up anew: a server that runs for years stays small.
 const REMEMBERED: usize = 100_000;
 
-/// The users of conversations, as far as they were asked for: a conversation never changes its user.
+/// The users of conversations, as far as they were asked for, and the instances of Relay that have one: a conversation never changes either.
 #[derive(Clone, Debug, Default)]
-pub(super) struct KnownUsers(Arc<RwLock<HashMap<ConversationId, UserId>>>);
+pub(super) struct KnownUsers(Arc<RwLock<HashMap<ConversationId, KnownUser>>>);
+
+/// The user of a conversation, and the instance whose it is.
+type KnownUser = (UserId, Option<InstanceId>);
 
 impl KnownUsers {
-    fn get(&self, conversation: ConversationId) -> Option<UserId> {
+    fn get(&self, conversation: ConversationId) -> Option<KnownUser> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(&conversation).copied()
     }
 
+    /// Learns of a conversation that is no instance's.
     pub(super) fn learn(&self, conversation: ConversationId, user: UserId) {
+        self.keep(conversation, (user, None));
+    }
+
+    fn keep(&self, conversation: ConversationId, user: KnownUser) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= REMEMBERED {
             known.clear();
@@ -35,7 +43,7 @@ impl KnownUsers {
 
     /// Forgets what a user had, who is no more.
     pub(super) fn forget(&self, user: UserId) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|_, known| *known != user);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|_, (known, _)| *known != user);
     }
 }
 
@@ -58,14 +66,19 @@ impl Store {
     }
 
     /// The user whose conversation it is, if it exists.
-    async fn user_of(&self, conversation: ConversationId) -> Result<Option<UserId>, StoreError> {
+    async fn user_of(&self, conversation: ConversationId) -> Result<Option<KnownUser>, StoreError> {
         if let Some(user) = self.users_of.get(conversation) {
             return Ok(Some(user));
         }
-        let user = query_scalar!("SELECT user_id FROM conversations WHERE conversation_id = $1", conversation.0);
-        let user = user.fetch_optional(&self.pool).await?.map(UserId);
+        let user = query!(
+            r#"SELECT user_id, instance_id AS "instance_id?" FROM conversations LEFT JOIN relay_instances USING (conversation_id)
+               WHERE conversation_id = $1"#,
+            conversation.0
+        );
+        let user = user.fetch_optional(&self.pool).await?;
+        let user = user.map(|row| (UserId(row.user_id), row.instance_id.map(InstanceId)));
         if let Some(user) = user {
-            self.users_of.learn(conversation, user);
+            self.users_of.keep(conversation, user);
         }
         Ok(user)
     }
@@ -82,12 +95,21 @@ impl Theirs {
     /// # Errors
     /// If the database does not answer.
     pub async fn owns(&self, conversation: ConversationId) -> Result<bool, StoreError> {
-        Ok(self.store.user_of(conversation).await? == Some(self.user))
+        Ok(self.store.user_of(conversation).await?.is_some_and(|(user, _)| user == self.user))
     }
 
     /// The store of a conversation that is theirs.
     pub(super) async fn own(&self, conversation: ConversationId) -> Result<&Store, StoreError> {
         if self.owns(conversation).await? { Ok(&*self.store) } else { Err(StoreError::NoConversation(conversation)) }
+    }
+
+    /// The store of a conversation that is theirs, to say or order something there. An instance's own is for its contact alone.
+    pub(super) async fn own_to_speak(&self, conversation: ConversationId) -> Result<&Store, StoreError> {
+        match self.store.user_of(conversation).await? {
+            Some((user, Some(instance))) if user == self.user => Err(StoreError::OfContact(conversation, instance)),
+            Some((user, None)) if user == self.user => Ok(&*self.store),
+            _ => Err(StoreError::NoConversation(conversation)),
+        }
     }
 
     /// The events that are committed from now on, here, in their conversations.
@@ -177,7 +199,7 @@ impl<T: AboutConversation> TheirSignals<T> {
     /// True if a signal is for this user; `None` if that is not known without the database.
     fn is_theirs(&self, signal: &T) -> Option<bool> {
         match signal.conversation() {
-            Some(conversation) => self.theirs.store.users_of.get(conversation).map(|user| user == self.theirs.user),
+            Some(conversation) => self.theirs.store.users_of.get(conversation).map(|(user, _)| user == self.theirs.user),
             None => Some(true),
         }
     }

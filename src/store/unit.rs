@@ -9,6 +9,7 @@ use sqlx::{PgExecutor, PgTransaction, query, query_as, query_scalar};
 use super::lease::LockedTurn;
 use super::transition::{Done, Doubt, EventRow, records, to_its_end};
 use super::{CatalogueVersion, Lease, Signals, Store, StoreError, word};
+use crate::domain::relay::RelaySettings;
 use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, RefusalCode, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
@@ -21,6 +22,7 @@ pub struct Unit {
     pub(super) now: DateTime<Utc>,
     signals: Signals,
     pub(super) scrubber: Scrubber,
+    pub(super) relay: RelaySettings,
     records: Vec<EventRecord>,
 }
 
@@ -151,8 +153,8 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn begin(&self, now: DateTime<Utc>) -> Result<Unit, StoreError> {
-        let (signals, scrubber) = (self.signals.clone(), self.scrubber.clone());
-        Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, records: Vec::new() })
+        let (signals, scrubber, relay) = (self.signals.clone(), self.scrubber.clone(), self.relay);
+        Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, relay, records: Vec::new() })
     }
 
     /// Records the end of a tool call that has no effect beside it. Gives the catalogue's number if

@@ -166,6 +166,10 @@ impl Tools {
         let policy = Arc::new(Policy { mode, governor, rules, tools });
         match self.judge(&policy, &proposal, finding).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &in_words_of(profile, refusal)).await,
+            Verdict::Ask(why) if profile.is_relays() => {
+                let told = format!("Nobody can be asked here, so it is not done. {why}");
+                self.refuse(lease, &proposal, &Refusal::new(RefusalCode::Forbidden, told)).await
+            }
             Verdict::Ask(why) => self.ask(lease, profile, OpenQuestion { proposal, prepared, finding, why }).await,
             Verdict::Allow(permit) => {
                 let doing = Doing {

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod capability;
+pub mod contact;
 mod door;
 mod external;
 mod kernel;

@@ -7,6 +7,7 @@ mod capabilities;
 mod conversations;
 mod law;
 mod mcp;
+mod relay;
 mod replay;
 mod site;
 mod undo;
@@ -29,6 +30,11 @@ pub use conversations::{
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
+pub use relay::{
+    ChannelInfo, ChannelList, ChannelUse, InstanceInfo, InstanceOrder, Instances, LoopbackCame, LoopbackPhone, LoopbackSay,
+    NewWebhook, PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, SaidAsAgent, SayAsAgent, SettleMessage, SettledAs,
+    Transcript, TranscriptMessage, TranscriptMessages, WebhookInfo, WebhookList, WebhookTried,
+};
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 pub use site::{FoundModels, MadeBackup, ModelCheck, ModelProvider, ModelTested, ModelToTest, SettingStates};
 pub use undo::{KeptCall, KeptCalls, Undone};

@@ -415,6 +415,8 @@ pub enum ChangedList {
     Capabilities,
     /// `GET /api/assistant`: the timer.
     Timer,
+    /// `GET /api/relay/instances`.
+    Relay,
 }
 
 impl ChangedList {
@@ -424,6 +426,7 @@ impl ChangedList {
             "task_changed" | "reminder_given" => Some(Self::Tasks),
             "timer_changed" => Some(Self::Timer),
             "capability_installed" | "capability_changed" => Some(Self::Capabilities),
+            "instance_made" | "instance_moved" | "relay_message_kept" | "delivery_changed" => Some(Self::Relay),
             _ => None,
         }
     }

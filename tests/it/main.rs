@@ -52,6 +52,7 @@ mod plans;
 mod powers;
 mod profiles;
 mod recovery;
+mod relay;
 mod replay;
 mod reworded;
 mod sealed;

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use level3::domain::{ApprovalState, CallState, Machine, OperationState, TimerState, TurnState};
+use level3::domain::relay::DeliveryState;
+use level3::domain::{ApprovalState, CallState, InstanceState, Machine, OperationState, TimerState, TurnState};
 use level3::store::NewStep;
 use sqlx::Executor;
 
@@ -31,6 +32,8 @@ async fn each_guard_knows_the_ways_of_its_machine() {
     assert_eq!(guarded::<ApprovalState>(&app).await, ways::<ApprovalState>());
     assert_eq!(guarded::<OperationState>(&app).await, ways::<OperationState>());
     assert_eq!(guarded::<TimerState>(&app).await, ways::<TimerState>());
+    assert_eq!(guarded::<InstanceState>(&app).await, ways::<InstanceState>());
+    assert_eq!(guarded::<DeliveryState>(&app).await, ways::<DeliveryState>());
 }
 
 #[tokio::test]

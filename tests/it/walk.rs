@@ -116,6 +116,29 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("PUT", "/api/users/{name}/password", Forbidden),
     ("POST", "/api/users/{name}/tokens", Forbidden),
     ("DELETE", "/api/users/{name}/tokens", Forbidden),
+    ("GET", "/api/relay/instances", Forbidden),
+    ("POST", "/api/relay/instances", Forbidden),
+    ("GET", "/api/relay/instances/{id}", Forbidden),
+    ("GET", "/api/relay/instances/{id}/transcript", Forbidden),
+    ("POST", "/api/relay/instances/{id}/pause", Forbidden),
+    ("POST", "/api/relay/instances/{id}/resume", Forbidden),
+    ("POST", "/api/relay/instances/{id}/cancel", Forbidden),
+    ("POST", "/api/relay/instances/{id}/send", Forbidden),
+    ("POST", "/api/relay/messages/{id}/resend", Forbidden),
+    ("POST", "/api/relay/messages/{id}/settle", Forbidden),
+    ("GET", "/api/relay/unknown", Forbidden),
+    ("GET", "/api/relay/export", Forbidden),
+    ("GET", "/api/relay/status", Forbidden),
+    ("GET", "/api/relay/channels", Forbidden),
+    ("POST", "/api/relay/channels/{name}/logout", Forbidden),
+    ("POST", "/api/relay/channels/{name}/unlock", Forbidden),
+    ("GET", "/api/relay/pace", Forbidden),
+    ("GET", "/api/relay/webhooks", Forbidden),
+    ("POST", "/api/relay/webhooks", Forbidden),
+    ("DELETE", "/api/relay/webhooks/{id}", Forbidden),
+    ("POST", "/api/relay/webhooks/{id}/test", Forbidden),
+    ("GET", "/api/relay/loopback", Forbidden),
+    ("POST", "/api/relay/loopback", Forbidden),
 ];
 
 /// The routes that the sources mount: each file with the folder under which it is nested.
@@ -125,8 +148,9 @@ fn mounted() -> Vec<(String, String)> {
         ("/sign-in", include_str!("../../src/http/sign_in.rs")),
         ("/v1", include_str!("../../src/http/v1/mod.rs")),
         ("/api", include_str!("../../src/http/api/mod.rs")),
+        ("/api/relay", include_str!("../../src/http/api/relay/mod.rs")),
     ];
-    let nested = files[0].1.matches(".nest(").count();
+    let nested: usize = files.iter().map(|(_, source)| source.matches(".nest(").count()).sum();
     assert_eq!(nested, files.len() - 1, "a router is nested that the walk does not read");
     files.iter().flat_map(|(under, source)| routes_in(under, source)).collect()
 }

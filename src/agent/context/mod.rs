@@ -57,6 +57,10 @@ pub(super) fn system(profile: &Profile, capabilities: &str, gathered: &Gathered)
             let said = history.last().and_then(Exchange::input).unwrap_or_default();
             format!("{prompt}\n\n{}", made(&Moment { now, said }))
         }
+        Context::Transcript => {
+            let order = gathered.contact.as_ref().map(|contact| contact.order.as_str()).unwrap_or_default();
+            format!("{prompt}\n\n{order}")
+        }
     }
 }
 
@@ -94,6 +98,8 @@ pub(super) struct Conversation<'a> {
     pictures: &'a Pictures,
     /// There are messages before these that no summary covers.
     more: bool,
+    /// Stands before the turns: a transcript that a stranger writes.
+    before: Option<&'a str>,
     /// The coach of the step; it speaks after everything else.
     coach: Coach<'a>,
     /// The controller's words behind those of the coach.
@@ -110,7 +116,23 @@ impl<'a> Conversation<'a> {
         last: Vec<Entry>,
     ) -> Self {
         let (exchanges, more) = (history.exchanges.as_slice(), history.more);
-        Self { place: place(id, &history.earlier), reads: true, system, summary: None, exchanges, pictures, more, coach, last }
+        Self {
+            place: place(id, &history.earlier),
+            reads: true,
+            system,
+            summary: None,
+            exchanges,
+            pictures,
+            more,
+            before: None,
+            coach,
+            last,
+        }
+    }
+
+    /// The same behind a text in the user's role.
+    pub(super) fn behind(self, text: Option<&'a str>) -> Self {
+        Self { before: text, ..self }
     }
 
     /// The same for a model that cannot look anything up: nobody tells it where it could.
@@ -159,6 +181,7 @@ impl<'a> Conversation<'a> {
             );
         }
         let mut entries = vec![Entry::System(system)];
+        entries.extend(self.before.map(|text| Entry::User(text.to_owned())));
         entries.extend(summary.into_iter().flat_map(|summary| summary::as_entries(summary, &self.place)));
         entries.extend(self.exchanges.iter().filter(shown).flat_map(|exchange| self.shown(exchange, extent.detail)));
         entries.extend(self.coach.words().iter().cloned().map(Entry::User));

@@ -66,7 +66,7 @@ pub struct InvalidTransition {
 }
 
 impl InvalidTransition {
-    fn of<M: Machine>(state: M, input: M::Input) -> Self {
+    pub(in crate::domain) fn of<M: Machine>(state: M, input: M::Input) -> Self {
         Self { table: M::TABLE, state: state.to_string(), input: input.to_string() }
     }
 }

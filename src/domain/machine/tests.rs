@@ -1,7 +1,8 @@
 //! The drawings of the machines, and the rules that all of them keep.
 
 use super::*;
-use crate::domain::{ApprovalState, OperationState, TurnState};
+use crate::domain::relay::DeliveryState;
+use crate::domain::{ApprovalState, InstanceState, OperationState, TurnState};
 
 /// The machine as text: its transitions in the order of states and inputs, then the states that are
 /// over.
@@ -26,7 +27,9 @@ fn drawn<M: Machine>() -> String {
 fn the_document_draws_every_machine_as_it_is() {
     let document = include_str!("../../../docs/states.md");
     let [turns, calls] = [drawn::<TurnState>(), drawn::<CallState>()];
-    let drawings = [turns, calls, drawn::<ApprovalState>(), drawn::<OperationState>(), drawn::<TimerState>()];
+    let [instances, messages] = [drawn::<InstanceState>(), drawn::<DeliveryState>()];
+    let [approvals, operations] = [drawn::<ApprovalState>(), drawn::<OperationState>()];
+    let drawings = [turns, calls, approvals, operations, drawn::<TimerState>(), instances, messages];
     let shown: Vec<_> = document.split("```text\n").skip(1).filter_map(|block| block.split("```").next()).collect();
     assert!(shown == drawings, "docs/states.md should draw them so:\n\n{}", drawings.join("\n"));
 }
@@ -50,6 +53,8 @@ fn an_input_leads_to_one_state_or_leaves_all_as_they_are() {
     one::<ApprovalState>(true);
     one::<OperationState>(true);
     one::<TimerState>(false);
+    one::<InstanceState>(true);
+    one::<DeliveryState>(true);
 }
 
 #[test]

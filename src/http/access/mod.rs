@@ -80,6 +80,13 @@ impl Access {
         Self { hosts, port, tokens, wrong, open, random, throttle }
     }
 
+    /// An id that was never given before.
+    pub(super) fn fresh_id(&self) -> String {
+        let mut bytes = [0; 16];
+        self.random.fill(&mut bytes);
+        hex::encode(bytes)
+    }
+
     /// True if the house has a token of its own.
     pub(super) fn has_token(&self) -> bool {
         self.tokens.is_some()

@@ -3,7 +3,7 @@
 use axum::Json;
 
 use super::reply::{ApiRefusal, At, Body, Reply};
-use crate::domain::{NAME_RULE, Rate, Toolset, valid_name};
+use crate::domain::{Mode, NAME_RULE, Rate, Rule, Toolset, valid_name};
 use crate::http::Doors;
 use crate::http::visitor::{Owner, Visitor};
 use crate::tools;
@@ -28,6 +28,11 @@ pub(super) async fn set_policy(
     let mode = change.mode.unwrap_or(now.mode);
     let governor = change.governor.unwrap_or(now.governor);
     let budgets = change.budgets.unwrap_or(now.budgets);
+    if doors.profiles.get(&profile)?.is_relays() && (governor || !matches!(mode, Mode::Auto | Mode::ReadOnly)) {
+        return Err(ApiRefusal::bad(format!(
+            "the profile `{profile}` cannot ask anybody: its mode is auto or read_only, without a governor"
+        )));
+    }
     // All is read before anything is set: a change is made as a whole or not at all.
     let models = change.models.map(|models| named_models(&doors, &models)).transpose()?;
     doors.store.set_profile_policy(&profile, mode, governor, &budgets, doors.clock.now()).await?;
@@ -42,7 +47,11 @@ pub(super) async fn set_rule(
     At((profile, tool)): At<(String, String)>,
     Body(RuleChange { rule }): Body<RuleChange>,
 ) -> Reply<NamedPolicy> {
-    let toolset = doors.profiles.get(&profile)?.tools;
+    let asked = doors.profiles.get(&profile)?;
+    if asked.is_relays() && rule == Some(Rule::Ask) {
+        return Err(ApiRefusal::bad(format!("the profile `{profile}` cannot ask anybody: a rule there is `never`, or none")));
+    }
+    let toolset = asked.tools;
     if !valid_name(&tool) {
         return Err(ApiRefusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
     }

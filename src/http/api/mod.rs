@@ -14,6 +14,7 @@ mod install;
 mod law;
 mod mcp;
 mod me;
+mod relay;
 mod replay;
 pub(super) mod reply;
 mod secrets;
@@ -87,6 +88,7 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/usage", get(law::usage))
         .route("/replay/check", get(replay::check))
         .route("/replay/turns/{id}", get(replay::turn))
+        .nest("/relay", relay::routes())
         .route("/me", get(me::show).patch(me::change))
         .route("/me/password", put(me::set_password))
         .route("/me/sessions", get(me::sessions))

@@ -61,6 +61,9 @@ impl From<StoreError> for ApiRefusal {
         if let StoreError::NoConversation(_) = error {
             return Self::unknown(error.to_string());
         }
+        if let StoreError::OfContact(..) = error {
+            return Self::conflict(error.to_string());
+        }
         tracing::warn!(error = &error as &dyn std::error::Error, "the interface could not answer");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, error.for_caller())
     }

@@ -101,6 +101,9 @@ impl From<StoreError> for V1Refusal {
             let told = format!("{error}; leave it out for a new one");
             return Self::new(StatusCode::NOT_FOUND, told).at("metadata.conversation").code("conversation_not_found");
         }
+        if let StoreError::OfContact(..) = error {
+            return Self::new(StatusCode::CONFLICT, error.to_string()).at("metadata.conversation");
+        }
         tracing::warn!(error = &error as &dyn std::error::Error, "/v1 could not answer");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, error.for_caller())
     }

@@ -139,7 +139,7 @@ impl Store {
 
 impl Unit {
     /// Locks the conversation's row, which puts its turns in one order.
-    pub(super) async fn hold_conversation(&mut self, conversation: ConversationId) -> Result<(), StoreError> {
+    pub(in crate::store) async fn hold_conversation(&mut self, conversation: ConversationId) -> Result<(), StoreError> {
         query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", conversation.0)
             .fetch_optional(&mut *self.tx)
             .await?
@@ -167,7 +167,7 @@ impl Unit {
     }
 
     /// Queues a turn with its input. The caller holds the conversation's row lock.
-    pub(super) async fn queue_turn(
+    pub(in crate::store) async fn queue_turn(
         &mut self,
         conversation: ConversationId,
         origin: Origin,

@@ -221,6 +221,7 @@ impl Store {
     ) -> Result<StoredStep, StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
+        unit.hold_contact_of(lease.conversation).await?;
         let over = step.last && !unit.steering_waits(lease.turn).await?;
         let calls = unit.insert_step(lease.conversation, lease.turn, &NewStep { last: over, ..*step }, rate).await?;
         if over {
@@ -238,6 +239,7 @@ impl Store {
     pub async fn close_turn(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
+        unit.hold_contact_of(lease.conversation).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
         unit.insert_step(lease.conversation, lease.turn, &NewStep { last: true, ..step }, None).await?;
         unit.end_turn(held, TurnEnd::Answered).await?;
@@ -264,6 +266,7 @@ impl Store {
         let mut unit = self.begin(now).await?;
         // A transaction that was about to commit has done so by now, or never will.
         let held = unit.hold(lease).await?;
+        unit.hold_contact_of(lease.conversation).await?;
         unit.count_broken(lease.conversation, lease.turn, broken).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
         let number = unit.next_step(lease.turn).await?;

@@ -9,6 +9,7 @@ use crate::domain::{ConversationId, Failure, Machine, TurnAction, TurnId, TurnIn
 use crate::facts::{Event, TurnEnded, TurnStarted};
 use crate::failpoint::{self, Point};
 use crate::store::lease::LockedTurn;
+use crate::store::relay::ContactTurnEnd;
 use crate::store::transition::{Done, EventRow};
 use crate::store::{Lease, Store, StoreError, Unit, word};
 
@@ -25,6 +26,18 @@ pub(super) enum TurnEnd<'a> {
     Failed(Failure, &'a str),
     /// The same because the model has too many requests; the seconds after which it may take one.
     Busy(u32, &'a str),
+}
+
+impl<'a> TurnEnd<'a> {
+    /// The same for the instance of a contact's conversation.
+    fn of_contact(self) -> ContactTurnEnd<'a> {
+        match self {
+            Self::Answered | Self::Announced => ContactTurnEnd::Answered,
+            Self::Stopped => ContactTurnEnd::Stopped,
+            Self::Failed(Failure::Model, why) | Self::Busy(_, why) => ContactTurnEnd::Unanswered(why),
+            Self::Failed(Failure::Server, why) => ContactTurnEnd::Broken(why),
+        }
+    }
 }
 
 impl Store {
@@ -190,6 +203,7 @@ impl Store {
         )
         .fetch_all(&mut *unit.tx)
         .await?;
+        unit.hold_contact_of(conversation).await?;
         let mut turns = Vec::with_capacity(open.len());
         for row in open {
             let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
@@ -233,11 +247,26 @@ impl Unit {
             TurnEnd::Failed(failure, reason) => (TurnInput::Fail, Some(reason), Some(failure), None),
             TurnEnd::Busy(wait, reason) => (TurnInput::Fail, Some(reason), Some(Failure::Model), Some(wait)),
         };
+        // A contact comes before the conversation, in which the end is written.
+        let moves = self.hold_contact_of(held.conversation).await?;
         let reason = reason.map(|reason| self.clean(reason).into_owned());
         let state = self.advance(held, input, reason.as_deref()).await?;
         let TurnAccount { usage, ms } = self.account_of(held.turn).await?;
         let ended = TurnEnded { turn: held.turn, state, reason, failure, retry_after, usage: Some(usage), ms: Some(ms) };
         self.append(held.conversation, ended.into()).await?;
+        if moves { self.settle_instance(held.conversation, held.turn, end.of_contact()).await } else { Ok(()) }
+    }
+
+    /// Stops the turns of a conversation that are not over. The caller holds their rows.
+    pub(in crate::store) async fn stop_open_turns(&mut self, conversation: ConversationId) -> Result<(), StoreError> {
+        let open = query!(
+            "SELECT turn_id, state FROM turns WHERE conversation_id = $1 AND ended_at IS NULL ORDER BY turn_id FOR UPDATE",
+            conversation.0
+        );
+        for row in open.fetch_all(&mut *self.tx).await? {
+            let held = LockedTurn { conversation, turn: TurnId(row.turn_id), state: word(&row.state)? };
+            self.end_turn(held, TurnEnd::Stopped).await?;
+        }
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
 use super::accepting::MessageExtras;
-use crate::domain::{ApprovalId, ConversationId, Origin, TurnId, UserId};
+use crate::domain::{ApprovalId, ConversationId, InstanceId, Origin, TurnId, UserId};
 use crate::failpoint::{self, Point};
 use crate::store::{NewImage, NewMessage, Store, StoreError, Unit};
 use crate::wire::MAX_MESSAGE_BYTES;
@@ -212,6 +212,10 @@ impl Unit {
                 UserId::OWNER.0
             );
             let found = found.fetch_optional(&mut *self.tx).await?.ok_or(StoreError::NoConversation(named))?;
+            let contacts = query_scalar!("SELECT instance_id FROM relay_instances WHERE conversation_id = $1", found);
+            if let Some(instance) = contacts.fetch_optional(&mut *self.tx).await? {
+                return Err(StoreError::OfContact(named, InstanceId(instance)).into());
+            }
             return Ok(Some(ConversationId(found)));
         }
         let Some(history) = &request.history else { return Ok(None) };

@@ -1,0 +1,129 @@
+//! The way in: a message of a channel is checked, and then kept, dropped or counted. Only after this may the peer hear that we have it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::media;
+use crate::clock::Clock;
+use crate::domain::RelayMessageId;
+use crate::domain::relay::{ContactAddress, MediaNote};
+use crate::store::{Came, NewIncoming, SendEnd, Store, StoreError};
+
+/// How many messages were dropped since the start, by why.
+#[derive(Debug, Default)]
+pub struct Dropped {
+    group: AtomicU64,
+    broadcast: AtomicU64,
+    status: AtomicU64,
+    own: AtomicU64,
+    address: AtomicU64,
+}
+
+impl Dropped {
+    /// The numbers with their names.
+    pub fn counts(&self) -> [(&'static str, u64); 5] {
+        let Self { group, broadcast, status, own, address } = self;
+        [("group", group), ("broadcast", broadcast), ("status", status), ("own", own), ("address", address)]
+            .map(|(name, count)| (name, count.load(Ordering::Relaxed)))
+    }
+
+    fn count(&self, why: &str) {
+        let counter = match why {
+            "group" => &self.group,
+            "broadcast" => &self.broadcast,
+            "status" => &self.status,
+            "own" => &self.own,
+            _ => &self.address,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A message as a channel brings it.
+#[derive(Clone, Debug, Default)]
+pub struct IncomingMessage {
+    /// The peer's id of it.
+    pub id: String,
+    /// The address of its author, unchecked.
+    pub from: String,
+    /// Its words.
+    pub text: String,
+    /// `direct`, or where else it was said.
+    pub chat: String,
+    /// True if our own account said it.
+    pub own: bool,
+    /// A file that came with it.
+    pub file: Option<IncomingFile>,
+}
+
+/// A file that came with a message.
+#[derive(Clone, Debug)]
+pub enum IncomingFile {
+    /// It is here.
+    At(PathBuf),
+    /// It was too large to be fetched.
+    Omitted {
+        /// Its size.
+        bytes: i64,
+        /// Its kind, as the peer says.
+        kind: String,
+    },
+}
+
+/// The longest id of a peer.
+const MOST_ID: usize = 200;
+
+/// Takes messages for one channel. Cheap to clone.
+#[derive(Clone)]
+pub struct Inbox {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    channel: &'static str,
+    dropped: Arc<Dropped>,
+    media: PathBuf,
+}
+
+impl Inbox {
+    /// `media` is the folder for files that are kept.
+    pub fn new(store: Store, clock: Arc<dyn Clock>, channel: &'static str, dropped: Arc<Dropped>, media: PathBuf) -> Self {
+        Self { store, clock, channel, dropped, media }
+    }
+
+    /// Takes a message. `None`: it was dropped for good.
+    ///
+    /// # Errors
+    /// If it cannot be kept now; the peer has to bring it again.
+    pub async fn take(&self, message: IncomingMessage) -> Result<Option<Came>, StoreError> {
+        let elsewhere = (message.chat != "direct").then_some(message.chat.as_str());
+        let why = if message.own { Some("own") } else { elsewhere };
+        let from = ContactAddress::read(&message.from);
+        let why = why.or_else(|| (from.is_err() || message.id.is_empty() || message.id.len() > MOST_ID).then_some("address"));
+        let (None, Ok(from)) = (why, from) else {
+            self.dropped.count(why.unwrap_or("address"));
+            return Ok(None);
+        };
+        let media = match message.file {
+            None => None,
+            Some(IncomingFile::Omitted { bytes, kind }) => {
+                Some(MediaNote { sha256: None, kind: media::plain_kind(&kind), bytes, omitted: true })
+            }
+            Some(IncomingFile::At(path)) => Some(media::keep(&path, &self.media).await?),
+        };
+        let (peer_id, text) = (&*message.id, &*message.text);
+        let new = NewIncoming { channel: self.channel, from: &from, peer_id, text, media };
+        self.store.take_from_contact(new, self.clock.now()).await.map(Some)
+    }
+
+    /// Records what a peer says of a message of ours, found by its id at the peer.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn settle(&self, peer_id: &str, end: &SendEnd) -> Result<(), StoreError> {
+        let message: Option<RelayMessageId> = self.store.message_at_peer(self.channel, peer_id).await?;
+        if let Some(message) = message {
+            self.store.record_delivery(message, end, self.clock.now()).await?;
+        }
+        Ok(())
+    }
+}

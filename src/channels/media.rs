@@ -1,0 +1,79 @@
+//! Files of contacts: kept under the fingerprint of their bytes, with a kind that their bytes say and never their name.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::domain::ImageType;
+use crate::domain::relay::MediaNote;
+use crate::store::StoreError;
+
+/// The largest file that is kept.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Copies a file into the folder of media, and says what it is. One that is larger, or no plain file, is noted and not kept.
+///
+/// # Errors
+/// If it cannot be read or written now.
+pub(super) async fn keep(path: &Path, folder: &Path) -> Result<MediaNote, StoreError> {
+    let (path, folder) = (path.to_owned(), folder.to_owned());
+    let kept = tokio::task::spawn_blocking(move || kept(&path, &folder)).await;
+    kept.unwrap_or_else(|_panicked| Err(std::io::Error::other("a file could not be kept"))).map_err(StoreError::broken)
+}
+
+fn kept(path: &PathBuf, folder: &Path) -> std::io::Result<MediaNote> {
+    let refused = |bytes: u64| MediaNote {
+        sha256: None,
+        kind: "application/octet-stream".to_owned(),
+        bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
+        omitted: true,
+    };
+    let facts = match fs::symlink_metadata(path) {
+        Ok(facts) => facts,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(refused(0)),
+        Err(error) => return Err(error),
+    };
+    if !facts.is_file() || facts.len() > MOST_BYTES {
+        return Ok(refused(facts.len()));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(facts.len()).unwrap_or_default());
+    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let place = folder.join(&sha256);
+    if !place.exists() {
+        let unfinished = folder.join(format!("{sha256}.part"));
+        let mut file = File::options().create(true).write(true).truncate(true).mode(0o600).open(&unfinished)?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
+        fs::rename(&unfinished, &place)?;
+    }
+    let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+    Ok(MediaNote { sha256: Some(sha256), kind: kind_of(&bytes).to_owned(), bytes: size, omitted: false })
+}
+
+/// The kind of these bytes, of those that the program knows.
+fn kind_of(bytes: &[u8]) -> &'static str {
+    if let Some(image) = ImageType::of(bytes) {
+        return image.as_str();
+    }
+    match bytes {
+        [b'%', b'P', b'D', b'F', b'-', ..] => "application/pdf",
+        [b'O', b'g', b'g', b'S', ..] => "audio/ogg",
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => "video/mp4",
+        _ => "application/octet-stream",
+    }
+}
+
+/// A kind as a peer says it, if it looks like one.
+pub(super) fn plain_kind(said: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '+' | '.');
+    if !said.is_empty() && said.len() <= 80 && said.chars().all(plain) {
+        said.to_owned()
+    } else {
+        "application/octet-stream".to_owned()
+    }
+}

@@ -1,0 +1,138 @@
+//! Channels to people outside: what brings their messages and takes ours. A channel knows nothing of instances. It hands each message to the inbox,
+//! which commits it, and sends what the outbox has committed as being sent.
+
+mod inbox;
+mod loopback;
+mod media;
+mod program;
+mod protocol;
+mod sender;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::domain::relay::ChannelState;
+use crate::store::{ClaimedMessage, SendEnd, Store};
+
+pub use inbox::{Dropped, Inbox};
+pub use loopback::Loopback;
+pub use program::Program;
+pub use sender::Sender;
+
+/// A way to people outside.
+pub trait ContactChannel: Send + Sync {
+    /// Its name, which instances carry.
+    fn name(&self) -> &'static str;
+
+    /// `loopback` or `program`.
+    fn kind(&self) -> &'static str;
+
+    /// The things it can do beside sending.
+    fn features(&self) -> ChannelFeatures;
+
+    /// Brings messages to the inbox, until `shutdown`.
+    fn run(self: Arc<Self>, inbox: Inbox, shutdown: CancellationToken) -> BoxFuture<'static, ()>;
+
+    /// Makes the one attempt to send a message.
+    fn send<'a>(&'a self, message: &'a ClaimedMessage) -> BoxFuture<'a, SendEnd>;
+
+    /// Shows, or no longer shows, that something is being written.
+    fn typing<'a>(&'a self, to: &'a str, on: bool) -> BoxFuture<'a, ()>;
+
+    /// How it stands, now and at each change.
+    fn status(&self) -> watch::Receiver<ChannelStatus>;
+
+    /// Ends its session at the service.
+    fn logout(&self) -> BoxFuture<'_, ()>;
+}
+
+/// The things that a channel can do beside sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelFeatures {
+    /// It shows that something is being written.
+    pub typing: bool,
+    /// A message that was sent has arrived: nobody says so later.
+    pub arrives_at_once: bool,
+}
+
+/// How a channel stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelStatus {
+    /// Its state.
+    pub state: ChannelState,
+    /// The text to show as a QR code.
+    pub qr: Option<String>,
+    /// Our own address, if it is known.
+    pub address: Option<String>,
+    /// Why, in a sentence for a person.
+    pub reason: Option<String>,
+    /// Until when, if it is locked and that is known.
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl ChannelStatus {
+    /// A state of which nothing more is known.
+    pub fn of(state: ChannelState) -> Self {
+        Self { state, qr: None, address: None, reason: None, until: None }
+    }
+}
+
+/// A channel with what was dropped of it.
+#[derive(Clone)]
+pub struct OpenChannel {
+    /// The channel.
+    pub channel: Arc<dyn ContactChannel>,
+    /// Counts what was dropped.
+    pub dropped: Arc<Dropped>,
+}
+
+/// The channels of this server. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Channels(Arc<[OpenChannel]>);
+
+impl Channels {
+    /// These channels.
+    pub fn new(channels: Vec<Arc<dyn ContactChannel>>) -> Self {
+        let open = |channel| OpenChannel { channel, dropped: Arc::default() };
+        Self(channels.into_iter().map(open).collect())
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &OpenChannel> {
+        self.0.iter()
+    }
+
+    /// The one of this name.
+    pub fn get(&self, name: &str) -> Option<&OpenChannel> {
+        self.all().find(|open| open.channel.name() == name)
+    }
+
+    /// Runs all of them and their senders until `shutdown`.
+    pub async fn run(
+        self,
+        store: Store,
+        clock: Arc<dyn Clock>,
+        owner: Arc<str>,
+        media: std::path::PathBuf,
+        shutdown: CancellationToken,
+    ) {
+        let mut parts = tokio::task::JoinSet::new();
+        for OpenChannel { channel, dropped } in self.all().cloned() {
+            let inbox = Inbox::new(store.clone(), Arc::clone(&clock), channel.name(), dropped, media.clone());
+            parts.spawn(Arc::clone(&channel).run(inbox, shutdown.clone()));
+            let sender = Sender::new(store.clone(), Arc::clone(&clock), channel, Arc::clone(&owner));
+            parts.spawn(sender.run(shutdown.clone()));
+        }
+        while let Some(ended) = parts.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a channel broke; ending, so that it is started again");
+                std::panic::resume_unwind(error.into_panic());
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Channels: how they stand, and the phones of the test channel.
+
+use axum::Json;
+use serde::Deserialize;
+
+use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use super::shown;
+use crate::channels::OpenChannel;
+use crate::domain::InstanceState;
+use crate::domain::relay::{LOOPBACK, MOST_TEXT_IN, Pace};
+use crate::http::Doors;
+use crate::http::visitor::Owner;
+use crate::store::{Came, NewIncoming, StoreError};
+use crate::wire::api::{
+    ChannelInfo, ChannelList, LoopbackCame, LoopbackPhone, LoopbackSay, PhoneMessage, RelaySettingsInfo, RelayStatus,
+};
+
+/// The most bytes of a text that a phone of the test channel takes.
+const MOST_SAID: usize = 64 * MOST_TEXT_IN;
+
+/// The phone that is asked for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskedPhone {
+    address: Option<String>,
+    after: Option<i64>,
+}
+
+pub(super) async fn status(Owner(doors): Owner) -> Reply<RelayStatus> {
+    let states = doors.store.instances_by_state().await?;
+    let many =
+        |wanted: &dyn Fn(InstanceState) -> bool| states.iter().filter(|(state, _)| wanted(*state)).map(|(_, many)| many).sum();
+    Ok(Json(RelayStatus {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        uptime_seconds: (doors.clock.now() - doors.started_at).num_seconds().max(0),
+        active: many(&|state| state.has_place(None)),
+        queued: many(&|state| state == InstanceState::Queued),
+        paused: many(&|state| state == InstanceState::Paused),
+        needs_human: many(&|state| state == InstanceState::NeedsHumanIntervention),
+        unknown: doors.store.unknown_messages().await?.len(),
+        channels: shown::channels(&doors).await?,
+    }))
+}
+
+pub(super) async fn list(Owner(doors): Owner) -> Reply<ChannelList> {
+    Ok(Json(ChannelList { channels: shown::channels(&doors).await? }))
+}
+
+pub(super) async fn logout(Owner(doors): Owner, At(name): At<String>) -> Reply<ChannelInfo> {
+    let open = there(&doors, &name)?;
+    open.channel.logout().await;
+    Ok(Json(shown::channel(&doors, open).await?))
+}
+
+pub(super) async fn unlock(Owner(doors): Owner, At(name): At<String>) -> Reply<ChannelInfo> {
+    let open = there(&doors, &name)?;
+    if !doors.store.unlock_channel(&name).await? {
+        return Err(ApiRefusal::conflict(format!("the channel `{name}` makes first contacts already")));
+    }
+    Ok(Json(shown::channel(&doors, open).await?))
+}
+
+pub(super) async fn pace(Owner(doors): Owner) -> Reply<Pace> {
+    Ok(Json(doors.store.relay_settings().pace))
+}
+
+/// The settings as they are exported.
+pub(super) async fn settings(doors: &Doors) -> Result<RelaySettingsInfo, StoreError> {
+    let set = doors.store.relay_settings();
+    Ok(RelaySettingsInfo { pace: set.pace, time_zone: set.zone.name().to_owned(), channels: shown::channels(doors).await? })
+}
+
+pub(super) async fn phone(Owner(doors): Owner, QueryString(asked): QueryString<AskedPhone>) -> Reply<LoopbackPhone> {
+    let phone = asked.address.as_deref().map(shown::address).transpose()?;
+    let found =
+        doors.store.loopback_messages(phone.as_ref().map(|phone| phone.as_str()), asked.after.unwrap_or_default()).await?;
+    let message = found.into_iter().map(|message| PhoneMessage {
+        n: message.number,
+        address: message.address,
+        mine: message.mine,
+        id: message.id,
+        text: message.text,
+        arrivals: message.arrivals,
+        at: message.at,
+    });
+    Ok(Json(LoopbackPhone { messages: message.collect() }))
+}
+
+pub(super) async fn say(Owner(doors): Owner, Body(said): Body<LoopbackSay>) -> Reply<LoopbackCame> {
+    let from = shown::address(&said.address)?;
+    if said.text.trim().is_empty() || said.text.len() > MOST_SAID {
+        return Err(ApiRefusal::bad(format!("`text` has 1 to {MOST_SAID} bytes, like \"text\": \"Yes, Friday is fine\"")));
+    }
+    if said.id.as_ref().is_some_and(|id| id.is_empty() || id.len() > 200) {
+        return Err(ApiRefusal::bad("`id` has 1 to 200 bytes"));
+    }
+    let now = doors.clock.now();
+    let id = said.id.unwrap_or_else(|| doors.access.fresh_id());
+    let new = NewIncoming { channel: LOOPBACK, from: &from, peer_id: &id, text: &said.text, media: None };
+    let came = doors.store.take_from_contact(new, now).await?;
+    doors.store.say_at_loopback(from.as_str(), &id, &said.text, now).await?;
+    let (came, instance) = match came {
+        Came::Kept(instance) => ("kept", Some(instance)),
+        Came::Again(instance) => ("again", Some(instance)),
+        Came::Stranger => ("stranger", None),
+    };
+    Ok(Json(LoopbackCame { came: came.to_owned(), instance }))
+}
+
+fn there<'d>(doors: &'d Doors, name: &str) -> Result<&'d OpenChannel, ApiRefusal> {
+    let there = || doors.channels.all().map(|open| open.channel.name()).collect::<Vec<_>>().join(", ");
+    doors.channels.get(name).ok_or_else(|| ApiRefusal::unknown(format!("there is no channel `{name}`; there are: {}", there())))
+}

@@ -1,0 +1,300 @@
+//! The outbox as a sender sees it: which message may go next, the claim of one, and the end of its attempt.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sha2::{Digest, Sha256};
+use sqlx::{query, query_as, query_scalar};
+
+use super::rows::{InstanceRow, RelayMessageRow};
+use crate::domain::RelayMessageId;
+use crate::domain::relay::{DeliveryInput, DeliveryState, Instance, NextMessage, PastMessage, RelayMessage, SaidBy};
+use crate::failpoint::{self, Point};
+use crate::store::{Store, StoreError};
+
+/// A server that has not looked at a channel for so long does not send for it any more.
+const LEADS: TimeDelta = TimeDelta::seconds(15);
+/// An attempt of a server that has gone is given up after so long: no attempt takes longer.
+const ATTEMPT: TimeDelta = TimeDelta::seconds(120);
+/// So far back messages count for the pace.
+const DAY: TimeDelta = TimeDelta::hours(24);
+
+/// A look at the outbox of a channel.
+#[derive(Debug)]
+pub enum OutboxLook {
+    /// This message may go now.
+    Next(Box<RelayMessage>),
+    /// The next one may go at this time.
+    Later(DateTime<Utc>),
+    /// Nothing waits.
+    Empty,
+}
+
+/// A message that one sender has, for one attempt. Only [`Store::claim_message`] makes one, and it cannot be copied: it is the permit to send.
+#[derive(Debug)]
+pub struct ClaimedMessage {
+    message: RelayMessage,
+    peer_id: String,
+}
+
+impl ClaimedMessage {
+    /// Its number.
+    pub fn id(&self) -> RelayMessageId {
+        self.message.id
+    }
+
+    /// The address it goes to.
+    pub fn to(&self) -> &str {
+        &self.message.contact
+    }
+
+    /// Its words.
+    pub fn text(&self) -> &str {
+        &self.message.text
+    }
+
+    /// Its id at the peer, the same for each attempt.
+    pub fn peer_id(&self) -> &str {
+        &self.peer_id
+    }
+}
+
+/// The end of an attempt to send, and what a peer says of a message later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SendEnd {
+    /// The peer's server has acknowledged it, under this id.
+    Sent(String),
+    /// Surely nothing left this machine: it is tried again.
+    NotSent(String),
+    /// The peer refused it, with its code: it is never tried again.
+    Refused(String, String),
+    /// Nobody knows.
+    Unknown(String),
+    /// The contact's device has it.
+    Delivered,
+    /// The contact has seen it.
+    Read,
+}
+
+impl SendEnd {
+    fn input(&self) -> DeliveryInput {
+        match self {
+            Self::Sent(_) => DeliveryInput::Acknowledge,
+            Self::NotSent(_) => DeliveryInput::Return,
+            Self::Refused(..) => DeliveryInput::Refuse,
+            Self::Unknown(_) => DeliveryInput::Lose,
+            Self::Delivered => DeliveryInput::Deliver,
+            Self::Read => DeliveryInput::Read,
+        }
+    }
+
+    fn reason(&self) -> Option<String> {
+        match self {
+            Self::NotSent(why) | Self::Unknown(why) => Some(why.clone()),
+            Self::Refused(code, why) => Some(format!("{code}: {why}")),
+            Self::Sent(_) | Self::Delivered | Self::Read => None,
+        }
+    }
+}
+
+impl Store {
+    /// The id of a message at the peer: 32 hexadecimal digits that nobody outside can guess, the same whenever it is asked for.
+    pub fn peer_id_of(&self, message: RelayMessageId) -> String {
+        let key = self.derived_key("messages of relay");
+        let hash = Sha256::new().chain_update(key).chain_update(message.0.to_be_bytes()).finalize();
+        hash.iter().take(16).map(|byte| format!("{byte:02X}")).collect()
+    }
+
+    /// Looks for the next message of a channel that may go. Another server that sends for the channel goes first, as long as it looks.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn look_at_outbox(&self, channel: &str, sender: &str, now: DateTime<Utc>) -> Result<OutboxLook, StoreError> {
+        let waiting = query_scalar!(
+            r#"SELECT EXISTS (SELECT FROM relay_messages WHERE channel = $1 AND state IN ('queued', 'sending')) AS "waiting!""#,
+            channel
+        );
+        if !waiting.fetch_one(&self.pool).await? {
+            return Ok(OutboxLook::Empty);
+        }
+        let leads = query_scalar!(
+            r#"INSERT INTO relay_channels AS c (name, sender, seen_at) VALUES ($1, $2, $3)
+               ON CONFLICT (name) DO UPDATE SET sender = $2, seen_at = $3 WHERE c.sender = $2 OR c.seen_at < $4
+               RETURNING TRUE AS "leads!""#,
+            channel,
+            sender,
+            now,
+            now - LEADS
+        );
+        if leads.fetch_optional(&self.pool).await?.is_none() {
+            return Ok(OutboxLook::Later(now + LEADS));
+        }
+        self.give_up_attempts(channel, sender, false, now).await?;
+        self.next_of_outbox(channel, now).await
+    }
+
+    /// The first message that may go, among the first of each contact.
+    async fn next_of_outbox(&self, channel: &str, now: DateTime<Utc>) -> Result<OutboxLook, StoreError> {
+        let heads = query_as!(
+            RelayMessageRow,
+            "SELECT DISTINCT ON (m.contact) m.* FROM relay_messages m JOIN relay_instances i USING (instance_id)
+             WHERE m.channel = $1 AND m.state = 'queued' AND i.state <> 'PAUSED'
+               AND NOT EXISTS (SELECT FROM relay_messages s WHERE s.channel = $1 AND s.contact = m.contact AND s.state = 'sending')
+             ORDER BY m.contact, m.message_id",
+            channel
+        );
+        let mut heads =
+            heads.fetch_all(&self.pool).await?.into_iter().map(RelayMessage::try_from).collect::<Result<Vec<_>, _>>()?;
+        heads.sort_by_key(|message| message.id);
+        let past = self.sent_lately(channel, now).await?;
+        let locked = query_scalar!(
+            r#"SELECT locked_reason AS "why!" FROM relay_channels WHERE name = $1 AND locked_reason IS NOT NULL"#,
+            channel
+        );
+        let locked = locked.fetch_optional(&self.pool).await?.is_some();
+        let mut soonest: Option<DateTime<Utc>> = None;
+        for message in heads {
+            if locked && message.first_contact {
+                continue;
+            }
+            let next = self.paced(&message).await?;
+            match self.relay.pace.wait(&next, &past, now) {
+                None => return Ok(OutboxLook::Next(Box::new(message))),
+                Some((at, why)) => {
+                    tracing::debug!(message = %message.id, %at, ?why, "a message waits");
+                    soonest = Some(soonest.map_or(at, |soonest| soonest.min(at)));
+                }
+            }
+        }
+        Ok(soonest.map_or(OutboxLook::Later(now + ATTEMPT), OutboxLook::Later))
+    }
+
+    /// A message as the pace looks at it.
+    async fn paced(&self, message: &RelayMessage) -> Result<NextMessage, StoreError> {
+        let row = query_as!(InstanceRow, "SELECT * FROM relay_instances WHERE instance_id = $1", message.instance.0);
+        let instance = Instance::try_from(row.fetch_one(&self.pool).await?)?;
+        let keeps_quiet = message.said_by == SaidBy::Agent && (message.first_contact || message.follow_up);
+        let id = self.peer_id_of(message.id);
+        let chance = u16::from_str_radix(&id[..4], 16).map_or(0.5, |drawn| f64::from(drawn) / f64::from(u16::MAX));
+        Ok(NextMessage {
+            contact: message.contact.clone(),
+            first: message.first_contact,
+            keeps_quiet,
+            zone: instance.zone(self.relay.zone),
+            not_before: message.delivery.not_before,
+            chance,
+        })
+    }
+
+    /// The messages of a channel that left within a day, or may have.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn sent_lately(&self, channel: &str, now: DateTime<Utc>) -> Result<Vec<PastMessage>, StoreError> {
+        let past = query!(
+            r#"SELECT sending_at AS "at!", contact, first_contact FROM relay_messages WHERE channel = $1 AND sending_at > $2"#,
+            channel,
+            now - DAY
+        );
+        let past = past.fetch_all(&self.pool).await?.into_iter();
+        Ok(past.map(|row| PastMessage { at: row.at, contact: row.contact, first: row.first_contact }).collect())
+    }
+
+    /// Takes a message for one attempt; `None` if it is not there to be taken any more.
+    ///
+    /// # Errors
+    /// If the database does not answer. Then the message may be claimed already: it is settled when this server starts again.
+    pub async fn claim_message(
+        &self,
+        id: RelayMessageId,
+        sender: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Option<ClaimedMessage>, StoreError> {
+        let mut unit = self.begin(now).await?;
+        let Some((mut message, conversation)) = unit.hold_relay_message(id).await? else { return Ok(None) };
+        if message.delivery.state != Some(DeliveryState::Queued) {
+            return Ok(None);
+        }
+        message.delivery.take(DeliveryInput::Claim, now)?;
+        message.delivery.sender = Some(sender.to_owned());
+        unit.write_delivery(conversation, &message).await?;
+        unit.commit().await?;
+        failpoint::hit(Point::AfterIntent).map_err(sqlx::Error::Io)?;
+        Ok(Some(ClaimedMessage { peer_id: self.peer_id_of(id), message }))
+    }
+
+    /// Records the end of an attempt, or what the peer says of a message later. False if the message is past that.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn record_delivery(&self, id: RelayMessageId, end: &SendEnd, now: DateTime<Utc>) -> Result<bool, StoreError> {
+        let mut unit = self.begin(now).await?;
+        let Some((mut message, conversation)) = unit.hold_relay_message(id).await? else { return Ok(false) };
+        if message.delivery.take(end.input(), now).is_err() {
+            return Ok(false);
+        }
+        message.delivery.reason = end.reason().map(|reason| unit.clean(&reason).into_owned());
+        match end {
+            SendEnd::Sent(peer_id) => message.delivery.peer_id = Some(peer_id.clone()),
+            SendEnd::NotSent(_) => message.delivery.not_before = Some(now + TimeDelta::seconds(5)),
+            SendEnd::Refused(code, why) if ["463", "403"].contains(&code.as_str()) => {
+                query!("UPDATE relay_channels SET locked_reason = $2 WHERE name = $1", message.channel, why)
+                    .execute(&mut *unit.tx)
+                    .await?;
+            }
+            SendEnd::Refused(..) | SendEnd::Unknown(_) | SendEnd::Delivered | SendEnd::Read => {}
+        }
+        unit.write_delivery(conversation, &message).await?;
+        unit.commit().await?;
+        Ok(true)
+    }
+
+    /// The message that has this id at the peer.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn message_at_peer(&self, channel: &str, peer_id: &str) -> Result<Option<RelayMessageId>, StoreError> {
+        let lately = query_scalar!(
+            "SELECT message_id FROM relay_messages WHERE channel = $1 AND sending_at IS NOT NULL ORDER BY message_id DESC LIMIT 2000",
+            channel
+        );
+        let lately = lately.fetch_all(&self.pool).await?.into_iter().map(RelayMessageId);
+        Ok(lately.into_iter().find(|message| self.peer_id_of(*message) == peer_id))
+    }
+
+    /// Gives up attempts whose end nobody will tell: those of this server, if it has just `started`, and those of servers that have gone.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn give_up_attempts(
+        &self,
+        channel: &str,
+        sender: &str,
+        started: bool,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let lost = query_scalar!(
+            "SELECT message_id FROM relay_messages WHERE channel = $1 AND state = 'sending'
+               AND CASE WHEN sender = $2 THEN $3 ELSE sending_at < $4 END ORDER BY message_id",
+            channel,
+            sender,
+            started,
+            now - ATTEMPT
+        );
+        for id in lost.fetch_all(&self.pool).await? {
+            let end = SendEnd::Unknown("the server that was sending it ended in the middle".to_owned());
+            self.record_delivery(RelayMessageId(id), &end, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Lets first contacts go again after the account of a channel was locked. False if it was not.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn unlock_channel(&self, channel: &str) -> Result<bool, StoreError> {
+        let unlocked =
+            query!("UPDATE relay_channels SET locked_reason = NULL WHERE name = $1 AND locked_reason IS NOT NULL", channel);
+        let unlocked = unlocked.execute(&self.pool).await?.rows_affected() > 0;
+        self.signals.poke_deliveries();
+        Ok(unlocked)
+    }
+}

@@ -1,0 +1,191 @@
+//! Instances and transcripts as a person looks at them.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_as, query_scalar};
+
+use super::RelayError;
+use super::rows::{InstanceRow, RelayMessageRow};
+use crate::domain::relay::{Instance, RelayMessage};
+use crate::domain::{InstanceId, InstanceState};
+use crate::store::{Store, StoreError};
+
+/// The instances that are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct InstanceFilter {
+    /// In one of these states; none: in any.
+    pub states: Vec<InstanceState>,
+    /// With this contact.
+    pub contact: Option<String>,
+    /// At most so many.
+    pub limit: i64,
+}
+
+/// An instance with what is counted of it.
+#[derive(Clone, Debug)]
+pub struct CountedInstance {
+    /// The instance.
+    pub instance: Instance,
+    /// Messages of which nobody knows whether they arrived.
+    pub unknown: i64,
+    /// Messages that wait in the outbox.
+    pub queued: i64,
+    /// Tokens of its turns, read and written.
+    pub tokens: i64,
+}
+
+impl Store {
+    /// The instances, the newest first.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn relay_instances(&self, filter: &InstanceFilter) -> Result<Vec<CountedInstance>, StoreError> {
+        let states: Vec<_> = filter.states.iter().map(|state| state.as_str().to_owned()).collect();
+        let rows = query_as!(
+            InstanceRow,
+            "SELECT * FROM relay_instances WHERE (cardinality($1::text[]) = 0 OR state = ANY($1)) AND ($2::text IS NULL OR contact = $2)
+             ORDER BY instance_id DESC LIMIT $3",
+            &states,
+            filter.contact,
+            filter.limit
+        );
+        let rows = rows.fetch_all(&self.pool).await?;
+        self.counted_instances(rows).await
+    }
+
+    /// One instance.
+    ///
+    /// # Errors
+    /// [`RelayError::Unknown`] with the nearest number, or if the database does not answer.
+    pub async fn relay_instance(&self, id: InstanceId) -> Result<CountedInstance, RelayError> {
+        let row = query_as!(InstanceRow, "SELECT * FROM relay_instances WHERE instance_id = $1", id.0);
+        if let Some(row) = row.fetch_optional(&self.pool).await?
+            && let Some(counted) = self.counted_instances(vec![row]).await?.pop()
+        {
+            return Ok(counted);
+        }
+        let nearest =
+            query_scalar!("SELECT instance_id FROM relay_instances ORDER BY abs(instance_id - $1), instance_id LIMIT 1", id.0);
+        Err(RelayError::Unknown(id, nearest.fetch_optional(&self.pool).await?))
+    }
+
+    async fn counted_instances(&self, rows: Vec<InstanceRow>) -> Result<Vec<CountedInstance>, StoreError> {
+        let ids: Vec<_> = rows.iter().map(|row| row.instance_id).collect();
+        let counts = query!(
+            r#"SELECT i.instance_id,
+                      (SELECT count(*) FROM relay_messages m WHERE m.instance_id = i.instance_id AND m.state = 'unknown') AS "unknown!",
+                      (SELECT count(*) FROM relay_messages m WHERE m.instance_id = i.instance_id AND m.state = 'queued') AS "queued!",
+                      (SELECT coalesce(least(sum(s.input_tokens + s.output_tokens), 9000000000000000000), 0)::bigint FROM spent s
+                       WHERE s.conversation_id = i.conversation_id) AS "tokens!"
+               FROM relay_instances i WHERE i.instance_id = ANY($1)"#,
+            &ids
+        );
+        let counts = counts.fetch_all(&self.pool).await?;
+        let counted = |row: InstanceRow| {
+            let of_it = counts.iter().find(|count| count.instance_id == row.instance_id);
+            let (unknown, queued, tokens) = of_it.map_or((0, 0, 0), |count| (count.unknown, count.queued, count.tokens));
+            Ok(CountedInstance { instance: row.try_into()?, unknown, queued, tokens })
+        };
+        rows.into_iter().map(counted).collect()
+    }
+
+    /// The messages of an instance after a place of its transcript, oldest first, at most so many.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn relay_transcript(&self, id: InstanceId, after: i32, limit: i64) -> Result<Vec<RelayMessage>, StoreError> {
+        let rows = query_as!(
+            RelayMessageRow,
+            "SELECT * FROM relay_messages WHERE instance_id = $1 AND number > $2 ORDER BY number LIMIT $3",
+            id.0,
+            after,
+            limit
+        );
+        rows.fetch_all(&self.pool).await?.into_iter().map(RelayMessage::try_from).collect()
+    }
+
+    /// The messages of which nobody knows whether they arrived, the oldest first.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn unknown_messages(&self) -> Result<Vec<RelayMessage>, StoreError> {
+        let rows =
+            query_as!(RelayMessageRow, "SELECT * FROM relay_messages WHERE state = 'unknown' ORDER BY message_id LIMIT 1000");
+        rows.fetch_all(&self.pool).await?.into_iter().map(RelayMessage::try_from).collect()
+    }
+
+    /// How many instances there are in each state.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn instances_by_state(&self) -> Result<Vec<(InstanceState, i64)>, StoreError> {
+        let rows = query!(r#"SELECT state, count(*) AS "many!" FROM relay_instances GROUP BY state"#);
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        rows.map(|row| Ok((crate::store::word(&row.state)?, row.many))).collect()
+    }
+
+    /// How many strangers wrote within 30 days, and why the channel makes no first contacts, if it does not.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn channel_notes(&self, channel: &str) -> Result<(i64, Option<String>), StoreError> {
+        let row = query!(
+            r#"SELECT (SELECT count(DISTINCT masked) FROM relay_strangers WHERE channel = $1) AS "strangers!",
+                      (SELECT locked_reason FROM relay_channels WHERE name = $1) AS locked"#,
+            channel
+        );
+        let row = row.fetch_one(&self.pool).await?;
+        Ok((row.strangers, row.locked))
+    }
+
+    /// Follow-ups that are due: each instance whose contact was silent for long is asked to follow up, or given up.
+    ///
+    /// # Errors
+    /// If the database does not answer; those that were settled until then stay so.
+    pub async fn follow_up_due(&self, now: DateTime<Utc>) -> Result<usize, StoreError> {
+        let due = query!(
+            "SELECT i.instance_id, i.conversation_id FROM wake_ups w JOIN relay_instances i ON i.instance_id = w.subject
+             WHERE w.kind = 'follow_up' AND w.at <= $1 ORDER BY w.at, w.subject",
+            now
+        );
+        let mut asked = 0;
+        for row in due.fetch_all(&self.pool).await? {
+            let mut unit = self.begin(now).await?;
+            asked += usize::from(unit.follow_up(crate::domain::ConversationId(row.conversation_id)).await?);
+            unit.commit().await?;
+        }
+        Ok(asked)
+    }
+}
+
+impl crate::store::Unit {
+    /// Follows a contact's silence up, if it is still due. It is put off in quiet hours, and as long as a message of ours has not gone.
+    async fn follow_up(&mut self, conversation: crate::domain::ConversationId) -> Result<bool, StoreError> {
+        let Some(mut instance) = self.hold_instance_of(conversation).await? else { return Ok(false) };
+        let due = instance.progress.heartbeat_at.is_some_and(|at| at <= self.now);
+        if !due || instance.progress.state != InstanceState::WaitingForReply {
+            return Ok(false);
+        }
+        let waits = query_scalar!(
+            r#"SELECT EXISTS (SELECT FROM relay_messages WHERE instance_id = $1 AND state IN ('queued', 'sending')) AS "waits!""#,
+            instance.id.0
+        );
+        // The silence after a message that was held counts from when it left.
+        let held = query_scalar!(
+            "SELECT max(sending_at) FROM relay_messages
+             WHERE instance_id = $1 AND said_by <> 'contact' AND sending_at > created_at + interval '1 minute'",
+            instance.id.0
+        );
+        let wait = i64::from(instance.heartbeat_seconds);
+        let left = if waits.fetch_one(&mut *self.tx).await? { Some(self.now) } else { held.fetch_one(&mut *self.tx).await? };
+        let seconds = left.map_or(0, |left| (wait - (self.now - left).num_seconds()).clamp(0, wait));
+        let at = self.heartbeat_after(&instance, i32::try_from(seconds).unwrap_or_default());
+        if at > self.now {
+            let state = instance.progress.state;
+            (instance.progress.heartbeat_at, instance.progress.updated_at) = (Some(at), self.now);
+            self.write_progress(&instance, state, None).await?;
+            return Ok(false);
+        }
+        self.ask_follow_up(&mut instance).await?;
+        Ok(true)
+    }
+}

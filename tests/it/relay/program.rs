@@ -1,0 +1,146 @@
+//! A channel that is another program, here a script of the shell: what it gets and says, its death, and what nobody knows.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{ANNA, Desk, writes};
+use crate::support::{TestApp, in_time, text};
+
+/// A program that goes online and keeps all that it is told. `answers` is what it does about a line with `send`; `$id` is the message's.
+fn program(folder: &Path, answers: &str) -> PathBuf {
+    let path = folder.join("program.sh");
+    let script = format!(
+        r#"#!/bin/sh
+env > environment
+echo '{{"kind":"status","state":"online","address":"+491711111111"}}'
+while read -r line; do
+  echo "$line" >> lines
+  case "$line" in
+    *'"kind":"send"'*) id=$(echo "$line" | sed 's/.*"id":"\([0-9A-F]*\)".*/\1/'); {answers} ;;
+  esac
+done
+"#
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
+/// A server whose channel is this program.
+async fn desk(folder: &Path, answers: &str) -> Desk {
+    let path = program(folder, answers);
+    let search = std::env::var("PATH").unwrap();
+    let settings = [("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
+    let desk = Desk { app: TestApp::with(&settings).await };
+    online(&desk).await;
+    desk
+}
+
+async fn channel(desk: &Desk) -> Value {
+    desk.done(Method::GET, "/channels", None).await["channels"][0].clone()
+}
+
+/// Waits until the channel is online. Its status is no event, so it is asked for again and again.
+async fn online(desk: &Desk) {
+    let asked = async {
+        while channel(desk).await["state"] != "online" {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the channel to be online", asked).await;
+}
+
+/// Lets time go on until a message has this delivery: typing is shown for a while before each.
+async fn goes(desk: &Desk, id: i64, seq: usize, delivery: &str) -> Value {
+    let gone = async {
+        loop {
+            if let Some(message) = desk.transcript(id).await.get(seq - 1)
+                && message["delivery"] == delivery
+            {
+                return message.clone();
+            }
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(100));
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time(&format!("message {seq} to be {delivery}"), gone).await
+}
+
+async fn ordered(desk: &Desk) -> i64 {
+    desk.app.script([writes("Is Friday fine?"), text("")]);
+    let id = desk.order(ANNA).await;
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    id
+}
+
+#[tokio::test]
+async fn a_program_gets_what_it_needs_and_no_environment_of_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = r#"echo "{\"kind\":\"sent\",\"id\":\"$id\"}"; echo "{\"kind\":\"receipt\",\"id\":\"$id\",\"state\":\"read\"}""#;
+    let desk = desk(folder.path(), says).await;
+    assert_eq!(channel(&desk).await["address"], "+491711111111");
+    let id = ordered(&desk).await;
+    let read = goes(&desk, id, 1, "read").await;
+    assert!(read["sent_at"].is_string() && read["read_at"].is_string(), "{read}");
+    let own = desk.app.data().join("channels/whatsapp");
+    let lines = fs::read_to_string(own.join("lines")).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!((first["kind"].as_str(), first["version"].as_i64()), (Some("start"), Some(1)));
+    assert!(lines.contains(r#""kind":"typing""#) && lines.contains(r#""text":"Is Friday fine?""#), "{lines}");
+    let environment = fs::read_to_string(own.join("environment")).unwrap();
+    assert!(!environment.contains("CARGO") && environment.contains("HOME="), "{environment}");
+}
+
+#[tokio::test]
+async fn an_attempt_whose_end_nobody_knows_is_unknown_until_a_person_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut desk = desk(folder.path(), ":").await;
+    let id = ordered(&desk).await;
+    goes(&desk, id, 1, "sending").await;
+    desk.app.crash().await;
+    desk.app.start_again().await;
+    let unknown = goes(&desk, id, 1, "unknown").await;
+    let listed = desk.done(Method::GET, "/unknown", None).await;
+    assert_eq!(listed["messages"][0]["id"], unknown["id"]);
+    let message = &unknown["id"];
+    // Under the same id as before.
+    let sent = desk.done(Method::POST, &format!("/messages/{message}/resend"), Some(json!({}))).await;
+    assert_eq!(sent["delivery"], "queued");
+    online(&desk).await;
+    goes(&desk, id, 1, "sending").await;
+    let lines = fs::read_to_string(desk.app.data().join("channels/whatsapp/lines")).unwrap();
+    let ids: Vec<Value> = lines
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|line| line["kind"] == "send")
+        .map(|line| line["id"].clone())
+        .collect();
+    assert!(ids.windows(2).all(|pair| pair[0] == pair[1]), "{ids:?}");
+    desk.app.crash().await;
+    desk.app.start_again().await;
+    goes(&desk, id, 1, "unknown").await;
+    let settled = desk.done(Method::POST, &format!("/messages/{message}/settle"), Some(json!({"as": "lost"}))).await;
+    assert_eq!(
+        (settled["delivery"].as_str(), settled["reason"].as_str()),
+        (Some("failed"), Some("a person says that it is lost"))
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_of_first_contacts_stops_them_until_a_person_says_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = r#"echo "{\"kind\":\"refused\",\"id\":\"$id\",\"code\":\"463\",\"reason\":\"restricted\"}""#;
+    let desk = desk(folder.path(), says).await;
+    let id = ordered(&desk).await;
+    let failed = goes(&desk, id, 1, "failed").await;
+    assert_eq!(failed["reason"], "463: restricted");
+    let told = channel(&desk).await["no_first_contacts"].clone();
+    assert!(told.as_str().unwrap().contains("unlock the channel"), "{told}");
+    let unlocked = desk.done(Method::POST, "/channels/whatsapp/unlock", Some(json!({}))).await;
+    assert_eq!(unlocked["no_first_contacts"], Value::Null);
+}

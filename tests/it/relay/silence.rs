@@ -1,0 +1,102 @@
+//! A contact who does not answer: follow-ups at their times, and the end.
+
+use serde_json::json;
+
+use super::{ANNA, Desk, writes};
+use crate::support::{call, text};
+
+#[tokio::test]
+async fn silence_is_followed_up_and_at_last_given_up() {
+    let desk = Desk::start().await;
+    let id = desk.begun(ANNA).await;
+    for follow_up in 1..=2 {
+        desk.app.script([writes(&format!("Hello? {follow_up}")), text("")]);
+        desk.app.advance(1_799);
+        assert_eq!(desk.instance(id).await["state"], "WAITING_FOR_REPLY");
+        desk.app.advance(1);
+        desk.delivered(id, 1 + follow_up).await;
+        let shown = desk.until(id, "WAITING_FOR_REPLY").await;
+        desk.app.run_until_idle().await;
+        assert_eq!(shown["follow_ups"], follow_up, "{shown}");
+    }
+    desk.app.advance(1_800);
+    let ended = desk.until(id, "ABANDONED").await;
+    assert_eq!(ended["reason"], "the contact did not answer 2 follow-ups");
+    let origins = "SELECT count(*) FROM turns WHERE origin = 'follow_up'";
+    assert_eq!(desk.app.count(origins).await, 2);
+}
+
+#[tokio::test]
+async fn an_answer_sets_the_count_back() {
+    let desk = Desk::start().await;
+    let id = desk.begun(ANNA).await;
+    desk.app.script([writes("Hello?"), text("")]);
+    desk.app.advance(1_800);
+    desk.delivered(id, 2).await;
+    desk.app.run_until_idle().await;
+    desk.app.script([writes("Good"), text("")]);
+    desk.say(ANNA, "Yes").await;
+    desk.until_delivery(id, 4, "queued").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.instance(id).await["follow_ups"], 0);
+}
+
+#[tokio::test]
+async fn several_times_that_were_missed_are_one_follow_up() {
+    let mut desk = Desk::start().await;
+    let id = desk.begun(ANNA).await;
+    desk.app.stop().await;
+    desk.app.advance(4 * 1_800);
+    desk.app.script([writes("Hello?"), text("")]);
+    desk.app.start_again().await;
+    desk.delivered(id, 2).await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.instance(id).await["follow_ups"], 1);
+}
+
+#[tokio::test]
+async fn a_follow_up_waits_for_the_morning() {
+    let desk = Desk::start().await;
+    desk.app.script([
+        crate::support::calls(&[("schedule_next_heartbeat", json!({"delay": "14h"})), ("send_message", json!({"text": "Hi"}))]),
+        text(""),
+    ]);
+    let id = desk.order(ANNA).await;
+    let shown = desk.until(id, "WAITING_FOR_REPLY").await;
+    // Fourteen hours after eight it is ten in the evening.
+    assert_eq!(shown["next_heartbeat_at"], "2026-11-21T08:00:00Z", "{shown}");
+    desk.app.run_until_idle().await;
+}
+
+#[tokio::test]
+async fn a_first_message_at_night_is_held_and_a_persons_own_is_not() {
+    let desk = Desk::start().await;
+    desk.app.advance(14 * 3_600);
+    desk.app.script([writes("Good evening"), text("")]);
+    let id = desk.order(ANNA).await;
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.transcript(id).await[0]["delivery"], "queued");
+    desk.app.script([writes("Me too"), text("")]);
+    let other = desk.order("+491709999999").await;
+    desk.until(other, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    let path = format!("/instances/{other}/send");
+    desk.done(reqwest::Method::POST, &path, Some(json!({"text": "By hand"}))).await;
+    // In its order behind the agent's own, which waits for the morning.
+    assert_eq!(desk.transcript(other).await[1]["delivery"], "queued");
+    desk.app.advance(10 * 3_600);
+    desk.delivered(id, 1).await;
+    desk.delivered(other, 1).await;
+}
+
+#[tokio::test]
+async fn a_call_is_not_yet_available() {
+    let desk = Desk::start().await;
+    desk.app.script([call("place_call", json!({})), writes("Then in writing"), text("")]);
+    let id = desk.order(ANNA).await;
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    let told = "SELECT count(*) FROM messages WHERE role = 'tool' AND content LIKE 'Calls are not yet available%'";
+    assert_eq!(desk.app.count(told).await, 1);
+}
