@@ -24,6 +24,8 @@ export function relayApi(ask) {
     relayChannels: () => ask("GET", at("channels")),
     /** Ends the session of a channel at its service. */
     relayLogout: (name) => ask("POST", at("channels", name, "logout"), {}),
+    /** Lets a channel write to new contacts again, after the service refused that. */
+    relayUnlock: (name) => ask("POST", at("channels", name, "unlock"), {}),
     /** What a phone of the test channel holds. */
     loopbackPhone: (address, after = 0) => ask("GET", `${at("loopback")}?${new URLSearchParams({ address, after })}`),
     /** Says something over the test channel, as a contact. */

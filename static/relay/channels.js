@@ -21,7 +21,7 @@ export function channelsSection({ api, signal, announce, tell }) {
       const before = shown.get(channel.name);
       if (before?.told === told) continue;
       // What a person has the focus on stays while only figures change.
-      const card = await cardOf(channel, logout);
+      const card = await cardOf(channel, { logout, unlock });
       if (signal.aborted) return;
       const hadFocus = before?.card.contains(document.activeElement);
       if (before) before.card.replaceWith(card);
@@ -39,19 +39,27 @@ export function channelsSection({ api, signal, announce, tell }) {
     };
     ask({ title: said.logoutTitle, text: said.logoutText, yes: said.logout, kind: "danger", action });
   };
+  const unlock = async (name) => {
+    try {
+      await api.relayUnlock(name);
+      await load();
+    } catch (error) {
+      tell(error);
+    }
+  };
   return { node, load };
 }
 
 const nameOf = ({ name }) => said.channelNames[name] ?? name;
 
-async function cardOf(channel, logout) {
+async function cardOf(channel, { logout, unlock }) {
   const { name, state, address, reason, until, used, qr, no_first_contacts: halted, strangers = 0, dropped = {} } = channel;
   const word = h("span", { class: "relay-state", "data-state": state }, said.channelStates[state] ?? state);
   const more = [address && said.as(address), until && said.until(localTime(until))].filter(Boolean).join(" ");
   const count = Object.values(dropped).reduce((all, each) => all + each, 0);
   const card = h("div", { role: "listitem", class: "relay-channel", "data-channel": name, "data-state": state }, h("div", { class: "relay-channel-head" }, h("h3", {}, nameOf(channel)), word, more ? h("span", { class: "relay-note" }, more) : ""));
   if (reason) card.append(h("p", { class: "relay-note", dir: "auto" }, reason));
-  if (halted) card.append(h("p", { class: "relay-warn", dir: "auto" }, halted));
+  if (halted) card.append(h("p", { class: "relay-warn", dir: "auto" }, halted), button(said.unlock, () => unlock(name), { "data-testid": "relay-unlock" }));
   if (said.channelHelp[state]) card.append(h("p", {}, said.channelHelp[state]));
   if (qr) card.append(await qrOf(qr));
   if (state !== "off" && used) card.append(pace(used));

@@ -88,6 +88,7 @@ export const relay = {
   paceOf: (used, limit) => `${used} of ${limit}`,
   strangers: (count) => (count === 1 ? "1 sender without a conversation was counted and not answered" : `${count} senders without a conversation were counted and not answered`),
   dropped: (count) => (count === 1 ? "1 message of a group or the like was dropped" : `${count} messages of groups and the like were dropped`),
+  unlock: "Write to new contacts again",
   logout: "Log out",
   logoutTitle: "Log out of WhatsApp?",
   logoutText: "This server is no longer a linked device. Messages wait until it is linked again.",

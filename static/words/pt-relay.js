@@ -88,6 +88,7 @@ export const relay = {
   paceOf: (used, limit) => `${used} de ${limit}`,
   strangers: (count) => (count === 1 ? "1 remetente sem conversa foi contado e não recebeu resposta" : `${count} remetentes sem conversa foram contados e não receberam resposta`),
   dropped: (count) => (count === 1 ? "1 mensagem de grupo ou semelhante foi descartada" : `${count} mensagens de grupos e semelhantes foram descartadas`),
+  unlock: "Escrever de novo a contatos novos",
   logout: "Desconectar",
   logoutTitle: "Desconectar do WhatsApp?",
   logoutText: "Este servidor deixa de ser um aparelho conectado. As mensagens esperam até ser vinculado de novo.",

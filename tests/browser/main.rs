@@ -9,6 +9,7 @@ mod driver;
 mod images;
 mod panel;
 mod places;
+mod relay;
 mod search;
 mod steering;
 #[path = "../it/support/mod.rs"]

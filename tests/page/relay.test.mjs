@@ -173,13 +173,16 @@ test("channels_show_their_state_the_code_and_the_pace", { skip }, () =>
     assert.equal(box, "-4 -4 65 65");
     await see("[data-channel=whatsapp] [data-testid=relay-pace]", "10 of 10");
     assert.equal(await browser.js(`return [...document.querySelectorAll("[data-channel=whatsapp] .budget")].map((node) => node.dataset.state).join()`), "free,near,reached");
-    Object.assign(relay.channels[1], { state: "online", qr: null, address: "+491711111111" });
+    Object.assign(relay.channels[1], { state: "online", qr: null, address: "+491711111111", no_first_contacts: "The service refused a message: 463." });
     await see("[data-channel=whatsapp]", "+491711111111");
     assert.equal(await browser.js(`return document.querySelector("[data-testid=relay-qr]")`), null);
+    await see("[data-channel=whatsapp]", "The service refused a message: 463.");
+    await click("[data-testid=relay-unlock]");
+    await until(`document.querySelector("[data-testid=relay-unlock]") === null`);
     await click("[data-testid=relay-logout]");
     await click("[data-testid=confirm]");
     await see("[data-channel=whatsapp]", "Logged out");
-    assert.deepEqual(relay.asked, ["logout"]);
+    assert.deepEqual(relay.asked, ["unlock", "logout"]);
   }));
 
 test("a_change_elsewhere_is_shown_and_a_missing_instance_is_said", { skip }, async () => {

@@ -50,6 +50,7 @@ function answersOf({ asked, instances, messages, channels, message }) {
     "/api/relay/unknown": () => ({ messages: all().filter(({ delivery }) => delivery === "unknown") }),
     "/api/relay/channels": () => ({ channels }),
     "POST /api/relay/channels/whatsapp/logout": () => (asked.push("logout"), Object.assign(channels[1], { state: "logged_out", qr: null })),
+    "POST /api/relay/channels/whatsapp/unlock": () => (asked.push("unlock"), Object.assign(channels[1], { no_first_contacts: null })),
     "POST /api/relay/messages/33/resend": () => (asked.push("resend 33"), settled(33, "queued")),
     "POST /api/relay/messages/33/settle": ({ body }) => (asked.push(`settle 33 ${body.as}`), settled(33, body.as === "sent" ? "sent" : "failed")),
   };
