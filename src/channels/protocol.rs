@@ -86,7 +86,7 @@ pub(super) enum FromProgram {
     Receipt { id: String, state: ReceiptState },
 }
 
-/// What a receipt says.
+/// The word of a receipt.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ReceiptState {

@@ -400,7 +400,7 @@ async fn the_owners_agent_sees_no_row_of_a_member_in_any_view() {
         .unwrap();
     assert_eq!(
         views,
-        ["audit_entries", "capabilities", "conversations", "messages", "tasks"],
+        ["audit_entries", "capabilities", "conversations", "messages", "relay_transcripts", "tasks"],
         "a view that the walk does not know"
     );
     let mut his = owner.connect().await;

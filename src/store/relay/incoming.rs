@@ -19,7 +19,7 @@ const STRANGERS_KEPT: TimeDelta = TimeDelta::days(30);
 pub struct NewIncoming<'a> {
     /// The channel.
     pub channel: &'a str,
-    /// Who wrote.
+    /// Its author.
     pub from: &'a ContactAddress,
     /// The peer's id of it.
     pub peer_id: &'a str,

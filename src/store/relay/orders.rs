@@ -21,7 +21,7 @@ pub struct NewInstance {
     pub channel: String,
     /// The contact.
     pub contact: ContactAddress,
-    /// What is to be reached.
+    /// The aim.
     pub objective: String,
     /// The to-dos, in their order.
     pub todos: Vec<String>,

@@ -16,7 +16,7 @@ const TRIES: i32 = 8;
 pub struct Webhook {
     /// Its number.
     pub id: i64,
-    /// Where it goes.
+    /// The address it goes to.
     pub url: String,
     /// True if it may have words of the conversation.
     pub with_text: bool,
@@ -37,9 +37,9 @@ pub struct DueWebhook {
     pub call: i64,
     /// The webhook.
     pub webhook: i64,
-    /// Where it goes.
+    /// The address it goes to.
     pub url: String,
-    /// What is told.
+    /// The body.
     pub body: Value,
 }
 

@@ -19,7 +19,7 @@ pub struct InstanceInfo {
     pub paused_from: Option<InstanceState>,
     /// Why it ended, or waits for a person.
     pub reason: Option<String>,
-    /// What is to be reached.
+    /// The aim.
     pub objective: String,
     /// The contact's address.
     pub contact: String,
@@ -62,7 +62,7 @@ pub struct InstanceInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InstanceOrder {
-    /// What is to be reached.
+    /// The aim.
     #[serde(default)]
     pub objective: String,
     /// The contact's address.
@@ -176,12 +176,12 @@ pub struct SaidAsAgent {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SettleMessage {
-    /// What a person says of it.
+    /// The word of a person on it.
     #[serde(rename = "as")]
     pub settled: SettledAs,
 }
 
-/// What a person says of a message of which nobody knows whether it arrived.
+/// The word of a person on a message of which nobody knows whether it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettledAs {
@@ -339,7 +339,7 @@ pub struct RelaySettingsInfo {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewWebhook {
-    /// Where transitions are told.
+    /// The address at which transitions are told.
     #[serde(default)]
     pub url: String,
     /// True if reasons are told too, which may hold words of the conversation.
@@ -352,7 +352,7 @@ pub struct NewWebhook {
 pub struct WebhookInfo {
     /// Its number.
     pub id: i64,
-    /// Where transitions are told.
+    /// The address at which transitions are told.
     pub url: String,
     /// True if reasons are told too.
     pub with_text: bool,
