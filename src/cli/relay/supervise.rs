@@ -119,6 +119,7 @@ impl<'a> Daemon<'a> {
         let program = PathBuf::from(self.command.as_std().get_program());
         let began = self.clock.now();
         let mut child = self.command.spawn().map_err(RelayCliError::file(&program))?;
+        let is_ready = || fs::metadata(&mark).is_ok_and(|mark| mark.len() > 0);
         let (mut looks, mut was_ready) = (interval(LOOK), false);
         let ended = loop {
             tokio::select! {
@@ -128,13 +129,18 @@ impl<'a> Daemon<'a> {
                     return Ok(None);
                 }
                 _ = looks.tick(), if !was_ready => {
-                    was_ready = fs::metadata(&mark).is_ok_and(|mark| mark.len() > 0);
+                    was_ready = is_ready();
                     if was_ready {
                         ready();
                     }
                 }
             }
         };
+        // One that ends soon after it was ready may do so between two looks.
+        if !was_ready && is_ready() {
+            was_ready = true;
+            ready();
+        }
         let code = ended.map_err(RelayCliError::file(&program))?.code();
         let ran = (self.clock.now() - began).to_std().unwrap_or_default();
         Ok(Some(RunEnd { code, was_ready, ran }))
