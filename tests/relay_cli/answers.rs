@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// What a stand-in for the server was asked, and what it answers: status and body, by method and path.
+/// A stand-in for the server: the questions it was asked, and its answers, status and body, by method and path.
 pub struct Answers {
     pub address: String,
     asked: Arc<Mutex<Vec<String>>>,

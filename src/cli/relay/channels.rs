@@ -16,7 +16,7 @@ pub(super) enum LoopbackCommand {
         /// The contact's address, like +491701234567
         #[arg(allow_hyphen_values = true)]
         address: String,
-        /// What they say
+        /// The words that they say
         text: String,
     },
     /// Show what a contact's phone holds

@@ -1,4 +1,4 @@
-//! What a supervisor does after its server has ended: nothing, or starting it again, after a pause that grows with each crash.
+//! The course of a supervisor after its server has ended: nothing, or starting it again, after a pause that grows with each crash.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const SAFE_AFTER: u32 = 3;
 
 /// How one run of the server ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RunEnd {
+pub(super) struct ServerRunEnd {
     /// Its exit code; `None` if a signal ended it.
     pub(super) code: Option<i32>,
     /// True if it had been ready.
@@ -26,7 +26,7 @@ pub(super) struct RunEnd {
     pub(super) ran: Duration,
 }
 
-/// What follows.
+/// The deed that follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextRun {
     /// The supervisor ends, too.
@@ -48,8 +48,8 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// What follows on the end of a run.
-    pub(super) fn after(&mut self, end: RunEnd) -> NextRun {
+    /// The deed that follows on the end of a run.
+    pub(super) fn after(&mut self, end: ServerRunEnd) -> NextRun {
         match end.code {
             Some(0 | LASTING) => return NextRun::End,
             Some(RESTART) => {

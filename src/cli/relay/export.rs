@@ -15,7 +15,7 @@ use super::told::ToldExport;
 use super::{RelayCliError, RelayClient, instances};
 use crate::cli::Screen;
 
-/// What is exported, and where to.
+/// The instances to export, and where to.
 #[derive(Debug, Args)]
 pub(super) struct ExportCommand {
     /// The instance; without it, all of them

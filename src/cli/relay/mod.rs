@@ -80,7 +80,7 @@ enum RelayCommand {
         /// The instance
         #[arg(value_parser = instances::id)]
         id: i64,
-        /// What is said
+        /// The words
         message: String,
     },
     /// Suspend an instance

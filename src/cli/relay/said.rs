@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::settings::HomeChannel;
-use super::template::Template;
+use super::template::InstanceTemplate;
 use super::{RelayCliError, spans};
 
 /// More than the longest list of to-dos takes.
 const MAX_READ: u64 = 256 * 1024;
 
-/// What a template can say, too.
+/// The options that a template can say, too.
 #[derive(Debug, Default, Args)]
 pub(super) struct SaidOptions {
     /// The purpose of the conversation
@@ -41,11 +41,11 @@ pub(super) struct SaidOptions {
 
 impl SaidOptions {
     /// The options as a template, with the to-dos of the file behind those of the options.
-    pub(super) fn into_template(mut self) -> Result<Template, RelayCliError> {
+    pub(super) fn into_template(mut self) -> Result<InstanceTemplate, RelayCliError> {
         if let Some(file) = &self.file {
             self.todos.extend(todos_of(file)?);
         }
-        Ok(Template {
+        Ok(InstanceTemplate {
             objective: self.objective,
             todos: self.todos,
             heartbeat_seconds: self.heartbeat,

@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{interval, timeout};
 
-use super::course::{Course, NextRun, RunEnd};
+use super::course::{Course, NextRun, ServerRunEnd};
 use super::home::RelayHome;
 use super::{RelayCliError, RelayWorld, served};
 use crate::clock::Clock;
@@ -109,7 +109,7 @@ impl<'a> Daemon<'a> {
     }
 
     /// Runs the server once and gives its end; `None` if the daemon was asked to end it.
-    async fn once(&mut self, safe: bool, ready: &mut impl FnMut()) -> Result<Option<RunEnd>, RelayCliError> {
+    async fn once(&mut self, safe: bool, ready: &mut impl FnMut()) -> Result<Option<ServerRunEnd>, RelayCliError> {
         let mark = self.home.ready_file();
         drop(fs::remove_file(&mark));
         // An empty value counts as unset.
@@ -143,7 +143,7 @@ impl<'a> Daemon<'a> {
         }
         let code = ended.map_err(RelayCliError::file(&program))?.code();
         let ran = (self.clock.now() - began).to_std().unwrap_or_default();
-        Ok(Some(RunEnd { code, was_ready, ran }))
+        Ok(Some(ServerRunEnd { code, was_ready, ran }))
     }
 
     /// A line in the log of the daemon's own, which is its standard error.
@@ -188,7 +188,7 @@ pub(super) fn open_log(home: &RelayHome) -> Result<File, RelayCliError> {
 }
 
 /// Why the server did not become ready, as its log says from this place on.
-fn reason(home: &RelayHome, begins: u64, end: RunEnd) -> String {
+fn reason(home: &RelayHome, begins: u64, end: ServerRunEnd) -> String {
     let said = log_from(home, begins).unwrap_or_default();
     let error = said.lines().rev().find_map(|line| line.split_once("ERROR ").map(|(_, error)| error.trim()));
     let last = error.or_else(|| said.lines().rev().find(|line| !line.trim().is_empty()));
@@ -205,7 +205,7 @@ fn log_from(home: &RelayHome, begins: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-fn how(end: RunEnd) -> String {
+fn how(end: ServerRunEnd) -> String {
     end.code.map_or_else(|| "by a signal".to_owned(), |code| format!("with exit code {code}"))
 }
 

@@ -1,4 +1,4 @@
-//! What instances are created from, and the files that keep it: the names in double braces, and their values.
+//! Templates, from which instances are created, and their files: the names in double braces, and their values.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,14 +11,14 @@ use super::RelayCliError;
 use super::home::RelayHome;
 use super::settings::HomeChannel;
 
-/// What instances are created from; every field may be said at creation instead.
+/// A template: every field may be said at creation instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Template {
-    /// What the agent is to reach.
+pub(super) struct InstanceTemplate {
+    /// The purpose of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) objective: Option<String>,
-    /// What is to be done.
+    /// The to-dos.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) todos: Vec<String>,
     /// How long the contact may be silent before a follow-up.
@@ -35,7 +35,7 @@ pub(super) struct Template {
     pub(super) time_zone: Option<String>,
 }
 
-impl Template {
+impl InstanceTemplate {
     /// This one where it says something, and `below` where it does not.
     pub(super) fn over(self, below: Self) -> Self {
         Self {
@@ -103,7 +103,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// The template of this name.
-pub(super) fn read(home: &RelayHome, name: &str) -> Result<Template, RelayCliError> {
+pub(super) fn read(home: &RelayHome, name: &str) -> Result<InstanceTemplate, RelayCliError> {
     let file = file(home, name)?;
     let text = match fs::read(&file) {
         Ok(text) => text,

@@ -9,7 +9,7 @@ use super::RelayCliError;
 use super::home::RelayHome;
 use super::said::SaidOptions;
 use super::spans::span;
-use super::template::{Template, file, names, read};
+use super::template::{InstanceTemplate, file, names, read};
 use crate::cli::Screen;
 
 /// The commands on templates.
@@ -72,7 +72,7 @@ fn list(home: &RelayHome, screen: &mut Screen<'_>) -> Result<(), RelayCliError> 
     if screen.json(&json!({ "templates": listed }))? {
         return Ok(());
     }
-    let row = |(name, template): &(String, Template)| {
+    let row = |(name, template): &(String, InstanceTemplate)| {
         let values: Vec<_> = template.names().into_iter().collect();
         let objective = template.objective.clone().unwrap_or_default().replace('\n', " ");
         [name.clone(), template.todos.len().to_string(), values.join(", "), objective]
@@ -87,7 +87,7 @@ fn show(name: &str, home: &RelayHome, screen: &mut Screen<'_>) -> Result<(), Rel
     if screen.json(&json!({ "name": name, "template": template }))? {
         return Ok(());
     }
-    screen.line(format!("Template {name}"))?;
+    screen.line(format!("InstanceTemplate {name}"))?;
     if let Some(seconds) = template.heartbeat_seconds {
         screen.line(format!("Follow-ups after {} of silence", span(seconds.unsigned_abs())))?;
     }

@@ -1,4 +1,4 @@
-//! `relay transcript`: everything that was said, who said it, when, and how far it got. What a contact said is shown as text and cannot
+//! `relay transcript`: everything that was said, who said it, when, and how far it got. The words of a contact are shown as text and cannot
 //! act on the terminal.
 
 use std::collections::BTreeMap;

@@ -137,7 +137,7 @@ pub struct Instance {
     pub channel: String,
     /// The contact's address.
     pub contact: String,
-    /// What is to be reached.
+    /// The objective.
     pub objective: String,
     /// The contact's time zone, if it was given.
     pub time_zone: Option<String>,

@@ -1,5 +1,5 @@
 //! The tour plays the agent of Relay, so that a conversation can be tried without a model: it greets, takes each answer for one to-do
-//! done, and ends when none is open. What the contact says decides nothing.
+//! done, and ends when none is open. The contact's words decide nothing.
 
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn end(code: Option<i32>, was_ready: bool, seconds: u64) -> RunEnd {
-    RunEnd { code, was_ready, ran: Duration::from_secs(seconds) }
+fn end(code: Option<i32>, was_ready: bool, seconds: u64) -> ServerRunEnd {
+    ServerRunEnd { code, was_ready, ran: Duration::from_secs(seconds) }
 }
 
 fn again(seconds: u64, safe: bool) -> NextRun {

@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn template(objective: &str, todos: &[&str]) -> Template {
-    Template {
+fn template(objective: &str, todos: &[&str]) -> InstanceTemplate {
+    InstanceTemplate {
         objective: Some(objective.into()),
         todos: todos.iter().map(|todo| (*todo).to_owned()).collect(),
-        ..Template::default()
+        ..InstanceTemplate::default()
     }
 }
 
@@ -32,10 +32,10 @@ fn a_name_without_value_and_a_value_without_name_are_told() {
 
 #[test]
 fn what_is_said_stands_over_the_template() {
-    let below = Template { heartbeat_seconds: Some(60), max_follow_ups: Some(1), ..template("below", &["a"]) };
-    let said = Template { objective: Some("said".into()), max_follow_ups: Some(2), ..Template::default() };
+    let below = InstanceTemplate { heartbeat_seconds: Some(60), max_follow_ups: Some(1), ..template("below", &["a"]) };
+    let said = InstanceTemplate { objective: Some("said".into()), max_follow_ups: Some(2), ..InstanceTemplate::default() };
     let both = said.over(below.clone());
-    assert_eq!(both, Template { objective: Some("said".into()), max_follow_ups: Some(2), ..below });
+    assert_eq!(both, InstanceTemplate { objective: Some("said".into()), max_follow_ups: Some(2), ..below });
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn line(seq: i64, said_by: &str, delivery: Option<&str>) -> TranscriptLine {
     TranscriptLine { said: serde_json::from_value(whole.clone()).unwrap(), whole }
 }
 
-/// What is news, in words.
+/// The news in words.
 fn told(lines: &[TranscriptLine], shown: &mut BTreeMap<i64, Option<String>>) -> Vec<String> {
     let word = |news: News<'_>| match news {
         News::Said(line) => format!("said {}", line.said.seq),
