@@ -87,7 +87,7 @@ fn show(name: &str, home: &RelayHome, screen: &mut Screen<'_>) -> Result<(), Rel
     if screen.json(&json!({ "name": name, "template": template }))? {
         return Ok(());
     }
-    screen.line(format!("InstanceTemplate {name}"))?;
+    screen.line(format!("Template {name}"))?;
     if let Some(seconds) = template.heartbeat_seconds {
         screen.line(format!("Follow-ups after {} of silence", span(seconds.unsigned_abs())))?;
     }
