@@ -237,9 +237,9 @@ fn changed(done: &Changed, screen: &mut Screen<'_>) -> Result<(), CliError> {
 /// Names the flag if a rollback was refused for its grants.
 fn with_flag(error: CliError) -> CliError {
     match error {
-        CliError::Refused(mut refused) if !refused.grants_in_words.is_empty() => {
-            refused.error.push_str(" (--confirm-grants). It may:");
-            CliError::Refused(refused)
+        CliError::Refused { status, mut said } if !said.grants_in_words.is_empty() => {
+            said.error.push_str(" (--confirm-grants). It may:");
+            CliError::Refused { status, said }
         }
         error => error,
     }

@@ -132,7 +132,8 @@ impl Client {
             said: said.chars().take(200).collect(),
         };
         if !status.is_success() {
-            return Err(serde_json::from_str::<ApiError>(&text).map_or_else(|_| strange(&text), CliError::Refused));
+            let refused = |said| CliError::Refused { status: status.as_u16(), said };
+            return Err(serde_json::from_str::<ApiError>(&text).map_or_else(|_| strange(&text), refused));
         }
         serde_json::from_str(&text).map_err(|error| strange(&error.to_string()))
     }

@@ -28,8 +28,13 @@ pub enum CliError {
     #[error("the server asks for its token: set LEVEL3_TOKEN to what the server has, or to a token of yours (level3 user token)")]
     Token,
     /// The server refused.
-    #[error("{}", refused(.0))]
-    Refused(ApiError),
+    #[error("{}", refused(said))]
+    Refused {
+        /// The status of its answer.
+        status: u16,
+        /// Its words.
+        said: ApiError,
+    },
     /// A server answered that is no level3 of this version.
     #[error("what answered at {url} is no level3 of this version ({status}): {said}")]
     Strange {

@@ -9,6 +9,7 @@ mod error;
 mod folder;
 mod law;
 mod mcp;
+pub mod relay;
 mod replay;
 mod screen;
 mod secrets;

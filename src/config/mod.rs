@@ -3,6 +3,7 @@
 
 mod host;
 mod names;
+mod relay;
 mod sources;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,6 +19,7 @@ use crate::domain::todo::zone_named;
 use crate::lasting::Lasting;
 
 pub use host::HostName;
+pub use relay::RelayEnvironment;
 pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
 
 /// Everything that can be set from outside.

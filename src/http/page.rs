@@ -28,6 +28,8 @@ const PLACEHOLDER: &str = "/s/-/";
 const FIRST_SHEET: &str = "first.css";
 /// Compression of a smaller file saves nothing.
 const WORTH_COMPRESSING: usize = 200;
+/// The page with the phones of the test channel, at `/loopback`.
+const LOOPBACK: &str = "loopback/index.html";
 
 /// A file, and what it is compressed, once somebody asked for that.
 struct File {
@@ -71,8 +73,10 @@ impl Page {
         let (index, sheets) = with_one_sheet(&index);
         let sheet: Vec<u8> = sheets.iter().filter_map(|name| carried.get(*name)).flatten().copied().collect();
         carried.insert("index.html".into(), index.replace(PLACEHOLDER, &folder).into());
-        if let Some(html) = carried.get_mut("sign-in/index.html") {
-            *html = String::from_utf8_lossy(html).replace(PLACEHOLDER, &folder).into();
+        for page in ["sign-in/index.html", LOOPBACK] {
+            if let Some(html) = carried.get_mut(page) {
+                *html = String::from_utf8_lossy(html).replace(PLACEHOLDER, &folder).into();
+            }
         }
         carried.insert(FIRST_SHEET.into(), sheet.into());
         let files = carried.into_iter().map(|(name, data)| {
@@ -149,13 +153,14 @@ pub(super) fn sign_in(headers: &HeaderMap) -> Response {
     sent("sign-in/index.html", "no-cache", headers)
 }
 
-/// A file of the page; `/` is `index.html`.
+/// A file of the page; `/` is `index.html`, and `/loopback` the test phones.
 pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
     let (name, caching) = match path.strip_prefix(&*PAGE.folder) {
         Some(name) => (name, "public, max-age=31536000, immutable"),
         // The target of a `CONNECT` has no path.
         None if path == "/" || path.is_empty() => ("index.html", "no-cache"),
+        None if path == "/loopback" => (LOOPBACK, "no-cache"),
         None => ("", ""),
     };
     if PAGE.files.contains_key(name) && ![Method::GET, Method::HEAD].contains(&method) {

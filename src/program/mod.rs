@@ -2,8 +2,10 @@
 //! be started again at once; 78: a person has to change something first, starting again would not help; 143: a second signal ended it at
 //! once; 1: anything else. Of the other commands 0: done; 1: not done; 2: they make no sense.
 //!
-//! It lives in the library, and `src/main.rs` only calls it: what is polled there would be compiled a second time.
+//! It lives in the library, and `src/main.rs` only calls it: what is polled there would be compiled a second time. So does the command
+//! `relay`, which `src/bin/relay.rs` calls.
 
+mod relay;
 mod serve;
 
 use std::io::{self, IsTerminal, Write};
@@ -19,6 +21,8 @@ use crate::cli::{self, Ask, Cli, CliError, ClientOptions, Command, Screen};
 use crate::clock::{Clock, Random, SystemClock, SystemRandom};
 use crate::config::Config;
 use crate::telemetry;
+
+pub use relay::relay;
 
 /// All that the program does, from its arguments to its exit code.
 pub fn main() -> ExitCode {

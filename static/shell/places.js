@@ -11,6 +11,7 @@ export const PLACES = [
   { id: "approvals", title: words.places.approvals, icon: "approvals", order: 1.5, under: "chat", open: true, load: () => import("../approvals/index.js") },
   { id: "assistant", title: words.places.assistant, icon: "assistant", order: 1.7, open: true, badge: askedByCharacters, load: () => import("../assistant/index.js") },
   { id: "tasks", title: words.places.tasks, icon: "tasks", order: 2, open: true, load: () => import("../tasks/index.js") },
+  { id: "relay", title: words.places.relay, icon: "M3 5h10v7H7l-3 2.5V12H3zM13 8h4v6.5h-1V17l-3-2.5H9V12", order: 2.7, load: () => import("../relay/index.js") },
   { id: "capabilities", title: words.places.capabilities, icon: "capabilities", order: 3, load: () => import("../capabilities/index.js") },
   { id: "activity", title: words.places.activity, icon: "activity", order: 4, load: () => import("../activity/index.js") },
   { id: "settings", title: words.places.settings, icon: "settings", order: 5, open: true, load: () => import("../settings/index.js") },

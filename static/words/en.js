@@ -9,6 +9,7 @@ export default {
     approvals: "Approvals",
     assistant: "Assistant",
     tasks: "Tasks",
+    relay: "Relay",
     capabilities: "Capabilities",
     activity: "Activity",
     settings: "Settings",

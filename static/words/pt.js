@@ -8,6 +8,7 @@ export default {
     approvals: "Aprovações",
     assistant: "Assistente",
     tasks: "Tarefas",
+    relay: "Relay",
     capabilities: "Capacidades",
     activity: "Atividade",
     settings: "Ajustes",

@@ -10,6 +10,7 @@ mod images;
 mod lines;
 mod panel;
 mod places;
+mod relay;
 mod search;
 mod steering;
 #[path = "../it/support/mod.rs"]

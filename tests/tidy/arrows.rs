@@ -67,8 +67,8 @@ fn walk(all: &[TokenTree], module: &mut Vec<String>, found: &mut Vec<Arrow>) {
             TokenTree::Ident(word) if tokens::is_path_separator(all, at + 1) => {
                 let begins = match word.to_string().as_str() {
                     "crate" => Some(Vec::new()),
-                    // The program names the library by its name.
-                    "level3" if module.first().is_some_and(|first| first == "main") => Some(Vec::new()),
+                    // The programs name the library by its name.
+                    "level3" if module.first().is_some_and(|first| first == "main" || first == "bin") => Some(Vec::new()),
                     "super" => Some(module[..module.len().saturating_sub(1)].to_vec()),
                     "self" => Some(module.clone()),
                     _ => None,

@@ -2,6 +2,7 @@
 //!
 //! It is a pure function of the request. It asks for real tools and says only what their recorded results say.
 
+mod contact;
 mod look;
 mod rows;
 mod script;
@@ -45,6 +46,7 @@ pub fn reply(request: &Request) -> Answer {
     let said = match scene.system() {
         BREAKDOWN_PROMPT => script::TourAnswer { text: broken_down(scene.input), calls: Vec::new() },
         _ if scene.offers(TodoFunction::CreateTask.as_str()) => talk::say(&scene),
+        _ if scene.offers(contact::END) => contact::say(&scene),
         _ => script::say(&scene),
     };
     Answer {

@@ -37,7 +37,7 @@ export async function serveScreens(world, change = ({ text }) => text, asked = (
       answer(refused ?? (found ? 200 : world.failure ? 503 : 404), "application/json", JSON.stringify(found ?? { error }));
       return;
     }
-    const name = pathname === "/" ? "index.html" : pathname === "/sign-in" ? "sign-in/index.html" : pathname.startsWith(FOLDER) ? pathname.slice(FOLDER.length) : undefined;
+    const name = pathname === "/" ? "index.html" : pathname === "/sign-in" ? "sign-in/index.html" : pathname === "/loopback" ? "loopback/index.html" : pathname.startsWith(FOLDER) ? pathname.slice(FOLDER.length) : undefined;
     try {
       const isText = /\.(html|js|css)$/.test(name);
       const file = (await change({ path: name, text: isText ? read(name) : undefined })) ?? readFileSync(join(STATIC, name));

@@ -1,5 +1,6 @@
 // The words of the server of the screens' tests: a full world, and an empty one. In the shapes of `docs/api.md` and `docs/protocol.md`.
 
+import { noRelay, relayWorld } from "./relay-world.mjs";
 import { siteAnswers } from "./site-world.mjs";
 import { assistantAnswer, peopleAnswers } from "./todo-server.mjs";
 import { workAnswers } from "./work-world.mjs";
@@ -97,6 +98,7 @@ export function fullWorld(now) {
       },
       ...siteAnswers(),
       ...peopleAnswers(now),
+      ...relayWorld(at).answers,
       "/api/assistant": assistantAnswer(now),
       "/api/conversations/21/frames": { frames: leaFrames(at), before: null, from: null },
       ...workAnswers(at, capability("roman_numeral", "Converts numbers to Roman numerals.", { version: 2, versions: 2 })),
@@ -131,6 +133,8 @@ export function emptyWorld(now) {
     model: { kind: "tour", provider: "", name: "" },
     api: {
       ...api,
+      ...noRelay,
+      "/api/relay/instances/7": undefined,
       "/api/conversations": { conversations: [], next: null },
       "/api/tasks": { tasks: [], more: false },
       "/api/heartbeat": { next: [], did: [] },

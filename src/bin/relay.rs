@@ -1,0 +1,7 @@
+//! The command `relay` is [`level3::program::relay`]; nothing else stands here, because this crate would compile it a second time.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    level3::program::relay()
+}

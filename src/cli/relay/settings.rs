@@ -1,0 +1,148 @@
+//! `config.json` in the folder of Relay.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use url::{Host, Url};
+
+use super::RelayCliError;
+
+/// The address of the document.
+const LISTEN: &str = "127.0.0.1:3214";
+
+/// The settings of Relay. They hold no secret.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HomeConfig {
+    /// The address of the daemon, on loopback.
+    #[serde(default = "listen")]
+    pub(super) listen: SocketAddr,
+    /// A level3 that runs already; then there is no daemon to start.
+    #[serde(default)]
+    pub(super) server: Option<String>,
+    /// The model of the agent; without one, level3 looks for one itself.
+    #[serde(default)]
+    pub(super) model: HomeModel,
+    /// The channel of new instances that name none.
+    #[serde(default)]
+    pub(super) channel: HomeChannel,
+    /// WhatsApp.
+    #[serde(default)]
+    pub(super) whatsapp: HomeWhatsApp,
+    /// The pace, where it differs from what is usual.
+    #[serde(default)]
+    pub(super) pace: Map<String, Value>,
+}
+
+/// The model of the agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HomeModel {
+    /// Its provider, such as `groq`.
+    #[serde(default)]
+    pub(super) provider: Option<String>,
+    /// Its name.
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    /// The address of a server of one's own.
+    #[serde(default)]
+    pub(super) base_url: Option<String>,
+}
+
+/// A channel that instances may run over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub(super) enum HomeChannel {
+    /// The test channel, which reaches nobody.
+    #[default]
+    Loopback,
+    /// WhatsApp.
+    Whatsapp,
+}
+
+impl HomeChannel {
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Loopback => "loopback",
+            Self::Whatsapp => "whatsapp",
+        }
+    }
+}
+
+/// WhatsApp, as it was set up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HomeWhatsApp {
+    /// The program that speaks with it.
+    #[serde(default)]
+    pub(super) program: Option<PathBuf>,
+    /// When the operator took the risk on themselves.
+    #[serde(default)]
+    pub(super) consent_at: Option<DateTime<Utc>>,
+}
+
+impl Default for HomeConfig {
+    fn default() -> Self {
+        Self {
+            listen: listen(),
+            server: None,
+            model: HomeModel::default(),
+            channel: HomeChannel::default(),
+            whatsapp: HomeWhatsApp::default(),
+            pace: Map::new(),
+        }
+    }
+}
+
+fn listen() -> SocketAddr {
+    LISTEN.parse().expect("an address with a port")
+}
+
+impl HomeConfig {
+    /// Reads the file and checks it.
+    pub(super) fn read(file: &Path, text: &[u8]) -> Result<Self, RelayCliError> {
+        let wrong = |why: String| RelayCliError::Usage(format!("{}: {why}", file.display()));
+        let config: Self = serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
+        if !config.listen.ip().is_loopback() {
+            return Err(wrong(format!("listen is {}: Relay serves this machine alone; write it like {LISTEN}", config.listen)));
+        }
+        if let Some(server) = config.server.as_ref().filter(|server| !is_here(server)) {
+            return Err(wrong(format!("server is {server}: expected a level3 on this machine, like http://127.0.0.1:8000")));
+        }
+        Ok(config)
+    }
+
+    /// The file's content.
+    pub(super) fn written(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).expect("settings are JSON");
+        text.push(b'\n');
+        text
+    }
+
+    /// The address that commands ask.
+    pub(super) fn url(&self) -> Url {
+        let text = self.server.clone().unwrap_or_else(|| format!("http://{}/", self.listen));
+        Url::parse(&text).expect("checked when it was read; an address with a port makes a URL")
+    }
+}
+
+/// True for the address of a server on this machine.
+fn is_here(server: &str) -> bool {
+    Url::parse(server).is_ok_and(|url| {
+        let on_loopback = match url.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(Host::Ipv6(ip)) => ip.is_loopback(),
+            None => false,
+        };
+        url.scheme() == "http" && on_loopback
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! Tests of `cli::relay::settings`.
+
+use super::*;
+
+fn read(text: &str) -> Result<HomeConfig, RelayCliError> {
+    HomeConfig::read(Path::new("config.json"), text.as_bytes())
+}
+
+#[test]
+fn what_is_not_said_has_its_usual_value_and_reads_back_as_written() {
+    let config = read("{}").unwrap();
+    assert_eq!(config, HomeConfig::default());
+    assert_eq!(config.url().as_str(), "http://127.0.0.1:3214/");
+    assert_eq!(read(std::str::from_utf8(&config.written()).unwrap()).unwrap(), config);
+}
+
+#[test]
+fn a_server_that_runs_already_is_asked_instead() {
+    let config = read(r#"{"server": "http://localhost:8000"}"#).unwrap();
+    assert_eq!(config.url().as_str(), "http://localhost:8000/");
+    assert!(read(r#"{"server": "http://[::1]:8000"}"#).is_ok());
+}
+
+#[test]
+fn what_leaves_the_machine_or_is_unknown_is_refused_by_name() {
+    for (text, said) in [
+        (r#"{"listen": "0.0.0.0:3214"}"#, "like 127.0.0.1:3214"),
+        (r#"{"server": "http://example.org"}"#, "like http://127.0.0.1:8000"),
+        (r#"{"server": "https://127.0.0.1"}"#, "like http://127.0.0.1:8000"),
+        (r#"{"server": "here"}"#, "like http://127.0.0.1:8000"),
+        (r#"{"chanel": "loopback"}"#, "unknown field `chanel`"),
+        (r#"{"channel": "sms"}"#, "unknown variant `sms`"),
+        ("{", "EOF"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert!(error.to_string().starts_with("config.json: ") && error.to_string().contains(said), "{error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+}

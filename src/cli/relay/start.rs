@@ -1,0 +1,110 @@
+//! `relay start`: the daemon in the background, and the answer once it is ready.
+
+use std::fs;
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use super::home::RelayHome;
+use super::supervise::{FirstWord, open_log};
+use super::told::ToldStatus;
+use super::{RelayCliError, RelayClient, RelayWorld, daemon};
+use crate::cli::Screen;
+
+/// How long a start may take. Long, since it may include making the database, or its recovery after a crash.
+const START_LIMIT: Duration = Duration::from_secs(120);
+/// The log is put aside at a start when it has grown beyond this many bytes.
+const LOG_LIMIT: u64 = 8 << 20;
+
+/// The daemon as `start` found or made it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunningDaemon {
+    /// Its process.
+    pub(super) pid: i32,
+    /// True if it ran before.
+    pub(super) already: bool,
+}
+
+pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
+    let config = home.config()?;
+    let url = config.url();
+    if config.server.is_some() {
+        let status = RelayClient::of(home)?.get::<ToldStatus>(&["status"], &[]).await?.said;
+        if !screen.json(&json!({ "pid": status.pid, "url": url.as_str(), "already": true }))? {
+            screen.line(format!(
+                "Nothing to start: the level3 at {url} runs (pid {}), which config.json names as `server`.",
+                status.pid
+            ))?;
+        }
+        return Ok(());
+    }
+    let RunningDaemon { pid, already } = running(home, world).await?;
+    if screen.json(&json!({ "pid": pid, "url": url.as_str(), "already": already, "log": home.log() }))? {
+        return Ok(());
+    }
+    let how = if already { "already runs" } else { "runs" };
+    screen.line(format!("The Relay daemon {how}: pid {pid}, {url}, log {}", home.log().display()))?;
+    Ok(())
+}
+
+/// The daemon of this folder, started if none runs.
+pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<RunningDaemon, RelayCliError> {
+    if let Some(pid) = home.running()? {
+        return Ok(RunningDaemon { pid, already: true });
+    }
+    let had_data = home.data().exists();
+    if fs::metadata(home.log()).is_ok_and(|log| log.len() > LOG_LIMIT) {
+        fs::rename(home.log(), home.log().with_extension("log.old")).map_err(RelayCliError::file(&home.log()))?;
+    }
+    let mut child = launch(home, world)?;
+    let heard = timeout(START_LIMIT, first_word(&mut child)).await;
+    let hangs = heard.is_err();
+    let failed = match heard {
+        Ok(Ok(Some(FirstWord::Ready))) => {
+            let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
+            return Ok(RunningDaemon { pid, already: false });
+        }
+        Ok(Ok(Some(FirstWord::Failed(why)))) => why,
+        Ok(Ok(None)) => format!("the Relay daemon ended at once; its log says more: {}", home.log().display()),
+        Ok(Err(error)) => format!("the Relay daemon cannot be heard: {error}"),
+        Err(_) => format!(
+            "the Relay daemon was not ready within {} s; its log says more: {}",
+            START_LIMIT.as_secs(),
+            home.log().display()
+        ),
+    };
+    // One that has said its word ends by itself.
+    if let (true, Some(pid)) = (hangs, child.id().and_then(|pid| i32::try_from(pid).ok())) {
+        daemon::end(home, pid).await?;
+    }
+    drop(child.wait().await);
+    if !had_data {
+        // This start has made it, and nobody has used it.
+        drop(fs::remove_dir_all(home.data()));
+    }
+    Err(RelayCliError::Refused(failed))
+}
+
+/// Starts the supervisor in a session of its own, so that it outlives this terminal.
+fn launch(home: &RelayHome, world: &RelayWorld<'_>) -> Result<Child, RelayCliError> {
+    let mut command = Command::new(world.program);
+    command.arg("--home").arg(home.path()).arg("supervise").current_dir(home.path());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(open_log(home)?);
+    // SAFETY: setsid is allowed between fork and exec, and takes no pointers.
+    unsafe {
+        command.pre_exec(|| if libc::setsid() < 0 { Err(io::Error::last_os_error()) } else { Ok(()) });
+    }
+    command.spawn().map_err(RelayCliError::file(world.program))
+}
+
+/// The line that the supervisor says; `None` if it ended without one.
+async fn first_word(child: &mut Child) -> io::Result<Option<FirstWord>> {
+    let Some(out) = child.stdout.take() else { return Ok(None) };
+    let line = BufReader::new(out).lines().next_line().await?;
+    line.map(|line| serde_json::from_str(&line).map_err(io::Error::other)).transpose()
+}

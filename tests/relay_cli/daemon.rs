@@ -1,0 +1,130 @@
+//! Stories of `init`, `start` and `stop`.
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Ran, STEADY, mode, until};
+
+#[test]
+fn init_makes_a_closed_folder_and_keeps_what_is_there() {
+    let bench = Bench::with(STEADY);
+    assert_eq!((mode(&bench.path("")), mode(&bench.path("token")), mode(&bench.path("config.json"))), (0o700, 0o600, 0o600));
+    let token = fs::read_to_string(bench.path("token")).unwrap();
+    let mut keyed = bench.command(&["--json", "init", "--provider", "groq", "--model", "m", "--key"]);
+    let mut child = keyed.stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"canary-key\n").unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    let said: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&said["new"], &said["channel"], ran.out.contains("canary")), (&json!(false), &json!("loopback"), false));
+    assert_eq!(fs::read_to_string(bench.path("token")).unwrap(), token);
+    assert_eq!(
+        (fs::read_to_string(bench.path("model-key")).unwrap().as_str(), mode(&bench.path("model-key"))),
+        ("canary-key\n", 0o600)
+    );
+    let config = fs::read_to_string(bench.path("config.json")).unwrap();
+    assert!(config.contains("groq") && !config.contains("canary"), "{config}");
+    let consent = bench.refused(1, &["init", "--channel", "whatsapp"]);
+    assert!(consent.contains("needs your consent") && consent.contains("--consent"), "{consent}");
+    let program = bench.refused(2, &["init", "--channel", "whatsapp", "--consent"]);
+    assert!(program.contains("--whatsapp-program"), "{program}");
+}
+
+#[test]
+fn a_daemon_is_started_found_running_and_stopped() {
+    let bench = Bench::with(STEADY);
+    let said = bench.done(&["start"]);
+    assert!(said.starts_with("The Relay daemon runs: pid "), "{said}");
+    let again: Value = serde_json::from_str(&bench.done(&["--json", "start"])).unwrap();
+    assert_eq!((&again["already"], bench.starts()), (&json!(true), 1));
+    assert!(said.contains(&format!("pid {},", again["pid"])), "{said}");
+    assert!(bench.done(&["start"]).starts_with("The Relay daemon already runs: pid "));
+    assert_eq!(bench.done(&["stop"]), "The Relay daemon has stopped.\n");
+    assert!(!bench.path("daemon.pid").exists() && !bench.path("daemon.ready").exists());
+    assert_eq!(bench.refused(3, &["stop"]), "relay: the Relay daemon is not running; start it with: relay start\n");
+}
+
+#[test]
+fn a_start_that_fails_says_why_and_leaves_nothing() {
+    let bench =
+        Bench::with("mkdir -p \"$LEVEL3_DATA_DIR\"\necho '2026-11-23T09:00:00Z ERROR 127.0.0.1:3214 is taken' >&2\nexit 78");
+    let why = bench.refused(1, &["start"]);
+    assert_eq!(why, "relay: the Relay daemon cannot start: 127.0.0.1:3214 is taken\n");
+    for name in ["daemon.pid", "daemon.ready", "data"] {
+        assert!(!bench.path(name).exists(), "{name} is left");
+    }
+    assert_eq!(bench.starts(), 1);
+    let silent = Bench::with("kill -9 $$");
+    assert!(silent.refused(1, &["start"]).contains("ended by a signal and said nothing"));
+    let mut missing = Bench::with(STEADY);
+    missing.program = Some("/nowhere/level3".into());
+    assert!(missing.refused(1, &["start"]).contains("set LEVEL3_BIN"));
+}
+
+#[test]
+fn a_server_that_asks_for_it_is_started_again_and_so_is_one_that_crashes() {
+    let bench = Bench::with(&format!(
+        "[ $n -eq 1 ] && {{ echo ready >\"$LEVEL3_READY_FILE\"; exit 42; }}\n[ $n -eq 2 ] && exit 1\n{STEADY}"
+    ));
+    bench.done(&["start"]);
+    until("the third start", || bench.starts() == 3);
+    until("the mark of the third", || fs::metadata(bench.path("daemon.ready")).is_ok_and(|mark| mark.len() > 0));
+    let log = bench.log();
+    assert!(log.contains("ended with exit code 42; starting it again in 0 s"), "{log}");
+    assert!(log.contains("ended with exit code 1; starting it again in 1 s"), "{log}");
+    bench.done(&["stop"]);
+}
+
+#[test]
+fn a_server_that_cannot_start_any_more_ends_the_daemon() {
+    let bench = Bench::with("[ $n -eq 1 ] && { echo ready >\"$LEVEL3_READY_FILE\"; exit 42; }\nexit 78");
+    bench.done(&["start"]);
+    until("the end of the daemon", || !bench.path("daemon.pid").exists());
+    assert!(bench.log().contains("ended with exit code 78; it is not started again"), "{}", bench.log());
+    assert!(bench.refused(3, &["stop"]).contains("relay start"));
+}
+
+#[test]
+fn a_daemon_that_is_killed_takes_its_server_along_and_can_be_started_again() {
+    let bench = Bench::with(STEADY);
+    let started: Value = serde_json::from_str(&bench.done(&["--json", "start"])).unwrap();
+    let killed = Command::new("kill").args(["-9", &started["pid"].to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert!(bench.refused(3, &["stop"]).contains("relay start"), "its lock is free, so it does not run");
+    let said = bench.done(&["start"]);
+    assert!(said.starts_with("The Relay daemon runs: pid "), "{said}");
+    bench.done(&["stop"]);
+}
+
+#[test]
+fn without_a_daemon_every_command_says_what_to_start() {
+    let bench = Bench::with(STEADY);
+    for arguments in
+        [&["status"][..], &["list"], &["get", "7"], &["transcript", "7"], &["send", "7", "hello"], &["webhooks", "list"]]
+    {
+        assert_eq!(bench.refused(3, arguments), "relay: the Relay daemon is not running; start it with: relay start\n");
+    }
+    let said: Value = serde_json::from_str(&bench.refused(3, &["--json", "list"])).unwrap();
+    assert_eq!(said, json!({"error": "the Relay daemon is not running; start it with: relay start", "exit_code": 3}));
+    fs::remove_file(bench.path("config.json")).unwrap();
+    assert!(bench.refused(3, &["list"]).contains("set it up with: relay init"));
+}
+
+#[test]
+fn the_real_server_is_started_answers_with_its_token_and_stops() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let bench = Bench::at(&port.to_string());
+    bench.done(&["start"]);
+    assert!(bench.path("data/server-id").exists());
+    let strange = Bench::at(&port.to_string());
+    assert!(strange.refused(1, &["list"]).contains("does not take the token"));
+    let taken = strange.refused(1, &["start"]);
+    assert!(taken.contains(&port.to_string()) && !strange.path("data").exists(), "{taken}");
+    bench.done(&["stop"]);
+    bench.done(&["start"]);
+    bench.done(&["stop"]);
+    assert!(bench.refused(3, &["list"]).contains("relay start"));
+}
