@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::Receiver;
+use tokio::time::Instant;
 
 use crate::folder::Folder;
 use crate::journal::Journal;
@@ -119,23 +120,17 @@ impl Program {
 
     /// Without a connection, for so long, or for good: true if the program is to end.
     async fn idle(&mut self, pause: Option<Duration>) -> Result<bool, String> {
-        let over = async {
-            match pause {
-                Some(pause) => tokio::time::sleep(pause).await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::pin!(over);
+        let mut end = pause.map(|pause| Instant::now() + pause);
         loop {
             tokio::select! {
-                () = &mut over => return Ok(false),
+                () = passed(end) => return Ok(false),
                 heard = self.orders.recv() => match heard {
                     None => return Ok(true),
                     Some(Heard::Wrong(why)) => return Err(why),
                     Some(Heard::Order(Order::Logout)) => {
                         self.shared.folder.forget().map_err(|error| format!("the session cannot be deleted: {error}"))?;
                         self.shared.tell(logged_out());
-                        over.set(async { std::future::pending().await });
+                        end = None;
                     }
                     Some(Heard::Order(order)) => self.obey(order, None),
                 },
@@ -170,6 +165,14 @@ impl Program {
     /// A pause in minutes as long as this build takes minutes to be.
     fn scaled(&self, pause: Duration) -> Duration {
         self.server.minute().mul_f64(pause.as_secs_f64() / 60.0)
+    }
+}
+
+/// Waits for a time, or for ever.
+async fn passed(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
+        None => std::future::pending().await,
     }
 }
 
