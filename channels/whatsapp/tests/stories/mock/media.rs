@@ -67,8 +67,9 @@ impl Files {
             }
         };
         let head = String::from_utf8_lossy(&read[..end]).into_owned();
-        let header =
-            |line: &str| line.to_lowercase().strip_prefix("content-length:").map(|length| length.trim().parse::<usize>().unwrap());
+        let header = |line: &str| {
+            line.to_lowercase().strip_prefix("content-length:").map(|length| length.trim().parse::<usize>().unwrap())
+        };
         let length: usize = head.lines().find_map(header).unwrap_or_default();
         while read.len() < end + length {
             if socket.read_buf(&mut read).await? == 0 {
