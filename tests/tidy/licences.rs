@@ -37,7 +37,7 @@ impl Package {
         Self { name: "sample".into(), ours: false, licence: licence.into(), folder: folder.into() }
     }
 
-    /// What in this package is under the GPL or one of its family, with no other licence to choose.
+    /// The parts of this package that are under the GPL or one of its family, with no other licence to choose.
     pub fn copyleft(&self) -> Vec<String> {
         let mut found = Vec::new();
         if binds(&self.licence) {

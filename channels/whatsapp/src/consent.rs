@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// What a person agrees to.
+/// The text that a person agrees to.
 pub const TEXT: &str = include_str!("../consent.txt");
 
 /// The word that agrees.

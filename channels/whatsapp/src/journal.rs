@@ -1,4 +1,4 @@
-//! What this program remembers between two runs, in a file that only grows: which ids it has sent, which WhatsApp acknowledged, and which
+//! The memory of this program between two runs, in a file that only grows: which ids it has sent, which WhatsApp acknowledged, and which
 //! incoming messages level3 accepted. It keeps nothing of what was said.
 
 use std::collections::{HashSet, VecDeque};

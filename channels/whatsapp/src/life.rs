@@ -1,4 +1,4 @@
-//! What follows when a connection with WhatsApp is over: how long to wait, whether the session is any good, whether a person is needed. A pure
+//! The answer to the end of a connection with WhatsApp: how long to wait, whether the session is any good, whether a person is needed. A pure
 //! function, for the stakes are an account: a client that comes back too soon after a lock makes it worse.
 
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub enum End {
     },
 }
 
-/// What is done next.
+/// The next thing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// End the program.
@@ -64,7 +64,7 @@ fn pause(row: Row) -> Duration {
     MINUTE * [5, 15, 60][(row.0 as usize).min(2)]
 }
 
-/// What follows an end, and how long the row is afterwards. `online` is true if the connection that ended had been online.
+/// The answer to an end, and how long the row is afterwards. `online` is true if the connection that ended had been online.
 pub fn next(row: Row, online: bool, end: &End) -> (Row, Next) {
     let row = if online { Row(0) } else { row };
     match end {

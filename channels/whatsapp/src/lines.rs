@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 
 use crate::protocol::{self, LONGEST_LINE, Order, Report};
 
-/// What came from level3.
+/// A line from level3, read.
 #[derive(Debug)]
 pub enum Heard {
     /// An order.

@@ -180,7 +180,7 @@ fn logged_out() -> Status {
     Status::because(State::LoggedOut, "logout", "the session was ended, and its credentials were deleted")
 }
 
-/// What level3 hears of an end.
+/// The words for level3 about an end.
 fn status(end: &End, pause: Option<Duration>) -> Option<Status> {
     let until = |status: Status| match pause {
         Some(pause) => status.until(in_future(pause)),

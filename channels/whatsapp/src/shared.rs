@@ -1,4 +1,4 @@
-//! What all parts of the program share: the way to level3, the folder, the journal, and who waits for what.
+//! The things that all parts of the program share: the way to level3, the folder, the journal, and who waits for what.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ pub enum Ack {
 /// An incoming message, by its writer's number and its id.
 pub type Key = (String, String);
 
-/// What is shared.
+/// The shared things.
 pub struct Shared {
     /// The way to level3.
     pub reports: Reports,

@@ -1,4 +1,4 @@
-//! What an incoming message says, whatever WhatsApp wrapped it in: text, caption, file, what it answers, an edit, a deletion.
+//! Reads an incoming message, whatever WhatsApp wrapped it in: text, caption, file, what it answers, an edit, a deletion.
 
 use wacore::download::Downloadable;
 use wacore::proto_helpers::MessageExt;
@@ -8,7 +8,7 @@ use waproto::whatsapp::message::protocol_message::Type;
 /// The most characters of a message that another one answers.
 const QUOTED: usize = 500;
 
-/// What a message says.
+/// A message as a person understands it.
 #[derive(Default)]
 pub struct Said<'a> {
     /// Its text or caption.
@@ -23,7 +23,7 @@ pub struct Said<'a> {
 
 /// A file in a message, still at WhatsApp's servers.
 pub struct File<'a> {
-    /// Where and with which key it is to be had.
+    /// The place of the file, and the key to it.
     pub place: &'a dyn Downloadable,
     /// The media type that its sender claims.
     pub media_type: String,
@@ -31,7 +31,7 @@ pub struct File<'a> {
     pub bytes: u64,
 }
 
-/// What the message says, or nothing if it says nothing to a person: keys, receipts, reactions, settings.
+/// Reads the message, or nothing if it says nothing to a person: keys, receipts, reactions, settings.
 pub fn read(message: &wa::Message) -> Option<Said<'_>> {
     let base = message.get_base_message();
     if let Some(protocol) = base.protocol_message.as_option() {

@@ -1,3 +1,5 @@
+//! Tests of `address`.
+
 use super::*;
 
 #[test]

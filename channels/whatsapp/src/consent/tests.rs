@@ -1,3 +1,5 @@
+//! Tests of `consent`.
+
 use super::*;
 
 const NOW: &str = "2026-11-23T08:00:00Z";

@@ -1,3 +1,5 @@
+//! Tests of `folder`.
+
 use super::*;
 
 fn folder() -> (tempfile::TempDir, Folder) {

@@ -1,3 +1,5 @@
+//! Tests of `life`.
+
 use super::*;
 
 fn minutes(count: u32) -> Next {

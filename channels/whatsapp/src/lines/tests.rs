@@ -1,3 +1,5 @@
+//! Tests of `lines`.
+
 use super::*;
 
 async fn all(input: &'static [u8]) -> Vec<Heard> {

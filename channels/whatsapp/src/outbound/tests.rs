@@ -1,3 +1,5 @@
+//! Tests of `outbound`.
+
 use super::*;
 
 const ID: &str = "00000000000000000000000000000abc";

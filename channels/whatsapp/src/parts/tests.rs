@@ -1,3 +1,5 @@
+//! Tests of `parts`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `words`.
+
 use whatsapp_rust::buffa::MessageField;
 
 use super::*;

@@ -17,7 +17,7 @@ use crate::program::{OURS, soon};
 /// The contact's number.
 pub const THEIRS: &str = "4915200000002";
 
-/// What a client heard: the id and the message.
+/// The messages that a client heard, with their ids.
 type Heard = Arc<Mutex<Vec<(String, wa::Message)>>>;
 
 struct Accept(Heard);
@@ -82,6 +82,7 @@ impl Contact {
             .with_runtime(TokioRuntime)
             .with_version((2, 3000, 0))
             .with_push_name("Mock")
+            .with_wanted_pre_key_count(30)
             .with_inbound_durability_hook(Accept(Arc::clone(&heard)))
             .with_event_handler(scan)
             .build()

@@ -138,7 +138,7 @@ async fn groups_hidden_names_and_our_own_words_are_told_apart() {
     );
     program.accept(&message).await;
 
-    // What we sent under an id of ours comes back from another device, and is nobody's order.
+    // A message that we sent under an id of ours comes back from another device, and is nobody's order.
     program.send(5, OURS, "our own answer").await;
     assert_eq!(program.answer(5).await["kind"], "sent");
     phone.say_as(&id_of(5).to_uppercase(), "our own answer").await;

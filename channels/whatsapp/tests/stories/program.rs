@@ -11,7 +11,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::mock::Mock;
 
 /// How long anything may take: debug builds on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The number of the account that the program is linked with.
 pub const OURS: &str = "4915100000001";
@@ -178,7 +178,7 @@ pub fn id_of(number: u32) -> String {
 
 /// Waits until something is true.
 pub async fn soon(what: &str, mut is: impl FnMut() -> bool) {
-    for _ in 0..1200 {
+    for _ in 0..2400 {
         if is() {
             return;
         }

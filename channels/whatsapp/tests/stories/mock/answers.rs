@@ -1,4 +1,4 @@
-//! What the server answers to the queries of a client.
+//! The server's answers to the queries of a client.
 
 use wacore_binary::Node;
 use wacore_binary::builder::NodeBuilder;

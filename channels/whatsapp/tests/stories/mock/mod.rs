@@ -28,7 +28,7 @@ pub const SERVER: &str = "s.whatsapp.net";
 /// The way to a client's socket.
 type Socket = mpsc::UnboundedSender<Node>;
 
-/// What one paired device published.
+/// The keys that one paired device published.
 #[derive(Default, Clone)]
 struct Bundle {
     registration: Vec<u8>,
@@ -45,7 +45,7 @@ struct State {
     /// By `number:device`, as the other maps but `pairing` and those that say otherwise.
     bundles: HashMap<String, Bundle>,
     online: HashMap<String, Socket>,
-    /// What a device has not acknowledged yet.
+    /// Messages that a device has not acknowledged yet.
     waiting: HashMap<String, Vec<Node>>,
     /// The sockets of devices that show a QR code, by their public key.
     pairing: HashMap<[u8; 32], Socket>,

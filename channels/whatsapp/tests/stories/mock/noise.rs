@@ -15,7 +15,7 @@ use waproto::whatsapp as wa;
 
 use super::nodes::array;
 
-/// Where frames go out.
+/// The way out for frames.
 pub type Out = SplitSink<WebSocketStream<TcpStream>, Ws>;
 
 /// Frames that come in: three bytes of length, then as many bytes. `WA`, 6, 3 stand before the very first.
@@ -53,13 +53,13 @@ impl Frames {
     }
 }
 
-/// What a handshake leaves.
+/// The outcome of a handshake.
 pub struct Agreed {
     /// `noise XX` or `noise IK`.
     pub pattern: &'static str,
     /// The device's public key.
     pub device: [u8; 32],
-    /// What it says of itself.
+    /// Its words about itself.
     pub payload: wa::ClientPayload,
     /// Reads what it sends.
     pub read: NoiseCipher,
