@@ -15,12 +15,6 @@ pub struct Server {
     minute: Duration,
 }
 
-/// The client for files.
-#[cfg(not(feature = "test-server"))]
-pub type Http = UreqHttpClient;
-#[cfg(feature = "test-server")]
-pub use test_server::Http;
-
 impl Server {
     /// How long a pause of a minute takes.
     pub fn minute(&self) -> Duration {
@@ -39,7 +33,7 @@ impl Server {
     }
 
     /// The client for files.
-    pub fn http(&self) -> Http {
+    pub fn http(&self) -> UreqHttpClient {
         UreqHttpClient::new().with_max_body_bytes(LARGEST_ANSWER)
     }
 }

@@ -81,9 +81,7 @@ impl Mock {
             .attr("lid", &jid(&format!("9{user}@lid")))
             .build();
         to_client.send(success)?;
-        let mut state = self.state();
-        *state.logins.entry(device.to_owned()).or_default() += 1;
-        state.online.insert(device.to_owned(), to_client.clone());
+        self.state().online.insert(device.to_owned(), to_client.clone());
         Ok(true)
     }
 

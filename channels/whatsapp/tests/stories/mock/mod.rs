@@ -49,7 +49,6 @@ struct State {
     waiting: HashMap<String, Vec<Node>>,
     /// The sockets of devices that show a QR code, by their public key.
     pairing: HashMap<[u8; 32], Socket>,
-    logins: HashMap<String, usize>,
     failures: HashMap<String, Failure>,
     /// Numbers to whom nothing can be sent, with the code of the refusal.
     refuses: HashMap<String, String>,
@@ -178,10 +177,5 @@ impl Mock {
     pub fn deliver_again(&self, device: &str, id: &str) {
         let again = self.state().waiting.get(device).and_then(|all| all.iter().find(|node| attr(node, "id") == id).cloned());
         self.push(device, again.expect("a message that was not acknowledged"));
-    }
-
-    /// How often a device logged in.
-    pub fn logins(&self, device: &str) -> usize {
-        self.state().logins.get(device).copied().unwrap_or_default()
     }
 }
