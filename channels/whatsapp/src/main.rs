@@ -21,6 +21,10 @@ mod words;
 use std::path::Path;
 use std::process::ExitCode;
 
+// A program that people use checks WhatsApp's certificates.
+#[cfg(all(feature = "test-server", not(debug_assertions)))]
+compile_error!("the feature `test-server` is for tests: build without it, or without --release");
+
 /// Wrong use, or a line that is no order of this version.
 const WRONG: u8 = 2;
 

@@ -185,8 +185,7 @@ pub fn acknowledged(shared: &Shared, ack: &ServerAck) {
 /// A contact's device got, or showed, messages of ours.
 pub fn receipt(shared: &Shared, receipt: &Receipt) {
     let state = match receipt.r#type {
-        // A device that nobody looks at has it all the same.
-        ReceiptType::Delivered | ReceiptType::Inactive => "delivered",
+        ReceiptType::Delivered => "delivered",
         ReceiptType::Read | ReceiptType::Played => "read",
         _ => return,
     };

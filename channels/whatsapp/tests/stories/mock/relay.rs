@@ -35,16 +35,13 @@ impl Mock {
         if let Some(waiting) = self.state().waiting.get_mut(device) {
             waiting.retain(|message| attr(message, "id") != id);
         }
-        // A delivery receipt goes on to the writer; that of a client nobody looks at has a type of its own.
+        // A delivery receipt goes on to the writer. The contact is a client that nobody looks at, and its receipts say so; a phone's do not.
         let kind = attr(node, "type");
         let delivery = node.tag == "receipt" && (kind.is_empty() || kind == "inactive");
         let Some(to) = jid_of(node, "to").filter(|_| delivery) else { return };
         let user = device.split(':').next().unwrap_or(device);
         let mut receipt =
             NodeBuilder::new("receipt").attrs([("id", id), ("t", now())]).attr("from", &jid(&format!("{user}@{SERVER}")));
-        if !kind.is_empty() {
-            receipt = receipt.attr("type", kind);
-        }
         if let Some(socket) = self.state().online.get(&format!("{}:1", number(&to))) {
             let _ = socket.send(receipt.build());
         }
