@@ -30,6 +30,8 @@ pub enum End {
     Replaced,
     /// Nobody scanned any QR code.
     Unscanned,
+    /// The session's file cannot be opened.
+    Unreadable,
     /// WhatsApp, or the library, ended it with a code that asks for nothing else.
     Failed {
         /// The code, or a word.
@@ -59,6 +61,9 @@ pub struct Row(u32);
 /// A minute.
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// The longest pause.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The pauses after locks in a row: 5, 15, 60 minutes, and 60 from then on.
 fn pause(row: Row) -> Duration {
     MINUTE * [5, 15, 60][(row.0 as usize).min(2)]
@@ -71,9 +76,9 @@ pub fn next(row: Row, online: bool, end: &End) -> (Row, Next) {
         End::Closed => (row, Next::Leave),
         End::Logout => (Row(0), Next::Forget),
         End::LoggedOut { .. } => (Row(0), Next::Anew),
-        End::Locked | End::Replaced | End::Failed { .. } => (Row(row.0 + 1), Next::Pause(pause(row))),
-        // A little later than the end of the ban: clocks differ.
-        End::Banned { expire, .. } => (row, Next::Pause(*expire + MINUTE / 6)),
+        End::Locked | End::Replaced | End::Unreadable | End::Failed { .. } => (Row(row.0 + 1), Next::Pause(pause(row))),
+        // A little later than the end of the ban: clocks differ. A ban without end is looked at once a day.
+        End::Banned { expire, .. } => (row, Next::Pause((*expire).min(LONGEST) + MINUTE / 6)),
         End::Outdated | End::Unscanned => (row, Next::Rest),
     }
 }

@@ -96,7 +96,7 @@ impl Program {
             Ok(link) => link,
             Err(error) => {
                 log::error!("the session cannot be opened: {error:#}");
-                return Ok((End::Failed { code: "session".to_owned() }, false));
+                return Ok((End::Unreadable, false));
             }
         };
         let end = loop {
@@ -211,6 +211,11 @@ fn status(end: &End, pause: Option<Duration>) -> Option<Status> {
             "unscanned",
             "no phone scanned any of the codes: start the channel again for new ones",
         ),
+        End::Unreadable => until(Status::because(
+            State::Connecting,
+            "session",
+            "the session in whatsapp-session cannot be opened, and the log says why: mend it, or move the folder away and link again",
+        )),
         End::Failed { code } => {
             until(Status::because(State::Connecting, code, "WhatsApp ended the connection; the next attempt comes later"))
         }

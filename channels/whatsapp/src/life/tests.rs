@@ -23,6 +23,8 @@ fn a_removed_device_shows_a_new_code_and_a_ban_is_waited_for() {
     assert_eq!(next(Row(2), true, &End::LoggedOut { code: "401".into() }), (Row(0), Next::Anew));
     let ban = End::Banned { expire: MINUTE * 30, reason: "too many".into() };
     assert_eq!(next(Row(0), false, &ban).1, Next::Pause(MINUTE * 30 + Duration::from_secs(10)));
+    let ever = End::Banned { expire: Duration::MAX, reason: "for ever".into() };
+    assert_eq!(next(Row(0), false, &ever).1, Next::Pause(LONGEST + Duration::from_secs(10)));
 }
 
 #[test]

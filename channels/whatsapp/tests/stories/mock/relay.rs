@@ -40,7 +40,7 @@ impl Mock {
         let delivery = node.tag == "receipt" && (kind.is_empty() || kind == "inactive");
         let Some(to) = jid_of(node, "to").filter(|_| delivery) else { return };
         let user = device.split(':').next().unwrap_or(device);
-        let mut receipt =
+        let receipt =
             NodeBuilder::new("receipt").attrs([("id", id), ("t", now())]).attr("from", &jid(&format!("{user}@{SERVER}")));
         if let Some(socket) = self.state().online.get(&format!("{}:1", number(&to))) {
             let _ = socket.send(receipt.build());
