@@ -21,6 +21,7 @@ async fn a_phone_scans_the_code_and_text_goes_both_ways() {
     assert_eq!((&message["from"], &message["id"]), (&json!("+4915200000002"), &json!(id)));
     assert_eq!((&message["chat"], &message["own"], &message["name"]), (&json!("direct"), &json!(false), &json!("Mock")));
     // Not before level3 has it.
+    program.listens().await;
     assert_eq!(mock.unacknowledged(DEVICE), 1);
     program.accept(&message).await;
     soon("the message is acknowledged", || mock.unacknowledged(DEVICE) == 0).await;

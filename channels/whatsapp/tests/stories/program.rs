@@ -124,6 +124,20 @@ impl Program {
         }
     }
 
+    /// Hears it for a while, for words that must not come.
+    pub async fn listens(&mut self) {
+        let end = tokio::time::Instant::now() + Duration::from_millis(1500);
+        while let Ok(line) = tokio::time::timeout_at(end, self.stdout.next_line()).await {
+            let line = line.unwrap().unwrap_or_else(|| panic!("it ended; it said {:#?}", self.said));
+            self.said.push(serde_json::from_str(&line).unwrap());
+        }
+    }
+
+    /// True if it has said a line of this kind.
+    pub fn has_said(&self, kind: &str) -> bool {
+        self.said.iter().any(|line| line["kind"] == kind)
+    }
+
     /// The next status with this state.
     pub async fn status(&mut self, state: &str) -> Value {
         self.until(|line| line["kind"] == "status" && line["state"] == state).await

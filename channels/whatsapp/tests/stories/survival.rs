@@ -74,6 +74,7 @@ async fn killed_before_it_was_accepted_a_message_comes_again_and_then_never() {
     let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
     let id = contact.say("only once, please").await;
     program.message("only once, please").await;
+    program.listens().await;
     program.kill().await;
     assert_eq!(mock.unacknowledged(DEVICE), 1);
 
@@ -117,7 +118,7 @@ async fn killed_while_sending_it_sends_nothing_by_itself() {
 
     let mut program = Program::start(&mock, &home).await;
     program.status("online").await;
-    contact.listens().await;
+    program.listens().await;
     assert_eq!(contact.texts(), ["did you get this?"]);
-    assert!(!program.said.iter().any(|line| line["kind"] == "sent"), "nobody knows");
+    assert!(!program.has_said("sent"), "nobody knows");
 }
