@@ -124,6 +124,14 @@ impl Program {
         }
     }
 
+    /// The first line that is wanted, of those that it has said already too: receipts come in any order.
+    pub async fn ever(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        match self.said.iter().find(|line| wanted(line)) {
+            Some(line) => line.clone(),
+            None => self.until(wanted).await,
+        }
+    }
+
     /// Hears it for a while, for words that must not come.
     pub async fn listens(&mut self) {
         let end = tokio::time::Instant::now() + Duration::from_millis(1500);
