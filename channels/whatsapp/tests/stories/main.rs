@@ -4,6 +4,7 @@ mod contact;
 mod ends;
 mod first;
 mod kinds;
+mod measure;
 mod mock;
 mod program;
 mod survival;

@@ -171,6 +171,12 @@ impl Program {
         self.until(|line| (line["kind"] == "sent" || line["kind"] == "refused") && line["id"] == id_of(id)).await
     }
 
+    /// Its memory, as the system tells it.
+    pub fn memory(&self) -> String {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
+        status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default().to_owned()
+    }
+
     /// Kills it at once.
     pub async fn kill(mut self) {
         self.child.kill().await.unwrap();
