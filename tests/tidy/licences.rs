@@ -52,17 +52,13 @@ impl Package {
     }
 }
 
-/// Every package of a lock file, with its sources; an error if they are not all on this machine.
+/// Every package of a lock file, with its sources; an error if those that this system builds are not all on this machine.
 pub fn packages(manifest: &Path) -> Result<Vec<Package>, String> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--offline", "--locked", "--format-version", "1", "--manifest-path"])
-        .arg(manifest)
-        .output()
-        .map_err(|error| error.to_string())?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    let metadata = metadata(manifest, &[]).or_else(|_| {
+        // A build gets the sources for its own system alone; `cargo fetch` gets all.
+        eprintln!("NOT READ, the sources for other systems are not on this machine: {}", manifest.display());
+        metadata(manifest, &["--filter-platform", &host()?])
+    })?;
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let packages = metadata["packages"].as_array().into_iter().flatten().map(|package| Package {
         name: text(&package["name"]),
@@ -71,6 +67,27 @@ pub fn packages(manifest: &Path) -> Result<Vec<Package>, String> {
         folder: Path::new(&text(&package["manifest_path"])).parent().map(Path::to_path_buf).unwrap_or_default(),
     });
     Ok(packages.collect())
+}
+
+fn metadata(manifest: &Path, more: &[&str]) -> Result<serde_json::Value, String> {
+    let path = manifest.to_string_lossy();
+    let common = ["metadata", "--offline", "--locked", "--format-version", "1", "--manifest-path", &path];
+    serde_json::from_str(&cargo(&[&common[..], more].concat())?).map_err(|error| error.to_string())
+}
+
+/// The system that cargo builds for here.
+fn host() -> Result<String, String> {
+    let version = cargo(&["-vV"])?;
+    let line = version.lines().find_map(|line| line.strip_prefix("host: "));
+    line.map(str::to_owned).ok_or_else(|| format!("cargo does not say for which system it builds: {version}"))
+}
+
+fn cargo(arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(env!("CARGO")).args(arguments).output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// True if each choice of this expression is under the GPL or one of its family. `MIT OR LGPL-2.1` is not: MIT may be chosen.
@@ -145,4 +162,12 @@ fn a_header_in_one_file_is_found_though_the_manifest_says_mit() {
     write("COPYING", "GNU GENERAL PUBLIC LICENSE\n\nThe GNU General Public License is a free licence\n");
     assert_eq!(Package::sample("MIT", folder.path()).copyleft().len(), 3);
     assert_eq!(Package::sample("GPL-3.0-only", folder.path()).copyleft().len(), 4);
+}
+
+#[test]
+fn the_system_is_known_for_which_cargo_builds() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let all = metadata(&manifest, &["--filter-platform", &host().unwrap()]).unwrap();
+    assert!(all["packages"].as_array().unwrap().len() > 300);
+    assert!(metadata(&manifest, &["--filter-platform", "no-such-system"]).is_err());
 }

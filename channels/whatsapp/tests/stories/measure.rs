@@ -1,4 +1,5 @@
-//! Figures, run by name: `./run.sh test-channels -- --ignored --nocapture measure`.
+//! Figures, run by name:
+//! `cargo test --manifest-path channels/whatsapp/Cargo.toml --features test-server --test stories -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
 
