@@ -26,6 +26,7 @@ usage() {
   cat <<'END'
 usage: ./run.sh               build level3, bring up what it needs, serve http://127.0.0.1:8000
        ./run.sh test [ARG…]   install what the tests need and run them all; ARG goes to `cargo test`
+       ./run.sh test-channels [ARG…]   run the tests of channels/whatsapp, which is built first (minutes, and 2 GB of memory)
        ./run.sh help          this text
 
 Settings come from the environment and from the file .env: docs/operations.md lists them.
@@ -377,6 +378,14 @@ run_tests() {
   cargo test --locked "$@"
 }
 
+# The programs in channels/ are packages of their own (channels/whatsapp/README.md says why), so `cargo test` does not reach them. Their stories
+# mostly wait, each for its own program: many at a time.
+test_channels() {
+  need_rust
+  say "building and testing channels/whatsapp: minutes the first time"
+  cargo test --locked --manifest-path channels/whatsapp/Cargo.toml --features test-server "$@" -- --test-threads 6
+}
+
 cd -P "$(dirname "${BASH_SOURCE[0]}")"
 
 case "${1:-}" in
@@ -384,6 +393,10 @@ case "${1:-}" in
   test)
     shift
     run_tests "$@"
+    ;;
+  test-channels)
+    shift
+    test_channels "$@"
     ;;
   help | -h | --help) usage ;;
   *)

@@ -438,6 +438,18 @@ fn failing_tests_make_run_sh_fail() {
 }
 
 #[test]
+fn test_channels_tests_the_package_outside_the_main_build() {
+    let (code, lines) = Running::start(Bench::new("").bare(&[CARGO, CC]).args(["test-channels", "both_ways"])).end();
+    assert!(
+        code == 0 && lines.contains("cargo got: test --locked --manifest-path channels/whatsapp/Cargo.toml"),
+        "{code}: {lines}"
+    );
+    assert!(lines.contains("--features test-server both_ways -- --test-threads"), "{lines}");
+    let (code, lines) = Running::start(Bench::new("").bare(&[("cargo", "exit 101"), CC]).arg("test-channels")).end();
+    assert_eq!(code, 101, "{lines}");
+}
+
+#[test]
 fn without_arguments_it_builds_a_release_and_runs_what_cargo_made() {
     let metadata =
         r#"case $1 in metadata) echo '{"version":1,"target_directory":"'$BIN'/out","x":1}' ;; *) echo "cargo got: $*." ;; esac"#;

@@ -9,6 +9,7 @@ mod tidy {
     pub mod circles;
     pub mod files;
     pub mod floors;
+    pub mod licences;
     pub mod names;
     pub mod prose;
     pub mod rules;
@@ -17,7 +18,7 @@ mod tidy {
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, attacks, circles, names, prose, rules};
+use tidy::{arrows, attacks, circles, licences, names, prose, rules};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
@@ -143,4 +144,34 @@ fn sentences_in_comments_begin_with_their_subject() {
 fn every_attack_in_the_document_has_a_test_that_exists() {
     let project = project();
     check(&project, |file| file.path == "docs/security.md", |document| attacks::check(document, &project));
+}
+
+#[test]
+fn no_dependency_has_a_file_under_the_gpl() {
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let packages = licences::packages(&manifest).unwrap();
+    let dependencies: Vec<_> = packages.iter().filter(|package| !package.ours).collect();
+    assert!(dependencies.len() > 300, "only {} dependencies were seen, so hardly anything was checked", dependencies.len());
+    let findings: Vec<_> =
+        dependencies.iter().flat_map(|package| package.copyleft()).map(|finding| format!("\n  {finding}")).collect();
+    assert!(findings.is_empty(), "{}", findings.concat());
+}
+
+#[test]
+fn the_whatsapp_program_is_under_the_agpl_because_of_what_it_links() {
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("channels/whatsapp/Cargo.toml");
+    let packages = match licences::packages(&manifest) {
+        Ok(packages) => packages,
+        Err(error) => {
+            eprintln!(
+                "NOT RUN, the sources of channels/whatsapp are not on this machine (`cargo fetch` there gets them): {error}"
+            );
+            return;
+        }
+    };
+    let findings = |name: &str| -> usize {
+        packages.iter().filter(|package| package.name == name).map(|package| package.copyleft().len()).sum()
+    };
+    assert!(findings("wacore-libsignal") >= 31, "if this library is free of it now, channels/whatsapp may be MIT");
+    assert_eq!(findings("level3-whatsapp"), 2, "the manifest and the LICENSE");
 }

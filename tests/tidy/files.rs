@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::Path;
 
 /// The folders that are searched, besides the files at the top.
-const FOLDERS: [&str; 10] =
-    ["src", "tests", "benches", "static", "capabilities", "migrations", "scripts", "docs", "examples", ".ci"];
+const FOLDERS: [&str; 11] =
+    ["src", "tests", "benches", "static", "capabilities", "channels", "migrations", "scripts", "docs", "examples", ".ci"];
 
 /// Other people's files, and files that a program writes.
-const NOT_OURS: [&str; 3] = ["static/vendor/", "tests/page/vendor/", "capabilities/engine/vendor/"];
+const NOT_OURS: [&str; 4] = ["static/vendor/", "tests/page/vendor/", "capabilities/engine/vendor/", "channels/whatsapp/target/"];
 
 /// Endings of text files written here.
 const TEXT: [&str; 16] =

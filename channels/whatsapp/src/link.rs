@@ -1,0 +1,159 @@
+//! One connection with WhatsApp, from the first handshake to its end: builds the library's client, and tells level3 what the client tells us.
+//! A broken connection is no end: the library connects again by itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use waproto::whatsapp::device_props::PlatformType;
+use whatsapp_rust::bot::{Bot, BotHandle};
+use whatsapp_rust::pair_code::PairCodeOptions;
+use whatsapp_rust::store::SqliteStore;
+use whatsapp_rust::types::events::{ConnectFailureReason, Event, EventHandler, PairingCode, PairingQrCode};
+use whatsapp_rust::wacore::store::DevicePropsOverride;
+use whatsapp_rust::{Client, TokioRuntime};
+
+use crate::inbound::Inbound;
+use crate::life::End;
+use crate::protocol::{Report, Start, State, Status};
+use crate::server::Server;
+use crate::shared::{Shared, in_future};
+use crate::{address, outbound};
+
+/// How long the library gets to write down what it knows.
+const CLOSING: Duration = Duration::from_secs(3);
+
+/// A connection.
+pub struct Link {
+    /// The library's client.
+    pub client: Arc<Client>,
+    /// True once messages went both ways.
+    pub was_online: bool,
+    handle: BotHandle,
+    events: mpsc::UnboundedReceiver<Arc<Event>>,
+    shared: Arc<Shared>,
+}
+
+/// Hands the library's events over in their order.
+struct Ear(mpsc::UnboundedSender<Arc<Event>>);
+
+impl EventHandler for Ear {
+    fn handle_event(&self, event: Arc<Event>) {
+        let _ = self.0.send(event);
+    }
+}
+
+impl Link {
+    /// Begins to connect.
+    ///
+    /// # Errors
+    /// The session cannot be opened.
+    pub async fn open(shared: Arc<Shared>, server: &Server, start: &Start) -> anyhow::Result<Self> {
+        let session = shared.folder.session()?;
+        let store = SqliteStore::new(&session.to_string_lossy()).await?;
+        let (told, events) = mpsc::unbounded_channel();
+        let device = DevicePropsOverride::new().with_os(&*start.name).with_platform_type(PlatformType::CHROME);
+        let builder = Bot::builder()
+            .with_backend(store)
+            .with_runtime(TokioRuntime)
+            .with_http_client(server.http())
+            .with_device_props(device)
+            .with_inbound_durability_hook(Inbound(Arc::clone(&shared)))
+            .with_event_handler(Ear(told))
+            .skip_history_sync();
+        #[cfg(feature = "test-server")]
+        let builder = builder.with_transport_factory(server.transport());
+        #[cfg(feature = "test-server")]
+        let builder = match server.version() {
+            Some(version) => builder.with_version(version),
+            None => builder,
+        };
+        let builder = match &start.pair {
+            Some(number) => builder.with_pair_code(PairCodeOptions { phone_number: number.clone(), ..Default::default() }),
+            None => builder,
+        };
+        let bot = builder.build().await?;
+        let client = bot.client();
+        Ok(Self { client, was_online: false, handle: bot.spawn(), events, shared })
+    }
+
+    /// Waits for the end of the connection, and tells level3 of everything until then. May be dropped and called again.
+    pub async fn next_end(&mut self) -> End {
+        loop {
+            tokio::select! {
+                biased;
+                event = self.events.recv() => {
+                    let Some(event) = event else { return End::Failed { code: "ended".to_owned() } };
+                    if let Some(end) = self.hear(&event) {
+                        return end;
+                    }
+                }
+                () = &mut self.handle => return End::Failed { code: "ended".to_owned() },
+            }
+        }
+    }
+
+    /// Ends the connection, and lets the library write down what it knows.
+    pub async fn close(self) {
+        let _ = tokio::time::timeout(CLOSING, self.handle.shutdown()).await;
+    }
+
+    fn hear(&mut self, event: &Event) -> Option<End> {
+        let shared = &self.shared;
+        match event {
+            Event::Connected(_) => {
+                self.was_online = true;
+                let address = self.client.pn().as_ref().and_then(address::number);
+                shared.tell(Status { address, ..Status::plain(State::Online) });
+            }
+            Event::PairSuccess(_) => shared.tell(Status::plain(State::Connecting)),
+            Event::Disconnected(_) => {
+                shared.nobody_answers();
+                shared.tell(Status::plain(State::Connecting));
+            }
+            Event::PairingQrCode(code) => show(shared, code),
+            Event::PairingCode(code) => shared.tell(pairing_code(code)),
+            Event::PairingCodeError(error) => log::warn!("there is no pairing code: {}", error.error),
+            Event::PairError(_) => log::warn!("a phone scanned the code, and the pairing failed: try the next code"),
+            Event::ServerAck(ack) => outbound::acknowledged(shared, ack),
+            Event::Receipt(receipt) => outbound::receipt(shared, receipt),
+            other => return end(other),
+        }
+        None
+    }
+}
+
+/// The end that an event means, if it means one.
+fn end(event: &Event) -> Option<End> {
+    match event {
+        // A pairing code may still be typed: then the connection stays.
+        Event::PairingQrCodesExhausted(codes) => codes.disconnected.then_some(End::Unscanned),
+        Event::LoggedOut(out) if out.reason == ConnectFailureReason::AccountLocked => Some(End::Locked),
+        Event::LoggedOut(out) => Some(End::LoggedOut { code: code(out.reason) }),
+        Event::TemporaryBan(ban) => {
+            let expire = ban.expire.to_std().unwrap_or_default();
+            Some(End::Banned { expire, reason: ban.code.to_string() })
+        }
+        Event::ClientOutdated(_) => Some(End::Outdated),
+        Event::StreamReplaced(_) => Some(End::Replaced),
+        // The library connects again by itself after these two.
+        Event::ConnectFailure(failure) if !failure.reason.should_reconnect() => Some(End::Failed { code: code(failure.reason) }),
+        _ => None,
+    }
+}
+
+/// WhatsApp's number for a reason.
+fn code(reason: ConnectFailureReason) -> String {
+    reason.code().to_string()
+}
+
+fn show(shared: &Shared, code: &PairingQrCode) {
+    shared.tell(Status::plain(State::NeedsScan));
+    shared.reports.say(&Report::Qr { text: code.code.clone(), until: in_future(code.timeout) });
+}
+
+/// A code of eight characters in two halves, as the phone shows the boxes.
+fn pairing_code(code: &PairingCode) -> Status {
+    let (first, second) = code.code.split_at_checked(4).unwrap_or((&code.code, ""));
+    Status { pairing_code: Some(format!("{first}-{second}")), ..Status::plain(State::NeedsScan) }.until(in_future(code.timeout))
+}

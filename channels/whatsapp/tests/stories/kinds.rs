@@ -1,0 +1,149 @@
+//! All kinds of messages, in and out.
+
+use buffa::MessageField;
+use serde_json::json;
+use wacore::download::MediaType;
+use waproto::whatsapp as wa;
+use whatsapp_rust::UploadOptions;
+use whatsapp_rust::media::{AudioOptions, ImageOptions, audio_message, image_message};
+
+use crate::contact::{Contact, THEIRS, ours, text};
+use crate::mock::Mock;
+use crate::program::{DEVICE, Home, OURS, Program, id_of, soon};
+
+fn picture() -> Vec<u8> {
+    (0..200_000u32).map(|n| (n * 31 % 251) as u8).collect()
+}
+
+#[tokio::test]
+async fn pictures_sound_and_documents_go_both_ways_bit_for_bit() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
+
+    let uploaded = contact.client.upload(picture(), MediaType::Image, UploadOptions::default()).await.unwrap();
+    let options = ImageOptions { caption: Some("look".into()), mimetype: Some("image/png".into()), ..Default::default() };
+    contact.send(image_message(uploaded, options)).await;
+    let message = program.message("look").await;
+    assert_eq!((&message["media"]["bytes"], &message["media"]["type"]), (&json!(200_000), &json!("image/png")));
+    let path = home.path().join(message["media"]["path"].as_str().unwrap());
+    assert!(path.starts_with(home.path().join("media")) && std::fs::read(path).unwrap() == picture());
+    program.accept(&message).await;
+
+    let uploaded = contact.client.upload(vec![7; 5000], MediaType::Audio, UploadOptions::default()).await.unwrap();
+    mock.files.lose();
+    contact.send(audio_message(uploaded, AudioOptions::default())).await;
+    let message = program.until(|line| line["kind"] == "message").await;
+    assert_eq!(message["media"], json!({"omitted": true, "bytes": 5000, "type": "audio/ogg; codecs=opus"}));
+    assert!(message.get("text").is_none());
+    program.accept(&message).await;
+
+    std::fs::write(home.path().join("media/shot.png"), picture()).unwrap();
+    let media = json!({"path": "media/shot.png", "type": "image/png"});
+    program
+        .order(json!({"kind": "send", "id": id_of(1), "to": format!("+{THEIRS}"), "text": "the screen", "media": media}))
+        .await;
+    assert_eq!(program.answer(1).await["kind"], "sent");
+    let (id, image) = contact.hears("a picture", |message| message.image_message.as_option().cloned()).await;
+    assert_eq!((id.to_lowercase(), image.caption.as_deref()), (id_of(1), Some("the screen")));
+    assert!(contact.client.download(&image).await.unwrap() == picture());
+
+    let media = json!({"path": "media/shot.png", "type": "application/pdf", "name": "report.pdf"});
+    program.order(json!({"kind": "send", "id": id_of(2), "to": format!("+{THEIRS}"), "media": media})).await;
+    assert_eq!(program.answer(2).await["kind"], "sent");
+    let (_, document) = contact.hears("a document", |message| message.document_message.as_option().cloned()).await;
+    assert_eq!(document.file_name.as_deref(), Some("report.pdf"));
+
+    let media = json!({"path": "../secret", "type": "image/png"});
+    program.order(json!({"kind": "send", "id": id_of(3), "to": format!("+{THEIRS}"), "media": media})).await;
+    let answer = program.answer(3).await;
+    assert_eq!((&answer["kind"], &answer["code"]), (&json!("refused"), &json!("file")));
+}
+
+#[tokio::test]
+async fn replies_edits_and_deletions_come_as_what_they_are() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
+    let first = contact.say("delete everything").await;
+    let message = program.message("delete everything").await;
+    program.accept(&message).await;
+
+    let context = wa::ContextInfo {
+        stanza_id: Some(first.clone()),
+        participant: Some(ours().to_string()),
+        quoted_message: MessageField::some(text("delete everything")),
+        ..Default::default()
+    };
+    let reply = wa::message::ExtendedTextMessage {
+        text: Some("I mean that".into()),
+        context_info: MessageField::some(context),
+        ..Default::default()
+    };
+    contact.send(wa::Message { extended_text_message: MessageField::some(reply), ..Default::default() }).await;
+    let message = program.message("I mean that").await;
+    assert_eq!((&message["quotes"], &message["quoted"]), (&json!(first), &json!("delete everything")));
+    program.accept(&message).await;
+
+    contact.client.edit_message(ours(), first.clone(), text("delete nothing")).await.unwrap();
+    let note = program.until(|line| line["note"] == "edited").await;
+    assert_eq!((&note["of"], &note["text"]), (&json!(first), &json!("Edited a message, which now reads: delete nothing")));
+    program.accept(&note).await;
+
+    contact.client.revoke_message(ours(), first.clone(), whatsapp_rust::send::RevokeType::Sender).await.unwrap();
+    let note = program.until(|line| line["note"] == "deleted").await;
+    assert_eq!((&note["of"], &note["text"]), (&json!(first), &json!("Deleted a message.")));
+    program.accept(&note).await;
+    soon("all is acknowledged", || mock.unacknowledged(DEVICE) == 0).await;
+}
+
+#[tokio::test]
+async fn a_long_text_goes_in_parts_and_is_sent_when_the_last_one_is() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
+    let paragraph = "word ".repeat(500);
+    let long = vec![paragraph.trim(); 4].join("\n\n");
+    program.send(9, THEIRS, &long).await;
+    assert_eq!(program.answer(9).await["kind"], "sent");
+    soon("all parts came", || contact.texts().len() == 4).await;
+    assert!(contact.texts().iter().all(|text| text.chars().count() <= 4000));
+    assert_eq!(contact.texts().join("\n\n"), long);
+    // Sent again after it was acknowledged: nobody sees it twice.
+    program.send(9, THEIRS, &long).await;
+    assert_eq!(program.answer(9).await["kind"], "sent");
+    contact.listens().await;
+    assert_eq!(contact.texts().len(), 4);
+}
+
+#[tokio::test]
+async fn groups_hidden_names_and_our_own_words_are_told_apart() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
+    mock.hide(THEIRS);
+    contact.say("by a hidden name").await;
+    let message = program.message("by a hidden name").await;
+    assert_eq!((&message["from"], &message["chat"]), (&json!("+4915200000002"), &json!("direct")));
+    program.accept(&message).await;
+
+    mock.in_group(THEIRS, "120363000000000001@g.us");
+    contact.say("to everybody").await;
+    let message = program.message("to everybody").await;
+    assert_eq!((&message["from"], &message["chat"]), (&json!("+4915200000002"), &json!("group")));
+    program.accept(&message).await;
+
+    let phone = Contact::own_phone(&mock).await;
+    phone.say("a note to myself").await;
+    let message = program.message("a note to myself").await;
+    assert_eq!(
+        (&message["own"], &message["from"], &message["to"]),
+        (&json!(true), &json!("+4915100000001"), &json!("+4915100000001"))
+    );
+    program.accept(&message).await;
+
+    // A message that we sent under an id of ours comes back from another device, and is nobody's order.
+    program.send(5, OURS, "our own answer").await;
+    assert_eq!(program.answer(5).await["kind"], "sent");
+    phone.say_as(&id_of(5).to_uppercase(), "our own answer").await;
+    phone.say("after it").await;
+    let message = program.message("after it").await;
+    program.accept(&message).await;
+    assert!(!program.said.iter().any(|line| line["text"] == "our own answer"), "{:#?}", program.said);
+}
