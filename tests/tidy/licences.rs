@@ -53,6 +53,7 @@ impl Package {
 }
 
 /// Every package of a lock file, with its sources; an error if those that this system builds are not all on this machine.
+#[allow(clippy::print_stderr, reason = "who runs the test is told what it did not read")]
 pub fn packages(manifest: &Path) -> Result<Vec<Package>, String> {
     let metadata = metadata(manifest, &[]).or_else(|_| {
         // A build gets the sources for its own system alone; `cargo fetch` gets all.
