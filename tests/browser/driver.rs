@@ -130,7 +130,10 @@ impl Page {
         self.click("[data-testid=send]").await;
     }
 
+    /// Clicks on the first such element as soon as it can be seen.
     pub async fn click(&self, css: &str) {
+        let shown = "return document.querySelector(arguments[0])?.checkVisibility() === true";
+        self.until(shown, vec![json!(css)], &format!("`{css}`")).await;
         self.find(css).await.click().await.unwrap();
     }
 

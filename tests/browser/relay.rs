@@ -31,9 +31,13 @@ async fn a_conversation_that_needs_a_person_is_taken_over_and_ends() {
     page.click("l3-relay-instance a").await;
     page.see("[data-testid=relay-detail]", "They want a discount.").await;
 
+    // The agent goes on from what a person said in its place.
+    app.script([call("send_message", json!({"text": "Shall I put you down for Friday?"})), text("")]);
     page.find("[data-testid=relay-text]").await.send_keys("Ten percent, and Friday?").await.unwrap();
     page.click("[data-testid=relay-send]").await;
     page.see("l3-relay-message[data-by=operator]", "Ten percent, and Friday?").await;
+    page.see("l3-relay-message[data-by=agent]", "Shall I put you down for Friday?").await;
+    page.see("[data-testid=relay-state]", "Waiting for a reply").await;
     app.script([
         call("mark_todo_item", json!({"todo_id": 1, "status": "done"})),
         call("end_conversation", json!({"reason": "Friday suits them."})),
