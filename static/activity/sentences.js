@@ -57,6 +57,16 @@ const SENTENCES = {
   timer_changed: ({ timer, over }) => ({ said: over ? said.timerOver : (said.timer[timer.state] ?? said.other) }),
   reminder_given: ({ title, late }) => ({ said: late ? said.remindedLate : said.reminded, text: title }),
   begun_anew: () => ({ said: said.begunAnew }),
+  instance_made: ({ instance }) => ({ said: said.instanceMade, text: instance.objective }),
+  instance_moved: ({ instance, progress: { state, reason } }) => ({ said: said.instanceMoved(instance, said.instanceStates[state] ?? state), text: reason ?? "" }),
+  // The words themselves stand in their transcript, with a mark that says whose they are.
+  relay_message_kept: ({ message }) => ({ said: said.messageKept[message.said_by] ?? said.other }),
+  replies_shown: () => ({ said: said.repliesShown }),
+  delivery_changed: ({ message, delivery: { state, reason } }) => ({
+    said: said.delivery(message, said.deliveryStates[state] ?? state),
+    text: reason ?? "",
+    tone: { failed: "slip", unknown: "unknown" }[state],
+  }),
   capability_installed: ({ name, version }) => ({ said: said.installed(name, version) }),
   capability_changed: ({ name, version, enabled }) => ({ said: enabled ? said.live(name, version) : said.disabled(name) }),
 };
