@@ -81,16 +81,25 @@ const FOCUS = `
   const wrong = !isSeen ? "out of sight" : node.tabIndex >= 0 && !hasRing ? "no ring" : "";
   return { name, wrong, at: arguments[0] ? node.matches(arguments[0]) : false };`;
 
+/** How the focus is once rows have come in and what was scrolled to stands still: half a second of frames at most. */
+async function focused(css) {
+  for (let frame = 0; ; frame += 1) {
+    const how = await browser.js(FOCUS, css);
+    if (how.wrong === "" || how.name === "nothing" || frame === 30) return how;
+    await browser.later(`requestAnimationFrame(() => arguments[0]())`);
+  }
+}
+
 /** The focus is somewhere, and can be seen. */
 async function kept(when) {
-  const { name, wrong } = await browser.js(FOCUS);
+  const { name, wrong } = await focused();
   assert.equal(wrong, "", `${when}: ${name}`);
 }
 
 /** Presses Tab until the focus is on `css`; each stop on the way is in sight. `back` goes the other way. */
 async function reach(css, { back = false } = {}) {
   for (let press = 0; press < 150; press += 1) {
-    const { name, wrong, at } = await browser.js(FOCUS, css);
+    const { name, wrong, at } = await focused(css);
     if (name !== "nothing") assert.equal(wrong, "", `on the way to ${css}: ${name}`);
     if (at) return;
     await (back ? browser.chord(SHIFT, TAB) : browser.keys(TAB));
