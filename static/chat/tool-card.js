@@ -34,7 +34,7 @@ export class ToolCard extends HTMLElement {
     this.asked.textContent = doing(row);
     this.took.textContent = duration(row.outcome?.ms);
     this.state.textContent = QUIET.has(came) ? "" : words.steps.came[came];
-    // What is inside is made anew only if it is another: a person may sort a table of it, or have the focus there.
+    // The inside is made anew only if it is another: a person may sort a table of it, or have the focus there.
     if (sameFields(this.inside, insideOf(row))) return;
     this.filled = false;
     if (this.card.open) this.fill();

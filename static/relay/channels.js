@@ -20,7 +20,7 @@ export function channelsSection({ api, signal, announce, tell }) {
       const told = JSON.stringify(channel);
       const before = shown.get(channel.name);
       if (before?.told === told) continue;
-      // What a person has the focus on stays while only figures change.
+      // The element with the focus stays while only figures change.
       const card = await cardOf(channel, { logout, unlock });
       if (signal.aborted) return;
       const hadFocus = before?.card.contains(document.activeElement);

@@ -46,7 +46,7 @@ export function takeOver({ api, id, announce, changed }) {
     const reason = noSend(instance);
     why.textContent = reason ? said.noSend[reason] : "";
     why.hidden = !reason;
-    // What was typed is not lost while it is paused.
+    // Typed words are not lost while it is paused.
     form.hidden = Boolean(reason);
   };
   return { node: h("div", {}, why, form), show };

@@ -1,4 +1,4 @@
-// What follows from an instance's state. Pure.
+// All that follows from an instance's state. Pure.
 
 const ENDED = ["COMPLETED", "ABANDONED", "FAILED"];
 
