@@ -262,7 +262,7 @@ SELECT message_id, conversation_id, turn_id, role, content, tool_call_id, create
         WHERE c.tool_call_id = m.tool_call_id) AS logs
 FROM messages m
 WHERE EXISTS (SELECT FROM conversations o WHERE o.conversation_id = m.conversation_id AND o.user_id = 1
-    AND o.profile <> 'contact');
+    AND o.profile <> 'contact' AND m.turn_id > coalesce(o.anew_after, 0));
 
 CREATE VIEW shared.relay_transcripts WITH (security_barrier) AS
 SELECT m.instance_id, m.number, i.contact, m.said_by, m.said_by = 'contact' AS untrusted, m.text, m.state AS delivery, m.created_at
