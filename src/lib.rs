@@ -18,6 +18,7 @@ pub mod lasting;
 pub mod mcp;
 pub mod memory;
 pub mod model;
+pub mod operator;
 pub mod postgres;
 pub mod profiles;
 pub mod program;

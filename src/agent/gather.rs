@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::Agent;
 use super::pictures::Pictures;
+use crate::domain::operator;
 use crate::domain::todo::told_of;
 use crate::domain::{CallsPerStep, Context, DueTasks, Exchange, History};
 use crate::executor::RunningTurn;
@@ -26,6 +27,8 @@ pub(super) struct Gathered {
     pub(super) todos: Option<String>,
     /// All that is known of a contact's conversation, if it is one.
     pub(super) contact: Option<Contact>,
+    /// The operator's scripts and global context, if it is the operator's turn.
+    pub(super) operator: Option<String>,
     /// True if a call of the turn did something already, and no other is to be made.
     pub(super) acted: bool,
     /// The images for the model; none until the model is chosen.
@@ -65,8 +68,15 @@ impl Agent {
             Context::Transcript => Some(self.contact(turn, now).await?),
             Context::Conversation { .. } | Context::Snapshot(_) => None,
         };
+        let operator = match turn.law.profile.operates {
+            true => {
+                let context = self.store.operator_context().await?;
+                Some(operator::known(catalogue.capabilities().map(|listed| &*listed.summary.name), &context))
+            }
+            false => None,
+        };
         let (history, acted) = (shown(turn, history), acted && turn.law.profile.calls == CallsPerStep::ExactlyOne);
-        Ok(Gathered { now, history, summaries, offered, due, todos, contact, acted, pictures: Pictures::default() })
+        Ok(Gathered { now, history, summaries, offered, due, todos, contact, operator, acted, pictures: Pictures::default() })
     }
 
     /// Reads a contact's conversation. The first step of a turn takes up what the contact wrote; nothing of it stands in the conversation itself.

@@ -107,6 +107,11 @@ impl DataFolder {
         self.path.join("media")
     }
 
+    /// The folder with the recordings of risky actions.
+    pub fn recordings(&self) -> PathBuf {
+        self.path.join("recordings")
+    }
+
     /// The folder of a channel program.
     pub fn channel(&self, name: &str) -> PathBuf {
         self.path.join("channels").join(name)

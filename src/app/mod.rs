@@ -15,9 +15,9 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::channels::{Channels, ContactChannel, Loopback, Program};
+use crate::channels::{Channels, ContactChannel, Loopback, Orders, Program};
 use crate::clock::{Clock, Random};
-use crate::config::Config;
+use crate::config::{Config, OperatorNumbers};
 use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
 use crate::executor::Executor;
@@ -25,6 +25,7 @@ use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
 use crate::model::choice::ModelSource;
+use crate::operator::{Operator, OperatorSettings};
 use crate::postgres::{Database, DatabaseError};
 use crate::profiles::Profiles;
 use crate::runner::{Heartbeat, Runner, TurnLog, Webhooks};
@@ -130,6 +131,7 @@ pub struct App {
     address: SocketAddr,
     store: Store,
     mcp: Mcp,
+    channels: Channels,
     shutdown: CancellationToken,
     restart: CancellationToken,
     broken: CancellationToken,
@@ -181,10 +183,15 @@ impl App {
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
         let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
-        let named = [tools::todo::tools(&models), tools::contact::tools()].concat();
+        let screen = tools::Screen::of(&config.screen);
+        let named =
+            [tools::todo::tools(&models), tools::contact::tools(), tools::operator::tools(screen.clone(), folder.media())]
+                .concat();
+        let recorder = tools::Recorder::new(screen, folder.recordings());
         let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
-        let tools =
-            Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, named).counted(metrics.clone());
+        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, named)
+            .counted(metrics.clone())
+            .recording(config.operator.is_some().then_some(recorder));
         let executor = Executor {
             store: store.clone(),
             tools,
@@ -194,7 +201,12 @@ impl App {
             limits: config.turn,
             metrics: metrics.clone(),
         };
-        let channels = channels(config, &folder, &store, &clock);
+        let operator = config.operator.clone().map(|OperatorNumbers { channel, numbers, account: _ }| {
+            let settings = OperatorSettings { numbers, channel, home: folder.path().to_owned() };
+            Operator::new(store.clone(), Arc::clone(&clock), settings)
+        });
+        let orders = operator.as_ref().map(|operator| operator.orders() as Arc<dyn Orders>);
+        let channels = channels(config, &folder, &store, &clock).ordered_by(orders);
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
         let site = http::Site {
@@ -214,6 +226,7 @@ impl App {
             profiles: profiles.clone(),
             models,
             channels: channels.clone(),
+            orders_from: config.operator.as_ref().map(|from| (from.channel.clone(), from.numbers.len())),
             webhooks: webhooks.clone(),
             started_at: clock.now(),
             clock: Arc::clone(&clock),
@@ -240,7 +253,9 @@ impl App {
         });
         // The log ends after the turns, so that it holds their last events.
         let worked = CancellationToken::new();
-        parts.spawn(TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs())).run(worked.clone()));
+        let log = TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs()));
+        // The operator's logs are never removed.
+        parts.spawn(log.keeping_all(config.operator.is_some()).run(worked.clone()));
         // So do the words to other servers.
         parts.spawn(store.neighbours().run(worked.clone()));
         parts.spawn({
@@ -252,14 +267,23 @@ impl App {
         });
         parts.spawn(heartbeat.run(shutdown.clone()));
         parts.spawn(webhooks.run(shutdown.clone()));
+        if let Some(operator) = operator {
+            parts.spawn(operator.run(channels.clone(), shutdown.clone()));
+        }
         let owner: Arc<str> = folder.server_id().into();
+        let of_app = channels.clone();
         parts.spawn(channels.run(store.clone(), Arc::clone(&clock), owner, folder.media(), shutdown.clone()));
-        Ok(Self { address, store, mcp, shutdown, restart, broken, parts, _folder: folder })
+        Ok(Self { address, store, mcp, channels: of_app, shutdown, restart, broken, parts, _folder: folder })
     }
 
     /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Its channels.
+    pub fn channels(&self) -> &Channels {
+        &self.channels
     }
 
     /// Its store.
@@ -296,7 +320,9 @@ impl App {
 fn channels(config: &Config, folder: &DataFolder, store: &Store, clock: &Arc<dyn Clock>) -> Channels {
     let loopback: Arc<dyn ContactChannel> = Arc::new(Loopback::new(store.clone(), Arc::clone(clock)));
     let whatsapp = config.whatsapp.clone().map(|path| -> Arc<dyn ContactChannel> {
-        Arc::new(Program::new(WHATSAPP, path, folder.channel(WHATSAPP), &config.programs, Arc::clone(clock)))
+        let account = config.operator.as_ref().and_then(|operator| operator.account.as_ref()).map(ToString::to_string);
+        let (own, kept) = (folder.channel(WHATSAPP), folder.media());
+        Arc::new(Program::new(WHATSAPP, path, own, &config.programs, kept, Arc::clone(clock)).paired_with(account))
     });
     Channels::new(whatsapp.into_iter().chain([loopback]).collect())
 }

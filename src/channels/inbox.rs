@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::media;
+use super::orders::{NewOrder, Orders};
 use crate::clock::Clock;
 use crate::domain::RelayMessageId;
 use crate::domain::relay::{ContactAddress, MediaNote};
@@ -55,6 +56,10 @@ pub struct IncomingMessage {
     pub own: bool,
     /// A file that came with it.
     pub file: Option<IncomingFile>,
+    /// The other side, if our own account said it.
+    pub to: Option<String>,
+    /// True if it tells of an edit or a deletion.
+    pub note: bool,
 }
 
 /// A file that came with a message.
@@ -82,12 +87,25 @@ pub struct Inbox {
     channel: &'static str,
     dropped: Arc<Dropped>,
     media: PathBuf,
+    orders: Option<Arc<dyn Orders>>,
 }
 
 impl Inbox {
     /// `media` is the folder for files that are kept.
     pub fn new(store: Store, clock: Arc<dyn Clock>, channel: &'static str, dropped: Arc<Dropped>, media: PathBuf) -> Self {
-        Self { store, clock, channel, dropped, media }
+        Self { store, clock, channel, dropped, media, orders: None }
+    }
+
+    /// The same, with somebody who takes orders.
+    pub fn ordered_by(self, orders: Option<Arc<dyn Orders>>) -> Self {
+        Self { orders, ..self }
+    }
+
+    /// The one who takes this message as an order: it is said by one of the operator's numbers, to us directly, or to itself from our own account.
+    fn ordered(&self, message: &IncomingMessage) -> Option<&Arc<dyn Orders>> {
+        let to_itself = message.own && message.to.as_deref() == Some(&*message.from);
+        let orders = self.orders.as_ref().filter(|orders| orders.is_theirs(self.channel, &message.from));
+        orders.filter(|_| message.chat == "direct" && (!message.own || to_itself))
     }
 
     /// Takes a message. `None`: it was dropped for good.
@@ -95,8 +113,9 @@ impl Inbox {
     /// # Errors
     /// If it cannot be kept now; the peer has to bring it again.
     pub async fn take(&self, message: IncomingMessage) -> Result<Option<Came>, StoreError> {
+        let orders = self.ordered(&message).cloned();
         let elsewhere = (message.chat != "direct").then_some(message.chat.as_str());
-        let why = if message.own { Some("own") } else { elsewhere };
+        let why = if message.own && orders.is_none() { Some("own") } else { elsewhere };
         let from = ContactAddress::read(&message.from);
         let why = why.or_else(|| (from.is_err() || message.id.is_empty() || message.id.len() > MOST_ID).then_some("address"));
         let (None, Ok(from)) = (why, from) else {
@@ -111,6 +130,16 @@ impl Inbox {
             Some(IncomingFile::At(path)) => Some(media::keep(&path, &self.media).await?),
         };
         let (peer_id, text) = (&*message.id, &*message.text);
+        if let Some(orders) = orders {
+            // What we sent ourselves comes back from our own account, under an id of ours.
+            if message.own && self.store.message_at_peer(self.channel, peer_id).await?.is_some() {
+                self.dropped.count("own");
+                return Ok(None);
+            }
+            let (from, media, note) = (&*message.from, media.as_ref(), message.note);
+            orders.take(NewOrder { channel: self.channel, from, peer_id, text, media, note }).await?;
+            return Ok(Some(Came::Ordered));
+        }
         let new = NewIncoming { channel: self.channel, from: &from, peer_id, text, media };
         self.store.take_from_contact(new, self.clock.now()).await.map(Some)
     }

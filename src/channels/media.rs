@@ -41,18 +41,37 @@ fn kept(path: &PathBuf, folder: &Path) -> std::io::Result<MediaNote> {
     }
     let mut bytes = Vec::with_capacity(usize::try_from(facts.len()).unwrap_or_default());
     File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    put(&bytes, folder)
+}
+
+/// Keeps bytes that a tool of ours made, as [`keep`] does.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn put(bytes: &[u8], folder: &Path) -> std::io::Result<MediaNote> {
+    let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    write(bytes, folder, &sha256)?;
+    let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+    Ok(MediaNote { sha256: Some(sha256), kind: kind_of(bytes).to_owned(), bytes: size, omitted: false })
+}
+
+/// The file of a note in the folder of media, if it is kept.
+pub fn kept_at(note: &MediaNote, folder: &Path) -> Option<PathBuf> {
+    let plain = |name: &&String| name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    note.sha256.as_ref().filter(plain).map(|name| folder.join(name))
+}
+
+fn write(bytes: &[u8], folder: &Path, sha256: &str) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let place = folder.join(&sha256);
+    let place = folder.join(sha256);
     if !place.exists() {
         let unfinished = folder.join(format!("{sha256}.part"));
         let mut file = File::options().create(true).write(true).truncate(true).mode(0o600).open(&unfinished)?;
-        file.write_all(&bytes)?;
+        file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&unfinished, &place)?;
     }
-    let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
-    Ok(MediaNote { sha256: Some(sha256), kind: kind_of(&bytes).to_owned(), bytes: size, omitted: false })
+    Ok(())
 }
 
 /// The kind of these bytes, of those that the program knows.

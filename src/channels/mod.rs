@@ -4,6 +4,7 @@
 mod inbox;
 mod loopback;
 mod media;
+mod orders;
 mod program;
 mod protocol;
 mod sender;
@@ -19,8 +20,10 @@ use crate::clock::Clock;
 use crate::domain::relay::ChannelState;
 use crate::store::{ClaimedMessage, SendEnd, Store};
 
-pub use inbox::{Dropped, Inbox};
+pub use inbox::{Dropped, Inbox, IncomingFile, IncomingMessage};
 pub use loopback::Loopback;
+pub use media::{kept_at, put as put_media};
+pub use orders::{NewOrder, Orders};
 pub use program::Program;
 pub use sender::Sender;
 
@@ -67,6 +70,8 @@ pub struct ChannelStatus {
     pub state: ChannelState,
     /// The text to show as a QR code.
     pub qr: Option<String>,
+    /// The code to type on the phone instead of scanning.
+    pub pairing_code: Option<String>,
     /// Our own address, if it is known.
     pub address: Option<String>,
     /// Why, in a sentence for a person.
@@ -78,7 +83,7 @@ pub struct ChannelStatus {
 impl ChannelStatus {
     /// A state of which nothing more is known.
     pub fn of(state: ChannelState) -> Self {
-        Self { state, qr: None, address: None, reason: None, until: None }
+        Self { state, qr: None, pairing_code: None, address: None, reason: None, until: None }
     }
 }
 
@@ -93,18 +98,33 @@ pub struct OpenChannel {
 
 /// The channels of this server. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Channels(Arc<[OpenChannel]>);
+pub struct Channels {
+    open: Arc<[OpenChannel]>,
+    /// Takes what the operator's own numbers write.
+    orders: Option<Arc<dyn Orders>>,
+}
 
 impl Channels {
     /// These channels.
     pub fn new(channels: Vec<Arc<dyn ContactChannel>>) -> Self {
         let open = |channel| OpenChannel { channel, dropped: Arc::default() };
-        Self(channels.into_iter().map(open).collect())
+        Self { open: channels.into_iter().map(open).collect(), orders: None }
+    }
+
+    /// The same, whose messages are offered to these orders before they count as a contact's.
+    pub fn ordered_by(self, orders: Option<Arc<dyn Orders>>) -> Self {
+        Self { orders, ..self }
+    }
+
+    /// The inbox of a channel.
+    pub fn inbox(&self, open: &OpenChannel, store: &Store, clock: &Arc<dyn Clock>, media: &std::path::Path) -> Inbox {
+        let (name, dropped) = (open.channel.name(), Arc::clone(&open.dropped));
+        Inbox::new(store.clone(), Arc::clone(clock), name, dropped, media.to_owned()).ordered_by(self.orders.clone())
     }
 
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &OpenChannel> {
-        self.0.iter()
+        self.open.iter()
     }
 
     /// The one of this name.
@@ -122,8 +142,9 @@ impl Channels {
         shutdown: CancellationToken,
     ) {
         let mut parts = tokio::task::JoinSet::new();
-        for OpenChannel { channel, dropped } in self.all().cloned() {
-            let inbox = Inbox::new(store.clone(), Arc::clone(&clock), channel.name(), dropped, media.clone());
+        for open in self.all().cloned() {
+            let inbox = self.inbox(&open, &store, &clock, &media);
+            let OpenChannel { channel, dropped: _ } = open;
             parts.spawn(Arc::clone(&channel).run(inbox, shutdown.clone()));
             let sender = Sender::new(store.clone(), Arc::clone(&clock), channel, Arc::clone(&owner));
             parts.spawn(sender.run(shutdown.clone()));

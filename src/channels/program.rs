@@ -18,10 +18,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::inbox::{IncomingFile, IncomingMessage};
-use super::protocol::{FromProgram, MOST_LINE, ProgramMedia, ReceiptState, ToProgram, VERSION};
+use super::media;
+use super::protocol::{FromProgram, MOST_LINE, ProgramMedia, ReceiptState, SentMedia, ToProgram, VERSION};
 use super::{ChannelFeatures, ChannelStatus, ContactChannel, Inbox};
 use crate::clock::Clock;
-use crate::domain::relay::ChannelState;
+use crate::domain::relay::{ChannelState, MediaNote};
 use crate::store::{ClaimedMessage, SendEnd};
 
 /// The shortest and the longest pause before a program is started again, in seconds.
@@ -43,6 +44,10 @@ pub struct Program {
     path: PathBuf,
     folder: PathBuf,
     environment: BTreeMap<String, String>,
+    /// The folder of files that are kept, from which those that we send are copied.
+    kept: PathBuf,
+    /// The number for which a pairing code is wanted.
+    pair: Option<String>,
     clock: Arc<dyn Clock>,
     status: watch::Sender<ChannelStatus>,
     /// The way to the program that runs.
@@ -68,6 +73,7 @@ impl Program {
         path: PathBuf,
         folder: PathBuf,
         programs: &BTreeMap<String, String>,
+        kept: PathBuf,
         clock: Arc<dyn Clock>,
     ) -> Self {
         let found = programs.get("PATH").map(|path| ("PATH".to_owned(), path.clone()));
@@ -77,11 +83,18 @@ impl Program {
             path,
             folder,
             environment: found.into_iter().chain([home]).collect(),
+            kept,
+            pair: None,
             clock,
             status: watch::Sender::new(ChannelStatus::of(ChannelState::Connecting)),
             lines: Mutex::default(),
             waiting: Mutex::default(),
         }
+    }
+
+    /// The same, which also asks for a pairing code for this number.
+    pub fn paired_with(self, pair: Option<String>) -> Self {
+        Self { pair, ..self }
     }
 
     fn set(&self, state: ChannelState, reason: Option<String>) {
@@ -125,7 +138,13 @@ impl Program {
                 }
             }
         });
-        self.say(&ToProgram::Start { version: VERSION, folder: &self.folder, media: &media, name: "level3" });
+        self.say(&ToProgram::Start {
+            version: VERSION,
+            folder: &self.folder,
+            media: &media,
+            name: "level3",
+            pair: self.pair.as_deref(),
+        });
         let over = tokio::select! {
             () = shutdown.cancelled() => Over::Shutdown,
             over = self.listen(stdout, inbox) => over,
@@ -165,21 +184,29 @@ impl Program {
 
     async fn hear(&self, said: FromProgram, inbox: &Inbox) {
         match said {
-            FromProgram::Status { state, address, reason, code, until } => {
+            FromProgram::Status { state, address, reason, code, until, pairing_code } => {
                 let reason = [code, reason].into_iter().flatten().collect::<Vec<_>>().join(": ");
                 let reason = (!reason.is_empty()).then_some(reason);
-                self.status.send_replace(ChannelStatus { state, qr: None, address, reason, until });
+                self.status.send_modify(|status| {
+                    // A pairing code comes beside the QR code, which stays.
+                    let qr = pairing_code.as_ref().and(status.qr.take());
+                    *status = ChannelStatus { state, qr, pairing_code, address, reason, until };
+                });
             }
             FromProgram::Qr { text } => {
-                self.status.send_replace(ChannelStatus { qr: Some(text), ..ChannelStatus::of(ChannelState::NeedsScan) });
+                self.status.send_modify(|status| {
+                    let pairing_code = status.pairing_code.take();
+                    *status = ChannelStatus { qr: Some(text), pairing_code, ..ChannelStatus::of(ChannelState::NeedsScan) };
+                });
             }
-            FromProgram::Message { id, from, text, chat, own, media } => {
+            FromProgram::Message { id, from, text, chat, own, media, to, note } => {
                 let file = media.map(|media| self.file(media));
                 let here = match &file {
                     Some(IncomingFile::At(path)) => Some(path.clone()),
                     _ => None,
                 };
-                let message = IncomingMessage { id: id.clone(), from: from.clone(), text, chat, own, file };
+                let (id_of, from_whom, note) = (id.clone(), from.clone(), note.is_some());
+                let message = IncomingMessage { id: id_of, from: from_whom, text, chat, own, file, to, note };
                 match inbox.take(message).await {
                     Ok(came) => {
                         tracing::debug!(channel = self.name, ?came, "a message came");
@@ -227,6 +254,19 @@ impl Program {
         if let Err(error) = inbox.settle(id, end).await {
             tracing::warn!(error = &error as &dyn std::error::Error, "the word of a channel about a message is lost");
         }
+    }
+
+    /// Puts a file of ours where the program may read it; its path below the program's folder, its kind and its name.
+    fn out(&self, note: &MediaNote, id: &str) -> io::Result<(String, String, String)> {
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "it is not kept");
+        let from = media::kept_at(note, &self.kept).ok_or_else(missing)?;
+        let ending =
+            note.kind.rsplit('/').next().filter(|ending| ending.bytes().all(|b| b.is_ascii_alphanumeric())).unwrap_or("bin");
+        let folder = self.folder.join(MEDIA).join("out");
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let name = format!("{id}.{ending}");
+        std::fs::copy(from, folder.join(&name))?;
+        Ok((format!("{MEDIA}/out/{name}"), note.kind.clone(), name))
     }
 
     /// The file of a message: only one within the program's own folder for files.
@@ -293,15 +333,25 @@ impl ContactChannel for Program {
             if self.status.borrow().state != ChannelState::Online {
                 return SendEnd::NotSent("the channel is not online".to_owned());
             }
+            let file = match message.media().map(|note| self.out(note, message.peer_id())).transpose() {
+                Ok(file) => file,
+                Err(error) => return SendEnd::Refused("media".to_owned(), format!("the file cannot be read: {error}")),
+            };
+            let media = file.as_ref().map(|(path, kind, name)| SentMedia { path, kind, name });
             let (told, answer) = oneshot::channel();
             held(&self.waiting).insert(message.peer_id().to_owned(), told);
-            if !self.say(&ToProgram::Send { id: message.peer_id(), to: message.to(), text: message.text() }) {
+            if !self.say(&ToProgram::Send { id: message.peer_id(), to: message.to(), text: message.text(), media }) {
                 held(&self.waiting).remove(message.peer_id());
                 return SendEnd::NotSent("the program of the channel is not there".to_owned());
             }
             let unknown = |why: &str| SendEnd::Unknown(why.to_owned());
             match tokio::time::timeout(ANSWER, answer).await {
-                Ok(Ok(end)) => end,
+                Ok(Ok(end)) => {
+                    if let Some((path, ..)) = &file {
+                        let _ = tokio::fs::remove_file(self.folder.join(path)).await;
+                    }
+                    end
+                }
                 Ok(Err(_)) => unknown("the program of the channel gave no answer"),
                 Err(_) => {
                     held(&self.waiting).remove(message.peer_id());

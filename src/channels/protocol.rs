@@ -17,15 +17,39 @@ pub(super) const MOST_LINE: usize = 1 << 20;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum ToProgram<'a> {
     /// The first one.
-    Start { version: u32, folder: &'a Path, media: &'a Path, name: &'static str },
-    /// One attempt to send one text.
-    Send { id: &'a str, to: &'a str, text: &'a str },
+    Start {
+        version: u32,
+        folder: &'a Path,
+        media: &'a Path,
+        name: &'static str,
+        /// A pairing code for this number is wanted beside the QR codes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pair: Option<&'a str>,
+    },
+    /// One attempt to send one text, perhaps with a file.
+    Send {
+        id: &'a str,
+        to: &'a str,
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        media: Option<SentMedia<'a>>,
+    },
     /// Something is being written, or no longer.
     Typing { to: &'a str, on: bool },
     /// A message is kept, or dropped for good.
     Accepted { from: &'a str, id: &'a str },
     /// End the session at the service.
     Logout,
+}
+
+/// A file that goes with a text.
+#[derive(Debug, Serialize)]
+pub(super) struct SentMedia<'a> {
+    /// Below the program's folder.
+    pub(super) path: &'a str,
+    #[serde(rename = "type")]
+    pub(super) kind: &'a str,
+    pub(super) name: &'a str,
 }
 
 impl ToProgram<'_> {
@@ -50,6 +74,8 @@ pub(super) enum FromProgram {
         code: Option<String>,
         #[serde(default)]
         until: Option<DateTime<Utc>>,
+        #[serde(default)]
+        pairing_code: Option<String>,
     },
     /// The text to show as a QR code.
     Qr { text: String },
@@ -65,6 +91,12 @@ pub(super) enum FromProgram {
         own: bool,
         #[serde(default)]
         media: Option<ProgramMedia>,
+        /// The other side of a chat in which our own account wrote.
+        #[serde(default)]
+        to: Option<String>,
+        /// `edited` or `deleted`: the text tells of another message.
+        #[serde(default)]
+        note: Option<String>,
     },
     /// The service's server has a message of ours.
     Sent {

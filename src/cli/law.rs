@@ -54,7 +54,7 @@ enum PolicyAsk {
         #[arg(value_parser = ["turn", "conversation", "day", "tasks"])]
         span: String,
         /// The measure to limit
-        #[arg(value_parser = ["steps", "wall_seconds", "input_tokens", "output_tokens", "money_micros", "tool_calls", "turns_per_hour", "percent_of_day"])]
+        #[arg(value_parser = ["steps", "wall_seconds", "input_tokens", "output_tokens", "tokens", "money_micros", "tool_calls", "turns_per_hour", "percent_of_day"])]
         kind: String,
         /// The limit, or none; money in millionths of a dollar
         #[arg(value_parser = or_none::<u64>)]

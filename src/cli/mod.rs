@@ -9,6 +9,7 @@ mod error;
 mod folder;
 mod law;
 mod mcp;
+pub mod operator;
 pub mod relay;
 mod replay;
 mod screen;
@@ -74,6 +75,8 @@ pub enum Command {
     Models,
     /// Check the model in use and its fallbacks, and what the server needs; exit code 1 when something is to be mended
     Doctor,
+    /// Take orders from one number, in this terminal; or look at the operator's tasks and logs
+    Operator(Box<operator::OperatorCommand>),
     /// A command for the running server.
     #[command(flatten)]
     Ask(Ask),

@@ -3,6 +3,7 @@
 
 mod host;
 mod names;
+mod operator;
 mod relay;
 mod sources;
 
@@ -19,6 +20,7 @@ use crate::domain::todo::zone_named;
 use crate::lasting::Lasting;
 
 pub use host::HostName;
+pub use operator::{OperatorEnvironment, OperatorNumbers};
 pub use relay::RelayEnvironment;
 pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
 
@@ -76,6 +78,10 @@ pub struct Config {
     pub safe_mode: bool,
     /// `LEVEL3_WHATSAPP`: the program that speaks with WhatsApp for Relay; none when `None`.
     pub whatsapp: Option<PathBuf>,
+    /// `LEVEL3_OPERATOR`: the channel and the numbers whose messages are orders to the operator; nobody's are when `None`.
+    pub operator: Option<OperatorNumbers>,
+    /// `DISPLAY` and its like: the screen of which the operator takes pictures.
+    pub screen: BTreeMap<String, String>,
     /// `LEVEL3_RELAY_PACE`: when messages to contacts may leave.
     pub pace: Pace,
     /// `LEVEL3_TIME_ZONE`, or `TZ`: the clock of contacts for whom no zone is given.
@@ -94,6 +100,9 @@ pub struct Config {
 /// passwords are not among them.
 const PROGRAMS: [&str; 11] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"];
+
+/// The variables that name the screen of a desktop.
+const SCREEN: [&str; 4] = ["DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
 
 /// Which model to use, as the operator wrote it. All `None` means: look for a local one, else the tour.
 #[derive(Clone, Default)]
@@ -150,6 +159,14 @@ impl Config {
             }
         }
         Self::layered(SettingSources::new(std::env::vars().collect(), settings))
+    }
+
+    /// Makes a configuration from the settings that a command has put together, and the file that the page writes.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used.
+    pub fn of(settings: BTreeMap<String, String>) -> Result<Self, ConfigError> {
+        Self::layered(SettingSources::new(settings.into_iter().collect(), HashMap::new()))
     }
 
     /// Makes a configuration from settings of several places. A file of the page that is of no use is left out, with a word.
@@ -214,6 +231,8 @@ impl Config {
             ready_file: get("LEVEL3_READY_FILE").map(PathBuf::from),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
             whatsapp: get("LEVEL3_WHATSAPP").map(PathBuf::from),
+            operator: operator::numbers(get("LEVEL3_OPERATOR"), get("LEVEL3_OPERATOR_ACCOUNT"))?,
+            screen: PROGRAMS.iter().chain(&SCREEN).filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
             pace: pace(get("LEVEL3_RELAY_PACE"))?,
             time_zone: time_zone(get("LEVEL3_TIME_ZONE"), get("TZ"))?,
             #[cfg(debug_assertions)]

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS};
+use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS, SCREEN};
 
 /// Every setting but those of single providers.
-const SETTINGS: [&str; 34] = [
+const SETTINGS: [&str; 36] = [
     "LEVEL3_LISTEN",
     "LEVEL3_TOKEN",
     "LEVEL3_AGENT_QUOTA",
@@ -35,6 +35,8 @@ const SETTINGS: [&str; 34] = [
     "LEVEL3_READY_FILE",
     "LEVEL3_SAFE_MODE",
     "LEVEL3_WHATSAPP",
+    "LEVEL3_OPERATOR",
+    "LEVEL3_OPERATOR_ACCOUNT",
     "LEVEL3_RELAY_PACE",
     "LEVEL3_TIME_ZONE",
     // For `run.sh`, which passes its environment on.
@@ -53,7 +55,7 @@ pub(super) fn known() -> impl Iterator<Item = &'static str> {
 
 /// True for a name that may be read.
 pub(super) fn may_be_read(name: &str) -> bool {
-    known().chain(PROGRAMS).any(|known| known == name)
+    known().chain(PROGRAMS).chain(SCREEN).any(|known| known == name)
 }
 
 /// A sentence for each name that looks like a setting and is none.

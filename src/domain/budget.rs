@@ -17,6 +17,9 @@ pub struct Budget {
     pub input_tokens: Option<u64>,
     /// Tokens written by models.
     pub output_tokens: Option<u64>,
+    /// Tokens read and written together, by planner and governor alike.
+    #[serde(default)]
+    pub tokens: Option<u64>,
     /// Millionths of a dollar.
     pub money_micros: Option<u64>,
     /// Tool calls; failed, refused and repeated ones count, too.
@@ -76,15 +79,23 @@ impl Budgets {
             (Some(limit), Some(percent)) => Some(limit / 100 * percent + limit % 100 * percent / 100),
             (limit, _) => limit,
         };
-        let Budget { steps, wall_seconds, input_tokens, output_tokens, money_micros, tool_calls } = self.day;
+        let Budget { steps, wall_seconds, input_tokens, output_tokens, tokens, money_micros, tool_calls } = self.day;
         Budget {
             steps: share(steps),
             wall_seconds,
             input_tokens: share(input_tokens),
             output_tokens: share(output_tokens),
+            tokens: share(tokens),
             money_micros: share(money_micros),
             tool_calls: share(tool_calls),
         }
+    }
+}
+
+impl Spent {
+    /// Tokens read and written together.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 

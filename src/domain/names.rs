@@ -9,5 +9,7 @@ pub const WRITE_CAPABILITY: &str = "write_capability";
 pub const MANAGE_TASKS: &str = "manage_tasks";
 /// Loads capabilities afresh, or restarts the process.
 pub const RESTART: &str = "restart";
+/// Overwrites a script of the operator; its impact is systemic, whatever a model says.
+pub const UPDATE_SCRIPT: &str = "update_script";
 /// Orders conversations with contacts. It is there only if a rule allows it.
 pub const RELAY: &str = "relay";

@@ -194,6 +194,9 @@ pub struct Profile {
     /// If true, a message that is no such word declines the waiting question and is said into its
     /// turn. If false, the message queues.
     pub talked_over: bool,
+    /// True if its turns are the tasks of the operator, one at a time in one conversation: the governor classifies every action, reading too,
+    /// a refusal, silence or a limit aborts the task, risky actions are recorded, and the prompt shows the global context.
+    pub operates: bool,
 }
 
 impl Profile {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 
 use super::{Executor, RunningTurn, review};
-use crate::domain::{Budget, Budgets, Context, Effect, Origin, Profile, TurnLimits, Used};
+use crate::domain::{Budget, Budgets, Context, Effect, Impact, Origin, Profile, TurnLimits, UPDATE_SCRIPT, Used};
 use crate::governor::{self, RepeatedCall, Scope};
 use crate::store::{Beginning, Lease, NewReview, OpenCall, Standing, StoreError};
 
@@ -111,7 +111,8 @@ impl Executor {
         let policy = self.store.catalogue(Some(standing.catalogue)).await?.policy(&lease.profile)?;
         let Beginning { made, task_model, answer_tokens } = std::mem::take(&mut standing.beginning);
         // A person's order is not reviewed; an order of another agent is.
-        let governor = policy.governor && (lease.origin != Origin::Command || !profile.audience.may_decide());
+        let governor =
+            (policy.governor || profile.operates) && (lease.origin != Origin::Command || !profile.audience.may_decide());
         let (_, remembers, summaries) = shown_to(&profile, self.limits);
         let steps = profile.steps.unwrap_or(self.limits.steps);
         let answer_tokens = [profile.answer_tokens, answer_tokens].into_iter().flatten().min();
@@ -121,12 +122,13 @@ impl Executor {
         Ok(Law { profile, governor, budgets, used, models, answer_tokens, remembers, summaries, steps, made })
     }
 
-    /// Has a second model request classify a call, if the call would do more than read and has no
-    /// classification yet.
+    /// Has a second model request classify a call, if the call would do more than read, or is the
+    /// operator's, and has no classification yet.
     pub(super) async fn review(&self, turn: &RunningTurn<'_>, open: &OpenCall) -> Result<(), StoreError> {
         let (lease, law, meter) = (turn.lease, &turn.law, turn.meter());
         let (effects, arguments) = self.tools.proposed(lease, &law.profile, open).await?;
-        let only_reads = effects.iter().all(|effect| *effect == Effect::Read);
+        // A call that cannot be read is refused before anybody judges it.
+        let only_reads = effects.iter().all(|effect| *effect == Effect::Read) && (effects.is_empty() || !law.profile.operates);
         if only_reads || self.store.classification_of_call(open.call).await?.is_some() {
             return Ok(());
         }
@@ -139,7 +141,11 @@ impl Executor {
         if let Some(kind) = reviewed.failed {
             self.metrics.model_error(kind);
         }
-        let (classification, answered) = (&reviewed.classification, reviewed.answered);
+        let mut classification = reviewed.classification;
+        if tool == UPDATE_SCRIPT {
+            classification.impact = Impact::Systemic;
+        }
+        let (classification, answered) = (&classification, reviewed.answered);
         tracing::info!(call = %open.call, tool, ?classification, answered, "the governor classified a proposal");
         let review = NewReview { classification, answered, asked: &reviewed.asked };
         self.store.classify_call(lease, open.call, review, self.clock.now()).await

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
+use crate::domain::operator;
 use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, RefusalCode, TasksShown, TurnLimits};
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
@@ -126,9 +127,15 @@ impl Executor {
             }
         };
         let mut standing = self.store.standing(lease, self.wanted(&profile, true)).await?;
+        let profile_operates = profile.operates;
         let law = self.law(lease, profile, &mut standing).await?;
         let made = made_of_last_step(&standing);
         let (open, steps, seen) = (standing.open.clone(), standing.steps, Some(standing.catalogue));
+        // The operator's limit counts all its work on a task; others begin anew after each question.
+        let begun = match profile_operates && lease.fence > 1 {
+            true => begun - TimeDelta::seconds(self.store.worked_before(lease.turn).await?),
+            false => begun,
+        };
         let metered = self.store.meters().begin(lease);
         let standing = open.is_empty().then_some(standing);
         Ok(Some(RunningTurn { lease, law, steps, begun, open, made, standing, seen, metered }))
@@ -173,6 +180,13 @@ impl Executor {
                 self.tools.turn_away(turn.lease, &call, &not_made(&turn.law.profile, asked_for)).await?;
                 continue;
             }
+            if turn.law.profile.operates
+                && turn.lease.fence > 1
+                && let Some(why) = self.refused(&call).await?
+            {
+                self.store.abort_turn(turn.lease, &why, self.clock.now()).await?;
+                return Ok(Some(Worked::Ended));
+            }
             let mut seen = turn.seen.take();
             if turn.law.governor {
                 self.review(turn, &call).instrument(turn.span()).await?;
@@ -191,6 +205,12 @@ impl Executor {
             }
         }
         Ok(shutdown.is_cancelled().then_some(Worked::Paused))
+    }
+
+    /// The reason why a task of the operator ends here: a person said no, or nothing, about this call.
+    async fn refused(&self, call: &OpenCall) -> Result<Option<String>, StoreError> {
+        let Some(approval) = self.store.approval_of_call(call.call).await? else { return Ok(None) };
+        Ok(operator::ended_by(approval.state, &approval.shown.tool))
     }
 
     /// The time that a turn has from now on.
@@ -221,7 +241,8 @@ impl Executor {
         tracing::info!("the time of the turn is over");
         let now = self.clock.now();
         let told = law::out_of_time(time.seconds, now - time.begun);
-        self.store.cut_turn(lease, own_words(0, "limit", &told), OUT_OF_TIME, &time.meter.take(), now).await?;
+        let aborts = self.aborts(lease, "limit");
+        self.store.cut_turn(lease, own_words(0, "limit", &told), OUT_OF_TIME, &time.meter.take(), aborts, now).await?;
         Ok(Worked::Ended)
     }
 
@@ -230,8 +251,13 @@ impl Executor {
     /// # Errors
     /// [`StoreError::LostLease`], or an error if the database does not answer.
     pub async fn close(&self, lease: &Lease, number: i32, why: &str, content: &str) -> Result<Worked, StoreError> {
-        self.store.close_turn(lease, own_words(number, why, content), self.clock.now()).await?;
+        self.store.close_turn(lease, own_words(number, why, content), self.aborts(lease, why), self.clock.now()).await?;
         Ok(Worked::Ended)
+    }
+
+    /// True if a turn that ends for this reason is aborted: a task of the operator at a limit.
+    fn aborts(&self, lease: &Lease, why: &str) -> bool {
+        why == "limit" && self.profiles.get(&lease.profile).is_ok_and(|profile| profile.operates)
     }
 }
 

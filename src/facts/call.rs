@@ -44,8 +44,10 @@ impl Fact for ToolCallProposed {
             let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.clone()));
             ServerFrame::ToolCall { name: name.clone(), arguments, call: *call, turn: *turn }
         })
-        .log(|_| {
-            let body = json!({ "action": { "name": name, "arguments": arguments }, "done": false });
+        .log(|reasoning| {
+            // In the form of a planner's output; its reasoning stands in the line of the step before.
+            let given = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.clone()));
+            let body = json!({ "action": { "name": name, "arguments": given }, "reasoning": reasoning, "done": false });
             [line("planner_output", body, format!("{name} {arguments}"))]
         })
         .print(|| (format!("call {call} of {name} proposed"), arguments));
@@ -71,9 +73,8 @@ impl Fact for ProposalClassified {
         to.rows(|_| [TOOL_CALLS.set(call, json!({ "classification": classification }))])
             .frame(|_| ServerFrame::Classified { call, turn, classification })
             .log(|_| {
-                let mut body = json!(classification);
+                let body = json!(classification);
                 let words = body.to_string();
-                body["answered"] = json!(answered);
                 [line("governor_output", body, words)]
             })
             .print(|| {

@@ -9,6 +9,7 @@ mod capability;
 mod fact;
 mod message;
 mod operation;
+mod operator;
 mod relay;
 mod rows;
 mod said;
@@ -31,6 +32,7 @@ pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
 pub use message::CountedMessage;
 pub use operation::OperationRecorded;
+pub use operator::GlobalContextChanged;
 pub use relay::{DeliveryChanged, InstanceMade, InstanceMoved, RelayMessageKept, RepliesShown};
 pub use rows::{Change, Table};
 pub use steering::{SteeringShown, TurnSteered};
@@ -43,7 +45,7 @@ use fact::{Fact, Reading};
 use rows::{Stamp, time};
 
 /// The tables that follow from events.
-pub static TABLES: [&Table; 17] = [
+pub static TABLES: [&Table; 18] = [
     &rows::CONVERSATIONS,
     &turn::TURNS,
     &step::STEPS,
@@ -61,6 +63,7 @@ pub static TABLES: [&Table; 17] = [
     &capability::CAPABILITIES,
     &relay::RELAY_INSTANCES,
     &relay::RELAY_MESSAGES,
+    &operator::OPERATOR_CONTEXT,
 ];
 
 /// The things that an event is about.
@@ -146,6 +149,7 @@ events! {
     RelayMessageKept = "relay_message_kept",
     RepliesShown = "replies_shown" about turn,
     DeliveryChanged = "delivery_changed",
+    GlobalContextChanged = "global_context_changed",
 }
 
 impl Event {

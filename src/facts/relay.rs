@@ -105,6 +105,7 @@ impl Fact for RelayMessageKept {
         let RelayMessage {
             id,
             instance,
+            conversation,
             channel,
             contact,
             number,
@@ -122,13 +123,16 @@ impl Fact for RelayMessageKept {
         to.rows(|_| {
             let mut row = fields(delivery_row(delivery));
             row.extend(fields(json!({
-                "message_id": id, "instance_id": instance, "channel": channel, "contact": contact, "number": number, "said_by": said_by,
+                "message_id": id, "instance_id": instance, "conversation_id": conversation, "channel": channel, "contact": contact, "number": number, "said_by": said_by,
                 "text": text, "turn_id": turn, "first_contact": first_contact, "follow_up": follow_up, "key": key, "media": media, "cut": cut,
                 "created_at": time(*created_at),
             })));
             [RELAY_MESSAGES.set(id, Value::Object(row))]
         })
-        .print(|| (format!("instance {instance}, message {number}, said by {said_by}"), format!("{} bytes", text.len())));
+        .print(|| {
+            let whose = instance.map_or_else(|| format!("to {contact}"), |instance| format!("instance {instance}"));
+            (format!("{whose}, message {number}, said by {said_by}"), format!("{} bytes", text.len()))
+        });
     }
 }
 

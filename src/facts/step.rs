@@ -73,14 +73,17 @@ impl Fact for StepAnswered {
             })
         })
         .log(|_| {
-            let limit = model == CONTROLLER && finish_reason == "limit";
-            let event = if limit { "limit_exceeded" } else { "planner_output" };
-            let mut body = json!({ "number": number, "model": model, "finish_reason": finish_reason, "usage": usage,
-                "reasoning": content, "done": last });
+            if model == CONTROLLER && finish_reason == "limit" {
+                return vec![line("limit_exceeded", json!({ "number": number, "reason": content }), content)];
+            }
+            let mut body = json!({ "number": number, "model": model, "finish_reason": finish_reason, "usage": usage });
             if *unproven {
                 body["unproven"] = json!(true);
             }
-            [line(event, body, content)]
+            let answered = line("model_answered", body, format!("{model} ({finish_reason})"));
+            // An answer with calls is told with each of these, in the form of a planner's output.
+            let done = || line("planner_output", json!({ "action": null, "reasoning": content, "done": true }), content);
+            [answered].into_iter().chain(last.then(done)).collect::<Vec<_>>()
         })
         .print(|| {
             let tokens = usage.map(|usage| format!(", {} tokens read, {} written", usage.input, usage.output));

@@ -128,7 +128,7 @@ fn words_of_the_controller_at_a_limit_are_no_plan() {
             "last": true})
     };
     assert_eq!(logged(answered("level3")), ["limit_exceeded"]);
-    assert_eq!(logged(answered("m")), ["planner_output"]);
+    assert_eq!(logged(answered("m")), ["model_answered", "planner_output"]);
 }
 
 #[test]

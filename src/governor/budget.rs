@@ -42,6 +42,8 @@ pub enum What {
     InputTokens,
     /// Tokens written.
     OutputTokens,
+    /// Tokens read and written.
+    Tokens,
     /// Millionths of a dollar.
     Money,
     /// Tool calls.
@@ -79,6 +81,7 @@ fn check_span(scope: Scope, budget: &Budget, spent: &Spent) -> Option<Exceeded> 
         (What::WallSeconds, budget.wall_seconds, spent.wall_seconds),
         (What::InputTokens, budget.input_tokens, spent.input_tokens),
         (What::OutputTokens, budget.output_tokens, spent.output_tokens),
+        (What::Tokens, budget.tokens, spent.tokens()),
         (What::Money, budget.money_micros, spent.money_micros),
         (What::ToolCalls, budget.tool_calls, spent.tool_calls),
     ];
@@ -105,6 +108,7 @@ impl What {
             Self::WallSeconds => "wall_seconds",
             Self::InputTokens => "input_tokens",
             Self::OutputTokens => "output_tokens",
+            Self::Tokens => "tokens",
             Self::Money | Self::UnknownPrice => "money_micros",
             Self::ToolCalls => "tool_calls",
         }
@@ -127,6 +131,7 @@ impl fmt::Display for Exceeded {
             What::WallSeconds => write!(f, "{whose} worked for {used} seconds; the limit is {limit}")?,
             What::InputTokens => write!(f, "{whose} had models read {used} tokens; the limit is {limit}")?,
             What::OutputTokens => write!(f, "{whose} had models write {used} tokens; the limit is {limit}")?,
+            What::Tokens => write!(f, "{whose} used {used} tokens, read and written; the limit is {limit}")?,
             What::Money => write!(f, "{whose} cost {}; the limit is {}", dollars(used), dollars(limit))?,
             What::ToolCalls => write!(f, "{whose} made {used} tool calls; the limit is {limit}")?,
             What::UnknownPrice => {

@@ -67,6 +67,8 @@ pub struct Doors {
     pub models: Arc<ModelSource>,
     /// The channels to contacts.
     pub channels: Channels,
+    /// The channel by which orders to the operator come, and how many numbers give them.
+    pub orders_from: Option<(String, usize)>,
     /// Tells webhooks.
     pub webhooks: Webhooks,
     /// When the server was started.

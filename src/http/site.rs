@@ -26,3 +26,10 @@ pub struct Site {
     /// Held while the settings of the page are changed, or a backup is made: one at a time.
     pub one: Mutex<()>,
 }
+
+impl Site {
+    /// The folder of files that came with messages, or go with them.
+    pub fn media(&self) -> PathBuf {
+        self.folder.join("media")
+    }
+}

@@ -31,5 +31,6 @@ pub(super) fn profile() -> Profile {
         counted: false,
         failures: FailureWords::Full,
         talked_over: true,
+        operates: false,
     }
 }

@@ -43,5 +43,6 @@ pub(super) fn profile() -> Profile {
         counted: false,
         failures: FailureWords::Full,
         talked_over: false,
+        operates: false,
     }
 }

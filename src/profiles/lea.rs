@@ -59,5 +59,6 @@ pub(super) fn profile() -> Profile {
         counted: true,
         failures: FailureWords::Short,
         talked_over: true,
+        operates: false,
     }
 }

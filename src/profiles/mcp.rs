@@ -32,5 +32,6 @@ pub(super) fn profile() -> Profile {
         counted: false,
         failures: FailureWords::Full,
         talked_over: false,
+        operates: false,
     }
 }

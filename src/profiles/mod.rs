@@ -5,6 +5,7 @@ mod contact;
 mod law;
 mod lea;
 pub mod mcp;
+mod operator;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use crate::domain::{DEFAULT_PROFILE, Profile, UserRole};
 
 pub use contact::CONTACT_TOOLS;
 pub use lea::{TALKING, Talking};
+pub use operator::{NAME as OPERATOR, OPERATOR_TOOLS};
 
 /// All profiles, by name. Made once; cheap to clone.
 #[derive(Clone, Debug)]
@@ -33,7 +35,7 @@ impl Default for Profiles {
     /// The program's own profiles.
     fn default() -> Self {
         let own = Self(Arc::default()).with(builder::profile()).with(lea::profile()).with(law::profile());
-        own.with(mcp::profile()).with(contact::profile())
+        own.with(mcp::profile()).with(contact::profile()).with(operator::profile())
     }
 }
 

@@ -8,18 +8,23 @@ fn a_profile_is_found_by_its_name_and_never_by_another() {
     let profiles = Profiles::default();
     assert_eq!(profiles.get(DEFAULT_PROFILE).unwrap().name, DEFAULT_PROFILE);
     let error = profiles.get("zeta").unwrap_err().to_string();
-    assert_eq!(error, "there is no profile `zeta`; there are: builder, contact, law, lea, mcp");
+    assert_eq!(error, "there is no profile `zeta`; there are: builder, contact, law, lea, mcp, operator");
     let more = profiles.clone().with(Profile { name: "zeta", audience: Audience::Contact, ..builder::profile() });
     assert_eq!(more.get("zeta").unwrap().audience, Audience::Contact);
     let mains = profiles.mains(UserRole::Owner);
     assert_eq!((more.mains(UserRole::Owner), profiles.get("zeta").is_err()), (mains.clone(), true));
-    assert_eq!((mains, profiles.counted()), (named(&[DEFAULT_PROFILE, "law", "lea"]), named(&["law", "lea"])));
+    assert_eq!((mains, profiles.counted()), (named(&[DEFAULT_PROFILE, "law", "lea", OPERATOR]), named(&["law", "lea"])));
 }
 
 #[test]
 fn a_profile_completes_tasks_with_a_tool_that_it_has() {
     for profile in Profiles::default().0.values() {
-        assert_eq!(profile.completes_with.is_none(), profile.audience == Audience::Contact, "{}", profile.name);
+        assert_eq!(
+            profile.completes_with.is_none(),
+            profile.audience == Audience::Contact || profile.operates,
+            "{}",
+            profile.name
+        );
         assert!(profile.completes_with.is_none_or(|tool| profile.tools.has(tool)), "{}", profile.name);
     }
 }
@@ -35,5 +40,5 @@ fn a_profile_that_is_not_open_to_a_user_reads_like_one_that_does_not_exist() {
     let refused = all.open_to(UserRole::Member, DEFAULT_PROFILE).unwrap_err();
     assert_eq!(refused.to_string(), "there is no profile `builder`; there are: law, lea");
     assert_eq!(all.open_to(UserRole::Owner, "mcp").unwrap().name, "mcp");
-    assert_eq!((all.mains(UserRole::Member), all.mains(UserRole::Owner).len()), (named(&["law", "lea"]), 3));
+    assert_eq!((all.mains(UserRole::Member), all.mains(UserRole::Owner).len()), (named(&["law", "lea"]), 4));
 }

@@ -5,6 +5,7 @@
 //! It lives in the library, and `src/main.rs` only calls it: what is polled there would be compiled a second time. So does the command
 //! `relay`, which `src/bin/relay.rs` calls.
 
+mod operator;
 mod relay;
 mod serve;
 
@@ -39,6 +40,8 @@ pub fn main() -> ExitCode {
         Command::Doctor => {
             looked(manner, async |config, clock, random, screen| app::doctor::doctor(config, clock, random, screen).await)
         }
+        Command::Operator(command) if command.runs() => return operator::in_the_foreground(*command),
+        Command::Operator(command) => operator::answer(*command, manner),
         Command::Ask(ask) => client(ask, manner),
     };
     done.unwrap_or_else(|error| failed(&error))

@@ -47,13 +47,16 @@ pub(super) fn until_the_end() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error),
     };
-    let code = runtime.block_on(serve(config, scrubber));
+    let code = runtime.block_on(serve(config, scrubber, None));
     // Work on other threads has no say in when the process ends.
     runtime.shutdown_background();
     code
 }
 
-async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
+/// What runs beside a server that is started, and is ended with it.
+pub(super) type Beside = Box<dyn FnOnce(&App) -> futures::future::BoxFuture<'static, ()> + Send>;
+
+pub(super) async fn serve(config: Config, scrubber: Scrubber, beside: Option<Beside>) -> ExitCode {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let random: Arc<dyn Random> = Arc::new(SystemRandom);
     let models = match ModelSource::new(&config.model, client::ModelLimits::default(), Arc::clone(&clock), Arc::clone(&random)) {
@@ -82,7 +85,7 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     let lost = database.lost();
     let exit = match App::start(&config, folder, opening, &database, listener, outside).await {
         Ok(app) => tokio::select! {
-            ended = run(app, &config, &hurry) => ended,
+            ended = run(app, &config, &hurry, beside) => ended,
             () = hurry.cancelled() => return ExitCode::from(AT_ONCE),
             // Nobody could use this server any more; its next start heals the rest of the database.
             how = lost => {
@@ -109,20 +112,30 @@ async fn serve(config: Config, scrubber: Scrubber) -> ExitCode {
     }
 }
 
-async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exit, StartError> {
+async fn run(app: App, config: &Config, hurry: &CancellationToken, beside: Option<Beside>) -> Result<Exit, StartError> {
     let shutdown = app.shutdown();
     let at_once = hurry.clone();
     // Signals are caught from here on, and not only once a task of ours runs: a program that hears
     // that the server is ready may end it at once.
     let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    // The operator is gone when its terminal is. Another server outlives it, as it always did.
+    let hangs_up = if beside.is_some() { signal(SignalKind::hangup()).ok() } else { None };
     tokio::spawn(async move {
         let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
             tracing::warn!("signals cannot be caught here; SIGTERM will not end the server in good order");
             return;
         };
+        let mut hangs_up = hangs_up;
+        let hung_up = async {
+            match &mut hangs_up {
+                Some(hangs_up) => drop(hangs_up.recv().await),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
+            () = hung_up => {}
         }
         tracing::info!("stopping");
         shutdown.cancel();
@@ -142,7 +155,12 @@ async fn run(app: App, config: &Config, hurry: &CancellationToken) -> Result<Exi
         tracing::warn!(file = %file.display(), %error, "LEVEL3_READY_FILE cannot be written; no supervisor hears it is ready");
     }
     tracing::info!("ready: http://{}", app.address());
-    Ok(app.ended().await)
+    let beside = beside.map(|beside| tokio::spawn(beside(&app)));
+    let exit = app.ended().await;
+    if let Some(beside) = beside {
+        beside.abort();
+    }
+    Ok(exit)
 }
 
 /// Ends a start that failed; the failure decides whether it is worth another.

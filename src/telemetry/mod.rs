@@ -17,10 +17,22 @@ pub use scrub::Scrubber;
 /// The filter for log lines when `RUST_LOG` is unset.
 const DEFAULT: &str = "info,sqlx=warn,wasmtime=warn,cranelift=warn";
 
+/// The same for a person who watches the operator in a terminal: what comes in, what is planned, judged and done.
+const OPERATOR: &str = "warn,level3::operator=info,level3::runner::turn_log=info";
+
 /// Turns the log on, once for the process. The values that `scrubber` knows are hidden in every
 /// line, those of panics included.
 pub fn init(scrubber: Scrubber) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
+    begin(scrubber, DEFAULT);
+}
+
+/// The same for the operator's terminal.
+pub fn init_for_operator(scrubber: Scrubber) {
+    begin(scrubber, OPERATOR);
+}
+
+fn begin(scrubber: Scrubber, default: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
     let colours = std::io::stderr().is_terminal();
     let writer = Scrubbed::new(scrubber, std::io::stderr);
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colours).with_target(false).init();

@@ -11,7 +11,7 @@ use tracing::Instrument;
 use super::tool::{Doing, Executed, Prepared, Preparing, ToolError};
 use super::{Tools, arguments};
 use crate::domain::{
-    CallAccount, Classification, Effect, FailureWords, Finding, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset,
+    CallAccount, Classification, Effect, FailureWords, Finding, Grade, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset,
 };
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
@@ -175,7 +175,7 @@ impl Tools {
         if let Some(completed) = &prepared.arguments {
             proposal.arguments = completed.clone();
         }
-        let (mode, governor, rules) = (policy.mode, policy.governor, policy.rules);
+        let (mode, governor, rules) = (policy.mode, policy.governor || profile.operates, policy.rules);
         let policy = Arc::new(Policy { mode, governor, rules, tools });
         match self.judge(&policy, &proposal, finding).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &in_words_of(profile, refusal), wanted).await,
@@ -194,9 +194,27 @@ impl Tools {
                     promised: finding.kept,
                     now: self.registry.kit.clock.now(),
                 };
-                self.execute(prepared, doing, wanted).await
+                let recorder = self.registry.kit.recorder.as_ref().filter(|_| profile.operates);
+                let risky = match recorder {
+                    Some(recorder) => self.is_risky(open).await?.then_some(recorder),
+                    None => None,
+                };
+                if let Some(recorder) = risky {
+                    recorder.take(lease.turn, open.call, "before").await;
+                }
+                let tried = self.execute(prepared, doing, wanted).await;
+                if let (Some(recorder), Ok(Tried::Ran(AfterCall::Ended(_)))) = (risky, &tried) {
+                    recorder.take(lease.turn, open.call, "after").await;
+                }
+                tried
             }
         }
+    }
+
+    /// True if the governor called the risk of a call high: it is recorded.
+    async fn is_risky(&self, open: &OpenCall) -> Result<bool, StoreError> {
+        let classified = self.registry.kit.store.classification_of_call(open.call).await?;
+        Ok(classified.is_some_and(|classified| classified.risk == Grade::High))
     }
 
     /// Finds the tool, and lets it read the call. Returns the arguments, too, as far as they can be

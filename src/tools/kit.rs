@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::marks::Marks;
+use super::recorder::Recorder;
 use crate::clock::Clock;
 use crate::domain::{CallAccount, Outcome, ToolCallId};
 use crate::egress::Egress;
@@ -45,6 +46,8 @@ pub struct Kit {
     /// True if no capability and no external tool is offered or called.
     pub(super) safe_mode: bool,
     pub(super) metrics: Metrics,
+    /// Takes pictures of the screen around risky actions of the operator.
+    pub(super) recorder: Option<Recorder>,
 }
 
 impl Kit {

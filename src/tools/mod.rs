@@ -10,8 +10,11 @@ mod external;
 mod kernel;
 mod kit;
 mod marks;
+pub mod operator;
+mod recorder;
 mod registry;
 mod relay;
+mod screen;
 pub mod todo;
 mod tool;
 
@@ -28,7 +31,9 @@ use crate::telemetry::Metrics;
 pub use door::AfterCall;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;
+pub use recorder::Recorder;
 pub use registry::Offered;
+pub use screen::{MOST_PICTURE, Screen, ScreenError};
 use tool::Sources;
 pub use tool::{
     Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read,
@@ -62,13 +67,19 @@ impl Tools {
         named: Vec<Arc<dyn Tool>>,
     ) -> Self {
         let ToolSettings { approval_expiry, safe_mode } = settings;
-        let kit = Kit { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default() };
+        let kit = Kit { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default(), recorder: None };
         let sources = Sources {
             capabilities: Arc::new(capability::CapabilitySource),
             external: Arc::new(external::External),
             relay: Arc::new(relay::RelaySource),
         };
         Self { registry: Registry::new(kit, kernel::tools(), named, sources) }
+    }
+
+    /// The same tools, whose risky actions for the operator are recorded with pictures of the screen.
+    pub fn recording(mut self, recorder: Option<Recorder>) -> Self {
+        self.registry.kit.recorder = recorder;
+        self
     }
 
     /// The same tools, whose calls `metrics` counts from now on.

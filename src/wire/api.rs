@@ -7,6 +7,7 @@ mod capabilities;
 mod conversations;
 mod law;
 mod mcp;
+mod operator;
 mod relay;
 mod replay;
 mod site;
@@ -30,6 +31,7 @@ pub use conversations::{
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
+pub use operator::{OperatorContextInfo, OperatorInfo, OperatorTaskInfo, OperatorTasks, SetOperatorContext};
 pub use relay::{
     ChannelInfo, ChannelList, ChannelUse, InstanceInfo, InstanceOrder, Instances, LoopbackCame, LoopbackPhone, LoopbackSay,
     NewWebhook, PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, SaidAsAgent, SayAsAgent, SettleMessage, SettledAs,

@@ -77,7 +77,7 @@ function pace(used) {
 
 /** The code as a drawing: dark on light in both themes, since cameras want it so. */
 async function qrOf(text) {
-  const { qrRows } = await import("./qr.js");
+  const { qrRows } = await import("../core/qr.js");
   const rows = qrRows(text);
   if (!rows) return h("p", { class: "problem" }, said.qrTooLong);
   const size = rows.length + 8;

@@ -10,6 +10,7 @@ export default {
     assistant: "Assistant",
     tasks: "Tasks",
     relay: "Relay",
+    operator: "Operator",
     capabilities: "Capabilities",
     activity: "Activity",
     settings: "Settings",

@@ -9,6 +9,7 @@ export default {
     assistant: "Assistente",
     tasks: "Tarefas",
     relay: "Relay",
+    operator: "Operador",
     capabilities: "Capacidades",
     activity: "Atividade",
     settings: "Ajustes",

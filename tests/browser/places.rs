@@ -15,7 +15,7 @@ const SCROLLED: &str = "return document.documentElement.scrollTop";
 async fn every_place_has_an_address_and_an_unknown_one_says_so() {
     let app = TestApp::start().await;
     let Some(page) = Page::open(&app).await else { return };
-    for place in ["tasks", "relay", "capabilities", "activity", "settings", "chat"] {
+    for place in ["tasks", "relay", "operator", "capabilities", "activity", "settings", "chat"] {
         page.go(place).await;
         page.find(&format!(".place[data-place={place}]:not([hidden])")).await;
         assert_eq!(page.run("return location.hash").await, format!("#{place}"));

@@ -204,7 +204,8 @@ async fn policy_usage_and_rates_are_set_and_printed() {
     assert!(other.contains("Profile mcp: mode smart, governor off"), "{other}");
     let nobody = level3(&app, &["policy", "show", "--profile", "campaign"]).await;
     assert!(
-        nobody.code != 0 && nobody.err.contains("there is no profile `campaign`; there are: builder, contact, law, lea, mcp"),
+        nobody.code != 0
+            && nobody.err.contains("there is no profile `campaign`; there are: builder, contact, law, lea, mcp, operator"),
         "{nobody:?}"
     );
     let wrong = level3(&app, &["policy", "mode", "wild"]).await;

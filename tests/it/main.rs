@@ -48,6 +48,7 @@ mod models;
 mod old_data;
 mod openai_sdk;
 mod operations;
+mod operator;
 mod plans;
 mod powers;
 mod profiles;

@@ -42,6 +42,7 @@ fn sealed() -> Profile {
         counted: false,
         failures: FailureWords::Full,
         talked_over: true,
+        operates: false,
     }
 }
 
@@ -83,7 +84,10 @@ async fn a_message_and_a_conversation_name_their_profile_for_life() {
     assert!(system(&app).starts_with("You are a personal assistant"));
 
     for (frame, told) in [
-        (json!({"profile": "nobody"}), "there is no profile `nobody`; there are: builder, law, lea, mcp, zeta".to_owned()),
+        (
+            json!({"profile": "nobody"}),
+            "there is no profile `nobody`; there are: builder, law, lea, mcp, operator, zeta".to_owned(),
+        ),
         (
             json!({"profile": "mcp"}),
             "the profile `mcp` has no main conversation; name the `conversation` that is meant".to_owned(),
@@ -105,7 +109,7 @@ async fn a_message_and_a_conversation_name_their_profile_for_life() {
     let (status, refused) = post(json!({"profile": "nobody"})).await;
     assert_eq!(
         (status, &refused["error"]),
-        (400, &json!("there is no profile `nobody`; there are: builder, law, lea, mcp, zeta"))
+        (400, &json!("there is no profile `nobody`; there are: builder, law, lea, mcp, operator, zeta"))
     );
     for (method, path, body) in [
         (Method::GET, "/api/policy/nobody", None),
@@ -136,7 +140,7 @@ async fn an_unknown_profile_in_a_row_is_an_error_and_never_the_default() {
     let mut client = app.connect().await;
     app.behind().await.execute("UPDATE conversations SET profile = 'gone'").await.unwrap();
     let error = client.ask("hello").await.pop().unwrap();
-    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, contact, law, lea, mcp. Its messages are kept.";
+    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, contact, law, lea, mcp, operator. Its messages are kept.";
     assert_eq!((&error["type"], &error["content"], &error["failure"]), (&json!("error"), &json!(told), &json!("server")));
     assert_eq!(app.script.requests().len(), 0, "no model was asked");
 }

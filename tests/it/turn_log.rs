@@ -42,17 +42,17 @@ async fn a_turn_is_told_from_its_beginning_to_its_end() {
         names(&lines),
         [
             "task_started",
-            "planner_output",
+            "model_answered",
             "planner_output",
             "decision",
             "execution_started",
             "execution_result",
-            "planner_output",
+            "model_answered",
             "planner_output",
             "decision",
             "execution_started",
             "execution_error",
-            "planner_output",
+            "model_answered",
             "planner_output",
             "confirmation_required",
             "decision",
@@ -90,12 +90,12 @@ async fn a_limit_a_denial_and_a_stop_have_their_names() {
     let denied = lines(app.data(), 1);
     assert_eq!(
         names(&denied),
-        ["task_started", "planner_output", "planner_output", "decision", "execution_error", "limit_exceeded", "task_completed"]
+        ["task_started", "model_answered", "planner_output", "decision", "execution_error", "limit_exceeded", "task_completed"]
     );
     assert_eq!(denied[3]["decision"], "deny");
     // The text until the stop is logged as well.
     let stopped = lines(app.data(), 2);
-    assert_eq!(names(&stopped), ["task_started", "planner_output", "task_aborted"]);
+    assert_eq!(names(&stopped), ["task_started", "model_answered", "task_aborted"]);
     assert_eq!((&stopped[1]["reasoning"], &stopped[1]["finish_reason"]), (&json!("…"), &json!("stopped_by_user")));
 }
 
@@ -137,7 +137,7 @@ async fn events_that_were_committed_while_nobody_logged_are_found() {
     app.set("LEVEL3_TURN_LOG", "1");
     app.start_again().await;
     app.stop().await;
-    assert_eq!(names(&lines(app.data(), 1)), ["task_started", "planner_output", "task_completed"]);
+    assert_eq!(names(&lines(app.data(), 1)), ["task_started", "model_answered", "planner_output", "task_completed"]);
 }
 
 #[tokio::test]

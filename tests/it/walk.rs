@@ -137,6 +137,11 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("POST", "/api/relay/webhooks", Forbidden),
     ("DELETE", "/api/relay/webhooks/{id}", Forbidden),
     ("POST", "/api/relay/webhooks/{id}/test", Forbidden),
+    ("GET", "/api/operator", Forbidden),
+    ("GET", "/api/operator/tasks", Forbidden),
+    ("GET", "/api/operator/context", Forbidden),
+    ("PUT", "/api/operator/context", Forbidden),
+    ("GET", "/api/operator/media/{name}", Forbidden),
     ("GET", "/api/relay/loopback", Forbidden),
     ("POST", "/api/relay/loopback", Forbidden),
 ];

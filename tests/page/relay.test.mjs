@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
-import { qrRows } from "../../static/relay/qr.js";
+import { qrRows } from "../../static/core/qr.js";
 import { noSend, oneAtATime, steps } from "../../static/relay/rows.js";
 import { relayWorld } from "./support/relay-world.mjs";
 import { openScreen } from "./support/screens.mjs";

@@ -52,7 +52,10 @@ pub(super) fn system(profile: &Profile, capabilities: &str, gathered: &Gathered)
     let tasks = gathered.todos.as_ref().map_or_else(|| tasks_section(&gathered.due), |todos| format!("\n{todos}"));
     let prompt = system_prompt(profile.prompt, capabilities, &tasks);
     match profile.context {
-        Context::Conversation { .. } => prompt,
+        Context::Conversation { .. } => match &gathered.operator {
+            Some(known) => format!("{prompt}\n\n{known}"),
+            None => prompt,
+        },
         Context::Snapshot(made) => {
             let said = history.last().and_then(Exchange::input).unwrap_or_default();
             format!("{prompt}\n\n{}", made(&Moment { now, said }))

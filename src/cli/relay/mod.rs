@@ -38,6 +38,7 @@ use crate::config::RelayEnvironment;
 use ask::RelayClient;
 pub use error::RelayCliError;
 use home::RelayHome;
+pub(super) use qr::lines as qr_lines;
 
 /// Conversations with outside people: an agent that can write to one contact and nothing else.
 #[derive(Debug, Parser)]

@@ -7,7 +7,7 @@ const BORDER: i32 = 2;
 
 /// The code of a text as lines. `None` if the text is too long for one. With `colours` the lines set the terminal's colours, which a camera needs
 /// on a light terminal.
-pub(super) fn lines(text: &str, colours: bool) -> Option<Vec<String>> {
+pub(in crate::cli) fn lines(text: &str, colours: bool) -> Option<Vec<String>> {
     let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
     // Outside the code a module is light.
     let light = |x: i32, y: i32| !code.get_module(x, y);

@@ -272,11 +272,15 @@ impl Delivery {
 pub struct RelayMessage {
     /// Its number.
     pub id: RelayMessageId,
-    /// Its instance.
-    pub instance: InstanceId,
-    /// The channel of that.
+    /// Its instance; `None` if the operator says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<InstanceId>,
+    /// The conversation, if it has no instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<ConversationId>,
+    /// The channel.
     pub channel: String,
-    /// The contact of that.
+    /// The contact, or the operator's person.
     pub contact: String,
     /// Its place in the transcript, from 1.
     pub number: i32,

@@ -27,6 +27,9 @@ const MAX_TITLE_BYTES: usize = 400;
 const DELETED: &str = "It is out of the list and the search, and comes back if something happens in it, such as a task that falls due. \
     What was recorded of it stays, since it is the record of what the agent did.";
 
+/// The operator works on one task at a time, so there is one conversation.
+const ONE_QUEUE: &str = "the operator has one conversation, its main one, so that its tasks come one after the other; say it there: {\"profile\": \"operator\"}";
+
 /// A new conversation beside the main one, or a branch of another.
 pub(super) async fn create(
     visitor: Visitor,
@@ -36,6 +39,9 @@ pub(super) async fn create(
         Some(from) => branched(&visitor, from, profile.as_deref()).await?,
         None => {
             let profile = visitor.profile(profile.as_deref().unwrap_or(visitor.default_profile()))?;
+            if profile.operates {
+                return Err(ApiRefusal::conflict(ONE_QUEUE));
+            }
             visitor.theirs().create_conversation_of(profile.name, visitor.now()).await?
         }
     };
@@ -52,6 +58,9 @@ async fn branched(visitor: &Visitor, from: BranchPoint, profile: Option<&str>) -
     if from.seq < anew {
         let told = format!("conversation {} was begun anew at frame {anew}; nothing goes on from before it", from.conversation);
         return Err(ApiRefusal::bad(told));
+    }
+    if visitor.profile(&theirs.profile_of(from.conversation).await?).is_ok_and(|own| own.operates) {
+        return Err(ApiRefusal::conflict(ONE_QUEUE));
     }
     if profile.is_some() {
         return Err(ApiRefusal::bad("a branch keeps the profile of its conversation; leave `profile` out"));

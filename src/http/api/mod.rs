@@ -14,6 +14,7 @@ mod install;
 mod law;
 mod mcp;
 mod me;
+mod operator;
 mod relay;
 mod replay;
 pub(super) mod reply;
@@ -88,6 +89,10 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/usage", get(law::usage))
         .route("/replay/check", get(replay::check))
         .route("/replay/turns/{id}", get(replay::turn))
+        .route("/operator", get(operator::show))
+        .route("/operator/tasks", get(operator::tasks))
+        .route("/operator/context", get(operator::context).put(operator::set_context))
+        .route("/operator/media/{name}", get(operator::media))
         .nest("/relay", relay::routes())
         .route("/me", get(me::show).patch(me::change))
         .route("/me/password", put(me::set_password))

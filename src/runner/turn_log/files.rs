@@ -27,7 +27,8 @@ pub(super) struct LogFolder {
     journal: File,
     /// Number and part of the last line, for turns that were written to and are not over.
     newest: HashMap<TurnId, (i64, usize)>,
-    kept: FolderState,
+    /// `None` if every file is kept.
+    kept: Option<FolderState>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -44,8 +45,8 @@ struct Mark {
 }
 
 impl LogFolder {
-    /// Opens the folder, and makes it if it is missing. Blocks.
-    pub(super) fn open(path: &Path, now: DateTime<Utc>) -> io::Result<Self> {
+    /// Opens the folder, and makes it if it is missing; if `all` files are kept, none is removed. Blocks.
+    pub(super) fn open(path: &Path, now: DateTime<Utc>, all: bool) -> io::Result<Self> {
         match DirBuilder::new().mode(0o700).create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
@@ -68,7 +69,7 @@ impl LogFolder {
             fs::rename(&fresh, &file)?;
         }
         let journal = appending(&file)?;
-        let kept = FolderState::look(path, now);
+        let kept = (!all).then(|| FolderState::look(path, now));
         Ok(Self { path: path.to_owned(), positions, journal, newest: HashMap::new(), kept })
     }
 
@@ -93,7 +94,9 @@ impl LogFolder {
             Some(newest) => *newest,
             None if path.exists() => mend(&path)?,
             None => {
-                self.kept.begins(&self.path, now);
+                if let Some(kept) = &mut self.kept {
+                    kept.begins(&self.path, now);
+                }
                 (0, 0)
             }
         };
@@ -110,7 +113,9 @@ impl LogFolder {
             file.write_all(text.as_bytes())?;
             // The clock that judges the age of a log also sets it.
             file.set_modified(now.into())?;
-            self.kept.grew(text.len());
+            if let Some(kept) = &mut self.kept {
+                kept.grew(text.len());
+            }
             if !over {
                 self.newest.insert(turn, (last.seq, last.part));
             }

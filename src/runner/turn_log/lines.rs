@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::domain::{StepId, ToolCallId, TurnId};
-use crate::facts::{About, EventRecord, LogLine};
+use crate::facts::{About, Event, EventRecord, LogLine};
 
 /// One line. An event makes up to three, which share its number.
 #[derive(Debug, PartialEq, Serialize)]
@@ -29,8 +29,17 @@ pub(super) struct TurnLogLine {
     pub(super) words: String,
 }
 
-/// The lines of an event; none for one that is not about a turn, or says nothing new about it. `inputs` are what turns react to.
-pub(super) fn lines(record: &EventRecord, inputs: &HashMap<TurnId, String>) -> Vec<TurnLogLine> {
+/// The texts that lines need and their own events do not say.
+#[derive(Debug, Default)]
+pub(super) struct LineInputs {
+    /// What turns react to.
+    pub(super) turns: HashMap<TurnId, String>,
+    /// The texts of steps, which are the reasoning of their calls.
+    pub(super) steps: HashMap<StepId, String>,
+}
+
+/// The lines of an event; none for one that is not about a turn, or says nothing new about it.
+pub(super) fn lines(record: &EventRecord, inputs: &LineInputs) -> Vec<TurnLogLine> {
     let About { turn: Some(turn), step, call } = record.event.about() else { return Vec::new() };
     let line = |(part, LogLine { event, body, words })| TurnLogLine {
         event,
@@ -44,7 +53,11 @@ pub(super) fn lines(record: &EventRecord, inputs: &HashMap<TurnId, String>) -> V
         body,
         words,
     };
-    (1..).zip(record.event.log(inputs.get(&turn).map(String::as_str))).map(line).collect()
+    let input = match (&record.event, step) {
+        (Event::ToolCallProposed(_), Some(step)) => inputs.steps.get(&step),
+        _ => inputs.turns.get(&turn),
+    };
+    (1..).zip(record.event.log(input.map(String::as_str))).map(line).collect()
 }
 
 #[cfg(test)]

@@ -17,11 +17,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::domain::{ConversationId, TurnId};
-use crate::facts::{Event, EventRecord, TurnQueued, TurnStarted};
+use crate::facts::{Event, EventRecord, StepAnswered, ToolCallProposed, TurnQueued, TurnStarted};
 use crate::store::{Store, StoreError};
 
 use files::LogFolder;
-use lines::TurnLogLine;
+use lines::{LineInputs, TurnLogLine};
 
 /// Events read at a time.
 const PAGE: i64 = 200;
@@ -39,6 +39,7 @@ pub struct TurnLog {
     store: Store,
     clock: Arc<dyn Clock>,
     path: Option<PathBuf>,
+    keeps_all: bool,
 }
 
 /// The reason why a line could not be logged.
@@ -62,7 +63,12 @@ struct Book {
 impl TurnLog {
     /// `path` is the folder of the files; without one, lines only go to the log of the server.
     pub fn new(store: Store, clock: Arc<dyn Clock>, path: Option<PathBuf>) -> Self {
-        Self { store, clock, path }
+        Self { store, clock, path, keeps_all: false }
+    }
+
+    /// The same; if `all`, no file is ever removed.
+    pub fn keeping_all(self, all: bool) -> Self {
+        Self { keeps_all: all, ..self }
     }
 
     /// Writes until `ended`, and then the events committed until then. It begins with those that an
@@ -130,8 +136,9 @@ impl TurnLog {
             let shown = self.store.newest_sequences().await?.into_iter().collect();
             return Ok(Book { folder: None, shown, waiting: HashMap::new() });
         };
-        let now = self.clock.now();
-        let folder = tokio::task::spawn_blocking(move || LogFolder::open(&path, now)).await.expect("opening does not panic")?;
+        let (now, all) = (self.clock.now(), self.keeps_all);
+        let folder =
+            tokio::task::spawn_blocking(move || LogFolder::open(&path, now, all)).await.expect("opening does not panic")?;
         Ok(Book { folder: Some(folder), shown: HashMap::new(), waiting: HashMap::new() })
     }
 
@@ -220,14 +227,10 @@ impl TurnLog {
         Ok(())
     }
 
-    /// The words that the turns which begin here react to. Their own events do not say them, those
-    /// that queued them do.
-    async fn inputs(
-        &self,
-        waiting: &mut HashMap<TurnId, String>,
-        records: &[EventRecord],
-    ) -> Result<HashMap<TurnId, String>, StoreError> {
-        let mut inputs = HashMap::new();
+    /// The words that the turns which begin here react to, and the texts of the steps whose calls stand
+    /// here. Their own events do not say them, those that queued them do.
+    async fn inputs(&self, waiting: &mut HashMap<TurnId, String>, records: &[EventRecord]) -> Result<LineInputs, StoreError> {
+        let mut inputs = LineInputs::default();
         for record in records {
             match &record.event {
                 Event::TurnQueued(TurnQueued { turn, content, .. }) if content.len() <= LONGEST_WAITING => {
@@ -241,7 +244,14 @@ impl TurnLog {
                         Some(words) => words,
                         None => self.store.input_of(*turn).await?,
                     };
-                    inputs.insert(*turn, words);
+                    inputs.turns.insert(*turn, words);
+                }
+                Event::StepAnswered(StepAnswered { step, content, last: false, .. }) => {
+                    inputs.steps.insert(*step, content.clone());
+                }
+                // The page of events ended between the two.
+                Event::ToolCallProposed(ToolCallProposed { step, .. }) if !inputs.steps.contains_key(step) => {
+                    inputs.steps.insert(*step, self.store.text_of_step(*step).await?);
                 }
                 _ => {}
             }

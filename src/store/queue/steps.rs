@@ -236,17 +236,22 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
-    pub async fn close_turn(&self, lease: &Lease, step: NewStep<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn close_turn(&self, lease: &Lease, step: NewStep<'_>, aborts: bool, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
         unit.hold_contact_of(lease.conversation).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
-        unit.insert_step(lease.conversation, lease.turn, &NewStep { last: true, ..step }, None).await?;
-        unit.end_turn(held, TurnEnd::Answered).await?;
+        unit.insert_step(lease.conversation, lease.turn, &NewStep { last: !aborts, ..step }, None).await?;
+        unit.end_turn(held, closed(&step, aborts)).await?;
         unit.commit().await?;
         failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
         Ok(())
     }
+}
+
+/// The end of a turn that the controller's own words close.
+fn closed<'a>(step: &NewStep<'a>, aborts: bool) -> TurnEnd<'a> {
+    if aborts { TurnEnd::Aborted(step.content) } else { TurnEnd::Answered }
 }
 
 impl Store {
@@ -261,6 +266,7 @@ impl Store {
         step: NewStep<'_>,
         cut: &str,
         broken: &[BrokenAnswer],
+        aborts: bool,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
@@ -271,8 +277,8 @@ impl Store {
         unit.move_unseen(lease.conversation, lease.turn).await?;
         let number = unit.next_step(lease.turn).await?;
         unit.cut_calls(lease.conversation, lease.turn, Some(cut)).await?;
-        unit.insert_step(lease.conversation, lease.turn, &NewStep { number, last: true, ..step }, None).await?;
-        unit.end_turn(held, TurnEnd::Answered).await?;
+        unit.insert_step(lease.conversation, lease.turn, &NewStep { number, last: !aborts, ..step }, None).await?;
+        unit.end_turn(held, closed(&step, aborts)).await?;
         unit.commit().await
     }
 }

@@ -22,6 +22,8 @@ pub(super) enum TurnEnd<'a> {
     Announced,
     /// A person stopped it.
     Stopped,
+    /// A person's no, or a limit, ended a task of the operator; the reason, in words for a person.
+    Aborted(&'a str),
     /// Without an answer; the reason, in words for a person.
     Failed(Failure, &'a str),
     /// The same because the model has too many requests; the seconds after which it may take one.
@@ -33,7 +35,7 @@ impl<'a> TurnEnd<'a> {
     fn of_contact(self) -> ContactTurnEnd<'a> {
         match self {
             Self::Answered | Self::Announced => ContactTurnEnd::Answered,
-            Self::Stopped => ContactTurnEnd::Stopped,
+            Self::Stopped | Self::Aborted(_) => ContactTurnEnd::Stopped,
             Self::Failed(Failure::Model, why) | Self::Busy(_, why) => ContactTurnEnd::Unanswered(why),
             Self::Failed(Failure::Server, why) => ContactTurnEnd::Broken(why),
         }
@@ -181,6 +183,14 @@ impl Store {
         self.end_without_answer(lease, TurnEnd::Busy(wait, reason), now).await
     }
 
+    /// Aborts a task of the operator. Its open calls are recorded as not done.
+    ///
+    /// # Errors
+    /// As [`Store::fail_turn`].
+    pub async fn abort_turn(&self, lease: &Lease, reason: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+        self.end_without_answer(lease, TurnEnd::Aborted(reason), now).await
+    }
+
     async fn end_without_answer(&self, lease: &Lease, end: TurnEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
@@ -250,6 +260,7 @@ impl Unit {
             TurnEnd::Answered => (TurnInput::Answer, None, None, None),
             TurnEnd::Announced => (TurnInput::Announce, None, None, None),
             TurnEnd::Stopped => (TurnInput::Stop, Some("Stopped."), None, None),
+            TurnEnd::Aborted(reason) => (TurnInput::Stop, Some(reason), None, None),
             TurnEnd::Failed(failure, reason) => (TurnInput::Fail, Some(reason), Some(failure), None),
             TurnEnd::Busy(wait, reason) => (TurnInput::Fail, Some(reason), Some(Failure::Model), Some(wait)),
         };

@@ -38,6 +38,8 @@ pub enum Came {
     Again(InstanceId),
     /// No instance is open for its author: it was counted.
     Stranger,
+    /// The operator's own person wrote: an order, a word that decides, or something that was answered.
+    Ordered,
 }
 
 impl Store {
@@ -56,7 +58,8 @@ impl Store {
             return Ok(Came::Stranger);
         }
         let again = query_scalar!(
-            "SELECT instance_id FROM relay_messages WHERE channel = $1 AND contact = $2 AND peer_id = $3 AND said_by = 'contact'",
+            r#"SELECT instance_id AS "instance!" FROM relay_messages
+               WHERE channel = $1 AND contact = $2 AND peer_id = $3 AND said_by = 'contact'"#,
             channel,
             from.as_str(),
             peer_id

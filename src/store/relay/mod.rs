@@ -15,6 +15,7 @@ use super::StoreError;
 use crate::domain::{InstanceId, InvalidTransition, RelayMessageId};
 
 pub(in crate::store) use moving::ContactTurnEnd;
+pub(in crate::store) use rows::RelayMessageRow;
 
 pub use deeds::DeedResult;
 pub use incoming::{Came, NewIncoming};

@@ -283,8 +283,11 @@ impl Unit {
         let row = query_as!(RelayMessageRow, "SELECT * FROM relay_messages WHERE message_id = $1 FOR UPDATE", id.0);
         let Some(row) = row.fetch_optional(&mut *self.tx).await? else { return Ok(None) };
         let message = RelayMessage::try_from(row)?;
-        let conversation =
-            query_scalar!("SELECT conversation_id FROM relay_instances WHERE instance_id = $1", message.instance.0);
+        let conversation = query_scalar!(
+            r#"SELECT coalesce($2, (SELECT conversation_id FROM relay_instances WHERE instance_id = $1)) AS "conversation!""#,
+            message.instance.map(|instance| instance.0),
+            message.conversation.map(|conversation| conversation.0)
+        );
         Ok(Some((message, ConversationId(conversation.fetch_one(&mut *self.tx).await?))))
     }
 

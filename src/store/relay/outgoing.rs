@@ -5,8 +5,9 @@ use sha2::{Digest, Sha256};
 use sqlx::{query, query_as, query_scalar};
 
 use super::rows::{InstanceRow, RelayMessageRow};
-use crate::domain::RelayMessageId;
+use crate::domain::relay::MediaNote;
 use crate::domain::relay::{DeliveryInput, DeliveryState, Instance, NextMessage, PastMessage, RelayMessage, SaidBy};
+use crate::domain::{InstanceId, RelayMessageId};
 use crate::failpoint::{self, Point};
 use crate::store::{Store, StoreError};
 
@@ -49,6 +50,11 @@ impl ClaimedMessage {
     /// Its words.
     pub fn text(&self) -> &str {
         &self.message.text
+    }
+
+    /// The file that goes with it.
+    pub fn media(&self) -> Option<&MediaNote> {
+        self.message.media.as_ref()
     }
 
     /// Its id at the peer, the same for each attempt.
@@ -135,8 +141,8 @@ impl Store {
     async fn next_of_outbox(&self, channel: &str, now: DateTime<Utc>) -> Result<OutboxLook, StoreError> {
         let heads = query_as!(
             RelayMessageRow,
-            "SELECT DISTINCT ON (m.contact) m.* FROM relay_messages m JOIN relay_instances i USING (instance_id)
-             WHERE m.channel = $1 AND m.state = 'queued' AND i.state <> 'PAUSED'
+            "SELECT DISTINCT ON (m.contact) m.* FROM relay_messages m LEFT JOIN relay_instances i USING (instance_id)
+             WHERE m.channel = $1 AND m.state = 'queued' AND i.state IS DISTINCT FROM 'PAUSED'
                AND NOT EXISTS (SELECT FROM relay_messages s WHERE s.channel = $1 AND s.contact = m.contact AND s.state = 'sending')
              ORDER BY m.contact, m.message_id",
             channel
@@ -155,7 +161,15 @@ impl Store {
             if locked && message.first_contact {
                 continue;
             }
-            let next = self.paced(&message).await?;
+            let Some(instance) = message.instance else {
+                // An answer to the operator's own person: nothing slows it but a time that was named.
+                match message.delivery.not_before.filter(|at| *at > now) {
+                    None => return Ok(OutboxLook::Next(Box::new(message))),
+                    Some(at) => soonest = Some(soonest.map_or(at, |soonest| soonest.min(at))),
+                }
+                continue;
+            };
+            let next = self.paced(&message, instance).await?;
             match self.relay.pace.wait(&next, &past, now) {
                 None => return Ok(OutboxLook::Next(Box::new(message))),
                 Some((at, why)) => {
@@ -168,8 +182,8 @@ impl Store {
     }
 
     /// A message as the pace looks at it.
-    async fn paced(&self, message: &RelayMessage) -> Result<NextMessage, StoreError> {
-        let row = query_as!(InstanceRow, "SELECT * FROM relay_instances WHERE instance_id = $1", message.instance.0);
+    async fn paced(&self, message: &RelayMessage, instance: InstanceId) -> Result<NextMessage, StoreError> {
+        let row = query_as!(InstanceRow, "SELECT * FROM relay_instances WHERE instance_id = $1", instance.0);
         let instance = Instance::try_from(row.fetch_one(&self.pool).await?)?;
         let keeps_quiet = message.said_by == SaidBy::Agent && (message.first_contact || message.follow_up);
         let id = self.peer_id_of(message.id);

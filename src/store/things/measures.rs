@@ -92,6 +92,7 @@ fn used_up(used: &Spent, limits: &Budget) -> Vec<(&'static str, f64)> {
         ("steps", used.steps, limits.steps),
         ("input_tokens", used.input_tokens, limits.input_tokens),
         ("output_tokens", used.output_tokens, limits.output_tokens),
+        ("tokens", used.tokens(), limits.tokens),
         ("money", used.money_micros, limits.money_micros),
         ("tool_calls", used.tool_calls, limits.tool_calls),
     ];

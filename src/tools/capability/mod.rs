@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use serde_json::Value;
 
 use super::arguments;
 use super::kit::Kit;
@@ -18,6 +19,16 @@ pub(super) struct CapabilitySource;
 
 /// One of them.
 struct CapabilityTool(Arc<CapabilityVersion>);
+
+/// Calls a version with these arguments, which the law has judged.
+pub(super) async fn run(doing: Doing<'_>, live: Arc<CapabilityVersion>, arguments: &Value) -> Result<Executed, StoreError> {
+    let kit = doing.kit();
+    let under_way = Crash { call: doing.permit.call(), fence: doing.lease.fence, name: live.name.clone(), version: live.version };
+    let _mark = kit.hands.marks.set(&under_way);
+    let outcome = reach::call(doing, live, arguments).await?;
+    kit.metrics.capability_call(outcome.ok);
+    Ok(Executed::Outcome(outcome))
+}
 
 /// A capability as a model is offered it.
 pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
@@ -77,16 +88,7 @@ impl Act for CapabilityTool {
     }
 
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
-        async move {
-            let (kit, live) = (doing.kit(), self.0);
-            let under_way =
-                Crash { call: doing.permit.call(), fence: doing.lease.fence, name: live.name.clone(), version: live.version };
-            let _mark = kit.hands.marks.set(&under_way);
-            let outcome = reach::call(doing, live).await?;
-            kit.metrics.capability_call(outcome.ok);
-            Ok(Executed::Outcome(outcome))
-        }
-        .boxed()
+        run(doing, self.0, &doing.proposal.arguments).boxed()
     }
 
     fn inside(&self) -> Inside<'_> {

@@ -90,8 +90,8 @@ const ANOTHER_WAY: &str = "This call was interrupted and run again, and took ano
      the list of its operations, and nothing was repeated. Look at what happened before you call it again.";
 
 /// Calls a capability with all its grants.
-pub(super) async fn call(doing: Doing<'_>, capability: Arc<CapabilityVersion>) -> Result<Outcome, StoreError> {
-    let Doing { tools, policy, lease, permit, proposal, .. } = doing;
+pub(super) async fn call(doing: Doing<'_>, capability: Arc<CapabilityVersion>, arguments: &Value) -> Result<Outcome, StoreError> {
+    let Doing { tools, policy, lease, permit, .. } = doing;
     let reaching = Reaching(Arc::new(Inner {
         tools: tools.clone(),
         lease: lease.clone(),
@@ -104,7 +104,7 @@ pub(super) async fn call(doing: Doing<'_>, capability: Arc<CapabilityVersion>) -
         parent: 0,
         depth: 0,
     }));
-    let outcome = reaching.call(&proposal.arguments).await;
+    let outcome = reaching.call(arguments).await;
     let broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
     match broken {
         Some(error) => Err(error),

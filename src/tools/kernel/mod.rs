@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use super::tool::Tool;
 
+pub(super) use write_capability::WriteCapability;
+
 /// All of them, in the order of the offer.
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     vec![

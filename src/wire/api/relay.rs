@@ -102,8 +102,9 @@ pub struct Instances {
 pub struct TranscriptMessage {
     /// Its number.
     pub id: RelayMessageId,
-    /// Its instance.
-    pub instance: InstanceId,
+    /// Its instance; absent if the operator says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<InstanceId>,
     /// Its place in the transcript, from 1.
     pub seq: i32,
     /// When it was accepted.
@@ -276,12 +277,18 @@ pub struct LoopbackSay {
     /// An id, so that the same words again are one message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// `direct` unless it says something else, such as `group`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chat: Option<String>,
+    /// True if the words tell of an edit or a deletion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub note: bool,
 }
 
 /// The answer to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoopbackCame {
-    /// `kept`, `again`, or `stranger` if no instance is open for the phone.
+    /// `kept`, `again`, `stranger` if no instance is open for the phone, `order` if it is the operator's, `dropped` if it is no direct message.
     pub came: String,
     /// The instance that has it.
     pub instance: Option<InstanceId>,
@@ -307,6 +314,9 @@ pub struct PhoneMessage {
     pub id: String,
     /// Its words.
     pub text: String,
+    /// The file that came with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<MediaNote>,
     /// How often it came.
     pub arrivals: i32,
     /// When.

@@ -114,7 +114,7 @@ async fn nobody_says_anything_in_a_contacts_conversation_but_the_two_sides() {
     let (status, refused) = crate::support::api::ask(&desk.app, Method::POST, "/api/conversations", Some(branch)).await;
     assert_eq!(
         (status, refused["error"].as_str()),
-        (400, Some("there is no profile `contact`; there are: builder, law, lea, mcp"))
+        (400, Some("there is no profile `contact`; there are: builder, law, lea, mcp, operator"))
     );
     let asks = json!({"mode": "smart"});
     let (status, refused) = crate::support::api::ask(&desk.app, Method::PUT, "/api/policy/contact", Some(asks)).await;

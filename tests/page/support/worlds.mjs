@@ -1,5 +1,6 @@
 // The words of the server of the screens' tests: a full world, and an empty one. In the shapes of `docs/api.md` and `docs/protocol.md`.
 
+import { noOperator, operatorAnswers } from "./operator-world.mjs";
 import { noRelay, relayWorld } from "./relay-world.mjs";
 import { siteAnswers } from "./site-world.mjs";
 import { assistantAnswer, peopleAnswers } from "./todo-server.mjs";
@@ -99,6 +100,7 @@ export function fullWorld(now) {
       ...siteAnswers(),
       ...peopleAnswers(now),
       ...relayWorld(at).answers,
+      ...operatorAnswers(at),
       "/api/assistant": assistantAnswer(now),
       "/api/conversations/21/frames": { frames: leaFrames(at), before: null, from: null },
       ...workAnswers(at, capability("roman_numeral", "Converts numbers to Roman numerals.", { version: 2, versions: 2 })),
@@ -134,6 +136,7 @@ export function emptyWorld(now) {
     api: {
       ...api,
       ...noRelay,
+      ...noOperator,
       "/api/relay/instances/7": undefined,
       "/api/conversations": { conversations: [], next: null },
       "/api/tasks": { tasks: [], more: false },

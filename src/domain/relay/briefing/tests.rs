@@ -27,7 +27,8 @@ fn said(number: i32, said_by: SaidBy, text: &str) -> RelayMessage {
     let state = (said_by != SaidBy::Contact).then_some(DeliveryState::Delivered);
     RelayMessage {
         id: RelayMessageId(number.into()),
-        instance: InstanceId(1),
+        instance: Some(InstanceId(1)),
+        conversation: None,
         channel: "loopback".into(),
         contact: "+491701234567".into(),
         number,

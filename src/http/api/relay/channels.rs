@@ -5,12 +5,12 @@ use serde::Deserialize;
 
 use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use super::shown;
-use crate::channels::OpenChannel;
+use crate::channels::{IncomingMessage, OpenChannel};
 use crate::domain::InstanceState;
 use crate::domain::relay::{LOOPBACK, MOST_TEXT_IN, Pace};
 use crate::http::Doors;
 use crate::http::visitor::Owner;
-use crate::store::{Came, NewIncoming, StoreError};
+use crate::store::{Came, StoreError};
 use crate::wire::api::{
     ChannelInfo, ChannelList, LoopbackCame, LoopbackPhone, LoopbackSay, PhoneMessage, RelaySettingsInfo, RelayStatus,
 };
@@ -81,6 +81,7 @@ pub(super) async fn phone(Owner(doors): Owner, QueryString(asked): QueryString<A
         mine: message.mine,
         id: message.id,
         text: message.text,
+        media: message.media,
         arrivals: message.arrivals,
         at: message.at,
     });
@@ -97,13 +98,25 @@ pub(super) async fn say(Owner(doors): Owner, Body(said): Body<LoopbackSay>) -> R
     }
     let now = doors.clock.now();
     let id = said.id.unwrap_or_else(|| doors.access.fresh_id());
-    let new = NewIncoming { channel: LOOPBACK, from: &from, peer_id: &id, text: &said.text, media: None };
-    let came = doors.store.take_from_contact(new, now).await?;
+    let open = there(&doors, LOOPBACK)?;
+    let inbox = doors.channels.inbox(open, &doors.store, &doors.clock, &doors.site.media());
+    let chat = said.chat.unwrap_or_else(|| "direct".to_owned());
+    let message = IncomingMessage {
+        id: id.clone(),
+        from: said.address.clone(),
+        text: said.text.clone(),
+        chat,
+        note: said.note,
+        ..IncomingMessage::default()
+    };
+    let came = inbox.take(message).await?;
     doors.store.say_at_loopback(from.as_str(), &id, &said.text, now).await?;
     let (came, instance) = match came {
-        Came::Kept(instance) => ("kept", Some(instance)),
-        Came::Again(instance) => ("again", Some(instance)),
-        Came::Stranger => ("stranger", None),
+        Some(Came::Kept(instance)) => ("kept", Some(instance)),
+        Some(Came::Again(instance)) => ("again", Some(instance)),
+        Some(Came::Stranger) => ("stranger", None),
+        Some(Came::Ordered) => ("order", None),
+        None => ("dropped", None),
     };
     Ok(Json(LoopbackCame { came: came.to_owned(), instance }))
 }

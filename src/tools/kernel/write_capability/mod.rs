@@ -26,7 +26,7 @@ const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of on
      one params object and returns a string or JSON value.";
 
 /// The tool.
-pub(super) struct WriteCapability;
+pub(in crate::tools) struct WriteCapability;
 
 /// A checked capability that is not yet live.
 struct CheckedCapability {

@@ -1,0 +1,129 @@
+//! `level3 operator`: the operator's home with its settings, and the commands that look at its tasks and logs. `program` runs the server in the
+//! foreground.
+
+mod home;
+mod log;
+mod settings;
+mod tasks;
+mod whatsapp;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::client::Client;
+use super::{CliError, ClientOptions, Screen};
+use crate::config::OperatorEnvironment;
+
+pub use home::OperatorHome;
+pub use settings::{OperatorLimits, OperatorSetup};
+pub use whatsapp::{Terminal, lines_of_qr};
+
+/// The operator: takes orders from one number, and runs as long as this terminal
+#[derive(Debug, Args)]
+pub struct OperatorCommand {
+    /// The home of the operator; else ZETA_HOME, else ~/.zeta
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// The channel: whatsapp, or loopback to try it without an account
+    #[arg(long, value_enum)]
+    channel: Option<OperatorChannel>,
+    /// The number that may give orders, like +491701234567; several, with commas
+    #[arg(long, value_name = "NUMBER")]
+    number: Option<String>,
+    /// The provider of the model, like openai; without one, level3 looks for a local model
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// The model, as the provider names it
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Put the WhatsApp session aside and show a new QR code
+    #[arg(long)]
+    reset_whatsapp: bool,
+    /// Take the risk of using WhatsApp this way on yourself, without being asked
+    #[arg(long)]
+    accept_risk: bool,
+    #[command(subcommand)]
+    ask: Option<OperatorAsk>,
+}
+
+/// What can be asked about the operator.
+#[derive(Debug, Subcommand)]
+enum OperatorAsk {
+    /// List the tasks, the newest first
+    Tasks,
+    /// Print the log of one task for people
+    Log {
+        /// Its number
+        task: i64,
+    },
+}
+
+/// The channels by which orders come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OperatorChannel {
+    /// WhatsApp.
+    Whatsapp,
+    /// The test channel.
+    Loopback,
+}
+
+impl OperatorChannel {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Whatsapp => "whatsapp",
+            Self::Loopback => "loopback",
+        }
+    }
+}
+
+impl OperatorCommand {
+    /// True if it runs the operator, and asks nothing about it.
+    pub fn runs(&self) -> bool {
+        self.ask.is_none()
+    }
+
+    /// Sets the operator up: its home, what is missing in its settings, and the WhatsApp program.
+    ///
+    /// # Errors
+    /// [`CliError`] says what to do.
+    pub fn set_up(
+        self,
+        environment: OperatorEnvironment,
+        at_terminal: bool,
+        screen: &mut Screen<'_>,
+    ) -> Result<OperatorSetup, CliError> {
+        let home = OperatorHome::find(self.home.as_deref(), &environment)?;
+        home.make()?;
+        let said = settings::Said { channel: self.channel, number: self.number, provider: self.provider, model: self.model };
+        let mut setup = settings::complete(home, said, environment, at_terminal)?;
+        if setup.channel == OperatorChannel::Whatsapp {
+            whatsapp::prepare(&mut setup, self.reset_whatsapp, self.accept_risk, at_terminal, screen)?;
+        }
+        Ok(setup)
+    }
+
+    /// Answers a question about the operator.
+    ///
+    /// # Errors
+    /// [`CliError`] says what to do.
+    pub async fn answer(
+        self,
+        environment: &OperatorEnvironment,
+        manner: ClientOptions,
+        screen: &mut Screen<'_>,
+    ) -> Result<(), CliError> {
+        let home = OperatorHome::find(self.home.as_deref(), environment)?;
+        match self.ask {
+            Some(OperatorAsk::Log { task }) => log::run(&home, task, screen),
+            _ => {
+                let url = match manner.url {
+                    Some(url) => url,
+                    None => home.url()?,
+                };
+                tasks::run(&Client::new(url, None)?, screen).await
+            }
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! `config.json` of the operator: who may order, by which channel, with which model, within which limits. A wrong field is named with a right value.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::OperatorChannel;
+use super::home::OperatorHome;
+use crate::cli::CliError;
+use crate::config::OperatorEnvironment;
+use crate::domain::relay::{ADDRESS_RULE, ContactAddress};
+
+/// The limits of one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperatorLimits {
+    /// Iterations of the loop.
+    pub max_iterations: u64,
+    /// Minutes of work; waiting does not count.
+    pub max_runtime_minutes: u64,
+    /// Tokens read and written, by planner and governor together.
+    pub max_tokens_per_session: u64,
+}
+
+impl Default for OperatorLimits {
+    fn default() -> Self {
+        Self { max_iterations: 40, max_runtime_minutes: 5, max_tokens_per_session: 50_000 }
+    }
+}
+
+/// The settings as they stand in `config.json`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OperatorConfig {
+    pub(super) numbers: Vec<ContactAddress>,
+    pub(super) channel: Option<OperatorChannel>,
+    pub(super) account: Option<ContactAddress>,
+    pub(super) provider: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) base_url: Option<String>,
+    pub(super) limits: OperatorLimits,
+    pub(super) listen: SocketAddr,
+    pub(super) whatsapp_program: Option<PathBuf>,
+}
+
+impl Default for OperatorConfig {
+    fn default() -> Self {
+        Self {
+            numbers: Vec::new(),
+            channel: None,
+            account: None,
+            provider: None,
+            model: None,
+            base_url: None,
+            limits: OperatorLimits::default(),
+            listen: SocketAddr::from(([127, 0, 0, 1], 8000)),
+            whatsapp_program: None,
+        }
+    }
+}
+
+/// What was said on the command line.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) channel: Option<OperatorChannel>,
+    pub(super) number: Option<String>,
+    pub(super) provider: Option<String>,
+    pub(super) model: Option<String>,
+}
+
+/// The operator, ready to run.
+#[derive(Debug)]
+pub struct OperatorSetup {
+    /// Its home.
+    pub home: OperatorHome,
+    /// Its channel.
+    pub channel: OperatorChannel,
+    /// The limits of a task.
+    pub limits: OperatorLimits,
+    /// The program that speaks with WhatsApp, once it is known.
+    pub(super) program: Option<PathBuf>,
+    pub(super) environment: OperatorEnvironment,
+    config: OperatorConfig,
+}
+
+/// The names of the fields.
+const FIELDS: [&str; 7] = ["number", "channel", "account", "model", "limits", "listen", "whatsapp_program"];
+
+impl OperatorConfig {
+    /// Reads the text of the file.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let whole: Value = serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?;
+        let Value::Object(fields) = whole else {
+            return Err("the settings are one JSON object, such as {\"number\": \"+491701234567\"}".into());
+        };
+        if let Some(unknown) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+            return Err(format!("`{unknown}` is none of the fields: {}", FIELDS.join(", ")));
+        }
+        let mut config = Self::default();
+        config.numbers = numbers(&fields)?;
+        config.channel = match text_of(&fields, "channel", "\"whatsapp\" or \"loopback\"")?.as_deref() {
+            None => None,
+            Some("whatsapp") => Some(OperatorChannel::Whatsapp),
+            Some("loopback") => Some(OperatorChannel::Loopback),
+            Some(other) => return Err(wrong("channel", &json!(other), "\"whatsapp\" or \"loopback\"")),
+        };
+        let account = text_of(&fields, "account", "a number, such as \"+491701234567\"")?;
+        config.account = account.map(|written| exactly("account", &written)).transpose()?;
+        let model =
+            object_of(&fields, "model", "{\"provider\": \"openai\", \"name\": \"gpt-4o\"}", &["provider", "name", "base_url"])?;
+        config.provider = text_of(&model, "provider", "the name of a provider, such as \"openai\"")?;
+        config.model = text_of(&model, "name", "the name of a model, such as \"gpt-4o\"")?;
+        config.base_url = text_of(&model, "base_url", "an address, such as \"http://127.0.0.1:8080/v1\"")?;
+        let names = ["max_iterations", "max_runtime_minutes", "max_tokens_per_session"];
+        let limits = object_of(&fields, "limits", "{\"max_iterations\": 40}", &names)?;
+        let usual = OperatorLimits::default();
+        let number = |name: &str, usual: u64| match limits.get(name) {
+            None => Ok(usual),
+            Some(value) => value
+                .as_u64()
+                .filter(|number| (1..=1_000_000_000).contains(number))
+                .ok_or_else(|| wrong(&format!("limits.{name}"), value, &format!("a whole number from 1 up, such as {usual}"))),
+        };
+        config.limits = OperatorLimits {
+            max_iterations: number(names[0], usual.max_iterations)?,
+            max_runtime_minutes: number(names[1], usual.max_runtime_minutes)?,
+            max_tokens_per_session: number(names[2], usual.max_tokens_per_session)?,
+        };
+        let expected = "an address of this machine with a port, such as \"127.0.0.1:8000\"";
+        if let Some(listen) = text_of(&fields, "listen", expected)? {
+            let read = listen.parse().ok().filter(|address: &SocketAddr| address.ip().is_loopback());
+            config.listen = read.ok_or_else(|| wrong("listen", &json!(listen), expected))?;
+        }
+        config.whatsapp_program = text_of(&fields, "whatsapp_program", "the path of level3-whatsapp")?.map(PathBuf::from);
+        Ok(config)
+    }
+
+    /// As it is written.
+    pub(super) fn written(&self) -> String {
+        let OperatorLimits { max_iterations, max_runtime_minutes, max_tokens_per_session } = self.limits;
+        let number = match &*self.numbers {
+            [one] => json!(one),
+            many => json!(many),
+        };
+        let config = json!({
+            "number": number,
+            "channel": self.channel.map(OperatorChannel::name),
+            "account": self.account,
+            "model": { "provider": self.provider, "name": self.model, "base_url": self.base_url },
+            "limits": {
+                "max_iterations": max_iterations, "max_runtime_minutes": max_runtime_minutes,
+                "max_tokens_per_session": max_tokens_per_session,
+            },
+            "listen": self.listen,
+            "whatsapp_program": self.whatsapp_program,
+        });
+        serde_json::to_string_pretty(&config).unwrap_or_default() + "\n"
+    }
+}
+
+fn wrong(field: &str, value: &Value, right: &str) -> String {
+    format!("`{field}` is {value}; write {right}")
+}
+
+fn text_of(fields: &Map<String, Value>, name: &str, right: &str) -> Result<Option<String>, String> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text.trim().to_owned())),
+        Some(value) => Err(wrong(name, value, right)),
+    }
+}
+
+fn object_of(fields: &Map<String, Value>, name: &str, right: &str, known: &[&str]) -> Result<Map<String, Value>, String> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Object(object)) => match object.keys().find(|key| !known.contains(&key.as_str())) {
+            None => Ok(object.clone()),
+            Some(unknown) => Err(format!("`{name}.{unknown}` is none of: {}", known.join(", "))),
+        },
+        Some(value) => Err(wrong(name, value, right)),
+    }
+}
+
+/// The numbers, each exactly as channels say it: nothing that merely looks like one may give orders.
+fn numbers(fields: &Map<String, Value>) -> Result<Vec<ContactAddress>, String> {
+    let written: Vec<&Value> = match fields.get("number") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(many)) => many.iter().collect(),
+        Some(one) => vec![one],
+    };
+    let number = |value: &&Value| match value.as_str() {
+        Some(text) => exactly("number", text),
+        None => Err(wrong("number", value, "a number, such as \"+491701234567\"")),
+    };
+    written.iter().map(number).collect()
+}
+
+fn exactly(field: &str, written: &str) -> Result<ContactAddress, String> {
+    let read = ContactAddress::read(written).map_err(|_| wrong(field, &json!(written), &format!("it right: {ADDRESS_RULE}")))?;
+    if read.as_str() == written { Ok(read) } else { Err(wrong(field, &json!(written), &format!("\"{read}\""))) }
+}
+
+/// The settings with all that is needed: read, said on the command line, or asked at the terminal. They are kept if they changed.
+pub(super) fn complete(
+    home: OperatorHome,
+    said: Said,
+    environment: OperatorEnvironment,
+    at_terminal: bool,
+) -> Result<OperatorSetup, CliError> {
+    let before = home.config()?;
+    let first = before.is_none();
+    let mut config = before.clone().unwrap_or_default();
+    if let Some(written) = said.number {
+        let read = written.split(',').map(|number| exactly("number", number.trim())).collect::<Result<Vec<_>, _>>();
+        config.numbers = read.map_err(CliError::Usage)?;
+    }
+    config.provider = said.provider.or(config.provider);
+    config.model = said.model.or(config.model);
+    let mut key = None;
+    if first && at_terminal {
+        if config.numbers.is_empty() {
+            config.numbers = vec![asked_number()?];
+        }
+        if config.provider.is_none() && config.model.is_none() {
+            let provider = asked("Provider of the model, like openai (empty: a model on this machine): ")?;
+            config.provider = Some(provider).filter(|provider| !provider.is_empty());
+            if config.provider.is_some() {
+                let name = asked("Model, as the provider names it (empty: its usual one): ")?;
+                config.model = Some(name).filter(|name| !name.is_empty());
+                let given = rpassword::prompt_password("Its key (not shown; empty: it is in the environment): ");
+                key = Some(given.map_err(CliError::Value)?).filter(|key| !key.trim().is_empty());
+            }
+        }
+    }
+    if config.numbers.is_empty() {
+        let file = home.config_file();
+        let told = format!(
+            "nobody may give orders yet: say whose they are, like --number +491701234567, or write it into {} as \"number\"",
+            file.display()
+        );
+        return Err(CliError::Usage(told));
+    }
+    // Another channel for one run is no change of the settings.
+    let channel = said.channel.or(config.channel).unwrap_or(OperatorChannel::Whatsapp);
+    config.channel = config.channel.or(Some(channel));
+    if before.as_ref() != Some(&config) {
+        home.keep(&home.config_file(), &config.written())?;
+    }
+    if let Some(key) = key {
+        home.keep_key(&key)?;
+    }
+    let program = config.whatsapp_program.clone().or_else(|| environment.whatsapp.clone());
+    Ok(OperatorSetup { home, channel, limits: config.limits, program, environment, config })
+}
+
+fn asked_number() -> Result<ContactAddress, CliError> {
+    loop {
+        let written = asked("The number that may give orders, like +491701234567: ")?;
+        if written.is_empty() {
+            return Err(CliError::Usage("without a number nobody may give orders; start again and write one".to_owned()));
+        }
+        match exactly("number", &written) {
+            Ok(number) => return Ok(number),
+            Err(why) => drop(writeln!(io::stderr(), "{why}")),
+        }
+    }
+}
+
+/// A line from the person at the terminal.
+pub(super) fn asked(question: &str) -> Result<String, CliError> {
+    let mut terminal = io::stderr();
+    terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush()).map_err(CliError::Value)?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(CliError::Value)?;
+    Ok(line.trim().to_owned())
+}
+
+impl OperatorSetup {
+    /// The whole environment of the server. Settings of the home stand above those of the shell.
+    ///
+    /// # Errors
+    /// If a file of the home cannot be read.
+    pub fn server(&self) -> Result<BTreeMap<String, String>, CliError> {
+        let config = &self.config;
+        let mut settings = self.environment.handed_on.clone();
+        if config.provider.is_some() || config.model.is_some() || config.base_url.is_some() {
+            // Halves of two models would make none.
+            settings.retain(|name, _| !["LLM_PROVIDER", "LLM_MODEL", "LLM_BASE_URL"].contains(&name.as_str()));
+        }
+        let mut set = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                settings.insert(name.to_owned(), value);
+            }
+        };
+        set("LLM_PROVIDER", config.provider.clone());
+        set("LLM_MODEL", config.model.clone());
+        set("LLM_BASE_URL", config.base_url.clone());
+        set("LLM_API_KEY", self.home.model_key()?);
+        set("LEVEL3_LISTEN", Some(config.listen.to_string()));
+        set("LEVEL3_DATA_DIR", Some(self.home.path().display().to_string()));
+        let numbers: Vec<_> = config.numbers.iter().map(ContactAddress::as_str).collect();
+        set("LEVEL3_OPERATOR", Some(format!("{}:{}", self.channel.name(), numbers.join(","))));
+        set("LEVEL3_OPERATOR_ACCOUNT", config.account.as_ref().map(ToString::to_string));
+        if self.channel == OperatorChannel::Whatsapp {
+            set("LEVEL3_WHATSAPP", self.program.as_ref().map(|program| program.display().to_string()));
+        }
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests;

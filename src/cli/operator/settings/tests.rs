@@ -1,0 +1,35 @@
+//! Tests of `cli::operator::settings`.
+
+use super::*;
+
+#[test]
+fn what_is_written_is_read_again() {
+    let mut config = OperatorConfig::read(r#"{"number": "+491701234567"}"#).unwrap();
+    assert_eq!((config.limits, config.listen.port()), (OperatorLimits::default(), 8000));
+    config.channel = Some(OperatorChannel::Loopback);
+    config.limits.max_iterations = 7;
+    assert_eq!(OperatorConfig::read(&config.written()), Ok(config.clone()));
+    config.numbers.push(ContactAddress::read("+491701234568").unwrap());
+    assert_eq!(OperatorConfig::read(&config.written()), Ok(config));
+}
+
+#[test]
+fn a_bad_field_is_named_with_a_right_value() {
+    for (wrong, field, right) in [
+        (r#"{"number": "0049 170 1234567"}"#, "`number`", "+491701234567"),
+        (r#"{"number": "+49 170 1234567"}"#, "`number`", "\"+491701234567\""),
+        (r#"{"number": 5}"#, "`number`", "+491701234567"),
+        (r#"{"channel": "sms"}"#, "`channel`", "whatsapp"),
+        (r#"{"limits": {"max_iterations": "many"}}"#, "`limits.max_iterations`", "40"),
+        (r#"{"limits": {"max_runtime_minutes": 0}}"#, "`limits.max_runtime_minutes`", "5"),
+        (r#"{"limits": {"max_tokens_per_session": -1}}"#, "`limits.max_tokens_per_session`", "50000"),
+        (r#"{"limits": {"tokens": 1}}"#, "`limits.tokens`", "max_tokens_per_session"),
+        (r#"{"listen": "0.0.0.0:8000"}"#, "`listen`", "127.0.0.1:8000"),
+        (r#"{"model": "gpt-4o"}"#, "`model`", "provider"),
+        (r#"{"colour": 1}"#, "`colour`", "number, channel"),
+        ("[]", "JSON object", "+491701234567"),
+    ] {
+        let told = OperatorConfig::read(wrong).unwrap_err();
+        assert!(told.contains(field) && told.contains(right), "{wrong}: {told}");
+    }
+}

@@ -1,0 +1,147 @@
+//! The WhatsApp program of the operator: found or built, the consent to its risk, and its QR code in the terminal.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::settings::{OperatorSetup, asked};
+use crate::cli::relay::qr_lines;
+use crate::cli::{CliError, Screen};
+
+/// The name of the program.
+const PROGRAM: &str = "level3-whatsapp";
+/// The folder of its sources, in those of level3.
+const SOURCES: &str = "channels/whatsapp";
+/// What to do without it.
+const WITHOUT: &str = "Or try everything without WhatsApp: level3 operator --channel loopback";
+
+/// Finds or builds the program, and asks for the consent to its risk.
+pub(super) fn prepare(
+    setup: &mut OperatorSetup,
+    resets: bool,
+    accepts: bool,
+    at_terminal: bool,
+    screen: &mut Screen<'_>,
+) -> Result<(), CliError> {
+    let folder = setup.home.whatsapp()?;
+    if resets {
+        screen.line(match setup.home.reset_session()? {
+            Some(aside) => format!("The WhatsApp session is put aside: {}", aside.display()),
+            None => "There was no WhatsApp session.".to_owned(),
+        })?;
+    }
+    let program = match setup.program.clone() {
+        Some(program) if program.is_file() => program,
+        Some(program) => {
+            let told =
+                format!("there is no program {}: `whatsapp_program` or LEVEL3_WHATSAPP names it. {WITHOUT}", program.display());
+            return Err(CliError::Usage(told));
+        }
+        None => match beside() {
+            Some(program) => program,
+            None => built(setup.environment.path.as_deref(), at_terminal, screen)?,
+        },
+    };
+    agreed(&program, &folder, accepts)?;
+    setup.program = Some(program);
+    Ok(())
+}
+
+/// The program where a build puts it: beside this one, or below its sources.
+fn beside() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?.with_file_name(PROGRAM);
+    let in_sources = sources().map(|sources| sources.join("target/release").join(PROGRAM));
+    [Some(own), in_sources].into_iter().flatten().find(|program| program.is_file())
+}
+
+/// The sources of the program: below this folder, or below that of this program's own build.
+fn sources() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok();
+    let own = std::env::current_exe().ok();
+    let up = own.iter().flat_map(|program| program.ancestors().skip(1)).map(Path::to_owned);
+    here.into_iter().chain(up).map(|folder| folder.join(SOURCES)).find(|folder| folder.join("Cargo.toml").is_file())
+}
+
+/// Builds the program with the person's cargo, if the person wants it.
+fn built(path: Option<&str>, at_terminal: bool, screen: &mut Screen<'_>) -> Result<PathBuf, CliError> {
+    let Some(sources) = sources() else {
+        let told = format!(
+            "there is no {PROGRAM}, and its sources ({SOURCES} of level3) are not here: start this in the folder of level3's sources, or name \
+             the program with LEVEL3_WHATSAPP. {WITHOUT}"
+        );
+        return Err(CliError::Usage(told));
+    };
+    let found = path.unwrap_or_default().split(':').map(|folder| Path::new(folder).join("cargo")).find(|cargo| cargo.is_file());
+    let Some(cargo) = found else {
+        let told = format!(
+            "{PROGRAM} has to be built, and there is no cargo: install Rust (https://rustup.rs) and start again. {WITHOUT}"
+        );
+        return Err(CliError::Usage(told));
+    };
+    screen.line(format!(
+        "{PROGRAM} is not built yet. Its licence is the AGPL-3.0, so it does not come with level3. Building takes about ten minutes, once."
+    ))?;
+    if !at_terminal || asked("Type yes to build it now: ")? != "yes" {
+        let told = format!(
+            "build it yourself: cargo build --release --locked --manifest-path {}/Cargo.toml. {WITHOUT}",
+            sources.display()
+        );
+        return Err(CliError::Usage(told));
+    }
+    let built = Command::new(cargo).args(["build", "--release", "--locked"]).current_dir(&sources).stdin(Stdio::null()).status();
+    let program = sources.join("target/release").join(PROGRAM);
+    match built {
+        Ok(status) if status.success() && program.is_file() => Ok(program),
+        Ok(_) => Err(CliError::Failed(format!("{PROGRAM} was not built; the lines above say why. {WITHOUT}"))),
+        Err(error) => Err(CliError::Failed(format!("cargo does not run: {error}. {WITHOUT}"))),
+    }
+}
+
+/// Has the program show the risk and ask for the consent, which it keeps; nothing if it was given.
+fn agreed(program: &Path, folder: &Path, accepts: bool) -> Result<(), CliError> {
+    let mut command = Command::new(program);
+    command.arg("consent").arg("--folder").arg(folder);
+    if accepts {
+        command.arg("--accept-risk");
+    }
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(CliError::Failed(format!("without your yes to the risk nothing is connected to WhatsApp. {WITHOUT}"))),
+        Err(error) => Err(CliError::Failed(format!("{} does not run: {error}. {WITHOUT}", program.display()))),
+    }
+}
+
+/// The terminal, as far as a QR code needs to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// Its columns; `None` if there is no terminal.
+    pub columns: Option<u16>,
+}
+
+/// The lines of a QR code with what to do about it; those of a pairing code if the code has no room.
+pub fn lines_of_qr(qr: Option<&str>, pairing_code: Option<&str>, terminal: Terminal) -> Vec<String> {
+    let drawn = qr.and_then(|text| qr_lines(text, terminal.columns.is_some()));
+    // The lines may set colours, which take no room: the code is as wide as its plain form.
+    let wide = qr.and_then(|text| qr_lines(text, false)).and_then(|lines| lines.first().map(|line| line.chars().count()));
+    match (drawn, wide, terminal.columns) {
+        (Some(lines), Some(wide), Some(columns)) if usize::from(columns) >= wide => {
+            let head = "Scan this code: WhatsApp on the phone, Settings, Linked devices, Link a device.".to_owned();
+            [head].into_iter().chain(lines).collect()
+        }
+        (_, wide, _) => match pairing_code {
+            Some(code) => {
+                let told = "WhatsApp on the phone, Settings, Linked devices, Link with phone number, and then this code:";
+                vec![told.to_owned(), format!("    {code}")]
+            }
+            None => {
+                let wide = wide.map_or_else(String::new, |wide| format!(" at least {wide} columns wide"));
+                vec![format!(
+                    "A QR code waits and has no room here. Use a terminal{wide}, look at the page's place Operator, or write the number of \
+                     the account into config.json as \"account\" for a code to type."
+                )]
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

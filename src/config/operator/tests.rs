@@ -1,0 +1,31 @@
+//! Tests of `config::operator`.
+
+use super::*;
+
+#[test]
+fn the_operators_numbers_are_a_channel_and_exact_numbers() {
+    let read = |written: &str| numbers(Some(written.to_owned()), None);
+    let right = read("loopback:+491701234567,+491701234568").unwrap().unwrap();
+    assert_eq!((right.channel.as_str(), right.numbers.len()), ("loopback", 2));
+    for wrong in ["+491701234567", "sms:+491701234567", "loopback:", "loopback:00491701234567", "loopback:+49 170 1234567"] {
+        let error = read(wrong).unwrap_err().to_string();
+        assert!(error.starts_with("LEVEL3_OPERATOR is `") && error.contains("+491701234567"), "{error}");
+    }
+    assert_eq!(numbers(None, None), Ok(None));
+}
+
+#[test]
+fn the_environment_of_the_operator_leaves_settings_of_other_servers_out() {
+    let of = |names: &[(&str, &str)]| names.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let read = OperatorEnvironment::read(of(&[
+        ("ZETA_HOME", "/z"),
+        ("HOME", "/home/a"),
+        ("LEVEL3_LISTEN", "0.0.0.0:1"),
+        ("LLM_MODEL", "m"),
+        ("DISPLAY", ":0"),
+        ("LLM_PROVIDER", " "),
+    ]));
+    assert_eq!(read.home, Some(PathBuf::from("/z")));
+    let names: Vec<_> = read.handed_on.keys().map(String::as_str).collect();
+    assert_eq!(names, ["DISPLAY", "HOME", "LLM_MODEL"]);
+}

@@ -1,0 +1,30 @@
+//! Tests of `operator`.
+
+use super::*;
+
+#[test]
+fn the_source_of_an_order_is_read_from_its_id_and_from_no_other() {
+    let source = OrderSource { channel: "whatsapp".into(), address: "+491701234567".into(), peer_id: "AB/1".into() };
+    assert_eq!(OrderSource::of(&source.client_id()), Some(source));
+    assert_eq!(OrderSource::of("page-1"), None);
+}
+
+#[test]
+fn only_the_words_made_to_decide_are_never_an_order() {
+    for word in ["CONFIRMAR", "confirmar!", " Cancelar. ", "CONFIRM confirm"] {
+        assert!(only_decides(word), "{word}");
+    }
+    for order in ["CONFIRMAR delete everything", "yes", "CONFIRMAR?", "CONFIRMAR CANCELAR", ""] {
+        assert!(!only_decides(order), "{order}");
+    }
+}
+
+#[test]
+fn the_global_context_is_an_object_of_eight_kibibytes_at_most() {
+    assert_eq!(fits(&json!([1])), Err(ContextRefused::NoObject));
+    let of = |bytes: usize| json!({ "a": "x".repeat(bytes - 8) });
+    assert_eq!(fits(&of(MOST_CONTEXT)), Ok(()));
+    let refused = fits(&of(MOST_CONTEXT + 1)).unwrap_err();
+    assert_eq!(refused, ContextRefused::TooLarge(MOST_CONTEXT + 1));
+    assert!(refused.to_string().contains("8193 bytes"), "{refused}");
+}

@@ -1,0 +1,88 @@
+//! The operator: its tasks, and what it remembers between them.
+
+use axum::Json;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use crate::channels::kept_at;
+use crate::domain::ImageType;
+use crate::domain::operator::{ContextRefused, GlobalContext, MOST_CONTEXT};
+use crate::domain::relay::{ContactAddress, MediaNote};
+use crate::http::Doors;
+use crate::http::visitor::Owner;
+use crate::profiles::OPERATOR;
+use crate::store::OperatorTask;
+use crate::wire::api::{OperatorContextInfo, OperatorInfo, OperatorTaskInfo, OperatorTasks, SetOperatorContext};
+
+/// The most tasks of one answer.
+const MOST: i64 = 200;
+
+/// How many tasks are asked for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskedTasks {
+    limit: Option<i64>,
+}
+
+pub(super) async fn show(Owner(doors): Owner) -> Reply<OperatorInfo> {
+    let conversation = doors.store.owners().main_conversation_of(OPERATOR, doors.clock.now()).await?;
+    let tasks = listed(&doors, 50).await?;
+    let (channel, numbers) = match &doors.orders_from {
+        Some((channel, numbers)) => (Some(channel.clone()), *numbers),
+        None => (None, 0),
+    };
+    Ok(Json(OperatorInfo { conversation, channel, numbers, tasks }))
+}
+
+pub(super) async fn tasks(Owner(doors): Owner, QueryString(asked): QueryString<AskedTasks>) -> Reply<OperatorTasks> {
+    let limit = asked.limit.unwrap_or(50);
+    if !(1..=MOST).contains(&limit) {
+        return Err(ApiRefusal::bad(format!("`limit` is a number from 1 to {MOST}")));
+    }
+    Ok(Json(OperatorTasks { tasks: listed(&doors, limit).await? }))
+}
+
+async fn listed(doors: &Doors, limit: i64) -> Result<Vec<OperatorTaskInfo>, ApiRefusal> {
+    let conversation = doors.store.owners().main_conversation_of(OPERATOR, doors.clock.now()).await?;
+    Ok(doors.store.operator_tasks(conversation, limit).await?.into_iter().map(told).collect())
+}
+
+fn told(task: OperatorTask) -> OperatorTaskInfo {
+    let OperatorTask { turn, state, goal, source, approval, reason, answer, created_at, ended_at } = task;
+    let from = source.and_then(|source| ContactAddress::read(&source.address).ok()).map(|address| address.masked());
+    OperatorTaskInfo { id: turn, state, goal, from, approval, reason, answer, created_at, ended_at }
+}
+
+pub(super) async fn context(Owner(doors): Owner) -> Reply<OperatorContextInfo> {
+    Ok(Json(shown(doors.store.operator_context().await?)))
+}
+
+pub(super) async fn set_context(Owner(doors): Owner, Body(given): Body<SetOperatorContext>) -> Reply<OperatorContextInfo> {
+    let now = doors.clock.now();
+    let conversation = doors.store.owners().main_conversation_of(OPERATOR, now).await?;
+    let changed = doors.store.set_operator_context(conversation, (given.version, given.document), now).await?;
+    match changed {
+        Ok(context) => Ok(Json(shown(context))),
+        Err(refused @ ContextRefused::Overtaken { .. }) => Err(ApiRefusal::conflict(refused.to_string())),
+        Err(refused @ (ContextRefused::NoObject | ContextRefused::TooLarge(_))) => Err(ApiRefusal::bad(refused.to_string())),
+    }
+}
+
+fn shown(context: GlobalContext) -> OperatorContextInfo {
+    let GlobalContext { version, document, updated_at } = context;
+    let bytes = document.to_string().len();
+    OperatorContextInfo { version, document, bytes, most_bytes: MOST_CONTEXT, updated_at }
+}
+
+/// A picture that is kept, by its fingerprint.
+pub(super) async fn media(Owner(doors): Owner, At(name): At<String>) -> Result<Response, ApiRefusal> {
+    let note = MediaNote { sha256: Some(name.clone()), kind: String::new(), bytes: 0, omitted: false };
+    let unknown = || ApiRefusal::unknown(format!("there is no picture `{name}`"));
+    let file = kept_at(&note, &doors.site.media()).ok_or_else(unknown)?;
+    let bytes = tokio::fs::read(file).await.map_err(|_| unknown())?;
+    let kind = ImageType::of(&bytes).ok_or_else(unknown)?;
+    let headers = [(header::CONTENT_TYPE, kind.as_str()), (header::CACHE_CONTROL, "private, max-age=31536000, immutable")];
+    Ok((headers, bytes).into_response())
+}

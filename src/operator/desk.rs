@@ -1,0 +1,179 @@
+//! The desk: follows what is committed, and tells the operator's person what came of it. All that it says follows from the database, so a desk that
+//! was killed says the rest at its next start, and nothing twice.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use super::{Operator, mirror, recordings};
+use crate::channels::Channels;
+use crate::domain::operator::{OrderSource, question};
+use crate::domain::{ConversationId, TurnId, TurnState};
+use crate::facts::{Event, EventRecord};
+use crate::store::{OperatorWords, StoreError, Unsaid};
+
+/// How soon to try again after the database did not answer.
+const RETRY_AFTER: TimeDelta = TimeDelta::seconds(2);
+/// A service shows typing for less than this; it is said again before.
+const TYPING: TimeDelta = TimeDelta::seconds(10);
+/// The most characters of an answer. The channel cuts it into parts.
+const MOST_ANSWER: usize = 20_000;
+
+/// The desk.
+pub(super) struct Desk {
+    operator: Operator,
+    channels: Channels,
+    /// The one who is shown that something is written.
+    typing: Option<(TurnId, OrderSource)>,
+}
+
+/// What a look has to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Due {
+    words: bool,
+    scripts: bool,
+    context: bool,
+    recordings: bool,
+}
+
+impl Due {
+    const ALL: Self = Self { words: true, scripts: true, context: true, recordings: true };
+}
+
+impl Desk {
+    pub(super) fn new(operator: Operator, channels: Channels) -> Self {
+        Self { operator, channels, typing: None }
+    }
+
+    pub(super) async fn run(mut self, shutdown: CancellationToken) {
+        let mut events = self.operator.store.signals().events();
+        let mut due = Due::ALL;
+        let mut retry: Option<DateTime<Utc>> = None;
+        loop {
+            if due != Due::default() {
+                retry = None;
+                match self.look(due).await {
+                    Ok(()) => due = Due::default(),
+                    Err(error) => {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "the operator's desk tries again soon");
+                        retry = Some(self.operator.clock.now() + RETRY_AFTER);
+                    }
+                }
+            }
+            let clock = &self.operator.clock;
+            let again = async {
+                match (retry, &self.typing) {
+                    (Some(at), _) => clock.sleep_until(at).await,
+                    (None, Some(_)) => clock.sleep_until(clock.now() + TYPING).await,
+                    (None, None) => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                event = events.recv() => match event {
+                    Ok(record) => self.heard(&record, &mut due).await,
+                    Err(RecvError::Lagged(_)) => due = Due::ALL,
+                    Err(RecvError::Closed) => return,
+                },
+                () = again => self.show_typing(true).await,
+            }
+        }
+    }
+
+    async fn heard(&mut self, record: &EventRecord, due: &mut Due) {
+        match &record.event {
+            Event::TurnStarted(started) => self.begins(started.turn).await,
+            Event::TurnEnded(ended) => {
+                self.rests(ended.turn).await;
+                due.words = true;
+            }
+            Event::ApprovalRequested(asked) => {
+                self.rests(asked.turn).await;
+                due.words = true;
+            }
+            Event::ToolCallEnded(_) => due.recordings = true,
+            Event::CapabilityInstalled(_) | Event::CapabilityChanged(_) => due.scripts = true,
+            Event::GlobalContextChanged(_) => due.context = true,
+            _ => {}
+        }
+    }
+
+    async fn look(&self, due: Due) -> Result<(), StoreError> {
+        let conversation = self.operator.conversation().await?;
+        let (store, home) = (&self.operator.store, &self.operator.settings.home);
+        if due.recordings || due.words {
+            // The recording is there before the message that names it.
+            recordings::write(store, conversation, home).await?;
+        }
+        if due.words {
+            for unsaid in store.unsaid_to_operator(conversation).await? {
+                self.say(conversation, unsaid).await?;
+            }
+        }
+        if due.scripts {
+            mirror::scripts(store, home).await?;
+        }
+        if due.context {
+            mirror::context(&store.operator_context().await?, home);
+        }
+        Ok(())
+    }
+
+    async fn say(&self, conversation: ConversationId, unsaid: Unsaid) -> Result<(), StoreError> {
+        let (turn, source, key, text) = match unsaid {
+            Unsaid::Asks { turn, source, approval, shown, until } => {
+                (turn, source, format!("ask-{approval}"), question(turn.0, &shown, until))
+            }
+            Unsaid::Ended { turn, source, state, reason, answer } => {
+                let recorded = !self.operator.store.risky_actions(conversation, Some(turn)).await?.is_empty();
+                (turn, source, format!("end-{turn}"), ended(turn, state, reason, answer, recorded))
+            }
+        };
+        let (channel, address) = (&*source.channel, &*source.address);
+        let words = OperatorWords { conversation, channel, address, key: &key, text: &text, turn: Some(turn), media: None };
+        self.operator.store.say_to_operator(words, self.operator.clock.now()).await.map(drop)
+    }
+
+    async fn begins(&mut self, turn: TurnId) {
+        let source = self.operator.store.source_of(turn).await.ok().flatten();
+        if let Some(source) = source {
+            self.typing = Some((turn, source));
+            self.show_typing(true).await;
+        }
+    }
+
+    async fn rests(&mut self, turn: TurnId) {
+        if self.typing.as_ref().is_some_and(|(typing, _)| *typing == turn) {
+            self.show_typing(false).await;
+            self.typing = None;
+        }
+    }
+
+    async fn show_typing(&self, on: bool) {
+        if let Some((_, source)) = &self.typing
+            && let Some(open) = self.channels.get(&source.channel)
+            && open.channel.features().typing
+        {
+            open.channel.typing(&source.address, on).await;
+        }
+    }
+}
+
+/// The words about a task that has ended.
+fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<String>, recorded: bool) -> String {
+    let answer = answer.filter(|answer| !answer.trim().is_empty());
+    let mut text = match state {
+        TurnState::Completed => answer.unwrap_or_else(|| format!("Task {turn} is done.")),
+        _ => {
+            let why = reason.or(answer).unwrap_or_else(|| "no reason is known".to_owned());
+            format!("Task {turn} was aborted. {why}")
+        }
+    };
+    if text.chars().count() > MOST_ANSWER {
+        text = text.chars().take(MOST_ANSWER).collect::<String>() + "…";
+    }
+    if recorded {
+        text += &format!("\n\nRecorded in recordings/turn-{turn}.");
+    }
+    text
+}

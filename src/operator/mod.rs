@@ -1,0 +1,60 @@
+//! The operator: takes orders from its person's numbers by a channel, tells them what came of each, and keeps copies of its scripts, its memory and
+//! its recordings where a person finds them. The turns themselves run like all others.
+
+mod desk;
+mod mirror;
+mod orders;
+mod recordings;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::channels::Channels;
+use crate::clock::Clock;
+use crate::domain::ConversationId;
+use crate::domain::relay::ContactAddress;
+use crate::profiles::OPERATOR;
+use crate::store::{Store, StoreError};
+
+pub use orders::OperatorOrders;
+
+/// Who may order, and where things lie.
+#[derive(Clone, Debug)]
+pub struct OperatorSettings {
+    /// The numbers whose messages are orders.
+    pub numbers: Vec<ContactAddress>,
+    /// The channel by which they write.
+    pub channel: String,
+    /// The folder for scripts, recordings and the copy of the global context.
+    pub home: PathBuf,
+}
+
+/// The operator's desk. Cheap to clone.
+#[derive(Clone)]
+pub struct Operator {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    settings: Arc<OperatorSettings>,
+}
+
+impl Operator {
+    /// A desk for these numbers.
+    pub fn new(store: Store, clock: Arc<dyn Clock>, settings: OperatorSettings) -> Self {
+        Self { store, clock, settings: Arc::new(settings) }
+    }
+
+    /// Takes the orders of these numbers.
+    pub fn orders(&self) -> Arc<OperatorOrders> {
+        Arc::new(OperatorOrders::new(self.clone()))
+    }
+
+    /// Works until `shutdown`.
+    pub async fn run(self, channels: Channels, shutdown: tokio_util::sync::CancellationToken) {
+        desk::Desk::new(self, channels).run(shutdown).await;
+    }
+
+    /// The one conversation of the operator.
+    async fn conversation(&self) -> Result<ConversationId, StoreError> {
+        self.store.owners().main_conversation_of(OPERATOR, self.clock.now()).await
+    }
+}

@@ -1,0 +1,141 @@
+//! A message of one of the operator's numbers: an order, a word that decides, or something that is answered at once.
+
+use chrono::TimeDelta;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::Operator;
+use crate::channels::{NewOrder, Orders};
+use crate::domain::operator::{ANOTHERS, NO_EDITS, NOTHING_WAITS, OrderSource, only_decides, place};
+use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
+use crate::domain::{ConversationId, Heard};
+use crate::store::{NewMessage, OperatorWords, StoreError};
+
+/// So long after a question has ended, a plain yes or no is taken as one that came late, and not as an order.
+const LATE: TimeDelta = TimeDelta::minutes(10);
+/// The answer to a message without words.
+const NO_WORDS: &str = "There were no words in that message, so nothing was done. Write what is to be done.";
+
+/// Takes the orders of the operator's numbers.
+pub struct OperatorOrders {
+    operator: Operator,
+}
+
+impl OperatorOrders {
+    pub(super) fn new(operator: Operator) -> Self {
+        Self { operator }
+    }
+
+    async fn take_one(&self, order: NewOrder<'_>) -> Result<(), StoreError> {
+        let conversation = self.operator.conversation().await?;
+        let said = plain_text(order.text);
+        let said = said.trim();
+        tracing::info!("message received from {}: {}", order.from, shown(said));
+        if order.note {
+            return self.answer(conversation, &order, "note", NO_EDITS).await;
+        }
+        if said.is_empty() && order.media.is_none() {
+            return self.answer(conversation, &order, "empty", NO_WORDS).await;
+        }
+        let text = with_file(said, order.media);
+        let client_id = source(&order).client_id();
+        let message = NewMessage { content: &text, client_id: Some(&client_id), ..NewMessage::default() };
+        if order.media.is_none() && self.decides(conversation, &order, said, message).await? {
+            return Ok(());
+        }
+        let (store, now) = (&self.operator.store, self.operator.clock.now());
+        let accepted = store.owners().accept(conversation, message, now).await?;
+        let before = store.tasks_before(conversation, accepted.turn).await?;
+        // The key keeps a message that came twice from being answered twice.
+        if before == 0 {
+            return Ok(());
+        }
+        self.answer(conversation, &order, "place", &place(accepted.turn.0, before)).await
+    }
+
+    /// True if a message was a word about a question, which waits, belongs to another number, or is over.
+    async fn decides(
+        &self,
+        conversation: ConversationId,
+        order: &NewOrder<'_>,
+        said: &str,
+        message: NewMessage<'_>,
+    ) -> Result<bool, StoreError> {
+        let (store, now) = (&self.operator.store, self.operator.clock.now());
+        let theirs = store.owners();
+        if store.decided_by(conversation, message.client_id.unwrap_or_default()).await? {
+            return Ok(true);
+        }
+        if let Some(question) = theirs.question(conversation, now).await?
+            && let Some(heard @ (Heard::Yes | Heard::No)) = question.words.heard(said)
+        {
+            let asked = store.asked_operator(conversation).await?;
+            let own = asked.is_some_and(|asked| asked.address == order.from && asked.channel == order.channel);
+            if !own {
+                self.answer(conversation, order, "late", ANOTHERS).await?;
+                return Ok(true);
+            }
+            if theirs.answer(&question, heard, &message, now).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        let late = match store.last_question(conversation).await? {
+            Some((words, ended)) => now - ended < LATE && matches!(words.heard(said), Some(Heard::Yes | Heard::No)),
+            None => false,
+        };
+        if only_decides(said) || late {
+            self.answer(conversation, order, "late", NOTHING_WAITS).await?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    async fn answer(
+        &self,
+        conversation: ConversationId,
+        order: &NewOrder<'_>,
+        about: &str,
+        text: &str,
+    ) -> Result<(), StoreError> {
+        let key = format!("{about}-{}", source(order).client_id());
+        let words =
+            OperatorWords { conversation, channel: order.channel, address: order.from, key: &key, text, turn: None, media: None };
+        self.operator.store.say_to_operator(words, self.operator.clock.now()).await.map(drop)
+    }
+}
+
+fn source(order: &NewOrder<'_>) -> OrderSource {
+    let NewOrder { channel, from, peer_id, .. } = *order;
+    OrderSource { channel: channel.to_owned(), address: from.to_owned(), peer_id: peer_id.to_owned() }
+}
+
+/// The words, cut, with a line about the file that came with them.
+fn with_file(said: &str, media: Option<&MediaNote>) -> String {
+    let said = &said[..said.floor_char_boundary(MOST_TEXT_IN)];
+    match media {
+        None => said.to_owned(),
+        Some(MediaNote { sha256: Some(name), kind, bytes, .. }) => {
+            format!("{said}\n[a file came with it: {kind}, {bytes} bytes, kept as media/{name}]").trim_start().to_owned()
+        }
+        Some(MediaNote { kind, bytes, .. }) => {
+            format!("{said}\n[a file came with it, too large to be kept: {kind}, {bytes} bytes]").trim_start().to_owned()
+        }
+    }
+}
+
+/// The beginning of a text in one line, for the terminal.
+fn shown(text: &str) -> String {
+    text.chars().take(200).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+impl Orders for OperatorOrders {
+    fn is_theirs(&self, channel: &str, from: &str) -> bool {
+        // Exactly as it stands in the settings: a number in another spelling is another author.
+        let settings = &self.operator.settings;
+        settings.channel == channel && settings.numbers.iter().any(|number| number.as_str() == from)
+    }
+
+    fn take<'a>(&'a self, order: NewOrder<'a>) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.take_one(order).boxed()
+    }
+}

@@ -1,0 +1,46 @@
+//! Recordings of actions with a high risk: a file for each, made from what the database has. The pictures of the screen beside it are taken when the
+//! action runs.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::mirror;
+use crate::domain::ConversationId;
+use crate::store::{RecordedAction, Store, StoreError};
+
+/// The folder of the recordings.
+pub(super) const RECORDINGS: &str = "recordings";
+
+/// Writes the recordings that are not there yet.
+pub(super) async fn write(store: &Store, conversation: ConversationId, home: &Path) -> Result<(), StoreError> {
+    for action in store.risky_actions(conversation, None).await? {
+        let folder = home.join(RECORDINGS).join(format!("turn-{}", action.turn));
+        let file = folder.join(format!("call-{}.json", action.call));
+        if !file.exists()
+            && let Err(error) = keep(&action, &folder, &file)
+        {
+            tracing::warn!(%error, file = %file.display(), "a recording cannot be written");
+        }
+    }
+    Ok(())
+}
+
+fn keep(action: &RecordedAction, folder: &Path, file: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let arguments = serde_json::from_str(&action.arguments).unwrap_or_else(|_| Value::String(action.arguments.clone()));
+    let picture = |when: &str| {
+        let name = format!("call-{}-{when}.png", action.call);
+        folder.join(&name).exists().then_some(name)
+    };
+    let recording = json!({
+        "turn": action.turn, "call": action.call, "name": action.name, "arguments": arguments, "state": action.state,
+        "governor": action.classification, "result": action.result, "logs": action.logs, "operations": action.operations,
+        "proposed_at": action.created_at, "ended_at": action.ended_at,
+        "screen_before": picture("before"), "screen_after": picture("after"),
+    });
+    mirror::write(file, &(serde_json::to_string_pretty(&recording)? + "\n"))
+}

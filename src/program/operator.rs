@@ -1,0 +1,151 @@
+//! `level3 operator`: sets the operator up and runs its server in the foreground, until the terminal or a signal ends it.
+
+use std::io::{self, IsTerminal, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use futures::FutureExt;
+use tokio::sync::watch;
+
+use super::serve::{self, Beside};
+use crate::app::App;
+use crate::channels::ChannelStatus;
+use crate::cli::operator::{OperatorCommand, OperatorLimits, Terminal, lines_of_qr};
+use crate::cli::{CliError, ClientOptions, Screen};
+use crate::clock::{Clock, SystemClock};
+use crate::config::{Config, OperatorEnvironment};
+use crate::domain::Mode;
+use crate::domain::relay::ChannelState;
+use crate::memory;
+use crate::profiles::OPERATOR;
+use crate::store::{Store, StoreError};
+use crate::telemetry::{self, Scrubber};
+
+/// The code of a server that wants to be started again at once.
+const RESTART: u8 = 42;
+
+/// Answers a question about the operator.
+pub(super) fn answer(command: OperatorCommand, manner: ClientOptions) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let stdout = io::stdout();
+    let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout.lock() };
+    runtime.block_on(command.answer(&OperatorEnvironment::load(), manner, &mut screen))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the operator to its end.
+pub(super) fn in_the_foreground(command: OperatorCommand) -> ExitCode {
+    match run(command) {
+        Ok(code) if code == ExitCode::from(RESTART) => again(),
+        Ok(code) => code,
+        Err(error) => super::failed(&error),
+    }
+}
+
+fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
+    memory::keep_few_heaps();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let setup = {
+        let mut out = io::stdout();
+        let mut screen = Screen { terminal: at_terminal, json: false, out: &mut out };
+        command.set_up(OperatorEnvironment::load(), at_terminal, &mut screen)?
+    };
+    let scrubber = Scrubber::default();
+    telemetry::init_for_operator(scrubber.clone());
+    let config = Config::of(setup.server()?)?;
+    #[cfg(debug_assertions)]
+    if let Some(armed) = config.failpoint.clone() {
+        crate::failpoint::arm(armed);
+    }
+    let numbers = config.operator.as_ref().map_or(0, |operator| operator.numbers.len());
+    let told = format!(
+        "The operator takes orders from {} over {}. Its home is {}. Ctrl-C ends it.",
+        if numbers == 1 { "one number".to_owned() } else { format!("{numbers} numbers") },
+        setup.channel.name(),
+        setup.home.path().display()
+    );
+    let (channel, limits) = (setup.channel.name(), setup.limits);
+    let beside: Beside = Box::new(move |app: &App| {
+        let (store, address) = (app.store().clone(), app.address());
+        let status = app.channels().get(channel).map(|open| open.channel.status());
+        async move {
+            say(&[format!("{told} The page: http://{address}/#operator")]);
+            if let Err(error) = limited(&store, limits).await {
+                tracing::error!(error = &error as &dyn std::error::Error, "the limits of config.json do not hold yet");
+            }
+            if let Some(status) = status {
+                watch_channel(status).await;
+            }
+        }
+        .boxed()
+    });
+    let code = runtime.block_on(serve::serve(config, scrubber, Some(beside)));
+    runtime.shutdown_background();
+    Ok(code)
+}
+
+/// Starts this program again in its place, with the same arguments.
+#[expect(clippy::disallowed_methods, reason = "it becomes itself again")]
+fn again() -> ExitCode {
+    let Ok(program) = std::env::current_exe() else { return ExitCode::FAILURE };
+    let error = Command::new(program).args(std::env::args_os().skip(1)).exec();
+    super::failed(&anyhow::Error::new(CliError::Failed(format!("the operator could not start again: {error}"))))
+}
+
+/// Writes the limits of the settings into the profile's policy. The rest of it is a person's to set.
+async fn limited(store: &Store, limits: OperatorLimits) -> Result<(), StoreError> {
+    let policy = store.policy(OPERATOR).await?;
+    let mut budgets = policy.budgets;
+    budgets.turn.steps = Some(limits.max_iterations);
+    budgets.turn.wall_seconds = Some(limits.max_runtime_minutes.saturating_mul(60));
+    budgets.turn.tokens = Some(limits.max_tokens_per_session);
+    if budgets == policy.budgets {
+        return Ok(());
+    }
+    let mode = if policy.mode == Mode::Auto { Mode::Smart } else { policy.mode };
+    store.set_profile_policy(OPERATOR, mode, true, &budgets, SystemClock.now()).await
+}
+
+/// Shows in the terminal how the channel stands, at each change, and each QR code.
+async fn watch_channel(mut status: watch::Receiver<ChannelStatus>) {
+    let (mut qr, mut code, mut state) = (None, None, None);
+    loop {
+        let now = status.borrow_and_update().clone();
+        if now.state == ChannelState::NeedsScan {
+            let news = (now.qr.is_some() && now.qr != qr) || (now.pairing_code.is_some() && now.pairing_code != code);
+            if news {
+                say(&lines_of_qr(now.qr.as_deref(), now.pairing_code.as_deref(), Terminal { columns: columns() }));
+            }
+        } else if state != Some(now.state) {
+            let why = now.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+            let whose = now.address.as_deref().map(|address| format!(" as {address}")).unwrap_or_default();
+            say(&[format!("The channel is {}{whose}{why}", now.state)]);
+        }
+        (qr, code, state) = (now.qr, now.pairing_code, Some(now.state));
+        if status.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Prints lines for the person at the terminal. There is nowhere else to say that it is gone.
+fn say(lines: &[String]) {
+    let mut out = io::stdout().lock();
+    for line in lines {
+        let _ = writeln!(out, "{line}");
+    }
+    let _ = out.flush();
+}
+
+/// The columns of the terminal.
+fn columns() -> Option<u16> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the kernel fills the structure, which lives as long as the call.
+    let asked = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) };
+    // A terminal that does not say its size has room, as far as anybody knows.
+    Some(if asked == 0 && size.ws_col > 0 { size.ws_col } else { u16::MAX })
+}

@@ -1,0 +1,95 @@
+//! The tasks of the operator as a person reads them: its turns, with the words of the document for their states.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_scalar};
+
+use crate::domain::operator::{OperatorTaskState, OrderSource};
+use crate::domain::{ApprovalId, ConversationId, TurnId, TurnState};
+use crate::store::{Store, StoreError, word};
+
+/// A task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperatorTask {
+    /// Its number, which is that of its turn.
+    pub turn: TurnId,
+    /// Its state.
+    pub state: OperatorTaskState,
+    /// The order.
+    pub goal: String,
+    /// Where it came from; `None`: the page.
+    pub source: Option<OrderSource>,
+    /// The question that waits.
+    pub approval: Option<ApprovalId>,
+    /// Why it was aborted.
+    pub reason: Option<String>,
+    /// The answer, if it is over.
+    pub answer: Option<String>,
+    /// When it came.
+    pub created_at: DateTime<Utc>,
+    /// When it ended.
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+impl Store {
+    /// The newest tasks first, at most so many.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn operator_tasks(&self, conversation: ConversationId, limit: i64) -> Result<Vec<OperatorTask>, StoreError> {
+        let rows = query!(
+            r#"SELECT turn_id, state, client_id, reason, created_at, ended_at,
+                      coalesce((SELECT content FROM messages m WHERE m.turn_id = t.turn_id AND role = 'user' ORDER BY message_id LIMIT 1), '') AS "goal!",
+                      (SELECT content FROM messages m WHERE m.turn_id = t.turn_id AND role = 'assistant' AND t.ended_at IS NOT NULL
+                       ORDER BY message_id DESC LIMIT 1) AS answer,
+                      (SELECT approval_id FROM approvals a WHERE a.turn_id = t.turn_id AND a.state = 'pending' LIMIT 1) AS approval
+               FROM turns t WHERE conversation_id = $1 ORDER BY turn_id DESC LIMIT $2"#,
+            conversation.0,
+            limit
+        );
+        let mut tasks = Vec::new();
+        for row in rows.fetch_all(&self.pool).await? {
+            let state: TurnState = word(&row.state)?;
+            tasks.push(OperatorTask {
+                turn: TurnId(row.turn_id),
+                state: state.into(),
+                goal: row.goal,
+                source: row.client_id.as_deref().and_then(OrderSource::of),
+                approval: row.approval.map(ApprovalId),
+                reason: row.reason,
+                answer: row.answer,
+                created_at: row.created_at,
+                ended_at: row.ended_at,
+            });
+        }
+        Ok(tasks)
+    }
+
+    /// How many tasks that are not over stand before this one.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn tasks_before(&self, conversation: ConversationId, turn: TurnId) -> Result<i64, StoreError> {
+        let before = query_scalar!(
+            r#"SELECT count(*) AS "before!" FROM turns WHERE conversation_id = $1 AND turn_id < $2 AND ended_at IS NULL"#,
+            conversation.0,
+            turn.0
+        );
+        Ok(before.fetch_one(&self.pool).await?)
+    }
+
+    /// How many seconds a turn has worked before each of its questions. Its waiting counts nowhere.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn worked_before(&self, turn: TurnId) -> Result<i64, StoreError> {
+        let worked = query_scalar!(
+            r#"SELECT coalesce(sum(extract(epoch FROM a.created_at - (
+                   SELECT max(e.created_at) FROM events e
+                   WHERE e.conversation_id = a.conversation_id AND e.kind = 'turn_started' AND (e.payload ->> 'turn')::bigint = a.turn_id
+                     AND e.created_at <= a.created_at))), 0)::bigint AS "worked!"
+               FROM approvals a WHERE a.turn_id = $1"#,
+            turn.0
+        );
+        Ok(worked.fetch_one(&self.pool).await?)
+    }
+}

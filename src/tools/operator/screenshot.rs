@@ -1,0 +1,115 @@
+//! `take_screenshot`: a picture of the screen, kept, and sent to the person whose task it is and to nobody else.
+
+use std::path::PathBuf;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::channels::put_media;
+use crate::domain::{Effect, Outcome, Refusal, RefusalCode, ToolSpec};
+use crate::store::{OperatorWords, StoreError};
+use crate::tools::kit::Kit;
+use crate::tools::screen::Screen;
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
+
+const DESCRIPTION: &str = "Takes a picture of the screen and sends it to the person who gave the order.";
+/// The most characters of the words that go with a picture.
+const MOST_CAPTION: usize = 500;
+
+/// The arguments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Caption {
+    #[serde(default)]
+    #[schemars(with = "Option<String>", description = "A line to go with the picture")]
+    caption: Option<String>,
+}
+
+/// The tool.
+pub(super) struct TakeScreenshot {
+    screen: Screen,
+    media: PathBuf,
+}
+
+/// A picture that is to be taken.
+struct Shot {
+    screen: Screen,
+    media: PathBuf,
+    caption: String,
+}
+
+impl TakeScreenshot {
+    pub(super) fn new(screen: Screen, media: PathBuf) -> Self {
+        Self { screen, media }
+    }
+}
+
+impl Tool for TakeScreenshot {
+    fn spec(&self) -> ToolSpec {
+        spec::<Caption>("take_screenshot", DESCRIPTION)
+    }
+
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        let prepared = || {
+            let Caption { caption } = read(asked.arguments)?;
+            let caption = caption.unwrap_or_default().chars().take(MOST_CAPTION).collect();
+            if let Some(why) = self.screen.missing() {
+                return Err(Refusal::new(RefusalCode::Refused, why).into());
+            }
+            let (screen, media) = (self.screen.clone(), self.media.clone());
+            Ok(Prepared::new(Shot { screen, media, caption }, Effect::Read))
+        };
+        at_once(prepared())
+    }
+
+    fn changes(&self, _: &Value) -> bool {
+        false
+    }
+
+    fn may_send(&self) -> bool {
+        true
+    }
+}
+
+impl Act for Shot {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        at_once(Ok(CallCard::of(vec!["Takes a picture of the screen and sends it to you.".to_owned()])))
+    }
+
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
+        async move {
+            let Self { screen, media, caption } = *self;
+            let picture = match screen.picture().await {
+                Ok(picture) => picture,
+                Err(error) => return Ok(Executed::Outcome(Outcome::failed(error.to_string()))),
+            };
+            let kept = tokio::task::spawn_blocking(move || put_media(&picture, &media)).await;
+            let note = match kept.unwrap_or_else(|_panicked| Err(std::io::Error::other("the picture could not be written"))) {
+                Ok(note) => note,
+                Err(error) => return Ok(Executed::Outcome(Outcome::failed(format!("the picture cannot be kept: {error}")))),
+            };
+            let store = &doing.kit().store;
+            let (name, bytes) = (note.sha256.clone().unwrap_or_default(), note.bytes);
+            let told =
+                |sent: bool| Outcome::ok(json!({ "media": format!("media/{name}"), "bytes": bytes, "sent": sent }).to_string());
+            // An order of the page has nobody on a channel; the page shows the picture.
+            let Some(source) = store.source_of(doing.lease.turn).await? else { return Ok(Executed::Outcome(told(false))) };
+            let mut unit = store.begin(doing.now).await?;
+            let key = format!("shot-{}", doing.permit.call());
+            let words = OperatorWords {
+                conversation: doing.lease.conversation,
+                channel: &source.channel,
+                address: &source.address,
+                key: &key,
+                text: &caption,
+                turn: Some(doing.lease.turn),
+                media: Some(note),
+            };
+            unit.put_out_for_operator(words).await?;
+            Ok(Executed::Within(unit, told(true)))
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,193 @@
+//! Scripts: capabilities, listed, run, made and replaced by the names of the operator's document. A script is found by its exact name alone.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::domain::{CapabilityVersion, Effect, Outcome, Refusal, RefusalCode, ToolSpec, UPDATE_SCRIPT};
+use crate::store::{Catalogue, StoreError};
+use crate::tools::capability;
+use crate::tools::kernel::WriteCapability;
+use crate::tools::kit::Kit;
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
+
+const LIST: &str = "Lists the scripts there are, with what they do and the arguments they take.";
+const EXECUTE: &str = "Runs a script by its exact name. It gets these arguments and nothing else.";
+const CREATE: &str = "Writes a new script, whole, in one step, with its schema and at least one test. A name that is taken is refused: run that \
+     script, or replace it with update_script.";
+const UPDATE: &str = "Replaces a script with a new version, given whole. The person confirms it each time.";
+
+/// No arguments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct NoArguments {}
+
+/// The tool that lists scripts.
+pub(super) struct ListScripts;
+
+/// The tool that runs one.
+pub(super) struct ExecuteScript;
+
+/// The tool that makes one.
+pub(super) struct CreateScript;
+
+/// The tool that replaces one.
+pub(super) struct UpdateScript;
+
+/// The list, as it is shown.
+struct ScriptList(Value);
+
+impl Tool for ListScripts {
+    fn spec(&self) -> ToolSpec {
+        spec::<NoArguments>("list_scripts", LIST)
+    }
+
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        let scripts = asked.catalogue.capabilities().filter(|_| !asked.kit().safe_mode).map(|listed| {
+            let about = &listed.summary;
+            json!({ "name": about.name, "description": about.description, "version": about.version, "parameters": about.parameters })
+        });
+        at_once(Ok(Prepared::new(ScriptList(json!({ "scripts": scripts.collect::<Vec<_>>() })), Effect::Read)))
+    }
+
+    fn changes(&self, _: &Value) -> bool {
+        false
+    }
+}
+
+impl Act for ScriptList {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        at_once(Ok(CallCard::of(vec!["Lists the scripts.".to_owned()])))
+    }
+
+    fn execute<'a>(self: Box<Self>, _: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
+        at_once(Ok(Executed::Outcome(Outcome::ok(self.0.to_string()))))
+    }
+}
+
+/// The arguments of `execute_script`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Execution {
+    #[schemars(description = "The exact name of the script")]
+    name: String,
+    #[serde(default)]
+    #[schemars(with = "Map<String, Value>", description = "The arguments, as the script's schema has them")]
+    arguments: Map<String, Value>,
+}
+
+/// A script with the arguments that it is to get.
+struct ScriptCall {
+    live: Arc<CapabilityVersion>,
+    arguments: Value,
+}
+
+impl Tool for ExecuteScript {
+    fn spec(&self) -> ToolSpec {
+        spec::<Execution>("execute_script", EXECUTE)
+    }
+
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        async move {
+            let (kit, catalogue) = (asked.kit(), asked.catalogue);
+            let Execution { name, arguments } = read(asked.arguments.clone())?;
+            let live = if kit.safe_mode { None } else { catalogue.live(&kit.store, &name).await? };
+            let live = live.ok_or_else(|| unknown(&name, catalogue))?;
+            let arguments = Value::Object(arguments);
+            kit.hands.sandbox.validate_params(&live, &arguments).map_err(|error| error.refusal())?;
+            let version = Some(live.version);
+            Ok(Prepared { version, ..Prepared::new(ScriptCall { live, arguments }, Effect::Call) })
+        }
+        .boxed()
+    }
+
+    fn may_send(&self) -> bool {
+        true
+    }
+}
+
+impl Act for ScriptCall {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        let CapabilityVersion { name, version, grants, .. } = &*self.live;
+        let powers = grants.in_words();
+        let reach = if powers.is_empty() { vec!["It reaches nothing outside its sandbox.".to_owned()] } else { powers };
+        let what = [format!("Runs the script `{name}`, version {version}, with the arguments below.")].into_iter().chain(reach);
+        at_once(Ok(CallCard::of(what.collect())))
+    }
+
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
+        async move {
+            let Self { live, arguments } = *self;
+            capability::run(doing, live, &arguments).await
+        }
+        .boxed()
+    }
+}
+
+impl Tool for CreateScript {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: "create_script".to_owned(), description: CREATE.to_owned(), ..WriteCapability.spec() }
+    }
+
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        async move {
+            let name = named(&asked.arguments);
+            if asked.catalogue.capability(&name).is_some() {
+                let near = nearest(&name, asked.catalogue, |other| other != name);
+                let near = near.map_or_else(String::new, |near| format!(" The nearest other one is `{near}`."));
+                let told = format!(
+                    "there is a script `{name}` already: run it with execute_script, replace it with {UPDATE_SCRIPT}, or choose \
+                     another name.{near}"
+                );
+                return Err(Refusal::new(RefusalCode::Taken, told).into());
+            }
+            if asked.arguments["tests"].as_array().is_none_or(Vec::is_empty) {
+                return Err(Refusal::arguments("`tests` holds no test: give at least one, with a result you are sure of").into());
+            }
+            WriteCapability.prepare(asked).await
+        }
+        .boxed()
+    }
+}
+
+impl Tool for UpdateScript {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: UPDATE_SCRIPT.to_owned(), description: UPDATE.to_owned(), ..WriteCapability.spec() }
+    }
+
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        async move {
+            let name = named(&asked.arguments);
+            if asked.catalogue.capability(&name).is_none() {
+                return Err(unknown(&name, asked.catalogue).into());
+            }
+            let mut prepared = WriteCapability.prepare(asked).await?;
+            // Later tasks behave otherwise: a person confirms that each time.
+            prepared.effects.insert(Effect::Confirm);
+            Ok(prepared)
+        }
+        .boxed()
+    }
+}
+
+/// The name that a draft names.
+fn named(arguments: &Value) -> String {
+    arguments["name"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The refusal of a name that no script has. No other script is taken for it.
+fn unknown(name: &str, catalogue: &Catalogue) -> Refusal {
+    let near = match nearest(name, catalogue, |_| true) {
+        Some(near) => format!("the nearest name is `{near}`; if that is the one, use exactly this name"),
+        None => "there is no script yet; create_script makes one".to_owned(),
+    };
+    Refusal::new(RefusalCode::NotFound, format!("there is no script `{name}`: {near}"))
+}
+
+/// The name of a script that is written most alike.
+fn nearest(name: &str, catalogue: &Catalogue, counts: impl Fn(&str) -> bool) -> Option<String> {
+    let names = catalogue.capabilities().map(|listed| &*listed.summary.name).filter(|other| counts(other));
+    names.min_by_key(|other| strsim::levenshtein(name, other)).map(str::to_owned)
+}

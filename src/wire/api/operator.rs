@@ -1,0 +1,83 @@
+//! `/api/operator`: the tasks of the operator, and what it remembers between them.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::domain::operator::OperatorTaskState;
+use crate::domain::{ApprovalId, ConversationId, TurnId};
+
+/// `GET /api/operator`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperatorInfo {
+    /// Its one conversation.
+    pub conversation: ConversationId,
+    /// The channel by which orders come; absent if none do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// How many numbers may order.
+    pub numbers: usize,
+    /// The tasks, the newest first.
+    pub tasks: Vec<OperatorTaskInfo>,
+}
+
+/// `GET /api/operator/tasks`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperatorTasks {
+    /// The newest first.
+    pub tasks: Vec<OperatorTaskInfo>,
+}
+
+/// A task of the operator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperatorTaskInfo {
+    /// Its number, which is that of its turn.
+    pub id: TurnId,
+    /// `QUEUED`, `RUNNING`, `AWAITING_CONFIRMATION`, `COMPLETED` or `ABORTED`.
+    pub state: OperatorTaskState,
+    /// The order.
+    pub goal: String,
+    /// The number that gave it, as a list shows it; absent if it came by the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The question that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalId>,
+    /// Why it was aborted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// When it came.
+    pub created_at: DateTime<Utc>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+/// `GET /api/operator/context`, and the answer to its `PUT`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperatorContextInfo {
+    /// Counts its changes; 0: nothing was ever written.
+    pub version: i32,
+    /// The document.
+    pub document: Value,
+    /// Its size as compact JSON.
+    pub bytes: usize,
+    /// The most that is taken.
+    pub most_bytes: usize,
+    /// When it was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<DateTime<Utc>>,
+}
+
+/// Body of `PUT /api/operator/context`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetOperatorContext {
+    /// The version that was read.
+    pub version: i32,
+    /// The whole new document.
+    pub document: Value,
+}

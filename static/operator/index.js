@@ -1,0 +1,65 @@
+// Operator: its tasks with their states and questions, the channel by which orders come, and what it remembers between tasks.
+
+import { operatorApi } from "../core/api-operator.js";
+import { h } from "../core/dom.js";
+import { styles } from "../core/styles.js";
+import { mainState } from "../core/workspace.js";
+import { errorState } from "../ui/states.js";
+import { channelPart } from "./channel.js";
+import { memorySection } from "./memory.js";
+import { taskSection } from "./tasks.js";
+import { operator as said } from "./words.js";
+
+/** Between two looks: its tasks change in a conversation that is not open here. */
+const LOOK_MS = 3000;
+
+let here;
+
+/** Puts the operator into `host`. */
+export async function mount(host, { session, announce }) {
+  await styles(import.meta.url, "../ui/entries.css", "../ui/code.css", "../ui/approval.css", "operator.css");
+  const gone = new AbortController();
+  const { signal } = gone;
+  const api = operatorApi(session.api.ask);
+  const problem = h("div", { "data-testid": "operator-problem" });
+  const tell = (error) => signal.aborted || problem.replaceChildren(errorState(said.cannot(error.message), load));
+  const tasks = taskSection({ again: () => load() });
+  const channel = channelPart();
+  const memory = memorySection({ api, signal, announce, tell });
+  const sheet = h("div", { class: "sheet", "data-testid": "operator" }, problem, channel.node, tasks.node, memory.node);
+  host.append(sheet);
+  host.addEventListener("decide", ({ detail }) => session.decide(detail), { signal });
+
+  async function load() {
+    try {
+      const [answer, { channels }] = await Promise.all([api.operator(), api.operatorChannels()]);
+      if (signal.aborted) return;
+      tasks.put(answer);
+      tasks.told(session.store.getState());
+      await channel.put(answer, channels);
+      await memory.load();
+      problem.replaceChildren();
+    } catch (error) {
+      tell(error);
+    }
+  }
+
+  const timer = setInterval(() => document.hidden || load(), LOOK_MS);
+  let before;
+  const told = (workspace) => {
+    tasks.told(workspace);
+    const isUp = mainState(workspace).connection.status === "connected";
+    if (isUp && before === false) load();
+    before = isUp;
+  };
+  session.store.subscribe(told, signal);
+  here = { gone, timer };
+  await load();
+}
+
+/** Takes the operator out. */
+export function unmount() {
+  here?.gone.abort();
+  clearInterval(here?.timer);
+  here = undefined;
+}

@@ -1,0 +1,28 @@
+// The words of Operator in English.
+
+export const operator = {
+  none: "No tasks yet",
+  noneHelp: "The operator takes orders from one number. Start it in a terminal with: level3 operator",
+  off: "No number gives orders to this server. Start the operator in a terminal with: level3 operator",
+  tasks: "Tasks",
+  cannot: (reason) => `The operator could not be asked. ${reason}`,
+  states: { QUEUED: "Queued", RUNNING: "Running", AWAITING_CONFIRMATION: "Awaiting confirmation", COMPLETED: "Completed", ABORTED: "Aborted" },
+  task: (id) => `Task ${id}`,
+  from: (number) => `from ${number}`,
+  byPage: "from the page",
+  course: "Plan, verdicts and media",
+  numbers: (channel, count) => (count === 1 ? `One number gives orders over ${channel}.` : `${count} numbers give orders over ${channel}.`),
+  channelStates: { connecting: "Connecting", needs_scan: "Waits to be linked", online: "Online", logged_out: "Logged out", locked: "Locked", outdated: "Outdated", off: "Off" },
+  scan: "Scan this code: WhatsApp on the phone, Settings, Linked devices, Link a device.",
+  qr: "QR code that links WhatsApp",
+  waits: "Waits for your confirmation",
+  memory: "Global context",
+  memoryHelp: "What the operator remembers between tasks: one JSON object.",
+  memoryLabel: "The document",
+  size: (bytes, most) => `${bytes} of ${most} bytes`,
+  version: (number) => `Version ${number}`,
+  save: "Save",
+  saved: "The global context is saved",
+  noJson: "This is no JSON object.",
+  newer: "It was changed meanwhile. The newer version is shown; make your change again.",
+};

@@ -1,0 +1,28 @@
+// The words of Operator in Portuguese.
+
+export const operator = {
+  none: "Ainda não há tarefas",
+  noneHelp: "O operador recebe ordens de um número. Inicie-o num terminal com: level3 operator",
+  off: "Nenhum número dá ordens a este servidor. Inicie o operador num terminal com: level3 operator",
+  tasks: "Tarefas",
+  cannot: (reason) => `Não foi possível consultar o operador. ${reason}`,
+  states: { QUEUED: "Na fila", RUNNING: "Em execução", AWAITING_CONFIRMATION: "Aguarda confirmação", COMPLETED: "Concluída", ABORTED: "Abortada" },
+  task: (id) => `Tarefa ${id}`,
+  from: (number) => `de ${number}`,
+  byPage: "da página",
+  course: "Plano, vereditos e mídia",
+  numbers: (channel, count) => (count === 1 ? `Um número dá ordens por ${channel}.` : `${count} números dão ordens por ${channel}.`),
+  channelStates: { connecting: "Conectando", needs_scan: "Espera ser vinculado", online: "Conectado", logged_out: "Desvinculado", locked: "Bloqueado", outdated: "Desatualizado", off: "Desligado" },
+  scan: "Leia este código: WhatsApp no telefone, Configurações, Dispositivos conectados, Conectar dispositivo.",
+  qr: "Código QR que vincula o WhatsApp",
+  waits: "Espera a sua confirmação",
+  memory: "Contexto global",
+  memoryHelp: "O que o operador lembra entre tarefas: um objeto JSON.",
+  memoryLabel: "O documento",
+  size: (bytes, most) => `${bytes} de ${most} bytes`,
+  version: (number) => `Versão ${number}`,
+  save: "Salvar",
+  saved: "O contexto global foi salvo",
+  noJson: "Isto não é um objeto JSON.",
+  newer: "Mudou nesse meio-tempo. A versão mais nova está à vista; faça a sua mudança de novo.",
+};

@@ -1,0 +1,126 @@
+//! CONFIRMAR and CANCELAR: from the owner, for the one thing that waits, once and in time.
+
+use level3::domain::ApprovalId;
+use reqwest::Method;
+use serde_json::json;
+
+use super::{Desk, OWNER, judged};
+use crate::support::{call, text};
+
+/// A desk with a question that waits.
+async fn asked() -> Desk {
+    let desk = Desk::start().await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    desk.order("scripts?").await;
+    desk.heard(1).await;
+    desk
+}
+
+#[tokio::test]
+async fn the_question_says_what_why_with_which_arguments_and_until_when() {
+    let desk = asked().await;
+    let question = desk.heard(1).await;
+    for part in
+        ["Task 1 asks", "Lists the scripts.", "reaches further", "list_scripts {}", "CONFIRMAR", "CANCELAR", "2026-11-20 08:30"]
+    {
+        assert!(question.contains(part), "{part} in {question}");
+    }
+}
+
+#[tokio::test]
+async fn silence_until_the_end_of_the_time_aborts() {
+    let desk = asked().await;
+    desk.app.advance(31 * 60);
+    let told = desk.heard(2).await;
+    assert!(told.contains("Nobody confirmed `list_scripts` in time"), "{told}");
+    assert_eq!((desk.states().await, desk.carried_out().await), (vec!["ABORTED".to_owned()], 0));
+    // Too late.
+    desk.order("CONFIRMAR").await;
+    assert!(desk.heard(3).await.contains("Nothing waits for a confirmation"));
+    assert_eq!((desk.tasks().await.len(), desk.carried_out().await), (1, 0));
+}
+
+#[tokio::test]
+async fn a_word_that_comes_twice_decides_once_and_the_second_is_answered() {
+    let desk = asked().await;
+    desk.app.script([text("None.")]);
+    desk.order("CONFIRMAR").await;
+    desk.heard(2).await;
+    desk.order("CONFIRMAR").await;
+    assert!(desk.heard(3).await.contains("Nothing waits for a confirmation"));
+    desk.order("yes").await;
+    assert!(desk.heard(4).await.contains("Nothing waits for a confirmation"), "a plain yes right after is late, too");
+    assert_eq!((desk.tasks().await.len(), desk.carried_out().await), (1, 1));
+}
+
+#[tokio::test]
+async fn the_same_message_delivered_twice_decides_once_and_is_not_answered() {
+    let desk = asked().await;
+    desk.app.script([text("None.")]);
+    let word = json!({"address": OWNER, "text": "CONFIRMAR", "id": "W1"});
+    desk.says(word.clone()).await;
+    desk.heard(2).await;
+    desk.says(word).await;
+    assert_eq!((desk.phone(OWNER).await.len(), desk.carried_out().await), (2, 1));
+}
+
+#[tokio::test]
+async fn another_order_waits_behind_the_question() {
+    let desk = asked().await;
+    desk.order("something else").await;
+    assert_eq!(desk.heard(2).await, "Task 2 is queued: 1 task is before it.");
+    assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION", "QUEUED"]);
+    desk.app.script([text("None."), text("Else.")]);
+    desk.order("CONFIRMAR").await;
+    desk.until(&["COMPLETED", "COMPLETED"]).await;
+}
+
+#[tokio::test]
+async fn an_order_that_begins_with_confirmar_decides_nothing() {
+    let desk = asked().await;
+    desk.order("CONFIRMAR and then delete everything").await;
+    desk.heard(2).await;
+    assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION", "QUEUED"]);
+    assert_eq!(desk.carried_out().await, 0);
+    desk.app.script([text("I did nothing.")]);
+    desk.order("CANCELAR").await;
+    desk.until(&["ABORTED", "COMPLETED"]).await;
+    assert_eq!(desk.carried_out().await, 0);
+}
+
+#[tokio::test]
+async fn page_and_command_line_decide_as_well() {
+    let desk = asked().await;
+    desk.app.script([text("None.")]);
+    let id = desk.tasks().await[0]["approval"].as_i64().map(ApprovalId).unwrap();
+    desk.done(Method::POST, &format!("/api/approvals/{id}/approve"), Some(json!({}))).await;
+    assert_eq!(desk.heard(2).await, "None.");
+}
+
+#[tokio::test]
+async fn a_confirmation_for_a_proposal_that_was_changed_meanwhile_executes_nothing() {
+    let desk = Desk::start().await;
+    let run = || call("execute_script", json!({"name": "double", "arguments": {"n": 1}}));
+    for factor in [2, 3] {
+        let name = if factor == 2 { "create_script" } else { "update_script" };
+        desk.app.script([call(name, super::doubling(factor)), super::harmless(), text("Written.")]);
+        desk.order("write it").await;
+        if factor == 3 {
+            desk.heard(2).await;
+            desk.order("CONFIRMAR").await;
+        }
+        desk.heard(factor as usize * 2 - 3).await;
+    }
+    desk.app.script([run(), judged("low", "low", "systemic", false)]);
+    desk.order("run it").await;
+    desk.heard(4).await;
+    let done = desk.carried_out().await;
+    // The script is another one by now: the person is asked anew about the call as it would run.
+    desk.done(Method::POST, "/api/capabilities/double/rollback", Some(json!({"version": 1}))).await;
+    desk.order("CONFIRMAR").await;
+    assert!(desk.heard(5).await.contains("version 1"));
+    assert_eq!(desk.carried_out().await, done);
+    desk.order("CANCELAR").await;
+    desk.until(&["COMPLETED", "COMPLETED", "ABORTED"]).await;
+    assert_eq!(desk.carried_out().await, done);
+}

@@ -1,0 +1,39 @@
+//! The global context: its version, its size, and who may fill it.
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::Desk;
+use crate::support::{api::ask, call, text};
+
+#[tokio::test]
+async fn an_older_version_is_refused_and_shown_the_new() {
+    let desk = Desk::start().await;
+    let put = |version: i32, text: String| json!({"version": version, "document": {"a": text}});
+    let written = desk.done(Method::PUT, "/api/operator/context", Some(put(0, "one".into()))).await;
+    assert_eq!((&written["version"], &written["bytes"]), (&json!(1), &json!(11)));
+    let (status, told) = ask(&desk.app, Method::PUT, "/api/operator/context", Some(put(0, "two".into()))).await;
+    assert_eq!((status, told["error"].as_str().unwrap().contains("\"one\"")), (409, true), "{told}");
+    let (status, told) = ask(&desk.app, Method::PUT, "/api/operator/context", Some(put(1, "x".repeat(8 << 10)))).await;
+    assert_eq!((status, told["error"].as_str().unwrap().contains("8200 bytes")), (400, true), "{told}");
+    let (status, _) = ask(&desk.app, Method::PUT, "/api/operator/context", Some(json!({"version": 1, "document": []}))).await;
+    assert_eq!(status, 400);
+    // The operator's own turn meets the same.
+    let stale = json!({"version": 0, "document": {"a": "three"}});
+    desk.app.script([call("update_global_context", stale), super::harmless(), text("It was changed.")]);
+    desk.order("remember three").await;
+    desk.heard(1).await;
+    let lines = desk.log(1, "task_completed").await;
+    let failed = lines.iter().find(|line| line["event"] == "execution_error").unwrap()["result"].as_str().unwrap().to_owned();
+    assert!(failed.contains("version 1") && failed.contains("one"), "{failed}");
+}
+
+#[tokio::test]
+async fn no_other_profile_has_the_tools_of_the_operator() {
+    let desk = Desk::start().await;
+    let write = call("update_global_context", json!({"version": 0, "document": {"a": 1}}));
+    desk.app.script([write, text("I cannot.")]);
+    desk.app.connect().await.ask("remember this").await;
+    let kept = desk.done(Method::GET, "/api/operator/context", None).await;
+    assert_eq!(kept["version"], 0);
+}

@@ -1,0 +1,70 @@
+//! The limits of one task: iterations, time and tokens. At a limit the task is aborted, with words that say which it was.
+
+use serde_json::json;
+
+use super::{Desk, body, judged};
+use crate::support::{Reply, call, text};
+
+#[tokio::test]
+async fn the_41st_iteration_aborts() {
+    let desk = Desk::start().await;
+    for n in 0..40 {
+        // Another version each time: the same call over and over would end the task sooner.
+        let write = json!({"version": n, "document": {"n": n}});
+        desk.app.script([call("update_global_context", write), super::harmless()]);
+    }
+    desk.order("count").await;
+    let told = desk.heard(1).await;
+    assert!(told.starts_with("Task 1 was aborted.") && told.contains("40 model requests") && told.contains("steps"), "{told}");
+    let lines = desk.log(1, "task_aborted").await;
+    assert_eq!(lines.iter().filter(|line| line["event"] == "execution_result").count(), 40);
+    assert!(body(&lines, "limit_exceeded")["reason"].as_str().unwrap().contains("40"));
+}
+
+#[tokio::test]
+async fn the_301st_second_aborts_and_waiting_does_not_count() {
+    let desk = Desk::start().await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false), Reply::Hang("I think".into())]);
+    desk.order("think").await;
+    desk.heard(1).await;
+    desk.app.advance(20 * 60);
+    desk.order("CONFIRMAR").await;
+    desk.app.script.asked(3).await;
+    desk.app.advance(299);
+    assert_eq!(desk.states().await, ["RUNNING"]);
+    desk.app.advance(2);
+    let told = desk.heard(2).await;
+    assert!(told.contains("was aborted") && told.contains("301 seconds"), "{told}");
+}
+
+#[tokio::test]
+async fn the_time_before_a_question_counts() {
+    let desk = Desk::start().await;
+    let go = std::sync::Arc::new(tokio::sync::Notify::new());
+    let slow = Reply::After(go.clone(), Box::new(judged("low", "low", "systemic", false)));
+    desk.app.script([call("list_scripts", json!({})), slow, Reply::Hang("I think".into())]);
+    desk.order("think").await;
+    desk.app.script.asked(2).await;
+    desk.app.advance(200);
+    go.notify_one();
+    desk.heard(1).await;
+    desk.order("CONFIRMAR").await;
+    desk.app.script.asked(3).await;
+    desk.app.advance(101);
+    assert!(desk.heard(2).await.contains("301 seconds"));
+}
+
+#[tokio::test]
+async fn the_50001st_token_aborts_planner_and_governor_together() {
+    let desk = Desk::start().await;
+    let costs = |read, written, reply| Reply::Costs(read, written, Box::new(reply));
+    desk.app.script([
+        costs(24_000, 1_000, call("list_scripts", json!({}))),
+        costs(24_000, 1_001, super::harmless()),
+        text("never asked"),
+    ]);
+    desk.order("spend").await;
+    let told = desk.heard(1).await;
+    assert!(told.contains("was aborted") && told.contains("50001 tokens") && told.contains("limit is 50000"), "{told}");
+    desk.app.script.forget();
+}

@@ -1,0 +1,148 @@
+//! One task at a time for the whole operator, also over a crash.
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::{Desk, OWNER, judged};
+use crate::support::{ModelServer, Reply, Server, asks_for, call, in_time, text};
+
+#[tokio::test]
+async fn two_orders_and_a_third_while_the_first_waits_keep_their_order_over_a_crash() {
+    let mut desk = Desk::start().await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    desk.order("first").await;
+    desk.heard(1).await;
+    desk.order("second").await;
+    desk.order("third").await;
+    desk.heard(3).await;
+    desk.app.crash().await;
+    desk.app.start_again().await;
+    assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION", "QUEUED", "QUEUED"]);
+    let hangs = Reply::Hang("I think".into());
+    desk.app.script([text("one"), hangs]);
+    desk.order("CONFIRMAR").await;
+    desk.until(&["COMPLETED", "RUNNING", "QUEUED"]).await;
+    desk.app.script.asked(4).await;
+    desk.app.crash().await;
+    desk.app.start_again().await;
+    desk.app.script([text("two"), text("three")]);
+    desk.until(&["COMPLETED", "COMPLETED", "COMPLETED"]).await;
+    let words: Vec<_> = desk.tasks().await.iter().map(|task| task["answer"].clone()).collect();
+    assert_eq!(words, ["one", "two", "three"]);
+    // Everything was said once: a question, two places, three answers.
+    desk.heard(6).await;
+    assert_eq!(desk.phone(OWNER).await.len(), 6);
+}
+
+/// The points at which the process dies, one for each run.
+const POINTS: [&str; 6] = ["after-accept", "after-claim", "after-step", "mid-ask", "mid-decision", "after-done"];
+
+/// The planner lists the scripts in the first task and answers the others at once; the governor wants the first one confirmed.
+fn decide(_: usize, body: &serde_json::Value) -> serde_json::Value {
+    let messages = body["messages"].as_array().unwrap();
+    if messages[0]["content"].as_str().is_some_and(|prompt| prompt.starts_with("You review one tool call")) {
+        let judged = json!({"complexity": "high", "risk": "low", "impact": "local", "requires_confirmation": false});
+        return json!({"role": "assistant", "content": judged.to_string()});
+    }
+    let order = messages.iter().rev().find(|message| message["role"] == "user").map(|message| message["content"].to_string());
+    let first = order.is_some_and(|order| order.contains("first"));
+    match messages.last().unwrap()["role"].as_str() {
+        Some("tool") => json!({"role": "assistant", "content": "done: first"}),
+        _ if first => asks_for("list_scripts", &json!({})),
+        _ => json!({"role": "assistant", "content": "done"}),
+    }
+}
+
+/// A process, and what its owner's phone says to it: what was said once is said again after a crash, as a channel does.
+struct Process {
+    server: Option<Server>,
+    data: std::path::PathBuf,
+    model: ModelServer,
+}
+
+impl Process {
+    async fn start(&mut self, failpoint: &str) {
+        let (own, base_url) = (format!("loopback:{OWNER}"), self.model.base_url());
+        let settings = [
+            ("LEVEL3_OPERATOR", &*own),
+            ("LLM_BASE_URL", &*base_url),
+            ("LLM_MODEL", "scripted"),
+            ("LEVEL3_FAILPOINT", failpoint),
+        ];
+        self.server = Some(Server::start(&self.data, &settings).await);
+    }
+
+    /// Makes a request; if the process dies over it, a new one is started and asked again.
+    async fn ask(&mut self, method: Method, path: &str, body: Option<serde_json::Value>) -> serde_json::Value {
+        loop {
+            let url = format!("http://{}{path}", self.server.as_ref().unwrap().address);
+            let mut request = crate::support::api::client().request(method.clone(), url);
+            if let Some(body) = &body {
+                request = request.json(body);
+            }
+            if let Ok(response) = request.send().await
+                && let Ok(answer) = response.json().await
+            {
+                return answer;
+            }
+            drop(self.server.take());
+            self.start("").await;
+        }
+    }
+
+    async fn says(&mut self, id: &str, words: &str) {
+        let said = json!({"address": OWNER, "text": words, "id": id});
+        self.ask(Method::POST, "/api/relay/loopback", Some(said)).await;
+    }
+
+    async fn until(&mut self, states: &[&str]) {
+        let looked = async {
+            loop {
+                let shown = self.ask(Method::GET, "/api/operator/tasks", None).await;
+                let mut now: Vec<_> = shown["tasks"].as_array().unwrap().iter().map(|task| task["state"].clone()).collect();
+                now.reverse();
+                if now == states {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        in_time(&format!("{states:?}"), looked).await;
+    }
+
+    async fn phone(&mut self) -> Vec<serde_json::Value> {
+        let shown = self.ask(Method::GET, "/api/relay/loopback?address=%2B491701234567", None).await;
+        shown["messages"].as_array().unwrap().iter().filter(|message| message["mine"] == false).cloned().collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn order_and_states_are_right_after_kill_9_at_six_points() {
+    for point in POINTS {
+        let folder = tempfile::tempdir().unwrap();
+        let model = ModelServer::start(decide).await;
+        let mut process = Process { server: None, data: folder.path().join("data"), model };
+        process.start(&format!("{point}:abort")).await;
+        process.says("M1", "first").await;
+        process.until(&["AWAITING_CONFIRMATION"]).await;
+        process.says("M2", "second").await;
+        process.says("M3", "third").await;
+        process.until(&["AWAITING_CONFIRMATION", "QUEUED", "QUEUED"]).await;
+        process.says("M4", "CONFIRMAR").await;
+        process.until(&["COMPLETED", "COMPLETED", "COMPLETED"]).await;
+        // Everything that is to be said is said once: a question, two places, three answers.
+        let heard = async {
+            while process.phone().await.len() < 6 {
+                tokio::task::yield_now().await;
+            }
+        };
+        in_time("six messages", heard).await;
+        let words: Vec<_> =
+            process.phone().await.into_iter().map(|message| message["text"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(words.iter().filter(|words| words.starts_with("done")).count(), 3, "{point}: {words:#?}");
+        assert_eq!(words.iter().filter(|words| words.contains("CONFIRMAR")).count(), 1, "{point}: {words:#?}");
+        let arrivals = process.phone().await.into_iter().filter(|message| message["arrivals"] != 1).count();
+        assert_eq!((words.len(), arrivals), (6, 0), "{point}: {words:#?}");
+        process.server.take().unwrap().terminate().await;
+    }
+}

@@ -1,0 +1,160 @@
+//! Pictures of the screen, of a display that shows nothing but itself: taken, kept, sent to the owner and to nobody else, and around risky actions.
+
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::{Desk, OWNER, STRANGER, harmless, judged};
+use crate::support::{call, in_time, text};
+
+/// A display without a screen. `None` if the machine has no Xvfb; then the stories with a display say so and end.
+struct Display {
+    server: Child,
+    name: String,
+}
+
+impl Display {
+    async fn start() -> Option<Self> {
+        let mut server = Command::new("Xvfb");
+        server.args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"]);
+        let mut server = match server.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn() {
+            Ok(server) => server,
+            Err(error) => {
+                assert!(std::env::var("CI").is_err(), "Xvfb is missing: {error}");
+                println!("this story needs Xvfb, which is not here: {error}");
+                return None;
+            }
+        };
+        let mut out = std::io::BufReader::new(server.stdout.take().unwrap());
+        let number = tokio::task::spawn_blocking(move || {
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+            line.trim().to_owned()
+        });
+        let number = in_time("the number of the display", number).await.unwrap();
+        Some(Self { server, name: format!(":{number}") })
+    }
+
+    async fn desk(&self) -> Desk {
+        Desk::with(&[("DISPLAY", &self.name)]).await
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// An owner who asked for a picture, and the picture as it came to the phone.
+async fn asked_for(display: &Display) -> (Desk, serde_json::Value) {
+    let desk = display.desk().await;
+    desk.app.script([call("take_screenshot", json!({"caption": "Your screen."})), harmless(), text("Sent.")]);
+    desk.order("show me the screen").await;
+    desk.heard(2).await;
+    let picture = desk.phone(OWNER).await.into_iter().find(|message| message["media"].is_object()).expect("a picture");
+    (desk, picture)
+}
+
+#[tokio::test]
+async fn screenshot_file_generated() {
+    let Some(display) = Display::start().await else { return };
+    let (desk, picture) = asked_for(&display).await;
+    let name = picture["media"]["sha256"].as_str().unwrap();
+    let bytes = std::fs::read(desk.home().join("media").join(name)).unwrap();
+    assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
+    let reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+    assert_eq!((reader.info().width, reader.info().height), (640, 480));
+}
+
+#[tokio::test]
+async fn screenshot_sent_via_whatsapp() {
+    let Some(display) = Display::start().await else { return };
+    let (desk, picture) = asked_for(&display).await;
+    assert_eq!((&picture["text"], &picture["media"]["type"]), (&json!("Your screen."), &json!("image/png")));
+    assert_eq!(desk.phone(STRANGER).await.len(), 0);
+    // The same by the channel program, in whose folder the file lies while it is sent.
+    let folder = tempfile::tempdir().unwrap();
+    let sent = super::terminal::picture_by_program(&display.name, folder.path()).await;
+    let wanted: String = Sha256::digest(&sent.1).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(sent.0, wanted, "bit for bit");
+}
+
+#[tokio::test]
+async fn media_saved_in_zeta_media() {
+    let Some(display) = Display::start().await else { return };
+    let (desk, picture) = asked_for(&display).await;
+    let name = picture["media"]["sha256"].as_str().unwrap();
+    let path = format!("/api/operator/media/{name}");
+    let shown = crate::support::api::client().get(format!("http://{}{path}", desk.app.address())).send().await.unwrap();
+    assert_eq!((shown.status().as_u16(), &shown.headers()["content-type"]), (200, &"image/png".parse().unwrap()));
+    let bytes = shown.bytes().await.unwrap();
+    let fingerprint: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(fingerprint, name);
+}
+
+#[tokio::test]
+async fn without_a_display_an_error_says_so_and_nothing_is_sent() {
+    let desk = Desk::start().await;
+    desk.app.script([call("take_screenshot", json!({})), text("There is no screen.")]);
+    desk.order("show me the screen").await;
+    assert_eq!(desk.heard(1).await, "There is no screen.");
+    let lines = desk.log(1, "task_completed").await;
+    let failed = lines.iter().find(|line| line["event"] == "execution_error").unwrap()["result"].as_str().unwrap().to_owned();
+    assert!(failed.contains("DISPLAY") && failed.contains("level3 operator"), "{failed}");
+    // A display that does not answer.
+    let desk = Desk::with(&[("DISPLAY", ":987")]).await;
+    desk.app.script([call("take_screenshot", json!({})), harmless(), text("It did not answer.")]);
+    desk.order("show me the screen").await;
+    desk.heard(1).await;
+    let lines = desk.log(1, "task_completed").await;
+    let failed = lines.iter().find(|line| line["event"] == "execution_error").unwrap()["result"].as_str().unwrap().to_owned();
+    assert!(failed.contains("display :987 gives no picture"), "{failed}");
+}
+
+#[tokio::test]
+async fn a_risky_action_is_recorded_with_pictures_before_and_after() {
+    let Some(display) = Display::start().await else { return };
+    let desk = display.desk().await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "high", "local", false), text("None.")]);
+    desk.order("scripts?").await;
+    assert_eq!(desk.heard(1).await, "None.\n\nRecorded in recordings/turn-1.");
+    let recording = desk.file("recordings/turn-1/call-1.json").await;
+    let recording: serde_json::Value = serde_json::from_str(&recording).unwrap();
+    assert_eq!((&recording["name"], &recording["governor"]["risk"]), (&json!("list_scripts"), &json!("high")));
+    assert_eq!(recording["result"], json!({"scripts": []}).to_string());
+    let folder = desk.home().join("recordings/turn-1");
+    for picture in ["call-1-before.png", "call-1-after.png"] {
+        assert!(std::fs::metadata(folder.join(picture)).unwrap().len() > 100, "{picture}");
+    }
+}
+
+#[tokio::test]
+async fn a_recording_has_each_operation_with_request_and_answer_and_no_secret() {
+    let desk = Desk::start().await;
+    let write = json!({
+        "name": "keep", "description": "Keeps a word.",
+        "code": "export default async function keep(params) { await kv.set('word', params.word); return await kv.get('word'); }",
+        "parameters_schema": {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+        "grants": {"kv": {}},
+        "tests": [{"params": {"word": "a"}, "expect": "a", "answers": [{"ok": null}, {"ok": "a"}]}],
+    });
+    desk.app.script([call("create_script", write), harmless(), text("Written.")]);
+    desk.order("write a script that keeps a word").await;
+    desk.heard(1).await;
+    desk.app.script([
+        call("execute_script", json!({"name": "keep", "arguments": {"word": "hello"}})),
+        judged("low", "high", "local", false),
+        text("Kept."),
+    ]);
+    desk.order("keep hello").await;
+    assert!(desk.heard(2).await.contains("recordings/turn-2"));
+    let folder = desk.home().join("recordings/turn-2");
+    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let recording: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let operations = recording["operations"].as_array().unwrap();
+    assert!(!operations.is_empty() && operations[0]["kind"] == "kv", "{recording}");
+    assert!(operations[0]["request"].to_string().contains("hello"), "{recording}");
+}

@@ -1,0 +1,248 @@
+//! The operator over a channel program, and the command `level3 operator` as a process in a terminal's place.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+
+use level3::cli::operator::{Terminal, lines_of_qr};
+use level3::domain::relay::ChannelState;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use super::{Desk, OWNER, harmless};
+use crate::support::{ModelServer, call, in_time, text};
+
+/// A program that shows a code, goes online, brings one order, and keeps all that it is told; a file that it is to send is copied away.
+fn program(folder: &Path, order: &str) -> PathBuf {
+    let path = folder.join("program.sh");
+    let script = format!(
+        r#"#!/bin/sh
+if [ "$1" = consent ]; then touch "$3/consent.json"; exit 0; fi
+echo '{{"kind":"qr","text":"2@abcdefghijklmnopqrstuvwxyz0123456789,ABCDEFGHIJKLMNOPQRSTUVWXYZ"}}'
+read -r start
+echo "$start" >> lines
+sleep 1
+echo '{{"kind":"status","state":"online","address":"+491711111111"}}'
+echo '{{"kind":"message","id":"M1","from":"{OWNER}","text":"{order}","at":"2026-11-20T08:00:00Z","chat":"direct","own":false}}'
+while read -r line; do
+  echo "$line" >> lines
+  case "$line" in
+    *'"kind":"send"'*)
+      id=$(echo "$line" | sed 's/.*"id":"\([0-9A-F]*\)".*/\1/')
+      case "$line" in *'"media"'*) cp media/out/"$id".png sent.png ;; esac
+      echo "{{\"kind\":\"sent\",\"id\":\"$id\"}}" ;;
+  esac
+done
+"#
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
+/// A picture that was asked for and sent by a channel program: the fingerprint in the database, and the bytes that the program read.
+pub async fn picture_by_program(display: &str, folder: &Path) -> (String, Vec<u8>) {
+    let path = program(folder, "show me the screen");
+    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
+    let settings =
+        [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search), ("DISPLAY", display)];
+    let desk = Desk { app: crate::support::TestApp::with(&settings).await };
+    desk.app.script([call("take_screenshot", json!({})), harmless(), text("Sent.")]);
+    let sent = desk.home().join("channels/whatsapp/sent.png");
+    let seen = async {
+        while !sent.exists() || desk.states().await != ["COMPLETED"] {
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(100));
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the picture", seen).await;
+    let name = fs::read_dir(desk.home().join("media")).unwrap().next().unwrap().unwrap().file_name();
+    let bytes = fs::read(sent).unwrap();
+    // The answer leaves as well, before the story ends.
+    let lines = desk.home().join("channels/whatsapp/lines");
+    let answered = async {
+        while !fs::read_to_string(&lines).unwrap_or_default().contains("\"text\":\"Sent.\"") {
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(100));
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the answer", answered).await;
+    (name.into_string().unwrap(), bytes)
+}
+
+/// `level3 operator` as a process, with its output.
+struct Operator {
+    child: Child,
+    out: Arc<Mutex<String>>,
+    home: PathBuf,
+}
+
+impl Operator {
+    fn start(home: &Path, model: &ModelServer, arguments: &[&str], settings: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_level3"));
+        command.arg("operator").args(arguments).arg("--home").arg(home);
+        command.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).envs(settings.iter().copied());
+        command.env("LLM_BASE_URL", model.base_url()).env("LLM_MODEL", "scripted").env("LEVEL3_SHUTDOWN_SECONDS", "8");
+        command.current_dir(home.parent().unwrap());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn().unwrap();
+        let out: Arc<Mutex<String>> = Arc::default();
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        for mut lines in [reader(stdout), reader(stderr)] {
+            let out = Arc::clone(&out);
+            tokio::spawn(async move {
+                while let Some(line) = lines.recv().await {
+                    *out.lock().unwrap() += &(line + "\n");
+                }
+            });
+        }
+        Self { child, out, home: home.to_owned() }
+    }
+
+    /// Waits until it has printed these words.
+    async fn printed(&mut self, words: &str) {
+        let seen = async {
+            while !self.out.lock().unwrap().contains(words) {
+                if let Ok(Some(status)) = self.child.try_wait() {
+                    panic!("it ended ({status}) without `{words}`:\n{}", self.out.lock().unwrap());
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        in_time(words, seen).await;
+    }
+
+    async fn ends_by(mut self, signal: i32) {
+        let pid = i32::try_from(self.child.id().unwrap()).unwrap();
+        // SAFETY: kill only sends a signal, to a child that has not been waited for.
+        unsafe { libc::kill(pid, signal) };
+        let status = in_time("its end", self.child.wait()).await.unwrap();
+        assert_eq!(status.code(), Some(0), "{}", self.out.lock().unwrap());
+    }
+}
+
+fn reader(stream: impl tokio::io::AsyncRead + Send + Unpin + 'static) -> tokio::sync::mpsc::UnboundedReceiver<String> {
+    let (tell, told) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        let mut lines = BufReader::new(stream).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            if tell.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    told
+}
+
+/// A free port for the page, in the settings of a home.
+fn home_with(folder: &Path) -> PathBuf {
+    let home = folder.join("zeta");
+    fs::create_dir(&home).unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    fs::write(home.join("config.json"), json!({"number": OWNER, "listen": port.to_string()}).to_string()).unwrap();
+    home
+}
+
+// Phase 1
+
+#[test]
+fn qr_appears() {
+    let text = "2@abcdefghijklmnopqrstuvwxyz0123456789,ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let lines = lines_of_qr(Some(text), None, Terminal { columns: Some(80) });
+    assert!(lines[0].contains("Scan this code"));
+    assert!(lines[1..].iter().all(|line| line.contains('█') || line.contains('▄')), "half blocks: {lines:?}");
+}
+
+#[tokio::test]
+async fn whatsapp_connects() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = program(folder.path(), "hello");
+    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
+    let settings = [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
+    let desk = Desk { app: crate::support::TestApp::with(&settings).await };
+    desk.app.script([text("Hello.")]);
+    let shown = async {
+        loop {
+            let shown = desk.done(reqwest::Method::GET, "/api/relay/channels", None).await;
+            if shown["channels"][0]["state"] == json!(ChannelState::Online) {
+                return shown["channels"][0].clone();
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let online = in_time("the channel to be online", shown).await;
+    assert_eq!(online["address"], "+491711111111");
+    desk.until(&["COMPLETED"]).await;
+    let lines = desk.home().join("channels/whatsapp/lines");
+    let answered = async {
+        while !fs::read_to_string(&lines).unwrap_or_default().contains("\"text\":\"Hello.\"") {
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(100));
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the answer", answered).await;
+    let lines = fs::read_to_string(&lines).unwrap();
+    assert!(lines.contains(r#""kind":"accepted""#) && lines.contains(r#""kind":"typing""#), "{lines}");
+}
+
+#[tokio::test]
+async fn message_received_in_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let path = program(folder.path(), "what day is it?");
+    let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "It is Friday."})).await;
+    let settings = [("LEVEL3_WHATSAPP", path.to_str().unwrap())];
+    let mut operator = Operator::start(&home, &model, &[], &settings);
+    operator.printed("A QR code waits").await;
+    operator.printed("The channel is online as +491711111111").await;
+    operator.printed("message received from +491701234567: what day is it?").await;
+    operator.printed("planner_output: It is Friday.").await;
+    operator.printed("task_completed").await;
+    assert!(!operator.out.lock().unwrap().contains('\u{1b}'), "colours only on a terminal");
+    let (home, sent) = (operator.home.clone(), operator.home.join("channels/whatsapp/lines"));
+    let answered = async {
+        while !fs::read_to_string(&sent).unwrap_or_default().contains("\"text\":\"It is Friday.\"") {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the answer", answered).await;
+    let ran = Command::new(env!("CARGO_BIN_EXE_level3"))
+        .args(["operator", "tasks", "--json", "--home"])
+        .arg(&home)
+        .output()
+        .await
+        .unwrap();
+    let tasks: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+    assert_eq!(tasks["tasks"][0]["state"], "COMPLETED");
+    operator.ends_by(libc::SIGHUP).await;
+    let ran =
+        Command::new(env!("CARGO_BIN_EXE_level3")).args(["operator", "log", "1", "--home"]).arg(&home).output().await.unwrap();
+    let log = String::from_utf8(ran.stdout).unwrap();
+    assert!(log.contains("task_started") && log.contains("It is Friday."), "{log}");
+    let config = fs::read_to_string(home.join("config.json")).unwrap();
+    assert!(config.contains("max_tokens_per_session") && home.join("whatsapp-session").symlink_metadata().is_ok(), "{config}");
+}
+
+#[tokio::test]
+async fn a_start_that_lacks_something_says_what() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("zeta");
+    let run = async |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_level3"));
+        command.arg("operator").args(arguments).arg("--home").arg(&home).env_clear().env("HOME", folder.path());
+        let ran = in_time("its end", command.current_dir(folder.path()).stdin(Stdio::null()).output()).await.unwrap();
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+    };
+    let (code, told) = run(&[]).await;
+    assert!(code == Some(2) && told.contains("--number +491701234567"), "{told}");
+    let (code, told) = run(&["--number", "0049 170 1234567"]).await;
+    assert!(code == Some(2) && told.contains("+491701234567"), "{told}");
+    fs::write(home.join("config.json"), r#"{"number": "+491701234567", "limits": {"max_iterations": 0}}"#).unwrap();
+    let (code, told) = run(&[]).await;
+    assert!(code == Some(2) && told.contains("limits.max_iterations") && told.contains("such as 40"), "{told}");
+    let (_, told) = run(&["log", "7"]).await;
+    assert!(told.contains("no log of task 7"), "{told}");
+}
