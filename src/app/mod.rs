@@ -183,7 +183,7 @@ impl App {
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
         let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
-        let screen = tools::Screen::of(&config.screen);
+        let screen = tools::DesktopScreen::of(&config.screen);
         let named =
             [tools::todo::tools(&models), tools::contact::tools(), tools::operator::tools(screen.clone(), folder.media())]
                 .concat();

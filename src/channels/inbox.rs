@@ -131,7 +131,7 @@ impl Inbox {
         };
         let (peer_id, text) = (&*message.id, &*message.text);
         if let Some(orders) = orders {
-            // What we sent ourselves comes back from our own account, under an id of ours.
+            // A message of ours comes back from our own account, under an id of ours.
             if message.own && self.store.message_at_peer(self.channel, peer_id).await?.is_some() {
                 self.dropped.count("own");
                 return Ok(None);

@@ -1,4 +1,4 @@
-//! What the operator's own numbers write comes to the operator before anybody else looks at it.
+//! A message of the operator's own numbers comes to the operator before anybody else looks at it.
 
 use futures::future::BoxFuture;
 

@@ -40,7 +40,7 @@ impl From<TurnState> for OperatorTaskState {
     }
 }
 
-/// Where an order came from. The id of its message says it, so that an order that comes twice is one task.
+/// The source of an order. The id of its message says it, so that an order that comes twice is one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderSource {
     /// The channel.
@@ -67,7 +67,7 @@ impl OrderSource {
     }
 }
 
-/// What the operator remembers between tasks: one document, apart from its conversations.
+/// The operator's memory between tasks: one document, apart from its conversations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GlobalContext {
     /// Counts its changes; 0: nothing was ever written.

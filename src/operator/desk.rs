@@ -27,7 +27,7 @@ pub(super) struct Desk {
     typing: Option<(TurnId, OrderSource)>,
 }
 
-/// What a look has to do.
+/// The work of a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Due {
     words: bool,

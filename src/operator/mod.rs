@@ -18,7 +18,7 @@ use crate::store::{Store, StoreError};
 
 pub use orders::OperatorOrders;
 
-/// Who may order, and where things lie.
+/// The numbers that may order, and the places of things.
 #[derive(Clone, Debug)]
 pub struct OperatorSettings {
     /// The numbers whose messages are orders.

@@ -53,7 +53,7 @@ pub(super) fn until_the_end() -> ExitCode {
     code
 }
 
-/// What runs beside a server that is started, and is ended with it.
+/// The work beside a server that is started, and is ended with it.
 pub(super) type Beside = Box<dyn FnOnce(&App) -> futures::future::BoxFuture<'static, ()> + Send>;
 
 pub(super) async fn serve(config: Config, scrubber: Scrubber, beside: Option<Beside>) -> ExitCode {

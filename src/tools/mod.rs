@@ -33,7 +33,7 @@ pub use kit::{Hands, Kit};
 pub use marks::Marks;
 pub use recorder::Recorder;
 pub use registry::Offered;
-pub use screen::{MOST_PICTURE, Screen, ScreenError};
+pub use screen::{DesktopScreen, MOST_PICTURE, ScreenError};
 use tool::Sources;
 pub use tool::{
     Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read,

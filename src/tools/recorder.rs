@@ -5,19 +5,19 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
-use super::screen::Screen;
+use super::screen::DesktopScreen;
 use crate::domain::{ToolCallId, TurnId};
 
 /// Takes the pictures. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    screen: Screen,
+    screen: DesktopScreen,
     folder: PathBuf,
 }
 
 impl Recorder {
     /// Pictures of this screen go below this folder.
-    pub fn new(screen: Screen, folder: PathBuf) -> Self {
+    pub fn new(screen: DesktopScreen, folder: PathBuf) -> Self {
         Self { screen, folder }
     }
 

@@ -19,7 +19,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 /// The screen of this machine, as the program's environment names it. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Screen {
+pub struct DesktopScreen {
     display: Option<String>,
     wayland: bool,
     /// The environment of the programs that take pictures.
@@ -43,7 +43,7 @@ pub enum ScreenError {
     Picture(String),
 }
 
-impl Screen {
+impl DesktopScreen {
     /// The screen that these variables name.
     pub fn of(environment: &BTreeMap<String, String>) -> Self {
         let display = environment.get("DISPLAY").cloned();

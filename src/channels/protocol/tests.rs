@@ -11,7 +11,8 @@ fn read(line: Value) -> Result<FromProgram, serde_json::Error> {
 #[test]
 fn the_lines_to_a_program_are_those_of_the_document() {
     let written = |line: ToProgram<'_>| serde_json::from_str::<Value>(&line.line()).unwrap();
-    let start = ToProgram::Start { version: VERSION, folder: Path::new("/d"), media: Path::new("/d/media"), name: "level3", pair: None };
+    let start =
+        ToProgram::Start { version: VERSION, folder: Path::new("/d"), media: Path::new("/d/media"), name: "level3", pair: None };
     assert_eq!(written(start), json!({"kind": "start", "version": 1, "folder": "/d", "media": "/d/media", "name": "level3"}));
     let send = ToProgram::Send { id: "7", to: "+491701234567", text: "a\nb", media: None };
     assert_eq!(written(send), json!({"kind": "send", "id": "7", "to": "+491701234567", "text": "a\nb"}));

@@ -5,9 +5,6 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use url::Url;
-
-use super::settings::OperatorConfig;
 use crate::cli::CliError;
 use crate::config::OperatorEnvironment;
 
@@ -60,22 +57,14 @@ impl OperatorHome {
         self.path.join("config.json")
     }
 
-    /// The settings; `None` if there are none yet.
-    pub(super) fn config(&self) -> Result<Option<OperatorConfig>, CliError> {
+    /// The text of the settings; `None` if there are none yet.
+    pub(super) fn config_text(&self) -> Result<Option<String>, CliError> {
         let path = self.config_file();
         match fs::read_to_string(&path) {
-            Ok(text) => {
-                OperatorConfig::read(&text).map(Some).map_err(|why| CliError::Usage(format!("{}: {why}", path.display())))
-            }
+            Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(file(&path)(error)),
         }
-    }
-
-    /// The address of the server that runs here.
-    pub(super) fn url(&self) -> Result<Url, CliError> {
-        let listen = self.config()?.unwrap_or_default().listen;
-        Url::parse(&format!("http://{listen}/")).map_err(|error| CliError::Usage(format!("`listen` is {listen}: {error}")))
     }
 
     /// The key of the model, if one was given.

@@ -47,7 +47,7 @@ pub struct OperatorCommand {
     ask: Option<OperatorAsk>,
 }
 
-/// What can be asked about the operator.
+/// The questions about the operator.
 #[derive(Debug, Subcommand)]
 enum OperatorAsk {
     /// List the tasks, the newest first
@@ -120,7 +120,7 @@ impl OperatorCommand {
             _ => {
                 let url = match manner.url {
                     Some(url) => url,
-                    None => home.url()?,
+                    None => settings::url_of(&home)?,
                 };
                 tasks::run(&Client::new(url, None)?, screen).await
             }

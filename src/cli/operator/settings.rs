@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
+use url::Url;
 
 use super::OperatorChannel;
 use super::home::OperatorHome;
@@ -60,7 +61,7 @@ impl Default for OperatorConfig {
     }
 }
 
-/// What was said on the command line.
+/// The words of the command line.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) channel: Option<OperatorChannel>,
@@ -86,6 +87,19 @@ pub struct OperatorSetup {
 
 /// The names of the fields.
 const FIELDS: [&str; 7] = ["number", "channel", "account", "model", "limits", "listen", "whatsapp_program"];
+
+/// The settings of a home; `None` if there are none yet.
+fn kept_in(home: &OperatorHome) -> Result<Option<OperatorConfig>, CliError> {
+    let Some(text) = home.config_text()? else { return Ok(None) };
+    let wrong = |why| CliError::Usage(format!("{}: {why}", home.config_file().display()));
+    OperatorConfig::read(&text).map(Some).map_err(wrong)
+}
+
+/// The address of the server that runs on a home.
+pub(super) fn url_of(home: &OperatorHome) -> Result<Url, CliError> {
+    let listen = kept_in(home)?.unwrap_or_default().listen;
+    Url::parse(&format!("http://{listen}/")).map_err(|error| CliError::Usage(format!("`listen` is {listen}: {error}")))
+}
 
 impl OperatorConfig {
     /// Reads the text of the file.
@@ -208,7 +222,7 @@ pub(super) fn complete(
     environment: OperatorEnvironment,
     at_terminal: bool,
 ) -> Result<OperatorSetup, CliError> {
-    let before = home.config()?;
+    let before = kept_in(&home)?;
     let first = before.is_none();
     let mut config = before.clone().unwrap_or_default();
     if let Some(written) = said.number {

@@ -11,7 +11,7 @@ use crate::cli::{CliError, Screen};
 const PROGRAM: &str = "level3-whatsapp";
 /// The folder of its sources, in those of level3.
 const SOURCES: &str = "channels/whatsapp";
-/// What to do without it.
+/// The way to go on without it.
 const WITHOUT: &str = "Or try everything without WhatsApp: level3 operator --channel loopback";
 
 /// Finds or builds the program, and asks for the consent to its risk.

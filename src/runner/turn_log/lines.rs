@@ -32,7 +32,7 @@ pub(super) struct TurnLogLine {
 /// The texts that lines need and their own events do not say.
 #[derive(Debug, Default)]
 pub(super) struct LineInputs {
-    /// What turns react to.
+    /// The words that turns react to.
     pub(super) turns: HashMap<TurnId, String>,
     /// The texts of steps, which are the reasoning of their calls.
     pub(super) steps: HashMap<StepId, String>,

@@ -20,7 +20,7 @@ pub struct OperatorWords<'a> {
     pub channel: &'a str,
     /// The number.
     pub address: &'a str,
-    /// What it is about: the same key is said once.
+    /// Its subject: the same key is said once.
     pub key: &'a str,
     /// The words.
     pub text: &'a str,

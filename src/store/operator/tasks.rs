@@ -16,7 +16,7 @@ pub struct OperatorTask {
     pub state: OperatorTaskState,
     /// The order.
     pub goal: String,
-    /// Where it came from; `None`: the page.
+    /// Its source; `None`: the page.
     pub source: Option<OrderSource>,
     /// The question that waits.
     pub approval: Option<ApprovalId>,

@@ -7,11 +7,11 @@ mod scripts;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::screen::Screen;
+use super::screen::DesktopScreen;
 use super::tool::Tool;
 
 /// All of them, for the profile that names them. Pictures are kept in the folder `media`.
-pub fn tools(screen: Screen, media: PathBuf) -> Vec<Arc<dyn Tool>> {
+pub fn tools(screen: DesktopScreen, media: PathBuf) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(scripts::ListScripts),
         Arc::new(scripts::ExecuteScript),

@@ -12,7 +12,7 @@ use crate::channels::put_media;
 use crate::domain::{Effect, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::store::{OperatorWords, StoreError};
 use crate::tools::kit::Kit;
-use crate::tools::screen::Screen;
+use crate::tools::screen::DesktopScreen;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
 
 const DESCRIPTION: &str = "Takes a picture of the screen and sends it to the person who gave the order.";
@@ -29,19 +29,19 @@ struct Caption {
 
 /// The tool.
 pub(super) struct TakeScreenshot {
-    screen: Screen,
+    screen: DesktopScreen,
     media: PathBuf,
 }
 
 /// A picture that is to be taken.
 struct Shot {
-    screen: Screen,
+    screen: DesktopScreen,
     media: PathBuf,
     caption: String,
 }
 
 impl TakeScreenshot {
-    pub(super) fn new(screen: Screen, media: PathBuf) -> Self {
+    pub(super) fn new(screen: DesktopScreen, media: PathBuf) -> Self {
         Self { screen, media }
     }
 }

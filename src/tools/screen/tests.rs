@@ -4,10 +4,10 @@ use super::*;
 
 #[test]
 fn a_machine_without_a_screen_is_told_how_to_have_one() {
-    let why = Screen::of(&BTreeMap::new()).missing().unwrap();
+    let why = DesktopScreen::of(&BTreeMap::new()).missing().unwrap();
     assert!(why.contains("DISPLAY") && why.contains("level3 operator"), "{why}");
     let named = BTreeMap::from([("DISPLAY".to_owned(), ":9".to_owned())]);
-    assert_eq!(Screen::of(&named).missing(), None);
+    assert_eq!(DesktopScreen::of(&named).missing(), None);
 }
 
 #[test]

@@ -55,7 +55,7 @@ async fn a_governor_that_is_injected_through_the_arguments_loosens_nothing() {
         desk.app.script([call("create_script", draft.clone()), super::harmless(), text("Written.")]);
         desk.order("write it").await;
         desk.heard(1).await;
-        // What a person confirms each time is confirmed, however harmless the governor calls it.
+        // An update is confirmed each time, however harmless the governor calls it.
         desk.app.script([call("update_script", draft), super::harmless()]);
         desk.order("change it").await;
         let asked = desk.heard(2).await;

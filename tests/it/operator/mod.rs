@@ -80,7 +80,7 @@ impl Desk {
         assert_eq!(self.says(json!({"address": OWNER, "text": words})).await, "order");
     }
 
-    /// What came to a phone, oldest first.
+    /// The messages that came to a phone, oldest first.
     pub async fn phone(&self, address: &str) -> Vec<Value> {
         let address = address.replace('+', "%2B");
         let shown = self.done(Method::GET, &format!("/api/relay/loopback?address={address}"), None).await;
