@@ -120,7 +120,8 @@ impl Agent {
         let last = no_call.map(|told| Entry::User(told.to_owned())).into_iter().collect();
         let mut conversation =
             Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last)
-                .behind(gathered.contact.as_ref().map(|contact| contact.transcript.as_str()));
+                .behind(gathered.contact.as_ref().map(|contact| contact.transcript.as_str()))
+                .with_todos(gathered.todos.as_deref());
         if !profile.tools.has(EXECUTE_SQL) {
             conversation = conversation.unread();
         }

@@ -49,8 +49,7 @@ pub(super) fn system_prompt(prompt: &str, capabilities: &str, tasks: &str) -> St
 /// The system prompt of a profile, with the snapshot behind it if the profile is shown one.
 pub(super) fn system(profile: &Profile, capabilities: &str, gathered: &Gathered) -> String {
     let (now, history) = (gathered.now, gathered.exchanges());
-    let tasks = gathered.todos.as_ref().map_or_else(|| tasks_section(&gathered.due), |todos| format!("\n{todos}"));
-    let prompt = system_prompt(profile.prompt, capabilities, &tasks);
+    let prompt = system_prompt(profile.prompt, capabilities, &tasks_section(&gathered.due));
     match profile.context {
         Context::Conversation { .. } => prompt,
         Context::Snapshot(made) => {
@@ -100,6 +99,8 @@ pub(super) struct Conversation<'a> {
     more: bool,
     /// Stands before the turns: a transcript that a stranger writes.
     before: Option<&'a str>,
+    /// Stands before the newest message, in place of its time: the person's to-dos.
+    todos: Option<&'a str>,
     /// The coach of the step; it speaks after everything else.
     coach: Coach<'a>,
     /// The controller's words behind those of the coach.
@@ -125,6 +126,7 @@ impl<'a> Conversation<'a> {
             pictures,
             more,
             before: None,
+            todos: None,
             coach,
             last,
         }
@@ -133,6 +135,12 @@ impl<'a> Conversation<'a> {
     /// The same behind a text in the user's role.
     pub(super) fn behind(self, text: Option<&'a str>) -> Self {
         Self { before: text, ..self }
+    }
+
+    /// The same with the person's to-dos before the newest message. They change from message to message and begin with the time; behind
+    /// all that is older they spare a local server from reading the tools and the conversation again.
+    pub(super) fn with_todos(self, text: Option<&'a str>) -> Self {
+        Self { todos: text, ..self }
     }
 
     /// The same for a model that cannot look anything up: nobody tells it where it could.
@@ -195,7 +203,10 @@ impl<'a> Conversation<'a> {
         let mut entries = Vec::with_capacity(exchange.entries.len());
         for (place, entry) in exchange.entries.iter().enumerate() {
             let entry = match entry {
-                HistoryEntry::User(content, at) if exchange.turn == self.turn() => Entry::User(with_time(content, *at)),
+                HistoryEntry::User(content, at) if exchange.turn == self.turn() => Entry::User(match self.todos {
+                    Some(todos) => format!("{todos}\n\n{content}"),
+                    None => with_time(content, *at),
+                }),
                 HistoryEntry::User(content, _) => Entry::User(content.clone()),
                 HistoryEntry::Steered(content, at) => Entry::User(format!("{STEERED}{}", with_time(content, *at))),
                 HistoryEntry::Images(images) => {
