@@ -99,7 +99,7 @@ pub(super) struct Conversation<'a> {
     more: bool,
     /// Stands before the turns: a transcript that a stranger writes.
     before: Option<&'a str>,
-    /// Stands before the newest message, in place of its time: the person's to-dos.
+    /// Stands before the newest message and its time: the person's to-dos.
     todos: Option<&'a str>,
     /// The coach of the step; it speaks after everything else.
     coach: Coach<'a>,
@@ -203,10 +203,10 @@ impl<'a> Conversation<'a> {
         let mut entries = Vec::with_capacity(exchange.entries.len());
         for (place, entry) in exchange.entries.iter().enumerate() {
             let entry = match entry {
-                HistoryEntry::User(content, at) if exchange.turn == self.turn() => Entry::User(match self.todos {
-                    Some(todos) => format!("{todos}\n\n{content}"),
-                    None => with_time(content, *at),
-                }),
+                HistoryEntry::User(content, at) if exchange.turn == self.turn() => {
+                    let todos = self.todos.map(|todos| format!("{todos}\n\n")).unwrap_or_default();
+                    Entry::User(todos + &with_time(content, *at))
+                }
                 HistoryEntry::User(content, _) => Entry::User(content.clone()),
                 HistoryEntry::Steered(content, at) => Entry::User(format!("{STEERED}{}", with_time(content, *at))),
                 HistoryEntry::Images(images) => {
