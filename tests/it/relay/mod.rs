@@ -5,6 +5,7 @@ mod conversation;
 mod hostile;
 mod orders;
 mod program;
+mod sequences;
 mod silence;
 mod webhooks;
 
