@@ -9,6 +9,7 @@ use super::rows::{InstanceRow, RelayMessageRow};
 use crate::domain::relay::{ContactBriefing, DeliveryInput, Instance, MOST_SHOWN, RelayMessage, TurnWords};
 use crate::domain::{ConversationId, InstanceAction, InstanceId, InstanceInput, InstanceState, Origin, RelayMessageId, TurnId};
 use crate::facts::RepliesShown;
+use crate::failpoint::{self, Point};
 use crate::store::{Store, StoreError, Unit};
 
 /// How a turn of a contact's conversation ended.
@@ -277,6 +278,7 @@ impl Store {
             unit.show_replies(&instance, lease.turn).await?;
         }
         let briefing = unit.briefing(&instance).await?;
+        failpoint::hit(Point::MidBriefing).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         Ok(briefing)
     }
