@@ -17,8 +17,8 @@ use super::gather::Gathered;
 use super::pictures::Pictures;
 use crate::coach::{self, Coach, Showing};
 use crate::domain::{
-    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, MANAGE_TASKS, Moment, Profile, Task, TurnId,
-    TurnState,
+    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, Image, MANAGE_TASKS, Moment, Profile, Task,
+    TurnId, TurnState,
 };
 use crate::model::Entry;
 use crate::sandbox::teaching;
@@ -98,8 +98,8 @@ pub(super) struct Conversation<'a> {
     pictures: &'a Pictures,
     /// There are messages before these that no summary covers.
     more: bool,
-    /// Stands before the turns: a transcript that a stranger writes.
-    before: Option<&'a str>,
+    /// Stands before the turns: a transcript that a stranger writes, and its images.
+    before: Option<(&'a str, &'a [Image])>,
     /// The coach of the step; it speaks after everything else.
     coach: Coach<'a>,
     /// The controller's words behind those of the coach.
@@ -130,9 +130,9 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The same behind a text in the user's role.
-    pub(super) fn behind(self, text: Option<&'a str>) -> Self {
-        Self { before: text, ..self }
+    /// The same behind a text in the user's role, with images.
+    pub(super) fn behind(self, before: Option<(&'a str, &'a [Image])>) -> Self {
+        Self { before, ..self }
     }
 
     /// The same for a model that cannot look anything up: nobody tells it where it could.
@@ -181,7 +181,7 @@ impl<'a> Conversation<'a> {
             );
         }
         let mut entries = vec![Entry::System(system)];
-        entries.extend(self.before.map(|text| Entry::User(text.to_owned())));
+        entries.extend(self.before.map(|(text, images)| self.pictures.beside(Entry::User(text.to_owned()), images)));
         entries.extend(summary.into_iter().flat_map(|summary| summary::as_entries(summary, &self.place)));
         entries.extend(self.exchanges.iter().filter(shown).flat_map(|exchange| self.shown(exchange, extent.detail)));
         entries.extend(self.coach.words().iter().cloned().map(Entry::User));

@@ -5,11 +5,14 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use super::{Instance, MediaNote, RelayMessage, SaidBy, plain_text};
-use crate::domain::TurnId;
 use crate::domain::instance::InstanceState;
+use crate::domain::{Image, RelayMessageId, TurnId};
 
 /// So many messages of a transcript are shown, the newest.
 pub const MOST_SHOWN: usize = 40;
+/// So many images of them are shown, the newest, each of at most so many bytes: a model pays for each in each step.
+const MOST_IMAGES: usize = 4;
+const MOST_IMAGE_BYTES: i64 = 4 << 20;
 /// The most characters of one of them.
 const MOST_CHARACTERS: usize = 2_000;
 /// The most characters of one of those before them, of which only the beginning is shown.
@@ -103,6 +106,19 @@ impl ContactBriefing {
         )
     }
 
+    /// The newest images of the contact, oldest first; their numbers, from 1, stand in their lines.
+    pub fn images(&self) -> Vec<Image> {
+        self.shown_images().into_iter().map(|(_, image)| image).collect()
+    }
+
+    fn shown_images(&self) -> Vec<(RelayMessageId, Image)> {
+        let newest = self.messages.iter().rev().take(MOST_SHOWN);
+        let mut images: Vec<_> =
+            newest.filter_map(|message| Some((message.id, image(message.media.as_ref()?)?))).take(MOST_IMAGES).collect();
+        images.reverse();
+        images
+    }
+
     /// The transcript behind a mark, for the user's role. `mark` has to be one that no contact can know.
     pub fn transcript(&self, mark: &str) -> String {
         let (older, newest) = self.messages.split_at(self.messages.len().saturating_sub(MOST_SHOWN));
@@ -117,13 +133,26 @@ impl ContactBriefing {
             lines.push(json!({ "left_out": format!("{left_out} older messages") }).to_string());
         }
         lines.extend(older.iter().map(|message| line(message, MOST_OF_OLDER).to_string()));
-        lines.extend(newest.iter().map(|message| line(message, MOST_CHARACTERS).to_string()));
+        let images = self.shown_images();
+        lines.extend(newest.iter().map(|message| {
+            let mut line = line(message, MOST_CHARACTERS);
+            if let Some(number) = images.iter().position(|(id, _)| *id == message.id) {
+                line["image"] = (number + 1).into();
+            }
+            line.to_string()
+        }));
         if self.total == 0 {
             lines.push(json!({ "transcript": "empty: nobody has written yet" }).to_string());
         }
         lines.push(mark.to_owned());
         lines.join("\n")
     }
+}
+
+/// A file as an image that can be shown, if it is one.
+fn image(media: &MediaNote) -> Option<Image> {
+    let sha256 = media.sha256.clone().filter(|_| media.bytes <= MOST_IMAGE_BYTES)?;
+    Some(Image { sha256, media_type: media.kind.parse().ok()?, size: u64::try_from(media.bytes).ok()? })
 }
 
 /// A message as a line: its text as far as there is room for it.

@@ -2,11 +2,13 @@
 
 mod agent;
 mod conversation;
+mod day;
 mod hostile;
 mod orders;
 mod program;
 mod sequences;
 mod silence;
+mod weather;
 mod webhooks;
 
 use reqwest::Method;
