@@ -143,7 +143,7 @@ fn expected(model: &Reference, step: Move, world: &World) -> (Vec<Reference>, &'
 }
 
 async fn sequence(world: &mut World, chance: &mut Chance) {
-    let mut model = Reference { now: world.seconds(), ..Reference::default() };
+    let mut model = Reference::at(world.seconds());
     let mut trace = Vec::new();
     for _ in 0..40 + chance.below(30) {
         let step = choose(chance, &model, world);

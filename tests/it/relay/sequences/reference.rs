@@ -63,6 +63,11 @@ pub const DONE: &str = "done";
 pub const REFUSED: &str = "refused";
 
 impl Reference {
+    /// Nothing yet, at this time.
+    pub fn at(now: i64) -> Self {
+        Self { now, ..Self::default() }
+    }
+
     fn over(&self, talk: usize) -> bool {
         ["COMPLETED", "ABANDONED", "FAILED"].contains(&self.talks[talk].state)
     }
