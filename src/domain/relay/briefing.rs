@@ -10,13 +10,17 @@ use crate::domain::{Image, RelayMessageId, TurnId};
 
 /// So many messages of a transcript are shown, the newest.
 pub const MOST_SHOWN: usize = 40;
+/// Of so many before them there is a digest: beginnings, which grow shorter the older a message is. It is the controller's, since no model is to sum up
+/// what a stranger wrote, and it has at most some 20 KB.
+pub const MOST_DIGESTED: usize = 120;
 /// So many images of them are shown, the newest, each of at most so many bytes: a model pays for each in each step.
 const MOST_IMAGES: usize = 4;
 const MOST_IMAGE_BYTES: i64 = 4 << 20;
 /// The most characters of one of them.
 const MOST_CHARACTERS: usize = 2_000;
-/// The most characters of one of those before them, of which only the beginning is shown.
+/// The most characters of one of those before them, and of one that is older still.
 const MOST_OF_OLDER: usize = 120;
+const MOST_OF_OLDEST: usize = 60;
 /// The controller tells the model this after an answer without a call, if it has still to write or to end.
 pub const NOTHING_DONE: &str = "[controller] You have neither written to the contact nor ended the conversation, and nobody reads your text. Call \
      `send_message`, `end_conversation` or `request_human_intervention` now. Without such a call a person takes over.";
@@ -57,7 +61,7 @@ impl TurnWords {
 pub struct ContactBriefing {
     /// The instance.
     pub instance: Instance,
-    /// The transcript as far as it was shown to a turn, oldest first: the newest [`MOST_SHOWN`], and as many before them of which little is shown.
+    /// The transcript as far as it was shown to a turn, oldest first: the newest [`MOST_SHOWN`], and up to [`MOST_DIGESTED`] before them.
     pub messages: Vec<RelayMessage>,
     /// How many there are in all.
     pub total: i64,
@@ -130,9 +134,14 @@ impl ContactBriefing {
         ));
         lines.push(mark.to_owned());
         if left_out > 0 {
-            lines.push(json!({ "left_out": format!("{left_out} older messages") }).to_string());
+            let day = |at: DateTime<Utc>| at.format("%Y-%m-%d").to_string();
+            let until = self.messages.first().map_or(self.instance.created_at, |message| message.created_at);
+            let told = format!("{left_out} older messages, {} to {}", day(self.instance.created_at), day(until));
+            lines.push(json!({ "left_out": told }).to_string());
         }
-        lines.extend(older.iter().map(|message| line(message, MOST_OF_OLDER).to_string()));
+        let (oldest, near) = older.split_at(older.len().saturating_sub(MOST_SHOWN));
+        lines.extend(oldest.iter().map(|message| line(message, MOST_OF_OLDEST).to_string()));
+        lines.extend(near.iter().map(|message| line(message, MOST_OF_OLDER).to_string()));
         let images = self.shown_images();
         lines.extend(newest.iter().map(|message| {
             let mut line = line(message, MOST_CHARACTERS);

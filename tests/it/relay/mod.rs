@@ -4,6 +4,8 @@ mod agent;
 mod conversation;
 mod day;
 mod hostile;
+mod many;
+mod media;
 mod orders;
 mod program;
 mod sequences;
