@@ -6,6 +6,7 @@ mod day;
 mod hostile;
 mod many;
 mod media;
+mod moved;
 mod orders;
 mod program;
 mod sequences;
