@@ -154,6 +154,9 @@ async fn sequence(world: &mut World, chance: &mut Chance) {
         let before = model.clone();
         model = courses.last().unwrap().clone();
         let said = world.act(step, &mut model, cut).await;
+        if cut.is_some() {
+            world.gone().await;
+        }
         let there = world.lines(cut.is_some()).await;
         match said {
             Some(said) => assert_eq!(said, told, "{:#?}\n{before:#?}\n{trace:#?}", world.channel),
@@ -176,6 +179,7 @@ async fn sequence(world: &mut World, chance: &mut Chance) {
         model.cancel(talk);
     }
     assert_eq!(world.lines(false).await, model.lines(), "at the end of {trace:#?}");
+    world.finish().await;
 }
 
 #[tokio::test]

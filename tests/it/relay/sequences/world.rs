@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use level3::clock::SeededRandom;
 use level3::domain::relay::{ContactAddress, Pace, RelaySettings};
 use level3::domain::{Failure, InstanceId, RelayMessageId, ToolCallId};
+use level3::postgres::Database;
 use level3::store::{Came, Lease, NewIncoming, NewInstance, NewStep, OutboxLook, RelayError, SendEnd, Store, StoreError};
 use sqlx::{PgConnection, Row};
 
@@ -20,11 +21,14 @@ const SENDER: &str = "server";
 
 pub struct World {
     pub store: Store,
+    database: Database,
     behind: PgConnection,
     pub channel: String,
     now: DateTime<Utc>,
     /// The lives of the process so far: each has its own name.
     life: u32,
+    /// The first life of this sequence.
+    born: u32,
     /// The turns in hand: instance, the reference's number of the turn, lease.
     pub hands: Vec<(usize, u32, Lease)>,
     /// The message that is being sent.
@@ -61,21 +65,29 @@ fn contact(number: usize) -> ContactAddress {
 
 impl World {
     pub async fn open(app: &TestApp) -> Self {
-        let store = Store::open(&app.database_behind(), &SeededRandom::new(7)).await.unwrap();
-        let (most, same) = (u32::MAX, "08:00".to_owned().try_into().unwrap());
-        let pace = Pace {
-            contact_gap_seconds: 0,
-            contact_per_10_minutes: most,
-            channel_per_minute: most,
-            channel_per_day: most,
-            first_contacts_per_day: most,
-            quiet_from: same,
-            quiet_until: same,
-            i_know: true,
-        };
-        let store = store.relaying(RelaySettings { pace, ..RelaySettings::default() });
-        let (channel, life, hands, sending, talks, notes) = (String::new(), 0, Vec::new(), None, Vec::new(), Vec::new());
-        Self { store, behind: app.behind().await, channel, now: app.now(), life, hands, sending, talks, notes }
+        let (database, (channel, life, born)) = (app.database_behind(), (String::new(), 0, 0));
+        let store = opened(&database).await;
+        let (hands, sending, talks, notes) = (Vec::new(), None, Vec::new(), Vec::new());
+        Self { store, database, behind: app.behind().await, channel, now: app.now(), life, born, hands, sending, talks, notes }
+    }
+
+    /// The process is gone, with all that it had begun: what it was about to ask of the database is never asked.
+    pub async fn gone(&mut self) {
+        self.store.close().await;
+        self.store = opened(&self.database).await;
+    }
+
+    /// Ends the turns that are left; their instances are over.
+    pub async fn finish(&mut self) {
+        let gone: Vec<String> = (self.born..self.life).map(|life| format!("life-{life}")).collect();
+        let last = || NewStep { number: 1, model: "m", last: true, ..NewStep::default() };
+        for (_, _, lease) in std::mem::take(&mut self.hands) {
+            // A stopped turn is lost to its hand.
+            drop(self.store.store_step(&lease, last(), self.now).await);
+        }
+        while let Some(lease) = self.store.claim(&self.name(), &gone, self.now).await.unwrap() {
+            self.store.store_step(&lease, last(), self.now).await.unwrap();
+        }
     }
 
     /// A new sequence, with a channel of its own.
@@ -83,6 +95,7 @@ impl World {
         self.channel = format!("sequence-{sequence}");
         (self.talks, self.notes, self.sending) = (Vec::new(), Vec::new(), None);
         self.hands.clear();
+        self.born = self.life;
     }
 
     pub fn seconds(&self) -> i64 {
@@ -171,9 +184,12 @@ impl World {
 
     /// Takes up a turn, if there is one, and shows it what there is.
     async fn take_up(&mut self, model: &mut Reference, polls: Option<usize>) -> Option<&'static str> {
-        let gone: Vec<String> = self.life.checked_sub(1).map(|life| format!("life-{life}")).into_iter().collect();
+        let gone: Vec<String> = (self.born..self.life).map(|life| format!("life-{life}")).collect();
         let (store, name, now) = (self.store.clone(), self.name(), self.now);
         let mut got = None;
+        let idle = model.talks.iter().enumerate().all(|(number, talk)| {
+            talk.turns.front().is_none_or(|turn| self.hands.iter().any(|(of, held, _)| (*of, held) == (number, turn)))
+        });
         let done = cut(
             async {
                 got = store.claim(&name, &gone, now).await.unwrap();
@@ -185,9 +201,6 @@ impl World {
         )
         .await;
         let Some(lease) = got else {
-            let idle = model.talks.iter().enumerate().all(|(number, talk)| {
-                talk.turns.front().is_none_or(|turn| self.hands.iter().any(|(of, held, _)| (*of, held) == (number, turn)))
-            });
             assert!(done.is_none() || idle, "the reference has a turn to take up: {model:#?}");
             return done.map(|()| "done");
         };
@@ -241,6 +254,24 @@ impl World {
         }));
         lines
     }
+}
+
+/// The store with a pace that holds nothing back: the order of messages is tried here, not their times.
+async fn opened(database: &Database) -> Store {
+    let store = Store::open(database, &SeededRandom::new(7)).await.unwrap();
+    let (most, same) = (u32::MAX, "08:00".to_owned().try_into().unwrap());
+    let pace = Pace {
+        contact_gap_seconds: 0,
+        contact_per_10_minutes: most,
+        channel_per_minute: most,
+        channel_per_day: most,
+        first_contacts_per_day: most,
+        quiet_from: same,
+        quiet_until: same,
+        i_know: true,
+    };
+    let store = store.relaying(RelaySettings { pace, ..RelaySettings::default() });
+    store
 }
 
 /// A deed of the agent.
