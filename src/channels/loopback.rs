@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::domain::relay::{ChannelState, LOOPBACK};
 use crate::store::{ClaimedMessage, SendEnd, Store};
 
-/// What a service does at times to one message.
+/// A fault that one message meets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoopbackFault {
     /// It acknowledges only after so long.

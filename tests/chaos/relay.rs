@@ -124,7 +124,7 @@ async fn death_at_every_point_of_receiving_and_sending_loses_nothing_and_sends_n
             if round == 0 {
                 rig.check_replay().await;
             }
-            // Whoever was not told that it is there brings it again.
+            // A client that was not told that it is there brings it again.
             assert!(rig.start(&[("LEVEL3_RELAY_PACE", PACE)]).await, "{}", rig.process().log());
             let answer = crate::support::in_time("the server to have it", asking).await.unwrap();
             if *word == "order" {

@@ -133,7 +133,7 @@ fn a_pace_below_the_floor_needs_a_person_who_knows() {
     assert_eq!(config(&bench)["pace"], known);
 }
 
-/// Where a tool lies.
+/// The place of a tool.
 #[expect(clippy::disallowed_methods, reason = "a test finds tools by PATH")]
 fn which(tool: &str) -> PathBuf {
     let path = std::env::var("PATH").unwrap();

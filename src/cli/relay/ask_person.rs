@@ -14,7 +14,7 @@ pub(super) fn asked(question: &str) -> Result<String, RelayCliError> {
     Ok(line.trim().to_owned())
 }
 
-/// What was asked for could not be read.
+/// An answer that could not be read.
 pub(super) fn value(source: io::Error) -> RelayCliError {
     RelayCliError::Asked(CliError::Value(source))
 }

@@ -102,7 +102,7 @@ fn build(package: &Path, word: WhatsAppWord) -> Result<(), RelayCliError> {
             return Err(RelayCliError::Refused(format!("nothing was built. {WITHOUT}")));
         }
     }
-    // What cargo says goes to standard error, so that the answer stays alone on standard output.
+    // The words of cargo go to standard error, so that the answer stays alone on standard output.
     let building = Command::new("cargo")
         .args(["build", "--release", "--locked", "--manifest-path"])
         .arg(&manifest)

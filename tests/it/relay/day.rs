@@ -100,7 +100,7 @@ impl Day {
         }
     }
 
-    /// What contacts say by now.
+    /// Takes the words that contacts say by now.
     async fn hear(&mut self) {
         while let Some((at, contact, number)) = self.words.first().copied().filter(|(at, ..)| *at <= self.now) {
             self.words.remove(&(at, contact, number));

@@ -88,7 +88,7 @@ fn choose(chance: &mut Chance, model: &Reference, world: &World) -> Move {
     }
 }
 
-/// What the reference says: each course that a death in the middle may take, the last of them to the end, and what is told then.
+/// The word of the reference: each course that a death in the middle may take, the last of them to the end, and what is told then.
 fn expected(model: &Reference, step: Move, world: &World) -> (Vec<Reference>, &'static str) {
     let mut after = model.clone();
     let mut courses = vec![model.clone()];

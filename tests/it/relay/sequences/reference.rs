@@ -58,7 +58,7 @@ pub struct Reference {
     turns: u32,
 }
 
-/// What is done is told as this, and what is refused as that.
+/// The words for a step that was done, and for one that was refused.
 pub const DONE: &str = "done";
 pub const REFUSED: &str = "refused";
 

@@ -225,7 +225,7 @@ impl World {
         Some("done")
     }
 
-    /// What is in the database, in the lines of the reference. `settled`: a transaction may be about to end, and is waited for.
+    /// The content of the database, in the lines of the reference. `settled`: a transaction may be about to end, and is waited for.
     pub async fn lines(&mut self, settled: bool) -> Vec<String> {
         if settled {
             let wait = "BEGIN; LOCK TABLE relay_instances, relay_messages, turns IN SHARE MODE; COMMIT";
