@@ -399,7 +399,9 @@ impl Reference {
         let talk = |it: &Talk| {
             let heartbeat = it.heartbeat.map_or_else(|| "-".to_owned(), |at| at.to_string());
             let (contact, state, from) = (it.contact, it.state, it.from.unwrap_or("-"));
-            format!("{contact} {state} {from} follow-ups {} heartbeat {heartbeat} turns {}", it.follow_ups, it.turns.len())
+            let wish = it.wish.map_or_else(|| "-".to_owned(), |seconds| seconds.to_string());
+            let (follow_ups, turns) = (it.follow_ups, it.turns.len());
+            format!("{contact} {state} {from} follow-ups {follow_ups} heartbeat {heartbeat} wish {wish} turns {turns}")
         };
         let note = |it: &Note| {
             let by = format!("{:?}", it.by).to_lowercase();

@@ -234,7 +234,7 @@ impl World {
         let talks = sqlx::query(
             "SELECT instance_id, conversation_id, right(contact, 2)::int::text || ' ' || state || ' ' || coalesce(paused_from, '-')
                  || ' follow-ups ' || follow_ups || ' heartbeat ' || coalesce(extract(epoch FROM heartbeat_at)::bigint::text, '-')
-                 || ' turns ' || (SELECT count(*) FROM turns t WHERE t.conversation_id = i.conversation_id AND t.ended_at IS NULL) AS line
+                 || ' wish ' || coalesce(delay_seconds::text, '-') || ' turns ' || (SELECT count(*) FROM turns t WHERE t.conversation_id = i.conversation_id AND t.ended_at IS NULL) AS line
              FROM relay_instances i WHERE channel = $1 ORDER BY instance_id",
         );
         let talks = talks.bind(&self.channel).fetch_all(&mut self.behind).await.unwrap();
