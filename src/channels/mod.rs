@@ -20,7 +20,8 @@ use crate::domain::relay::ChannelState;
 use crate::store::{ClaimedMessage, SendEnd, Store};
 
 pub use inbox::{Dropped, Inbox};
-pub use loopback::Loopback;
+pub use loopback::{Loopback, LoopbackFault, LoopbackFaults};
+pub use media::MediaFolder;
 pub use program::Program;
 pub use sender::Sender;
 

@@ -17,8 +17,8 @@ use super::gather::Gathered;
 use super::pictures::Pictures;
 use crate::coach::{self, Coach, Showing};
 use crate::domain::{
-    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, MANAGE_TASKS, Moment, Profile, Task, TurnId,
-    TurnState,
+    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, Image, MANAGE_TASKS, Moment, Profile, Task,
+    TurnId, TurnState,
 };
 use crate::model::Entry;
 use crate::sandbox::teaching;
@@ -97,8 +97,8 @@ pub(super) struct Conversation<'a> {
     pictures: &'a Pictures,
     /// There are messages before these that no summary covers.
     more: bool,
-    /// Stands before the turns: a transcript that a stranger writes.
-    before: Option<&'a str>,
+    /// Stands before the turns: a transcript that a stranger writes, and its images.
+    before: Option<(&'a str, &'a [Image])>,
     /// Stands before the newest message and its time: the person's to-dos.
     todos: Option<&'a str>,
     /// The coach of the step; it speaks after everything else.
@@ -132,9 +132,9 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The same behind a text in the user's role.
-    pub(super) fn behind(self, text: Option<&'a str>) -> Self {
-        Self { before: text, ..self }
+    /// The same behind a text in the user's role, with images.
+    pub(super) fn behind(self, before: Option<(&'a str, &'a [Image])>) -> Self {
+        Self { before, ..self }
     }
 
     /// The same with the person's to-dos before the newest message. They change from message to message and begin with the time; behind
@@ -189,7 +189,7 @@ impl<'a> Conversation<'a> {
             );
         }
         let mut entries = vec![Entry::System(system)];
-        entries.extend(self.before.map(|text| Entry::User(text.to_owned())));
+        entries.extend(self.before.map(|(text, images)| self.pictures.beside(Entry::User(text.to_owned()), images)));
         entries.extend(summary.into_iter().flat_map(|summary| summary::as_entries(summary, &self.place)));
         entries.extend(self.exchanges.iter().filter(shown).flat_map(|exchange| self.shown(exchange, extent.detail)));
         entries.extend(self.coach.words().iter().cloned().map(Entry::User));
