@@ -49,6 +49,16 @@ pub enum Point {
     AfterBreakdown,
     /// A person was reminded, not committed.
     MidReminder,
+    /// A contact's message is written, not committed.
+    MidIncoming,
+    /// A turn is about to be shown what a contact wrote, not committed.
+    MidBriefing,
+    /// A message to a contact is in the outbox, not committed.
+    MidOutgoing,
+    /// A sender takes a message, not committed.
+    MidAttempt,
+    /// The end of an attempt to send is written, not committed.
+    MidDelivery,
     /// The outcome of a full restart is committed, and the restart is not begun.
     MidRestart,
     /// Some migrations are applied, others not.
@@ -105,7 +115,7 @@ mod armed {
     static ARMED: OnceLock<(Armed, AtomicU32)> = OnceLock::new();
 
     /// Every point, with the name it is armed by.
-    pub const POINTS: [(&str, Point); 22] = [
+    pub const POINTS: [(&str, Point); 27] = [
         ("after-accept", Point::AfterAccept),
         ("after-steer", Point::AfterSteer),
         ("after-claim", Point::AfterClaim),
@@ -125,6 +135,11 @@ mod armed {
         ("mid-due", Point::MidDue),
         ("after-breakdown", Point::AfterBreakdown),
         ("mid-reminder", Point::MidReminder),
+        ("mid-incoming", Point::MidIncoming),
+        ("mid-briefing", Point::MidBriefing),
+        ("mid-outgoing", Point::MidOutgoing),
+        ("mid-attempt", Point::MidAttempt),
+        ("mid-delivery", Point::MidDelivery),
         ("mid-restart", Point::MidRestart),
         ("mid-migration", Point::MidMigration),
         ("mid-initdb", Point::MidInitdb),

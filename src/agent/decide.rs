@@ -91,7 +91,12 @@ impl Agent {
         self.show_steering(turn, gathered).await?;
         let (task, profiles) = &turn.law.models;
         let model = self.models.chosen(task.as_deref(), profiles).await;
-        gathered.pictures = pictures::load(&self.store, gathered.exchanges(), model.abilities().images).await?;
+        let sees = model.abilities().images;
+        gathered.pictures = match &gathered.contact {
+            // A contact's files stand in no conversation.
+            Some(contact) => pictures::of_contact(&self.media, &contact.images, sees).await,
+            None => pictures::load(&self.store, gathered.exchanges(), sees).await?,
+        };
         let offered = std::mem::take(&mut gathered.offered);
         let gathered: &'g Gathered = gathered;
 
@@ -120,7 +125,8 @@ impl Agent {
         let last = no_call.map(|told| Entry::User(told.to_owned())).into_iter().collect();
         let mut conversation =
             Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last)
-                .behind(gathered.contact.as_ref().map(|contact| contact.transcript.as_str()));
+                .behind(gathered.contact.as_ref().map(|contact| (contact.transcript.as_str(), contact.images.as_slice())))
+                .with_todos(gathered.todos.as_deref());
         if !profile.tools.has(EXECUTE_SQL) {
             conversation = conversation.unread();
         }

@@ -6,7 +6,7 @@ use super::Agent;
 use super::pictures::Pictures;
 use crate::domain::operator;
 use crate::domain::todo::told_of;
-use crate::domain::{CallsPerStep, Context, DueTasks, Exchange, History};
+use crate::domain::{CallsPerStep, Context, DueTasks, Exchange, History, Image};
 use crate::executor::RunningTurn;
 use crate::store::{Standing, StoreError, Summaries};
 use crate::tools::Offered;
@@ -41,6 +41,8 @@ pub(super) struct Contact {
     pub(super) order: String,
     /// The transcript behind its mark, for the user's role.
     pub(super) transcript: String,
+    /// The newest images of the transcript.
+    pub(super) images: Vec<Image>,
     /// True if the turn has still to write or to end.
     pub(super) owes: bool,
     /// True if nothing more is done in the conversation.
@@ -88,6 +90,7 @@ impl Agent {
         Ok(Contact {
             order: briefing.order(now, self.store.relay_settings().zone),
             transcript: briefing.transcript(&format!("=== {mark} ===")),
+            images: briefing.images(),
             owes: briefing.owes(turn.lease.turn),
             rests: briefing.rests(),
         })

@@ -15,6 +15,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::channels::MediaFolder;
 use crate::clock::Clock;
 use crate::domain::{Failure, FailureWords};
 use crate::executor::{Executor, RunningTurn, Worked};
@@ -41,14 +42,16 @@ pub struct Agent {
     models: Arc<ModelSource>,
     clock: Arc<dyn Clock>,
     metrics: Metrics,
+    /// The files of contacts.
+    media: MediaFolder,
     sizes: Sizes,
 }
 
 impl Agent {
-    /// An agent whose calls this executor carries out.
-    pub fn new(executor: Executor) -> Self {
+    /// An agent whose calls this executor carries out. The files of contacts are in `media`.
+    pub fn new(executor: Executor, media: MediaFolder) -> Self {
         let Executor { store, tools, profiles: _, models, clock, limits: _, metrics } = executor.clone();
-        Self { executor, store, tools, models, clock, metrics, sizes: Sizes::default() }
+        Self { executor, store, tools, models, clock, metrics, media, sizes: Sizes::default() }
     }
 
     /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint.

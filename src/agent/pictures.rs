@@ -8,6 +8,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::channels::MediaFolder;
 use crate::domain::{Exchange, HistoryEntry, Image};
 use crate::memory;
 use crate::model::{Entry, Picture};
@@ -39,6 +40,18 @@ pub(super) async fn load(store: &Store, history: &[Exchange], sees: bool) -> Res
         Some((image.sha256.clone(), url.into()))
     };
     Ok(Pictures { sees, urls: wanted.into_iter().filter_map(url).collect() })
+}
+
+/// Reads the images of a contact that are to be sent. One that is gone is only told of.
+pub(super) async fn of_contact(media: &MediaFolder, images: &[Image], sees: bool) -> Pictures {
+    let mut urls = HashMap::new();
+    for image in images.iter().filter(|_| sees) {
+        if let Some(bytes) = media.read(&image.sha256).await {
+            let url = format!("data:{};base64,{}", image.media_type, STANDARD.encode(bytes));
+            urls.insert(image.sha256.clone(), url.into());
+        }
+    }
+    Pictures { sees, urls }
 }
 
 /// The newest images of the newest turns.

@@ -15,7 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::channels::{Channels, ContactChannel, Loopback, Orders, Program};
+use crate::channels::{Channels, ContactChannel, Loopback, LoopbackFaults, MediaFolder, Orders, Program};
 use crate::clock::{Clock, Random};
 use crate::config::{Config, OperatorNumbers};
 use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
@@ -55,6 +55,8 @@ pub struct Outside {
     pub resolver: Arc<dyn Resolve>,
     /// How long connections may take, and how many there may be.
     pub connections: http::ConnectionLimits,
+    /// The faults of the test channel; none but in a test.
+    pub loopback: LoopbackFaults,
 }
 
 /// The way the process ends.
@@ -152,7 +154,7 @@ impl App {
         listener: TcpListener,
         outside: Outside,
     ) -> Result<Self, StartError> {
-        let Outside { clock, random, models, scrubber, profiles, resolver, connections } = outside;
+        let Outside { clock, random, models, scrubber, profiles, resolver, connections, loopback } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
         let metrics = Metrics::default();
         let room = Room {
@@ -206,7 +208,7 @@ impl App {
             Operator::new(store.clone(), Arc::clone(&clock), settings)
         });
         let orders = operator.as_ref().map(|operator| operator.orders() as Arc<dyn Orders>);
-        let channels = channels(config, &folder, &store, &clock).ordered_by(orders);
+        let channels = channels(config, &folder, &store, &clock, loopback).ordered_by(orders);
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
         let site = http::Site {
@@ -239,7 +241,8 @@ impl App {
             site: Arc::new(site),
             sockets: TaskTracker::new(),
         };
-        let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes);
+        let media = MediaFolder::at(folder.media());
+        let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes, media);
         let heartbeat = Heartbeat::new(store.clone(), profiles, Arc::clone(&clock), interval);
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
@@ -317,8 +320,8 @@ impl App {
 }
 
 /// The channels to contacts that are set up.
-fn channels(config: &Config, folder: &DataFolder, store: &Store, clock: &Arc<dyn Clock>) -> Channels {
-    let loopback: Arc<dyn ContactChannel> = Arc::new(Loopback::new(store.clone(), Arc::clone(clock)));
+fn channels(config: &Config, folder: &DataFolder, store: &Store, clock: &Arc<dyn Clock>, faults: LoopbackFaults) -> Channels {
+    let loopback: Arc<dyn ContactChannel> = Arc::new(Loopback::new(store.clone(), Arc::clone(clock), faults));
     let whatsapp = config.whatsapp.clone().map(|path| -> Arc<dyn ContactChannel> {
         let account = config.operator.as_ref().and_then(|operator| operator.account.as_ref()).map(ToString::to_string);
         let (own, kept) = (folder.channel(WHATSAPP), folder.media());

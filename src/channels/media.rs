@@ -74,6 +74,30 @@ fn write(bytes: &[u8], folder: &Path, sha256: &str) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The folder of contacts' files. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct MediaFolder(std::sync::Arc<Path>);
+
+impl MediaFolder {
+    /// The one at this path; it need not be there yet.
+    pub fn at(path: PathBuf) -> Self {
+        Self(path.into())
+    }
+
+    /// The bytes of a file; `None` if it is not there, or not what its name says.
+    pub async fn read(&self, sha256: &str) -> Option<Vec<u8>> {
+        // A name that is no fingerprint could lead out of the folder.
+        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let path = self.0.join(sha256);
+        let read = tokio::task::spawn_blocking(move || fs::read(path)).await;
+        let bytes = read.ok()?.ok()?;
+        let is: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        (is == sha256).then_some(bytes)
+    }
+}
+
 /// The kind of these bytes, of those that the program knows.
 fn kind_of(bytes: &[u8]) -> &'static str {
     if let Some(image) = ImageType::of(bytes) {

@@ -21,8 +21,8 @@ use crate::domain::relay::ChannelState;
 use crate::store::{ClaimedMessage, SendEnd, Store};
 
 pub use inbox::{Dropped, Inbox, IncomingFile, IncomingMessage};
-pub use loopback::Loopback;
-pub use media::{kept_at, put as put_media};
+pub use loopback::{Loopback, LoopbackFault, LoopbackFaults};
+pub use media::{MediaFolder, kept_at, put as put_media};
 pub use orders::{NewOrder, Orders};
 pub use program::Program;
 pub use sender::Sender;

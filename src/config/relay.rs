@@ -19,6 +19,8 @@ pub struct RelayEnvironment {
     pub user_home: Option<PathBuf>,
     /// `LEVEL3_BIN`: the program to start; without it, the one beside `relay`.
     pub program: Option<PathBuf>,
+    /// `LEVEL3_WHATSAPP`: the program that speaks with WhatsApp; without it, the one beside `relay`.
+    pub whatsapp: Option<PathBuf>,
     /// The environment of the server that is started.
     pub handed_on: BTreeMap<String, String>,
 }
@@ -35,9 +37,10 @@ impl RelayEnvironment {
         settings.retain(|_, value| !value.trim().is_empty());
         let place = |name: &str| settings.get(name).map(PathBuf::from);
         let (home, user_home, program) = (place("RELAY_HOME"), place("HOME"), place("LEVEL3_BIN"));
+        let whatsapp = place("LEVEL3_WHATSAPP");
         let names = HANDED_ON.iter().chain(&PROGRAMS).chain(&PROVIDER_KEYS).chain(&PROVIDER_ADDRESSES);
         let handed_on = names.filter_map(|name| settings.remove_entry(*name)).collect();
-        Self { home, user_home, program, handed_on }
+        Self { home, user_home, program, whatsapp, handed_on }
     }
 }
 

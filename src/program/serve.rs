@@ -8,6 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App, DataFolder, Exit, Opening, Outside, StartError};
+use crate::channels::LoopbackFaults;
 use crate::clock::{Clock, Random, SystemClock, SystemRandom};
 use crate::config::Config;
 use crate::egress::SystemResolver;
@@ -64,8 +65,8 @@ pub(super) async fn serve(config: Config, scrubber: Scrubber, beside: Option<Bes
         Err(error) => return fail(&error),
     };
     let connections = http::ConnectionLimits::of_this_process();
-    let (profiles, resolver) = (Profiles::default(), Arc::new(SystemResolver));
-    let outside = Outside { clock, random, models, scrubber, profiles, resolver, connections };
+    let (profiles, resolver, loopback) = (Profiles::default(), Arc::new(SystemResolver), LoopbackFaults::default());
+    let outside = Outside { clock, random, models, scrubber, profiles, resolver, connections, loopback };
     // The address comes first: if it is taken, the program should have touched nothing else.
     let listener = match app::listen(config.listen).await {
         Ok(listener) => listener,

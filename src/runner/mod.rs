@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::agent::Agent;
+use crate::channels::MediaFolder;
 use crate::clock::Clock;
 use crate::domain::{Failure, Origin};
 use crate::executor::{Executor, Worked};
@@ -69,10 +70,11 @@ pub struct Runner {
 
 impl Runner {
     /// `owner` must be of this server alone, and the same after its restart. `grace` is how long turns get to reach a checkpoint when the
-    /// process ends, in real time: it guards against what hangs. So many `deaths` of the server at one tool call end its turn.
-    pub fn new(executor: Executor, owner: &str, grace: Duration, deaths: i32) -> Self {
+    /// process ends, in real time: it guards against what hangs. So many `deaths` of the server at one tool call end its turn. The files of
+    /// contacts are in `media`.
+    pub fn new(executor: Executor, owner: &str, grace: Duration, deaths: i32, media: MediaFolder) -> Self {
         let (store, clock) = (executor.store.clone(), Arc::clone(&executor.clock));
-        let agent = Arc::new(Agent::new(executor.clone()));
+        let agent = Arc::new(Agent::new(executor.clone(), media));
         Self {
             store,
             agent,

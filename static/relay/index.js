@@ -49,6 +49,7 @@ export async function mount(host, { session: given, go, announce, setTitle, setL
     }
     await load();
     told.done();
+    focusOn(sheet, told.message.id);
   };
   sheet.addEventListener("relay-resend", deed(({ message }) => api.relayResend(message.id), said.resent));
   sheet.addEventListener("relay-settle", deed(({ message, as }) => api.relaySettle(message.id, as), said.settled));
@@ -61,6 +62,15 @@ export async function mount(host, { session: given, go, announce, setTitle, setL
   };
   store.subscribe(onChange(news, () => signal.aborted || load()));
   here = { gone, timers, list, detail, overview, sheet, look, go, setTitle, setLead };
+}
+
+/** Gives the focus back that a button had which is gone: to its message, else to the next of which nobody knows, else to the sheet. */
+function focusOn(sheet, message) {
+  if (sheet.contains(document.activeElement)) return;
+  const shown = (query) => [...sheet.querySelectorAll(query)].find((found) => !found.closest("[hidden]"));
+  const next = shown(`[data-message="${message}"]`) ?? shown("[data-testid=relay-unknown] [data-message]") ?? sheet;
+  next.tabIndex = -1;
+  next.focus();
 }
 
 /** Shows what the address names: all of them, or one. */

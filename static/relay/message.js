@@ -31,7 +31,11 @@ export class RelayMessage extends HTMLElement {
       delivery ? this.mark(delivery, reason) : "",
       delivery === "unknown" ? this.deeds() : "",
     );
-    if (part) (this.querySelector(`[data-part="${part}"]`) ?? this).focus();
+    if (!part) return;
+    const again = this.querySelector(`[data-part="${part}"]`);
+    // The button may be gone with the question; the message itself takes its focus.
+    if (!again) this.tabIndex = -1;
+    (again ?? this).focus();
   }
 
   mark(delivery, reason) {

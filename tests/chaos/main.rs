@@ -14,6 +14,7 @@ mod kills;
 mod peer;
 mod points;
 mod process;
+mod relay;
 mod rig;
 mod script;
 mod servers;

@@ -35,6 +35,9 @@ fn every_place_of_the_document_gets_its_figures() {
         "| turn with one function, 20 tasks |",
         "| name among 1000 tasks, call frame to result frame |",
         "| sign-in |",
+        "| `relay create`, the whole process |",
+        "| `relay list`, 1,000 instances |",
+        "| messages a second over loopback, each answered |",
     ] {
         let found = document.lines().find_map(|line| line.strip_prefix(row)).unwrap_or_else(|| panic!("{row}\n{document}"));
         assert!(found.contains(|c: char| c.is_ascii_digit()), "{row}{found}");

@@ -124,6 +124,7 @@ test("a_message_of_which_nobody_knows_is_resent_or_settled", { skip }, async () 
     await click("[data-testid=relay-unknown] [data-testid=relay-resend]");
     await until(`document.querySelector("[data-testid=relay-unknown]").hidden`);
     assert.deepEqual(relay.asked, ["resend 33"]);
+    await until(`document.activeElement.dataset.testid === "relay"`);
   });
   for (const [part, as, shown] of [["was-sent", "sent", "sent"], ["was-lost", "lost", "failed"]]) {
     await on("#relay/7", async ({ relay }) => {
@@ -131,6 +132,7 @@ test("a_message_of_which_nobody_knows_is_resent_or_settled", { skip }, async () 
       await click(`[data-message='33'] [data-testid=relay-${part}]`);
       await see("[data-message='33'] [data-testid=relay-delivery]", shown);
       assert.deepEqual(relay.asked, [`settle 33 ${as}`]);
+      await until(`document.activeElement.dataset.message === "33"`);
     });
   }
 });

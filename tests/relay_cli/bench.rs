@@ -18,6 +18,10 @@ pub const STEADY: &str = "trap 'exit 0' TERM\necho ready >\"$LEVEL3_READY_FILE\"
 pub struct Bench {
     pub place: TempDir,
     pub program: Option<PathBuf>,
+    /// The command itself, if it is not where it was built.
+    pub relay: Option<PathBuf>,
+    /// The folder of all tools, if it is not what PATH says.
+    pub search: Option<PathBuf>,
 }
 
 impl Bench {
@@ -29,7 +33,7 @@ impl Bench {
         let counted = format!("n=$(( $(cat '{count}' 2>/dev/null || echo 0) + 1 ))\necho $n >'{count}'");
         fs::write(&program, format!("#!/usr/bin/env bash\n{counted}\n{body}\n")).unwrap();
         fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-        let bench = Self { place, program: Some(program) };
+        let bench = Self { place, program: Some(program), relay: None, search: None };
         // Nobody listens there, so a daemon of the person who runs the tests is not met.
         bench.done(&["init", "--listen", "127.0.0.1:1"]);
         bench
@@ -37,7 +41,7 @@ impl Bench {
 
     /// A folder whose commands ask this address.
     pub fn at(address: &str) -> Self {
-        let bench = Self { place: TempDir::new().unwrap(), program: None };
+        let bench = Self { place: TempDir::new().unwrap(), program: None, relay: None, search: None };
         bench.done(&["init", "--listen", address]);
         bench
     }
@@ -47,9 +51,10 @@ impl Bench {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_relay"));
+        let mut command = Command::new(self.relay.as_deref().unwrap_or(Path::new(env!("CARGO_BIN_EXE_relay"))));
         #[expect(clippy::disallowed_methods, reason = "a program needs PATH")]
         let path = std::env::var("PATH").unwrap_or_default();
+        let path = self.search.as_ref().map_or(path, |search| search.display().to_string());
         command.args(arguments).env_clear().env("PATH", path).env("RELAY_HOME", self.path(""));
         command.envs(self.program.as_ref().map(|program| ("LEVEL3_BIN", program)));
         command.current_dir(self.place.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -27,10 +27,10 @@ fn init_makes_a_closed_folder_and_keeps_what_is_there() {
     );
     let config = fs::read_to_string(bench.path("config.json")).unwrap();
     assert!(config.contains("groq") && !config.contains("canary"), "{config}");
-    let consent = bench.refused(1, &["init", "--channel", "whatsapp"]);
+    let consent = bench.refused(1, &["init", "--channel", "whatsapp", "--whatsapp-program", "/bin/sh"]);
     assert!(consent.contains("needs your consent") && consent.contains("--consent"), "{consent}");
-    let program = bench.refused(2, &["init", "--channel", "whatsapp", "--consent"]);
-    assert!(program.contains("--whatsapp-program"), "{program}");
+    let program = bench.refused(2, &["init", "--channel", "whatsapp", "--consent", "--whatsapp-program", "/nowhere"]);
+    assert!(program.contains("there is no program /nowhere"), "{program}");
 }
 
 #[test]

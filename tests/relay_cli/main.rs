@@ -5,3 +5,4 @@ mod answers;
 mod bench;
 mod commands;
 mod daemon;
+mod whatsapp;

@@ -17,8 +17,8 @@ use super::gather::Gathered;
 use super::pictures::Pictures;
 use crate::coach::{self, Coach, Showing};
 use crate::domain::{
-    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, MANAGE_TASKS, Moment, Profile, Task, TurnId,
-    TurnState,
+    CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, Image, MANAGE_TASKS, Moment, Profile, Task,
+    TurnId, TurnState,
 };
 use crate::model::Entry;
 use crate::sandbox::teaching;
@@ -49,8 +49,7 @@ pub(super) fn system_prompt(prompt: &str, capabilities: &str, tasks: &str) -> St
 /// The system prompt of a profile, with the snapshot behind it if the profile is shown one.
 pub(super) fn system(profile: &Profile, capabilities: &str, gathered: &Gathered) -> String {
     let (now, history) = (gathered.now, gathered.exchanges());
-    let tasks = gathered.todos.as_ref().map_or_else(|| tasks_section(&gathered.due), |todos| format!("\n{todos}"));
-    let prompt = system_prompt(profile.prompt, capabilities, &tasks);
+    let prompt = system_prompt(profile.prompt, capabilities, &tasks_section(&gathered.due));
     match profile.context {
         Context::Conversation { .. } => match &gathered.operator {
             Some(known) => format!("{prompt}\n\n{known}"),
@@ -101,8 +100,10 @@ pub(super) struct Conversation<'a> {
     pictures: &'a Pictures,
     /// There are messages before these that no summary covers.
     more: bool,
-    /// Stands before the turns: a transcript that a stranger writes.
-    before: Option<&'a str>,
+    /// Stands before the turns: a transcript that a stranger writes, and its images.
+    before: Option<(&'a str, &'a [Image])>,
+    /// Stands before the newest message and its time: the person's to-dos.
+    todos: Option<&'a str>,
     /// The coach of the step; it speaks after everything else.
     coach: Coach<'a>,
     /// The controller's words behind those of the coach.
@@ -128,14 +129,21 @@ impl<'a> Conversation<'a> {
             pictures,
             more,
             before: None,
+            todos: None,
             coach,
             last,
         }
     }
 
-    /// The same behind a text in the user's role.
-    pub(super) fn behind(self, text: Option<&'a str>) -> Self {
-        Self { before: text, ..self }
+    /// The same behind a text in the user's role, with images.
+    pub(super) fn behind(self, before: Option<(&'a str, &'a [Image])>) -> Self {
+        Self { before, ..self }
+    }
+
+    /// The same with the person's to-dos before the newest message. They change from message to message and begin with the time; behind
+    /// all that is older they spare a local server from reading the tools and the conversation again.
+    pub(super) fn with_todos(self, text: Option<&'a str>) -> Self {
+        Self { todos: text, ..self }
     }
 
     /// The same for a model that cannot look anything up: nobody tells it where it could.
@@ -184,7 +192,7 @@ impl<'a> Conversation<'a> {
             );
         }
         let mut entries = vec![Entry::System(system)];
-        entries.extend(self.before.map(|text| Entry::User(text.to_owned())));
+        entries.extend(self.before.map(|(text, images)| self.pictures.beside(Entry::User(text.to_owned()), images)));
         entries.extend(summary.into_iter().flat_map(|summary| summary::as_entries(summary, &self.place)));
         entries.extend(self.exchanges.iter().filter(shown).flat_map(|exchange| self.shown(exchange, extent.detail)));
         entries.extend(self.coach.words().iter().cloned().map(Entry::User));
@@ -198,7 +206,10 @@ impl<'a> Conversation<'a> {
         let mut entries = Vec::with_capacity(exchange.entries.len());
         for (place, entry) in exchange.entries.iter().enumerate() {
             let entry = match entry {
-                HistoryEntry::User(content, at) if exchange.turn == self.turn() => Entry::User(with_time(content, *at)),
+                HistoryEntry::User(content, at) if exchange.turn == self.turn() => {
+                    let todos = self.todos.map(|todos| format!("{todos}\n\n")).unwrap_or_default();
+                    Entry::User(todos + &with_time(content, *at))
+                }
                 HistoryEntry::User(content, _) => Entry::User(content.clone()),
                 HistoryEntry::Steered(content, at) => Entry::User(format!("{STEERED}{}", with_time(content, *at))),
                 HistoryEntry::Images(images) => {

@@ -1,26 +1,24 @@
-//! `relay init`: the folder, the model with its key, the channel. Asked at a terminal, or said by options. Called again it changes what is
+//! `relay init`: the folder, the model with its key, the channel, the pace. Asked at a terminal, or said by options. Called again it changes what is
 //! said and keeps the rest.
 
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 use secrecy::zeroize::Zeroizing;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
+use super::ask_person::{asked, value};
 use super::home::RelayHome;
 use super::settings::{HomeChannel, HomeConfig};
+use super::whatsapp::{self, WhatsAppWord};
 use super::{RelayCliError, RelayClient, RelayWorld, daemon, scan, start};
-use crate::cli::{CliError, Screen};
+use crate::cli::Screen;
 
 /// More than any key has.
 const MAX_KEY: u64 = 4 * 1024;
-
-/// The risk, in the words of the document.
-const RISK: &str = "WhatsApp may block an account that sends messages automatically, and its terms do not allow it. \
-    You take full responsibility. Relay keeps a slow pace and writes only for the objectives you give it.";
 
 /// How Relay is set up; what is not said stays, or is asked at a terminal.
 #[derive(Debug, Args)]
@@ -40,12 +38,21 @@ pub(super) struct InitCommand {
     /// Read the model's key from standard input
     #[arg(long)]
     key: bool,
-    /// The program that speaks with WhatsApp
+    /// The program that speaks with WhatsApp; else that of LEVEL3_WHATSAPP, else the one beside relay, else it is built
     #[arg(long, value_name = "FILE")]
     whatsapp_program: Option<PathBuf>,
+    /// Build the program that speaks with WhatsApp if there is none, without being asked (minutes)
+    #[arg(long)]
+    build_whatsapp: bool,
     /// Take the risk of using WhatsApp this way on yourself
     #[arg(long)]
     consent: bool,
+    /// A setting of the pace, like contact_gap_seconds=5 or quiet_from=20:00; again for each
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    pace: Vec<(String, Value)>,
+    /// Let the pace be laxer than accounts are known to bear
+    #[arg(long)]
+    i_know: bool,
     /// The daemon's address on this machine
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
@@ -65,17 +72,13 @@ pub(super) async fn run(
     let mut config = before.clone();
     let at_terminal = io::stdin().is_terminal() && screen.terminal && !screen.json;
     let secret = said(&ask, &mut config, is_new && at_terminal)?;
-    if config.channel == HomeChannel::Whatsapp && config.whatsapp.consent_at.is_none() {
-        agreed(ask.consent, at_terminal)?;
-        config.whatsapp.consent_at = Some(world.clock.now());
-    }
-    if config.channel == HomeChannel::Whatsapp && config.server.is_none() && config.whatsapp.program.is_none() {
-        let told = "whatsapp-program: say which program speaks with WhatsApp, like --whatsapp-program ./level3-whatsapp";
-        return Err(RelayCliError::Usage(told.into()));
-    }
     // Read again: what was said has to be as right as what is written by hand.
-    let config = HomeConfig::read(&home.config_file(), &config.written())?;
+    let mut config = HomeConfig::read(&home.config_file(), &config.written())?;
     home.make(world.random)?;
+    if config.channel == HomeChannel::Whatsapp {
+        let word = WhatsAppWord { consent: ask.consent, build: ask.build_whatsapp, at_terminal };
+        agreed(&mut config, word, home, world)?;
+    }
     // A daemon reads its settings when it starts.
     let has_news = !is_new && (config != before || secret.is_some());
     if let Some(secret) = secret {
@@ -140,20 +143,42 @@ fn said(ask: &InitCommand, config: &mut HomeConfig, asking: bool) -> Result<Opti
     config.listen = ask.listen.unwrap_or(config.listen);
     config.server = ask.server.as_ref().map(Url::to_string).or(config.server.take());
     config.whatsapp.program = ask.whatsapp_program.clone().or(config.whatsapp.program.take());
+    config.pace.extend(ask.pace.iter().cloned());
+    if ask.i_know {
+        config.pace.insert("i_know".to_owned(), true.into());
+    }
     Ok(secret)
 }
 
-/// The operator's consent, said by an option or at the terminal.
-fn agreed(said: bool, at_terminal: bool) -> Result<(), RelayCliError> {
-    if said {
-        return Ok(());
+/// Finds the program that speaks with WhatsApp, and gets the person's consent to the risk.
+fn agreed(config: &mut HomeConfig, word: WhatsAppWord, home: &RelayHome, world: &RelayWorld<'_>) -> Result<(), RelayCliError> {
+    let asks = if config.server.is_some() {
+        if config.whatsapp.consent_at.is_none() {
+            whatsapp::consent_for_server(word)?;
+        }
+        config.whatsapp.consent_at.is_none()
+    } else {
+        let program = whatsapp::program(config, world.environment.whatsapp.as_deref(), world.program, word)?;
+        // A consent by option is given anew, since the words of a newer program may be others.
+        let asks = word.consent || config.whatsapp.consent_at.is_none() || !whatsapp::has_consent(home);
+        if asks {
+            whatsapp::consent(home, &program, word)?;
+        }
+        config.whatsapp.program = Some(program);
+        asks
+    };
+    if asks {
+        config.whatsapp.consent_at = Some(world.clock.now());
     }
-    if at_terminal && asked(&format!("{RISK}\nType yes to go on: "))? == "yes" {
-        return Ok(());
-    }
-    Err(RelayCliError::Refused(format!(
-        "WhatsApp needs your consent: {RISK} If you agree: relay init --channel whatsapp --consent"
-    )))
+    Ok(())
+}
+
+/// Reads a setting of the pace: numbers are numbers, all else is text.
+fn setting(written: &str) -> Result<(String, Value), String> {
+    let told = || format!("`{written}` is no setting of the pace; write it like contact_gap_seconds=5");
+    let (name, value) = written.split_once('=').ok_or_else(told)?;
+    let value = value.trim();
+    Ok((name.trim().to_owned(), value.parse::<u32>().map_or_else(|_| value.into(), Value::from)))
 }
 
 /// Starts the daemon and shows the QR code until a phone has scanned it.
@@ -171,17 +196,4 @@ async fn link(has_news: bool, home: &RelayHome, world: &RelayWorld<'_>, screen: 
         screen.line(format!("WhatsApp is linked{whose}. The Relay daemon runs; relay stop ends it."))?;
     }
     Ok(())
-}
-
-/// A line from the person at the terminal.
-fn asked(question: &str) -> Result<String, RelayCliError> {
-    let mut terminal = io::stderr();
-    terminal.write_all(question.as_bytes()).and_then(|()| terminal.flush()).map_err(value)?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).map_err(value)?;
-    Ok(line.trim().to_owned())
-}
-
-fn value(source: io::Error) -> RelayCliError {
-    RelayCliError::Asked(CliError::Value(source))
 }

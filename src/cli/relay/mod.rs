@@ -2,6 +2,7 @@
 //! `level3 serve`, and asks it over HTTP for everything else.
 
 mod ask;
+mod ask_person;
 mod channels;
 mod course;
 mod create;
@@ -25,6 +26,7 @@ mod templates;
 mod told;
 mod transcript;
 mod webhooks;
+mod whatsapp;
 
 use std::path::{Path, PathBuf};
 

@@ -48,7 +48,11 @@ fn hopeless(channel: &ToldChannel) -> Option<String> {
     match channel.state.as_str() {
         "outdated" => Some(format!("the WhatsApp program is too old or broken: {reason}")),
         "locked" => Some(format!("WhatsApp has locked the account: {reason}")),
-        "off" => Some("WhatsApp is off: name its program with relay init --whatsapp-program FILE".into()),
+        // A logout by the phone is followed by a new code; a consent that is missing is followed by nothing.
+        "logged_out" if reason.contains("consent") => {
+            Some(format!("the WhatsApp program has no consent to its words as they are now; give it: relay init --channel whatsapp --consent ({reason})"))
+        }
+        "off" => Some("WhatsApp is off, or its program does not start; relay status says more. Name another with relay init --whatsapp-program FILE".into()),
         _ => None,
     }
 }

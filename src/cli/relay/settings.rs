@@ -9,9 +9,12 @@ use serde_json::{Map, Value};
 use url::{Host, Url};
 
 use super::RelayCliError;
+use crate::domain::relay::Pace;
 
 /// The address of the document.
 const LISTEN: &str = "127.0.0.1:3214";
+/// How the server says that a lax pace is wanted; here an option says it.
+const BESIDE_IT: &str = "say \"i_know\": true beside it";
 
 /// The settings of Relay. They hold no secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,6 +117,8 @@ impl HomeConfig {
         if let Some(server) = config.server.as_ref().filter(|server| !is_here(server)) {
             return Err(wrong(format!("server is {server}: expected a level3 on this machine, like http://127.0.0.1:8000")));
         }
+        Pace::read(&Value::Object(config.pace.clone()).to_string())
+            .map_err(|why| wrong(format!("pace: {}", why.replace(BESIDE_IT, "say: relay init --i-know"))))?;
         Ok(config)
     }
 

@@ -16,6 +16,7 @@ fn every_command_of_the_document_is_understood() {
     for arguments in [
         &["init"][..],
         &["init", "--channel", "whatsapp", "--consent", "--whatsapp-program", "./program"],
+        &["init", "--channel", "whatsapp", "--build-whatsapp", "--pace", "contact_gap_seconds=1", "--i-know"],
         &["start"],
         &["stop"],
         &["status", "--json"],
@@ -66,6 +67,7 @@ fn wrong_input_names_the_field_and_shows_a_right_one() {
         (&["create", "--contact", "+49", "--template", "t", "--var", "who"], "like name=Ana"),
         (&["create", "--contact", "+49", "--var", "who=Ana"], "--template"),
         (&["init", "--channel", "sms"], "loopback, whatsapp"),
+        (&["init", "--pace", "slow"], "like contact_gap_seconds=5"),
         (&["webhooks", "test", "x"], "a number like 1"),
     ] {
         let error = read(arguments).unwrap_err();

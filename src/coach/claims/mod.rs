@@ -37,9 +37,17 @@ const MOST_BYTES: usize = 16 << 10;
 
 /// The strongest claim in a text.
 pub(super) fn claim(text: &str) -> Option<Claim> {
+    let ticked = ends_with_tick(text).then_some(Claim::Finished);
     let text = plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
     let of_all = |sentence: Sentence<'_>| PATTERNS.iter().filter_map(|patterns| patterns.claim(&sentence)).max();
-    sentences(&text).filter_map(of_all).max()
+    sentences(&text).filter_map(of_all).max().max(ticked)
+}
+
+/// True if a text of one line ends with a tick (“Got it. ✓”), which says in every language that it is done. In a longer text a tick may
+/// stand behind a thing that is listed.
+fn ends_with_tick(text: &str) -> bool {
+    let text = text.trim();
+    !text.contains('\n') && text.trim_end_matches('\u{fe0f}').ends_with(['✓', '✔', '✅', '☑'])
 }
 
 /// True if a message asks about earlier deeds, so that the answer is about earlier turns.

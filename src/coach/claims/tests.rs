@@ -91,6 +91,8 @@ const WORKED: &[&str] = &[
     "All done!",
     "OK, done.",
     "✅ Done",
+    "Got it. ✓",
+    "Entendido ✔️",
     "It's done.",
     "**Done!** Anything else?",
     "Erledigt.",
@@ -118,6 +120,8 @@ const WORKED: &[&str] = &[
 ];
 
 const NEITHER: &[&str] = &[
+    "Your tasks:\n- Pay the rent ✓\n- Call mom",
+    "✓ stands for what is completed.",
     // Plans and possibilities.
     "I will create the table.",
     "I'll send it now.",

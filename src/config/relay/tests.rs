@@ -27,8 +27,14 @@ fn what_moves_the_data_or_opens_a_door_is_not_handed_on() {
 
 #[test]
 fn an_empty_value_is_none() {
-    let environment = read(&[("RELAY_HOME", " "), ("HOME", "/home/ana"), ("LEVEL3_BIN", "/opt/level3"), ("LLM_MODEL", "")]);
+    let environment = read(&[
+        ("RELAY_HOME", " "),
+        ("HOME", "/home/ana"),
+        ("LEVEL3_BIN", "/opt/level3"),
+        ("LEVEL3_WHATSAPP", "/w"),
+        ("LLM_MODEL", ""),
+    ]);
     assert_eq!((environment.home, environment.user_home), (None, Some("/home/ana".into())));
-    assert_eq!(environment.program, Some("/opt/level3".into()));
+    assert_eq!((environment.program, environment.whatsapp), (Some("/opt/level3".into()), Some("/w".into())));
     assert_eq!(environment.handed_on.keys().collect::<Vec<_>>(), ["HOME"]);
 }

@@ -5,15 +5,22 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use super::{Instance, MediaNote, RelayMessage, SaidBy, plain_text};
-use crate::domain::TurnId;
 use crate::domain::instance::InstanceState;
+use crate::domain::{Image, RelayMessageId, TurnId};
 
 /// So many messages of a transcript are shown, the newest.
 pub const MOST_SHOWN: usize = 40;
+/// Of so many before them there is a digest: beginnings, which grow shorter the older a message is. It is the controller's, since no model is to sum up
+/// what a stranger wrote, and it has at most some 20 KB.
+pub const MOST_DIGESTED: usize = 120;
+/// So many images of them are shown, the newest, each of at most so many bytes: a model pays for each in each step.
+const MOST_IMAGES: usize = 4;
+const MOST_IMAGE_BYTES: i64 = 4 << 20;
 /// The most characters of one of them.
 const MOST_CHARACTERS: usize = 2_000;
-/// The most characters of one of those before them, of which only the beginning is shown.
+/// The most characters of one of those before them, and of one that is older still.
 const MOST_OF_OLDER: usize = 120;
+const MOST_OF_OLDEST: usize = 60;
 /// The controller tells the model this after an answer without a call, if it has still to write or to end.
 pub const NOTHING_DONE: &str = "[controller] You have neither written to the contact nor ended the conversation, and nobody reads your text. Call \
      `send_message`, `end_conversation` or `request_human_intervention` now. Without such a call a person takes over.";
@@ -54,7 +61,7 @@ impl TurnWords {
 pub struct ContactBriefing {
     /// The instance.
     pub instance: Instance,
-    /// The transcript as far as it was shown to a turn, oldest first: the newest [`MOST_SHOWN`], and as many before them of which little is shown.
+    /// The transcript as far as it was shown to a turn, oldest first: the newest [`MOST_SHOWN`], and up to [`MOST_DIGESTED`] before them.
     pub messages: Vec<RelayMessage>,
     /// How many there are in all.
     pub total: i64,
@@ -103,6 +110,19 @@ impl ContactBriefing {
         )
     }
 
+    /// The newest images of the contact, oldest first; their numbers, from 1, stand in their lines.
+    pub fn images(&self) -> Vec<Image> {
+        self.shown_images().into_iter().map(|(_, image)| image).collect()
+    }
+
+    fn shown_images(&self) -> Vec<(RelayMessageId, Image)> {
+        let newest = self.messages.iter().rev().take(MOST_SHOWN);
+        let mut images: Vec<_> =
+            newest.filter_map(|message| Some((message.id, image(message.media.as_ref()?)?))).take(MOST_IMAGES).collect();
+        images.reverse();
+        images
+    }
+
     /// The transcript behind a mark, for the user's role. `mark` has to be one that no contact can know.
     pub fn transcript(&self, mark: &str) -> String {
         let (older, newest) = self.messages.split_at(self.messages.len().saturating_sub(MOST_SHOWN));
@@ -114,16 +134,34 @@ impl ContactBriefing {
         ));
         lines.push(mark.to_owned());
         if left_out > 0 {
-            lines.push(json!({ "left_out": format!("{left_out} older messages") }).to_string());
+            let day = |at: DateTime<Utc>| at.format("%Y-%m-%d").to_string();
+            let until = self.messages.first().map_or(self.instance.created_at, |message| message.created_at);
+            let told = format!("{left_out} older messages, {} to {}", day(self.instance.created_at), day(until));
+            lines.push(json!({ "left_out": told }).to_string());
         }
-        lines.extend(older.iter().map(|message| line(message, MOST_OF_OLDER).to_string()));
-        lines.extend(newest.iter().map(|message| line(message, MOST_CHARACTERS).to_string()));
+        let (oldest, near) = older.split_at(older.len().saturating_sub(MOST_SHOWN));
+        lines.extend(oldest.iter().map(|message| line(message, MOST_OF_OLDEST).to_string()));
+        lines.extend(near.iter().map(|message| line(message, MOST_OF_OLDER).to_string()));
+        let images = self.shown_images();
+        lines.extend(newest.iter().map(|message| {
+            let mut line = line(message, MOST_CHARACTERS);
+            if let Some(number) = images.iter().position(|(id, _)| *id == message.id) {
+                line["image"] = (number + 1).into();
+            }
+            line.to_string()
+        }));
         if self.total == 0 {
             lines.push(json!({ "transcript": "empty: nobody has written yet" }).to_string());
         }
         lines.push(mark.to_owned());
         lines.join("\n")
     }
+}
+
+/// A file as an image that can be shown, if it is one.
+fn image(media: &MediaNote) -> Option<Image> {
+    let sha256 = media.sha256.clone().filter(|_| media.bytes <= MOST_IMAGE_BYTES)?;
+    Some(Image { sha256, media_type: media.kind.parse().ok()?, size: u64::try_from(media.bytes).ok()? })
 }
 
 /// A message as a line: its text as far as there is room for it.

@@ -61,6 +61,11 @@ pub fn look_up<'a>(name: &str, kind: NamedKind, among: &[Candidate<'a>], last: O
     if let Some(number) = number_in(name) {
         return with_number(number).map_or(LookedUp::Nothing(Vec::new()), LookedUp::One);
     }
+    if let Some((number, title)) = line_in(name)
+        && let Some(one) = with_number(number).filter(|candidate| folded(candidate.title) == folded(title))
+    {
+        return LookedUp::One(one);
+    }
     let words = folded(name);
     if words.is_empty() || stands_for_the_last(name, kind) {
         return last.and_then(with_number).filter(|_| !words.is_empty()).map_or(LookedUp::NoLastOne, LookedUp::One);
@@ -95,6 +100,12 @@ fn number_in(name: &str) -> Option<i64> {
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     // One that is too large for a number is the number of nothing.
     (says_no_more && is_number).then(|| number.parse().unwrap_or(i64::MAX))
+}
+
+/// The number and the title in a line of the list that a model is shown: `#12 Buy milk | …`. Models hand over the whole of it.
+fn line_in(name: &str) -> Option<(i64, &str)> {
+    let (number, title) = name.trim().strip_prefix('#')?.split_once(' ')?;
+    Some((number.parse().ok()?, title.split(" | ").next()?))
 }
 
 /// True for “it”, “that task”, “the last one” and their kin.

@@ -100,9 +100,11 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The time that the agent puts before each message, and the message: `[2026-11-20T06:30:00Z] hello`.
+/// The time that the agent puts before each message, and the message: `[2026-11-20T06:30:00Z] hello`. The person's to-dos may stand
+/// before both, in lines of their own.
 pub(super) fn timed(text: &str) -> Option<(DateTime<Utc>, &str)> {
-    let (time, said) = text.strip_prefix('[')?.split_once("] ")?;
+    let begins = if text.starts_with('[') { 0 } else { text.find("\n\n[")? + 2 };
+    let (time, said) = text[begins..].strip_prefix('[')?.split_once("] ")?;
     Some((DateTime::parse_from_rfc3339(time).ok()?.to_utc(), said))
 }
 

@@ -106,6 +106,7 @@ impl Store {
             InstanceState::WaitingForReply => unit.move_instance(&mut instance, InstanceInput::Reply, None).await?,
             state => unit.write_progress(&instance, state, None).await?,
         }
+        failpoint::hit(Point::MidIncoming).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
         Ok(Came::Kept(instance.id))

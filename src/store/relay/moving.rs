@@ -6,9 +6,10 @@ use futures::future::BoxFuture;
 use sqlx::{query_as, query_scalar};
 
 use super::rows::{InstanceRow, RelayMessageRow};
-use crate::domain::relay::{ContactBriefing, DeliveryInput, Instance, MOST_SHOWN, RelayMessage, TurnWords};
+use crate::domain::relay::{ContactBriefing, DeliveryInput, Instance, MOST_DIGESTED, MOST_SHOWN, RelayMessage, TurnWords};
 use crate::domain::{ConversationId, InstanceAction, InstanceId, InstanceInput, InstanceState, Origin, RelayMessageId, TurnId};
 use crate::facts::RepliesShown;
+use crate::failpoint::{self, Point};
 use crate::store::{Store, StoreError, Unit};
 
 /// How a turn of a contact's conversation ended.
@@ -182,7 +183,7 @@ impl Unit {
 
     /// All that a turn of a contact's conversation is shown.
     pub(super) async fn briefing(&mut self, instance: &Instance) -> Result<ContactBriefing, StoreError> {
-        let most = i64::try_from(2 * MOST_SHOWN).unwrap_or(i64::MAX);
+        let most = i64::try_from(MOST_SHOWN + MOST_DIGESTED).unwrap_or(i64::MAX);
         let rows = query_as!(
             RelayMessageRow,
             "SELECT * FROM relay_messages WHERE instance_id = $1 AND (said_by <> 'contact' OR turn_id IS NOT NULL)
@@ -277,6 +278,7 @@ impl Store {
             unit.show_replies(&instance, lease.turn).await?;
         }
         let briefing = unit.briefing(&instance).await?;
+        failpoint::hit(Point::MidBriefing).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         Ok(briefing)
     }

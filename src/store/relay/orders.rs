@@ -377,6 +377,7 @@ impl Unit {
         );
         let message = RelayMessage::try_from(row.fetch_one(&mut *self.tx).await?)?;
         self.append(instance.conversation, RelayMessageKept { message: message.clone() }.into()).await?;
+        failpoint::hit(Point::MidOutgoing).map_err(sqlx::Error::Io)?;
         Ok(message)
     }
 }

@@ -230,6 +230,7 @@ impl Store {
         message.delivery.take(DeliveryInput::Claim, now)?;
         message.delivery.sender = Some(sender.to_owned());
         unit.write_delivery(conversation, &message).await?;
+        failpoint::hit(Point::MidAttempt).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         failpoint::hit(Point::AfterIntent).map_err(sqlx::Error::Io)?;
         Ok(Some(ClaimedMessage { peer_id: self.peer_id_of(id), message }))
@@ -257,6 +258,7 @@ impl Store {
             SendEnd::Refused(..) | SendEnd::Unknown(_) | SendEnd::Delivered | SendEnd::Read => {}
         }
         unit.write_delivery(conversation, &message).await?;
+        failpoint::hit(Point::MidDelivery).map_err(sqlx::Error::Io)?;
         unit.commit().await?;
         Ok(true)
     }

@@ -50,6 +50,7 @@ impl House {
             profiles: Default::default(),
             resolver: Arc::new(SystemResolver),
             connections: level3::http::ConnectionLimits::within(1024),
+            loopback: Default::default(),
         };
         let taken = DataFolder::take(&config.data_dir, &SystemRandom).unwrap();
         let listener = listen(config.listen).await.unwrap();

@@ -2,10 +2,16 @@
 
 mod agent;
 mod conversation;
+mod day;
 mod hostile;
+mod many;
+mod media;
+mod moved;
 mod orders;
 mod program;
+mod sequences;
 mod silence;
+mod weather;
 mod webhooks;
 
 use reqwest::Method;

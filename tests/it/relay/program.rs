@@ -31,7 +31,7 @@ done
 }
 
 /// A server whose channel is this program.
-async fn desk(folder: &Path, answers: &str) -> Desk {
+pub async fn desk(folder: &Path, answers: &str) -> Desk {
     let path = program(folder, answers);
     let search = std::env::var("PATH").unwrap();
     let settings = [("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
@@ -55,7 +55,7 @@ async fn online(desk: &Desk) {
 }
 
 /// Lets time go on until a message has this delivery: typing is shown for a while before each.
-async fn goes(desk: &Desk, id: i64, seq: usize, delivery: &str) -> Value {
+pub async fn goes(desk: &Desk, id: i64, seq: usize, delivery: &str) -> Value {
     let gone = async {
         loop {
             if let Some(message) = desk.transcript(id).await.get(seq - 1)
@@ -70,7 +70,7 @@ async fn goes(desk: &Desk, id: i64, seq: usize, delivery: &str) -> Value {
     in_time(&format!("message {seq} to be {delivery}"), gone).await
 }
 
-async fn ordered(desk: &Desk) -> i64 {
+pub async fn ordered(desk: &Desk) -> i64 {
     desk.app.script([writes("Is Friday fine?"), text("")]);
     let id = desk.order(ANNA).await;
     desk.until(id, "WAITING_FOR_REPLY").await;

@@ -154,7 +154,10 @@ async fn a_prompt_has_at_most_twenty_tasks_all_active_and_the_last_changed_first
         set(&talk, &tasks).await;
         talk.small_talk("hello").await;
         let request = talk.app.script.requests().pop().unwrap();
-        let Entry::System(prompt) = &request.entries[0] else { panic!("a prompt comes first") };
+        let Some(Entry::User(prompt)) = request.entries.last() else { panic!("the person's words come last") };
+        // A server that keeps what it read has to read nothing of this again.
+        let Entry::System(rules) = &request.entries[0] else { panic!("the rules come first") };
+        assert!(!rules.contains("task number") && !rules.contains("timer is running"), "{rules}");
         let numbers =
             prompt.lines().filter_map(|line| line.strip_prefix('#')?.split_once(" task number ")?.0.parse::<i64>().ok());
         let shown: Vec<_> = numbers.collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use level3::model::Entry;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -96,7 +97,8 @@ async fn whatever_a_model_calls_no_task_comes_or_goes_without_a_yes_and_the_next
         talk.say("hello").await;
         talk.client.turn().await;
         let request = talk.app.script.requests().pop().unwrap();
-        let level3::model::Entry::System(prompt) = &request.entries[0] else { panic!("a prompt comes first") };
+        let said = |entry: &&Entry| matches!(entry, Entry::User(_));
+        let Some(Entry::User(prompt)) = request.entries.iter().rfind(said) else { panic!("the person said something") };
         let active = "SELECT task_id, title FROM tasks WHERE status = 'pending'";
         let active: Vec<(i64, String)> = sqlx::query_as(active).fetch_all(&mut talk.app.behind().await).await.unwrap();
         for (id, title) in active {

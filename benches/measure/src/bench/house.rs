@@ -23,6 +23,8 @@ pub struct House {
     /// How long the very first start took: the cluster made, the engine compiled.
     pub first: Duration,
     numbers: AtomicUsize,
+    /// Settings beside the usual ones.
+    more: Vec<(String, String)>,
 }
 
 struct Server {
@@ -33,13 +35,20 @@ struct Server {
 impl House {
     /// In an empty folder of this name, started, with a table and a capability.
     pub fn fresh(settings: &Settings, model: &Model, name: &str) -> Self {
+        Self::with(settings, model, name, &[])
+    }
+
+    /// The same with these settings besides.
+    pub fn with(settings: &Settings, model: &Model, name: &str, more: &[(&str, &str)]) -> Self {
         let folder = settings.folder.join(name);
         if folder.exists() {
             std::fs::remove_dir_all(&folder).expect("an earlier run's data goes");
         }
         std::fs::create_dir_all(&folder).expect("a folder for the data");
         let (data, program, model) = (folder.join("data"), settings.program.clone(), model.base_url());
-        let mut house = Self { program, data, model, server: None, first: Duration::ZERO, numbers: AtomicUsize::new(0) };
+        let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let (server, first, numbers) = (None, Duration::ZERO, AtomicUsize::new(0));
+        let mut house = Self { program, data, model, server, first, numbers, more };
         house.first = house.start();
         let mut client = house.client();
         client.turn(client.main, "setup");
@@ -52,6 +61,7 @@ impl House {
         command.arg("serve").env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("LEVEL3_DATA_DIR", &self.data).env("LEVEL3_LISTEN", "127.0.0.1:0");
         command.env("LLM_BASE_URL", &self.model).env("LLM_MODEL", "scripted");
+        command.envs(self.more.iter().map(|(name, value)| (name, value)));
         command.current_dir(self.data.parent().expect("a folder")).stdin(Stdio::null()).stderr(Stdio::piped());
         let began = Instant::now();
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", self.program.display()));

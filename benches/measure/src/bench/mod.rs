@@ -17,6 +17,7 @@ mod machine;
 mod memory;
 mod model;
 mod postgres;
+mod relay;
 mod report;
 mod script;
 mod settings;
@@ -36,7 +37,8 @@ use model::Model;
 use report::Report;
 
 /// The names that `BENCH_ONLY` takes.
-const PARTS: [&str; 10] = ["start", "turns", "statements", "tokens", "crowd", "memory", "sockets", "long", "growth", "todos"];
+const PARTS: [&str; 11] =
+    ["start", "turns", "statements", "tokens", "crowd", "memory", "sockets", "long", "growth", "todos", "relay"];
 
 /// Runs the parts that are wanted, writes the document where it is wanted, and returns it.
 pub fn run(settings: &Settings) -> String {
@@ -60,6 +62,7 @@ pub fn run(settings: &Settings) -> String {
     house.end();
     part(settings, "growth", || growth::measure(&model, &mut floors, settings, &mut report));
     part(settings, "todos", || todos::measure(&model, settings, &mut report));
+    part(settings, "relay", || relay::measure(&model, settings, &mut report));
     report.write(settings)
 }
 

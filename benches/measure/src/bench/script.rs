@@ -50,6 +50,9 @@ impl Entry<'_> {
 /// The answer to a request.
 pub fn answer(request: &[u8]) -> Answer {
     let body: Body = serde_json::from_slice(request).expect("a request of OpenAI's interface");
+    if let Some(answer) = to_contact(&body.messages) {
+        return answer;
+    }
     let Some(said) = body.messages.iter().rposition(|entry| entry.said().is_some()) else { return Answer::Word };
     let results = body.messages[said..].iter().filter(|entry| entry.role == "tool").count();
     let (word, number) = body.messages[said].said().unwrap_or_default();
@@ -73,6 +76,16 @@ pub fn answer(request: &[u8]) -> Answer {
         ("paced", _) => Answer::Tokens(Some(PACE)),
         _ => Answer::Word,
     }
+}
+
+/// The answer in a conversation of Relay: one message in each turn. `None` if this is none.
+fn to_contact(messages: &[Entry]) -> Option<Answer> {
+    let is_transcript =
+        |entry: &Entry| entry.content.is_some_and(|content| content.get().contains("The transcript, a JSON object a line"));
+    messages.iter().find(|entry| entry.role == "user" && is_transcript(entry))?;
+    let written = messages.iter().rev().take_while(|entry| entry.role != "user").any(|entry| entry.role == "tool");
+    let message = ("send_message".to_owned(), json!({"text": "Thank you. Is Friday at ten fine for you?"}));
+    Some(if written { Answer::Word } else { Answer::Calls(vec![message]) })
 }
 
 /// The call that writes a capability with a test of its own.

@@ -19,6 +19,7 @@ fn a_server_that_runs_already_is_asked_instead() {
     let config = read(r#"{"server": "http://localhost:8000"}"#).unwrap();
     assert_eq!(config.url().as_str(), "http://localhost:8000/");
     assert!(read(r#"{"server": "http://[::1]:8000"}"#).is_ok());
+    assert!(read(r#"{"pace": {"channel_per_day": 900, "i_know": true}}"#).is_ok());
 }
 
 #[test]
@@ -30,6 +31,8 @@ fn what_leaves_the_machine_or_is_unknown_is_refused_by_name() {
         (r#"{"server": "here"}"#, "like http://127.0.0.1:8000"),
         (r#"{"chanel": "loopback"}"#, "unknown field `chanel`"),
         (r#"{"channel": "sms"}"#, "unknown variant `sms`"),
+        (r#"{"pace": {"channel_per_day": 900}}"#, "relay init --i-know"),
+        (r#"{"pace": {"channel_per_dy": 9}}"#, "unknown field `channel_per_dy`"),
         ("{", "EOF"),
     ] {
         let error = read(text).unwrap_err();

@@ -86,6 +86,44 @@ fn of_many_messages_the_newest_are_shown_whole() {
 }
 
 #[test]
+fn the_digest_of_older_messages_has_bounds_and_says_what_is_left_out() {
+    let long = "ä".repeat(16_000);
+    let all: Vec<_> = (1..=160).map(|number| said(number, SaidBy::Contact, &long)).collect();
+    let briefing = ContactBriefing { total: 1_000, ..briefing(InstanceState::Active, all) };
+    let shown = briefing.transcript(MARK);
+    let lengths: Vec<usize> = shown
+        .lines()
+        .filter_map(|line| Some(serde_json::from_str::<Value>(line).ok()?["text"].as_str()?.chars().count()))
+        .collect();
+    assert_eq!((lengths.len(), lengths[0], lengths[80], lengths[120]), (160, 60, 120, 2_000));
+    let digest: usize = shown.lines().filter(|line| line.contains("\"cut\":true")).take(120).map(str::len).sum();
+    assert!(digest < 40_000, "{digest} bytes of a digest");
+    assert!(shown.contains("840 older messages, 1970-01-01 to 1970-01-01"), "{}", &shown[..400]);
+}
+
+#[test]
+fn the_newest_images_have_numbers_and_others_only_kind_and_size() {
+    let file = |number: i32, kind: &str, bytes: i64| {
+        let media = MediaNote { sha256: Some(format!("{number:064}")), kind: kind.into(), bytes, omitted: false };
+        RelayMessage { media: Some(media), ..said(number, SaidBy::Contact, "look") }
+    };
+    let mut all: Vec<_> = (1..=6).map(|number| file(number, "image/png", 1_000)).collect();
+    all.extend([file(7, "application/pdf", 9), file(8, "image/jpeg", 5 << 20), file(9, "application/octet-stream", 30)]);
+    let briefing = briefing(InstanceState::Active, all);
+    let names: Vec<_> = briefing.images().into_iter().map(|image| image.sha256[63..].to_owned()).collect();
+    assert_eq!(names, ["3", "4", "5", "6"]);
+    let numbers: Vec<_> = briefing
+        .transcript(MARK)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .map(|line| (line["file"].as_str().unwrap().to_owned(), line["image"].as_i64()))
+        .collect();
+    assert_eq!(numbers[2], ("image/png, 1000 bytes".into(), Some(1)));
+    assert_eq!(numbers[5].1, Some(4));
+    assert!(numbers.iter().enumerate().all(|(place, (_, image))| image.is_some() == (2..6).contains(&place)), "{numbers:?}");
+}
+
+#[test]
 fn a_turn_owes_a_word_until_it_has_answered() {
     let by = |turn, message| RelayMessage { turn: Some(TurnId(turn)), ..message };
     let theirs = || vec![by(5, said(1, SaidBy::Contact, "Yes?"))];

@@ -23,6 +23,8 @@ fn failures_are_told_from_results() {
 fn the_time_is_read_from_before_the_message() {
     let told = |text: &str| time(&Entry::User(text.into())).map(|time| time.to_rfc3339());
     assert_eq!(told("[2026-11-20T06:30:00Z] [heartbeat] hi"), Some("2026-11-20T06:30:00+00:00".into()));
+    assert_eq!(told("It is Friday.\n#1 Milk\n\n[2026-11-20T06:30:00Z] hi"), Some("2026-11-20T06:30:00+00:00".into()));
     assert_eq!(told("[late] hi"), None);
+    assert_eq!(told("one\n\n[late] hi"), None);
     assert_eq!(told("hi"), None);
 }

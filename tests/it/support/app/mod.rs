@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use level3::app::{App, DataFolder, Exit, Opening, Outside, StartError, listen};
+use level3::channels::LoopbackFaults;
 use level3::clock::{Clock, ManualClock, SeededRandom};
 use level3::config::Config;
 use level3::domain::Profile;
@@ -47,6 +48,8 @@ pub struct TestApp {
     resolver: Arc<dyn Resolve>,
     connections: ConnectionLimits,
     profiles: Profiles,
+    /// The faults of the test channel.
+    pub loopback: LoopbackFaults,
     /// The seed of the random numbers; the server's name is one of them.
     seed: u64,
     counted: Option<Counted>,
@@ -117,6 +120,7 @@ impl TestApp {
             resolver,
             connections,
             profiles: Profiles::default(),
+            loopback: LoopbackFaults::default(),
             seed: FIRST,
             counted: counted.then(|| Counted::before(&cluster())),
             app: None,
@@ -148,6 +152,7 @@ impl TestApp {
             resolver: Arc::clone(&self.resolver),
             connections: self.connections,
             profiles: self.profiles.clone(),
+            loopback: self.loopback.clone(),
             seed: self.seed + 1,
             counted: None,
             app: None,
@@ -196,6 +201,7 @@ impl TestApp {
             resolver: Arc::clone(&self.resolver),
             connections: self.connections,
             profiles: self.profiles.clone(),
+            loopback: self.loopback.clone(),
         };
         let server = self.counted.as_ref().map_or_else(cluster, |counted| counted.through(cluster()));
         let database = Database::inside(server, &self.database);

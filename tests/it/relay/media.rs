@@ -1,0 +1,83 @@
+//! Files of contacts: kept by their bytes, shown to a model that sees if they are images, and otherwise only told of.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use level3::model::{Entry, Request};
+use serde_json::Value;
+
+use super::program::{desk, goes, ordered};
+use super::{Desk, writes};
+use crate::support::text;
+
+/// The deed of the program when it is to send: it says that it did, and brings a message with this file.
+fn brings(bytes: &str, path: &str, claimed: &str) -> String {
+    let media = format!(r#"\"media\":{{\"path\":\"{path}\",\"type\":\"{claimed}\",\"bytes\":9}}"#);
+    let message = format!(r#"{{\"kind\":\"message\",\"id\":\"m1\",\"from\":\"+491701234567\",\"text\":\"look\",{media}}}"#);
+    format!(r#"echo "{{\"kind\":\"sent\",\"id\":\"$id\"}}"; printf '{bytes}' > media/1; echo "{message}""#)
+}
+
+/// A conversation in which the contact sends a file; its message, and the model's last request.
+async fn sent(desk: &Desk, sees: bool) -> (Value, Request) {
+    if sees {
+        desk.app.script.sees();
+    }
+    let id = ordered(desk).await;
+    desk.app.script([writes("Thank you"), text("")]);
+    goes(desk, id, 1, "sent").await;
+    goes(desk, id, 3, "sent").await;
+    desk.app.run_until_idle().await;
+    (desk.transcript(id).await[1].clone(), desk.app.script.requests().pop().unwrap())
+}
+
+fn pictures(request: &Request) -> usize {
+    let images = request.entries.iter().filter_map(|entry| match entry {
+        Entry::UserWithImages { images, .. } => Some(images.len()),
+        _ => None,
+    });
+    images.sum()
+}
+
+const PNG: &str = r"\211PNG\r\n\032\nrest";
+
+#[tokio::test]
+async fn a_model_that_sees_is_shown_the_image_of_a_contact() {
+    let folder = tempfile::tempdir().unwrap();
+    let desk = desk(folder.path(), &brings(PNG, "media/1", "image/png")).await;
+    let (message, request) = sent(&desk, true).await;
+    assert_eq!((&message["media"]["type"], &message["media"]["bytes"]), (&"image/png".into(), &12.into()), "{message}");
+    assert_eq!(pictures(&request), 1);
+    let shown = format!("{:?}", request.entries);
+    assert!(shown.contains(r#"\"image\":1"#), "{shown}");
+    let kept = desk.app.data().join("media").join(message["media"]["sha256"].as_str().unwrap());
+    assert_eq!(fs::metadata(kept).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_see_is_told_kind_and_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let desk = desk(folder.path(), &brings(PNG, "media/1", "image/png")).await;
+    let (_, request) = sent(&desk, false).await;
+    let shown = format!("{:?}", request.entries);
+    assert!(pictures(&request) == 0 && shown.contains("image/png, 12 bytes") && shown.contains("cannot see images"), "{shown}");
+}
+
+#[tokio::test]
+async fn html_and_svg_that_call_themselves_an_image_are_none() {
+    for bytes in ["<svg onload=alert(1)>", "<html><script>alert(1)</script>"] {
+        let folder = tempfile::tempdir().unwrap();
+        let desk = desk(folder.path(), &brings(bytes, "media/1", "image/png")).await;
+        let (message, request) = sent(&desk, true).await;
+        assert_eq!(message["media"]["type"], "application/octet-stream", "{message}");
+        assert_eq!(pictures(&request), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_file_outside_the_folder_for_files_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let desk = desk(folder.path(), &brings(PNG, "media/../../../server-id", "image/png")).await;
+    let (message, request) = sent(&desk, true).await;
+    assert_eq!((message["media"]["omitted"].as_bool(), pictures(&request)), (Some(true), 0), "{message}");
+    assert!(!desk.app.data().join("media").exists(), "nothing is kept");
+}
