@@ -20,7 +20,9 @@ use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
+use crate::domain::campaign::CAMPAIGN_PROFILE;
 use crate::executor::Executor;
+use crate::faces::campaigns::{self, Campaigns, Presences};
 use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
@@ -181,7 +183,8 @@ impl App {
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
         let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
-        let named = [tools::todo::tools(&models), tools::contact::tools()].concat();
+        let presences = Presences::default();
+        let named = [tools::todo::tools(&models), tools::contact::tools(), campaigns::tools(&presences)].concat();
         let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
         let tools =
             Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, named).counted(metrics.clone());
@@ -194,6 +197,7 @@ impl App {
             limits: config.turn,
             metrics: metrics.clone(),
         };
+        let campaigns = Campaigns::new(executor.clone(), vault.clone(), presences, folder.path().join("campaigns"));
         let channels = channels(config, &folder, &store, &clock);
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
@@ -215,6 +219,7 @@ impl App {
             models,
             channels: channels.clone(),
             webhooks: webhooks.clone(),
+            campaigns: campaigns.clone(),
             started_at: clock.now(),
             clock: Arc::clone(&clock),
             access: Arc::new(access),
@@ -226,8 +231,9 @@ impl App {
             site: Arc::new(site),
             sockets: TaskTracker::new(),
         };
-        let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes);
-        let heartbeat = Heartbeat::new(store.clone(), profiles, Arc::clone(&clock), interval);
+        let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes)
+            .with_workers(Arc::new([(CAMPAIGN_PROFILE, campaigns.worker())].into()));
+        let heartbeat = Heartbeat::new(store.clone(), profiles, campaigns.clone(), Arc::clone(&clock), interval);
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
         // Clients wait for the doors; the other parts have first looks to do.
@@ -251,6 +257,7 @@ impl App {
             }
         });
         parts.spawn(heartbeat.run(shutdown.clone()));
+        parts.spawn(campaigns.run(shutdown.clone()));
         parts.spawn(webhooks.run(shutdown.clone()));
         let owner: Arc<str> = folder.server_id().into();
         parts.spawn(channels.run(store.clone(), Arc::clone(&clock), owner, folder.media(), shutdown.clone()));

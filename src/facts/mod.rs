@@ -5,6 +5,7 @@
 
 mod approval;
 mod call;
+mod campaign;
 mod capability;
 mod fact;
 mod message;
@@ -27,6 +28,9 @@ use crate::wire::{Sequenced, ServerFrame};
 
 pub use approval::{ApprovalDecided, ApprovalRequested};
 pub use call::{CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
+pub use campaign::{
+    ArtifactKept, CampaignChanged, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked, CycleEnded, LeadsKept, ProposalRefused,
+};
 pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
 pub use message::CountedMessage;
@@ -43,7 +47,7 @@ use fact::{Fact, Reading};
 use rows::{Stamp, time};
 
 /// The tables that follow from events.
-pub static TABLES: [&Table; 17] = [
+pub static TABLES: [&Table; 23] = [
     &rows::CONVERSATIONS,
     &turn::TURNS,
     &step::STEPS,
@@ -61,6 +65,12 @@ pub static TABLES: [&Table; 17] = [
     &capability::CAPABILITIES,
     &relay::RELAY_INSTANCES,
     &relay::RELAY_MESSAGES,
+    &call::AUDIT_ENTRIES,
+    &campaign::CAMPAIGNS,
+    &campaign::CAMPAIGN_TASKS,
+    &campaign::LEADS,
+    &campaign::ARTIFACTS,
+    &campaign::CAMPAIGN_CONTEXTS,
 ];
 
 /// The things that an event is about.
@@ -146,6 +156,15 @@ events! {
     RelayMessageKept = "relay_message_kept",
     RepliesShown = "replies_shown" about turn,
     DeliveryChanged = "delivery_changed",
+    CampaignChanged = "campaign_changed",
+    CampaignTaskChanged = "campaign_task_changed",
+    LeadsKept = "leads_kept",
+    ArtifactKept = "artifact_kept",
+    ContextChanged = "context_changed",
+    CycleAsked = "cycle_asked" about turn,
+    ProposalRefused = "proposal_refused" about turn step,
+    CycleEnded = "cycle_ended" about turn,
+    ChatForgotten = "chat_forgotten",
 }
 
 impl Event {
@@ -209,7 +228,7 @@ impl EventRecord {
     }
 
     fn stamp(&self) -> Stamp {
-        Stamp { conversation: self.conversation, time: time(self.at) }
+        Stamp { conversation: self.conversation, time: time(self.at), sequence: self.sequence }
     }
 }
 

@@ -32,6 +32,7 @@ use tower_http::trace::TraceLayer;
 
 use crate::channels::Channels;
 use crate::clock::Clock;
+use crate::faces::campaigns::Campaigns;
 use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
@@ -69,6 +70,8 @@ pub struct Doors {
     pub channels: Channels,
     /// Tells webhooks.
     pub webhooks: Webhooks,
+    /// The campaigns.
+    pub campaigns: Campaigns,
     /// When the server was started.
     pub started_at: DateTime<Utc>,
     /// The time.

@@ -6,6 +6,7 @@ mod activity;
 mod approvals;
 mod assistant;
 mod attachments;
+mod campaigns;
 mod capabilities;
 mod conversations;
 mod export;
@@ -89,6 +90,7 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/replay/check", get(replay::check))
         .route("/replay/turns/{id}", get(replay::turn))
         .nest("/relay", relay::routes())
+        .nest("/campaigns", campaigns::routes())
         .route("/me", get(me::show).patch(me::change))
         .route("/me/password", put(me::set_password))
         .route("/me/sessions", get(me::sessions))
