@@ -190,7 +190,9 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
             };
             order(id, &path, &body, client, screen).await
         }
-        C::Lead { id, import: Some(file), .. } => order(id, &["leads".to_owned()], &json!({"csv": text(&file)?}), client, screen).await,
+        C::Lead { id, import: Some(file), .. } => {
+            order(id, &["leads".to_owned()], &json!({"csv": text(&file)?}), client, screen).await
+        }
         C::Lead { id, set: Some(set), .. } => {
             let (lead, status) = set.split_once('=').ok_or_else(|| CliError::Usage("expected LEAD=STATUS".to_owned()))?;
             let lead: i64 = lead.parse().map_err(|_| CliError::Usage(format!("{lead} is no number of a lead")))?;
@@ -223,7 +225,8 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
         }
         C::Export { id, from_events } => {
             let from = if from_events { "events" } else { "tables" };
-            let found: CampaignExport = client.get(&["campaigns", &id.to_string(), "export"], &[("from", from.to_owned())]).await?;
+            let found: CampaignExport =
+                client.get(&["campaigns", &id.to_string(), "export"], &[("from", from.to_owned())]).await?;
             pretty(&json!(found), screen)
         }
         C::Verify { id } => verify(id, client, screen).await,
@@ -276,7 +279,11 @@ async fn list(client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> 
         [id.to_string(), name.clone(), status.to_string(), cycles.to_string(), why]
     };
     let rows: Vec<_> = found.campaigns.iter().map(row).collect();
-    screen.table(["CAMPAIGN", "NAME", "STATE", "CYCLES", "WAITS FOR"], &rows, "There is no campaign yet: level3 campaign create NAME")?;
+    screen.table(
+        ["CAMPAIGN", "NAME", "STATE", "CYCLES", "WAITS FOR"],
+        &rows,
+        "There is no campaign yet: level3 campaign create NAME",
+    )?;
     Ok(())
 }
 
@@ -308,7 +315,13 @@ async fn leads(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(), 
         return Ok(());
     }
     let row = |lead: &crate::domain::campaign::Lead| {
-        [lead.id.to_string(), lead.weight_score.to_string(), lead.status.to_string(), lead.full_name.clone(), lead.profile_url.clone()]
+        [
+            lead.id.to_string(),
+            lead.weight_score.to_string(),
+            lead.status.to_string(),
+            lead.full_name.clone(),
+            lead.profile_url.clone(),
+        ]
     };
     let rows: Vec<_> = found.leads.iter().map(row).collect();
     screen.table(["LEAD", "SCORE", "STATUS", "NAME", "PROFILE"], &rows, "There are no leads; import some with --import FILE.")?;

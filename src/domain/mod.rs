@@ -36,8 +36,8 @@ pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme,
 pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};
 pub use ids::{
-    ApprovalId, ArtifactId, CampaignId, CampaignTaskId, ConversationId, InstanceId, LeadId, MessageId, RelayMessageId, StepId, SubtaskId,
-    TaskId, ToolCallId, TurnId,
+    ApprovalId, ArtifactId, CampaignId, CampaignTaskId, ConversationId, InstanceId, LeadId, MessageId, RelayMessageId, StepId,
+    SubtaskId, TaskId, ToolCallId, TurnId,
 };
 pub use image::{Image, ImageType};
 pub use instance::{InstanceAction, InstanceInput, InstanceState};

@@ -142,8 +142,10 @@ pub struct CycleAsked {
 impl Fact for CycleAsked {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { turn: _, number, upto, state_sha256, rules_sha256: _, request_sha256 } = self;
-        to.log(|_| [line("cycle_asked", json!({ "state": state_sha256, "request": request_sha256 }), format!("request {number}"))])
-            .print(|| (format!("request {number} of a cycle, by the events up to {upto}"), format!("state {state_sha256}")));
+        to.log(|_| {
+            [line("cycle_asked", json!({ "state": state_sha256, "request": request_sha256 }), format!("request {number}"))]
+        })
+        .print(|| (format!("request {number} of a cycle, by the events up to {upto}"), format!("state {state_sha256}")));
     }
 }
 

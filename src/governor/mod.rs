@@ -146,7 +146,8 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
     }
     let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval, context: None };
     // Only what campaigns do is ever allowed by a word for several things.
-    let by_word = |effect: &Effect| matches!(effect, Effect::Persist | Effect::Interact | Effect::Script | Effect::Read | Effect::Write);
+    let by_word =
+        |effect: &Effect| matches!(effect, Effect::Persist | Effect::Interact | Effect::Script | Effect::Read | Effect::Write);
     match policy::judge(policy, proposal, known.classification) {
         policy::TableVerdict::Allow => Verdict::Allow(permit(None)),
         policy::TableVerdict::Deny(reason) => Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),

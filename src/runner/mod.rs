@@ -208,10 +208,12 @@ impl Runner {
             }
             match lease.origin {
                 Origin::Command => self.carry_out(lease, shutdown).await,
-                Origin::Message | Origin::Task | Origin::FollowUp | Origin::Cycle => match self.workers.get(lease.profile.as_str()) {
-                    Some(worker) => worker.work(lease, shutdown).await,
-                    None => self.agent.work(lease, shutdown).await,
-                },
+                Origin::Message | Origin::Task | Origin::FollowUp | Origin::Cycle => {
+                    match self.workers.get(lease.profile.as_str()) {
+                        Some(worker) => worker.work(lease, shutdown).await,
+                        None => self.agent.work(lease, shutdown).await,
+                    }
+                }
             }
         };
         let worked = tokio::select! {

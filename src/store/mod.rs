@@ -33,7 +33,8 @@ use crate::telemetry::Scrubber;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
-    CampaignDeed, CampaignError, CampaignLog, CampaignOrder, CycleCame, CycleLook, LastCall, LogLineOfCampaign, NewCampaign, NewCampaignTask,
+    CampaignDeed, CampaignError, CampaignLog, CampaignOrder, CycleCame, CycleLook, LastCall, LogLineOfCampaign, NewCampaign,
+    NewCampaignTask,
 };
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};

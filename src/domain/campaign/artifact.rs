@@ -157,7 +157,9 @@ pub fn check_content(kind: ArtifactType, content: &str) -> Result<(), String> {
     match kind {
         ArtifactType::LeadScoringConfig => ScoringConfig::read(content).map(drop),
         ArtifactType::Environment => serde_json::from_str::<Environment>(content).map(drop).map_err(|error| {
-            format!("content: {error}; expected like {{\"secrets\": [\"API_KEY\"], \"settings\": {{}}, \"hosts\": [\"example.com\"]}}")
+            format!(
+                "content: {error}; expected like {{\"secrets\": [\"API_KEY\"], \"settings\": {{}}, \"hosts\": [\"example.com\"]}}"
+            )
         }),
         ArtifactType::Picture if content.len() != 64 || !content.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             Err("content: a picture is named by the sha256 of its bytes, 64 hexadecimal digits".to_owned())

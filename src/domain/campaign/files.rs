@@ -15,7 +15,11 @@ const HEAD: &str = "<!-- Written by level3 from its database, and never read: ch
 fn context(state: &CampaignState) -> String {
     let mut text = format!("{HEAD}# {}\n", state.campaign.name);
     for artifact in state.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::Context) {
-        let _ = write!(text, "\n## {} (version {}, by {})\n\n{}\n", artifact.key, artifact.version, artifact.source, artifact.content);
+        let _ = write!(
+            text,
+            "\n## {} (version {}, by {})\n\n{}\n",
+            artifact.key, artifact.version, artifact.source, artifact.content
+        );
     }
     text
 }
@@ -26,7 +30,8 @@ fn environment(state: &CampaignState) -> String {
     let mut text = format!("{HEAD}# Environment of {}\n", state.campaign.name);
     let mut list = |title: &str, items: &[String]| {
         if !items.is_empty() {
-            let _ = write!(text, "\n## {title}\n\n{}\n", items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n"));
+            let _ =
+                write!(text, "\n## {title}\n\n{}\n", items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n"));
         }
     };
     list("Secrets, by name", &environment.secrets);

@@ -5,16 +5,17 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use super::artifact::{ArtifactType, check_content, check_key};
-use super::proposal::{AnalyzeLeads, CreateTask, ExecuteTool, GenerateMessage, PersistArtifact, CampaignProposal, RequestUserInput};
+use super::proposal::{
+    AnalyzeLeads, CampaignProposal, CreateTask, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput,
+};
 use super::state::{CampaignState, MadeCall};
-use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, ProvenEffect, MOST_TASKS, Requirement};
+use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
 use crate::domain::CallState;
 
 /// The tools that `execute_tool` may name, with a line for the model.
 pub const TOOLS: &[(&str, &str)] = &[
     ("score_leads", "{} scores all leads anew by the newest lead_scoring_config"),
     ("import_leads", "{\"file\": KEY} imports the leads of a file artifact (CSV with full_name and profile_url)"),
-    ("run_script", "{\"script\": KEY, \"input\": ANY, \"files\": [KEY]} runs a js_script over file artifacts; a person approves each run"),
 ];
 
 /// The most leads of one `analyze_leads`.
@@ -177,7 +178,8 @@ pub fn validate(state: &CampaignState, proposal: &CampaignProposal, beside: usiz
             if text.trim().is_empty() || text.chars().count() > MOST_TEXT {
                 return Err(format!("text: has to have 1 to {MOST_TEXT} characters"));
             }
-            let asked = state.task(*task).into_iter().flat_map(|task| &task.metadata.questions).find(|asked| asked.question == *question);
+            let asked =
+                state.task(*task).into_iter().flat_map(|task| &task.metadata.questions).find(|asked| asked.question == *question);
             match asked.and_then(|asked| asked.answer.as_ref()) {
                 Some(answer) => Err(format!("question {question} was answered already: {answer}")),
                 None => Ok(()),
@@ -190,7 +192,9 @@ pub fn validate(state: &CampaignState, proposal: &CampaignProposal, beside: usiz
             }
             content(state, kind, key, text)
         }
-        CampaignProposal::NoOp(no_op) if no_op.why.trim().is_empty() => Err("why: is empty; say why nothing is to be done".to_owned()),
+        CampaignProposal::NoOp(no_op) if no_op.why.trim().is_empty() => {
+            Err("why: is empty; say why nothing is to be done".to_owned())
+        }
         CampaignProposal::NoOp(_) => Ok(()),
     }
 }
@@ -263,21 +267,7 @@ fn tool(state: &CampaignState, wanted: &ExecuteTool) -> Result<(), String> {
             given(&["file"])?;
             key("file", ArtifactType::File)
         }
-        "run_script" => {
-            given(&["script", "input", "files"])?;
-            let script = arguments.get("script").and_then(Value::as_str).unwrap_or_default();
-            if state.artifact(ArtifactType::PythonScript, script).is_some() {
-                return Err(format!(
-                    "arguments.script: {script} is a python_script, and Python scripts are not run by this version; write it in JavaScript"
-                ));
-            }
-            key("script", ArtifactType::JsScript)?;
-            let files = arguments.get("files").and_then(Value::as_array).cloned().unwrap_or_default();
-            let missing = files.iter().find(|file| {
-                !file.as_str().is_some_and(|file| state.artifact(ArtifactType::File, file).is_some())
-            });
-            missing.map_or(Ok(()), |missing| Err(format!("arguments.files: there is no file {missing}")))
-        }
+        "run_script" => Err("scripts are kept, and this version runs none; propose something else".to_owned()),
         other => {
             let names: Vec<_> = TOOLS.iter().map(|(name, _)| *name).collect();
             Err(format!("`{other}` is no tool of a campaign; the tools are {}", names.join(", ")))
@@ -325,7 +315,8 @@ pub fn next(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Ne
 
 /// The next time at which a precondition `after` holds.
 fn next_time(state: &CampaignState, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    let open = state.tasks.iter().filter(|task| [CampaignTaskStatus::Pending, CampaignTaskStatus::InProgress].contains(&task.status));
+    let open =
+        state.tasks.iter().filter(|task| [CampaignTaskStatus::Pending, CampaignTaskStatus::InProgress].contains(&task.status));
     let wanted = open.flat_map(|task| task.metadata.preconditions.iter().chain(&task.metadata.requires));
     let times = wanted.filter_map(|wanted| match wanted {
         Requirement::After { time } if *time > now => Some(*time),

@@ -131,7 +131,11 @@ fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
             }
             '"' if quoted => quoted = false,
             '"' if field.is_empty() && !was_quoted => (quoted, was_quoted) = (true, true),
-            '"' => return Err(format!("line {line}: a quotation mark stands in the middle of a field; double it and quote the field")),
+            '"' => {
+                return Err(format!(
+                    "line {line}: a quotation mark stands in the middle of a field; double it and quote the field"
+                ));
+            }
             ',' if !quoted => {
                 row.push(std::mem::take(&mut field));
                 was_quoted = false;

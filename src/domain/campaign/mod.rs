@@ -22,7 +22,7 @@ use super::{ConversationId, StepId};
 pub use artifact::{Artifact, ArtifactSource, ArtifactType};
 pub use lead::{Lead, LeadStatus};
 pub use lifecycle::{CampaignAction, CampaignInput, CampaignStatus};
-pub use proposal::{KINDS, CampaignProposal};
+pub use proposal::{CampaignProposal, KINDS};
 pub use requirement::{Need, Requirement};
 pub use state::CampaignState;
 

@@ -37,7 +37,9 @@ pub struct CreateTask {
     pub preconditions: Vec<FlatRequirement>,
     /// What has to hold for it to be done.
     #[serde(default)]
-    #[schemars(description = "What has to hold for it to be done. The controller checks it; without it only a person can finish the task.")]
+    #[schemars(
+        description = "What has to hold for it to be done. The controller checks it; without it only a person can finish the task."
+    )]
     pub requires: Vec<FlatRequirement>,
 }
 
@@ -128,7 +130,9 @@ pub struct PersistArtifact {
     pub task: i64,
     /// The type.
     #[serde(rename = "type")]
-    #[schemars(description = "context, lead_scoring_config, heuristic, python_script, js_script, message, search_query, analysis or file")]
+    #[schemars(
+        description = "context, lead_scoring_config, heuristic, python_script, js_script, message, search_query, analysis or file"
+    )]
     pub kind: String,
     /// The key.
     #[schemars(description = "A short name: a-z, 0-9, _ . -")]

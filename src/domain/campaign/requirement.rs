@@ -149,8 +149,10 @@ pub struct Need {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlatRequirement {
-    #[schemars(description = "task_done, artifact_exists, leads_at_least, lead_status, tool_succeeded, script_succeeded, page_read, \
-                              user_answered or after")]
+    #[schemars(
+        description = "task_done, artifact_exists, leads_at_least, lead_status, tool_succeeded, script_succeeded, page_read, \
+                              user_answered or after"
+    )]
     kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64", description = "For task_done.")]

@@ -70,7 +70,8 @@ impl ScoringConfig {
             return Err(format!("content.rules: has {} rules; at most {MOST_RULES}", config.rules.len()));
         }
         for (n, rule) in config.rules.iter().enumerate() {
-            let tests = usize::from(rule.equals.is_some()) + usize::from(rule.contains.is_some()) + usize::from(rule.at_least.is_some());
+            let tests =
+                usize::from(rule.equals.is_some()) + usize::from(rule.contains.is_some()) + usize::from(rule.at_least.is_some());
             if tests != 1 {
                 return Err(format!("content.rules[{n}]: has {tests} tests; give exactly one of equals, contains, at_least"));
             }

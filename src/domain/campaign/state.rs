@@ -177,9 +177,9 @@ impl CampaignState {
     /// All that the model's proposals are about, without the logs: two states with one fingerprint are the same to it.
     pub fn shown(&self) -> Value {
         let Campaign { id, name, status, .. } = &self.campaign;
-        let tasks = self.tasks.iter().map(|task| {
-            json!({ "id": task.id, "description": task.description, "status": task.status, "metadata": task.metadata })
-        });
+        let tasks = self.tasks.iter().map(
+            |task| json!({ "id": task.id, "description": task.description, "status": task.status, "metadata": task.metadata }),
+        );
         let LeadsInBrief { counts, newest: _, best, named, sha256 } = &self.leads;
         json!({
             "campaign": { "id": id, "name": name, "status": status },

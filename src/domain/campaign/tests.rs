@@ -68,7 +68,10 @@ fn good() -> [(&'static str, Value); 8] {
 }
 
 fn ready() -> CampaignState {
-    state(vec![task(1, "pending", wants_note())], vec![artifact("file", "people", "full_name,profile_url\nAda,https://x.example/a\n")])
+    state(
+        vec![task(1, "pending", wants_note())],
+        vec![artifact("file", "people", "full_name,profile_url\nAda,https://x.example/a\n")],
+    )
 }
 
 #[test]
@@ -82,8 +85,14 @@ fn campaign_lifecycle_has_five_transitions_of_the_document_and_refuses_the_other
         }
     }
     let document = [
-        "initializing → active", "initializing → error", "active → paused", "active → completed", "active → error", "paused → active",
-        "paused → error", "completed → error",
+        "initializing → active",
+        "initializing → error",
+        "active → paused",
+        "active → completed",
+        "active → error",
+        "paused → active",
+        "paused → error",
+        "completed → error",
     ];
     assert_eq!((CampaignStatus::ALL.len() * CampaignInput::ALL.len(), found), (25, document.map(str::to_owned).to_vec()));
     assert!(CampaignStatus::Error.is_over());
@@ -144,17 +153,25 @@ fn campaign_proposals_that_do_not_fit_the_state_are_refused_with_the_fault() {
         ("execute_tool", json!({"task": 1, "tool": "shell"}), "`shell` is no tool of a campaign"),
         ("execute_tool", json!({"task": 1, "tool": "import_leads", "arguments": {"file": "none"}}), "there is no file none"),
         ("execute_tool", json!({"task": 1, "tool": "score_leads", "arguments": {"x": 1}}), "takes no such argument"),
-        ("execute_tool", json!({"task": 1, "tool": "run_script", "arguments": {"script": "sum"}}), "Python scripts are not run"),
+        ("execute_tool", json!({"task": 1, "tool": "run_script", "arguments": {"script": "sum"}}), "this version runs none"),
         ("generate_message", json!({"task": 1, "key": "No Key", "text": "x"}), "is no key: use 1 to 64"),
         ("generate_message", json!({"task": 1, "key": "k", "text": ""}), "content: is empty"),
         ("analyze_leads", json!({"task": 1, "key": "k", "analysis": "x", "leads": [1]}), "belong together"),
         ("request_user_input", json!({"task": 1, "question": "q", "text": " "}), "text: has to have 1 to"),
         ("persist_artifact", json!({"task": 1, "type": "virus", "key": "k", "content": "x"}), "type: `virus` is none of"),
         ("persist_artifact", json!({"task": 1, "type": "environment", "key": "k", "content": "{}"}), "never by a proposal"),
-        ("persist_artifact", json!({"task": 1, "type": "heuristic", "key": "kept", "content": "same"}), "this very content already"),
+        (
+            "persist_artifact",
+            json!({"task": 1, "type": "heuristic", "key": "kept", "content": "same"}),
+            "this very content already",
+        ),
         ("create_task", json!({"why": "", "description": "x"}), "why: is empty"),
         ("create_task", json!({"why": "x", "description": "Task 1"}), "task 1 has this description already"),
-        ("create_task", json!({"why": "x", "description": "y", "requires": [{"kind": "luck"}]}), "requires[0]: unknown variant `luck`"),
+        (
+            "create_task",
+            json!({"why": "x", "description": "y", "requires": [{"kind": "luck"}]}),
+            "requires[0]: unknown variant `luck`",
+        ),
         ("no_op", json!({"task": 1, "why": ""}), "why: is empty"),
     ] {
         let refused = validate(&there, &read(kind, fields), 1, now()).unwrap_err();
@@ -197,11 +214,9 @@ fn campaign_tools_count_only_after_the_task_began_and_if_they_succeeded() {
         json!({"tool_call_id": 7, "step_id": 3, "name": "execute_tool", "arguments": "{\"task\":1,\"tool\":\"score_leads\"}", "state": state,
             "refusal": null, "ended_at": ended})
     };
-    for (state, ended, proven) in [
-        ("done", now(), true),
-        ("failed", now(), false),
-        ("done", now() - chrono::TimeDelta::seconds(1), false),
-    ] {
+    for (state, ended, proven) in
+        [("done", now(), true), ("failed", now(), false), ("done", now() - chrono::TimeDelta::seconds(1), false)]
+    {
         let rows = CampaignRows {
             campaign: campaign("active"),
             tasks: vec![task(1, "in_progress", wants.clone())],
@@ -220,7 +235,8 @@ fn campaign_waits_say_what_for() {
     assert!(eligible(&there, now(), Presence::Away).is_empty());
     let NextCycle::Waits(why, None) = next(&there, now(), Presence::Away) else { panic!("somebody has to be there") };
     assert!(why.contains("nobody is there"), "{why}");
-    let later = json!({"preconditions": [{"kind": "after", "time": "2026-11-27T08:00:00Z"}], "requires": wants_note()["requires"]});
+    let later =
+        json!({"preconditions": [{"kind": "after", "time": "2026-11-27T08:00:00Z"}], "requires": wants_note()["requires"]});
     let NextCycle::Waits(why, Some(at)) = next(&state(vec![task(1, "pending", later)], vec![]), now(), Presence::There) else {
         panic!("it has a time")
     };
@@ -228,7 +244,9 @@ fn campaign_waits_say_what_for() {
     assert_eq!(next(&state(vec![task(1, "done", wants_note())], vec![]), now(), Presence::Away), NextCycle::Completed);
     let mut idle = ready();
     idle.campaign.idle_cycles = 3;
-    assert!(matches!(next(&idle, now(), Presence::There), NextCycle::Waits(_, Some(at)) if at == now() + chrono::TimeDelta::seconds(4)));
+    assert!(
+        matches!(next(&idle, now(), Presence::There), NextCycle::Waits(_, Some(at)) if at == now() + chrono::TimeDelta::seconds(4))
+    );
     let waits: Vec<_> = [1, 2, 3, 4, 9, 10, 99].into_iter().map(Campaign::wait_after).collect();
     assert_eq!(waits, [1, 2, 4, 8, 256, 300, 300]);
 }
@@ -275,7 +293,9 @@ fn campaign_leads_are_imported_whole_or_not_at_all() {
     for (place, fault) in [(0, "line 2: full_name is empty"), (1, "line 3: profile_url"), (2, "line 4: has 3"), (3, "line 6")] {
         assert!(told[place].starts_with(fault), "{}", told[place]);
     }
-    for (text, fault) in [("", "line 1"), ("a,b\n", "line 1: the header needs"), ("full_name,profile_url\n\"A", "line 2: a quotation")] {
+    for (text, fault) in
+        [("", "line 1"), ("a,b\n", "line 1: the header needs"), ("full_name,profile_url\n\"A", "line 2: a quotation")]
+    {
         assert!(read_csv(text).unwrap_err()[0].starts_with(fault));
     }
 }

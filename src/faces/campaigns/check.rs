@@ -14,7 +14,8 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
         faults.push(format!("it has no task; add one: level3 campaign task {id} add \"…\""));
     }
     for broken in campaigns.store().campaign_chain(id).await? {
-        faults.push(format!("{broken}; look at it with `level3 replay --check`, and copy the campaign: level3 campaign copy {id}"));
+        faults
+            .push(format!("{broken}; look at it with `level3 replay --check`, and copy the campaign: level3 campaign copy {id}"));
     }
     let environment = state.environment();
     for name in &environment.secrets {
@@ -35,11 +36,20 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
 
 /// What tasks need that this version does not have.
 fn unmet(state: &CampaignState) -> Vec<String> {
-    let wanted = |wanted: &Requirement| match wanted {
-        Requirement::PageRead { .. } => true,
-        Requirement::ToolSucceeded { tool, .. } => tool.starts_with("browser_"),
-        _ => false,
+    let missing = |wanted: &Requirement| match wanted {
+        Requirement::PageRead { .. } => Some("a browser, which this version does not drive"),
+        Requirement::ToolSucceeded { tool, .. } if tool.starts_with("browser_") => {
+            Some("a browser, which this version does not drive")
+        }
+        Requirement::ToolSucceeded { tool, .. } if tool == "run_script" => {
+            Some("a script to run, which this version does not do")
+        }
+        Requirement::ScriptSucceeded { .. } => Some("a script to run, which this version does not do"),
+        _ => None,
     };
-    let all = state.tasks.iter().filter(|task| task.metadata.preconditions.iter().chain(&task.metadata.requires).any(wanted));
-    all.map(|task| format!("task {} needs a browser, which this version does not drive; change its required effects", task.id)).collect()
+    let needs = state.tasks.iter().filter_map(|task| {
+        let what = task.metadata.preconditions.iter().chain(&task.metadata.requires).find_map(missing)?;
+        Some(format!("task {} needs {what}; make a campaign without it", task.id))
+    });
+    needs.collect()
 }

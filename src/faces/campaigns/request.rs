@@ -31,8 +31,12 @@ pub(super) fn spec_of(kind: &str) -> ToolSpec {
         "create_task" => spec::<CreateTask>(kind, "Proposes a new task. A person approves it."),
         "select_next_task" => spec::<SelectNextTask>(kind, "Proposes the task to work on next."),
         "execute_tool" => spec::<ExecuteTool>(kind, "Proposes to run one of the controller's tools for a task."),
-        "generate_message" => spec::<GenerateMessage>(kind, "Proposes a message as a draft (artifact type `message`). Nothing is sent."),
-        "analyze_leads" => spec::<AnalyzeLeads>(kind, "Proposes an analysis of leads (artifact type `analysis`), and a status for some."),
+        "generate_message" => {
+            spec::<GenerateMessage>(kind, "Proposes a message as a draft (artifact type `message`). Nothing is sent.")
+        }
+        "analyze_leads" => {
+            spec::<AnalyzeLeads>(kind, "Proposes an analysis of leads (artifact type `analysis`), and a status for some.")
+        }
         "request_user_input" => spec::<RequestUserInput>(kind, "Asks the person something that a task needs."),
         "persist_artifact" => spec::<PersistArtifact>(kind, "Proposes to keep an artifact of a type under a key."),
         _ => spec::<NoOp>(kind, "Proposes to do nothing now."),

@@ -105,10 +105,14 @@ fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
         P::CreateTask(task) => vec![format!("Makes the task: {}", task.description), format!("Because: {}", task.why)],
         P::SelectNextTask(selected) => vec![format!("Takes up task {}.", selected.task)],
         P::GenerateMessage(GenerateMessage { key, text, .. }) => {
-            vec![format!("Keeps the message {key} as a draft, {}; nothing is sent.", replaces(ArtifactType::Message, key)), text.clone()]
+            vec![
+                format!("Keeps the message {key} as a draft, {}; nothing is sent.", replaces(ArtifactType::Message, key)),
+                text.clone(),
+            ]
         }
         P::AnalyzeLeads(AnalyzeLeads { key, analysis, leads, lead_status, .. }) => {
-            let mut what = vec![format!("Keeps the analysis {key}, {}.", replaces(ArtifactType::Analysis, key)), analysis.clone()];
+            let mut what =
+                vec![format!("Keeps the analysis {key}, {}.", replaces(ArtifactType::Analysis, key)), analysis.clone()];
             what.extend(lead_status.map(|status| format!("Sets these leads to {status}: {leads:?}")));
             what
         }

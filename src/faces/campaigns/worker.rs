@@ -134,8 +134,7 @@ impl CampaignWorker {
         let (task, profiles) = &turn.law.models;
         let model = executor.models.chosen(task.as_deref(), profiles).await;
         let temperature = turn.law.profile.temperature;
-        let answered =
-            model.answer(request.for_model(turn.law.answer_tokens, temperature, turn.meter().clone()), &|_| {}).await;
+        let answered = model.answer(request.for_model(turn.law.answer_tokens, temperature, turn.meter().clone()), &|_| {}).await;
         store.count_broken(lease, &turn.meter().take(), self.0.clock().now()).await?;
         let mut answer = match answered {
             Ok(answer) => answer,
@@ -180,7 +179,8 @@ fn judged(calls: &[LastCall]) -> Judged {
             many => format!("your answer made {many} proposals; make exactly one"),
         });
     };
-    let ours = |code: &str| [RefusalCode::Denied, RefusalCode::Expired, RefusalCode::Forbidden].iter().any(|one| one.as_str() == code);
+    let ours =
+        |code: &str| [RefusalCode::Denied, RefusalCode::Expired, RefusalCode::Forbidden].iter().any(|one| one.as_str() == code);
     match (&call.refusal, call.state) {
         (Some(code), _) if !ours(code) => Judged::Bad(call.result.clone()),
         _ => {

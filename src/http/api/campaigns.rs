@@ -7,18 +7,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use crate::domain::CampaignId;
 use crate::domain::campaign::judge::hindrance;
 use crate::domain::campaign::snapshot::{snapshot, unproven};
 use crate::domain::campaign::{ArtifactType, Campaign, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
-use crate::domain::CampaignId;
 use crate::faces::campaigns::Campaigns;
 use crate::http::Doors;
 use crate::http::visitor::{Closed, Owner};
 use crate::store::{CampaignError, CampaignLog, CampaignOrder, LogLineOfCampaign, NewCampaign, NewCampaignTask};
 use crate::wire::api::{
     AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade,
-    CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified, CampaignVocabulary,
-    ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
+    CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
+    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
 };
 
 /// The most lines and leads of an answer.
@@ -27,7 +27,6 @@ const MOST: i64 = 10_000;
 /// Every route of campaigns.
 pub(super) fn routes() -> Router<Closed> {
     Router::new()
-        .route("/", get(list).post(create))
         .route("/vocabulary", get(vocabulary))
         .route("/{id}", get(show))
         .route("/{id}/state", get(state))
@@ -78,7 +77,7 @@ struct AskedLog {
     limit: Option<i64>,
 }
 
-async fn list(Owner(doors): Owner) -> Reply<CampaignList> {
+pub(super) async fn list(Owner(doors): Owner) -> Reply<CampaignList> {
     Ok(Json(CampaignList { campaigns: doors.store.campaigns().await? }))
 }
 
@@ -86,7 +85,10 @@ async fn vocabulary(Owner(_): Owner) -> Reply<CampaignVocabulary> {
     Ok(Json(CampaignVocabulary { proposals: Campaigns::vocabulary() }))
 }
 
-async fn create(Owner(doors): Owner, Body(CampaignOrderForm { name, tasks }): Body<CampaignOrderForm>) -> Reply<CampaignMade> {
+pub(super) async fn create(
+    Owner(doors): Owner,
+    Body(CampaignOrderForm { name, tasks }): Body<CampaignOrderForm>,
+) -> Reply<CampaignMade> {
     let read = tasks.into_iter().enumerate().map(|(n, task)| new_task(task, &format!("tasks[{n}].")));
     let tasks = read.collect::<Result<_, _>>()?;
     Ok(Json(CampaignMade { id: doors.store.make_campaign(NewCampaign { name, tasks }, doors.clock.now()).await? }))
@@ -154,7 +156,11 @@ async fn state(
     Ok(Json(CampaignStateInfo { state: state.shown(), state_sha256: state.sha256(), snapshot }))
 }
 
-async fn export(Owner(doors): Owner, At(id): At<CampaignId>, QueryString(asked): QueryString<AskedState>) -> Reply<CampaignExport> {
+async fn export(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    QueryString(asked): QueryString<AskedState>,
+) -> Reply<CampaignExport> {
     let state = read_state(&doors, id, &asked).await?;
     let state_sha256 = state.sha256();
     let all = json!({
@@ -246,11 +252,19 @@ async fn leads(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignLea
     Ok(Json(CampaignLeads { leads: doors.store.leads_of(id, MOST).await? }))
 }
 
-async fn import(Owner(doors): Owner, At(id): At<CampaignId>, Body(ImportLeads { csv }): Body<ImportLeads>) -> Reply<CampaignTold> {
+async fn import(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    Body(ImportLeads { csv }): Body<ImportLeads>,
+) -> Reply<CampaignTold> {
     ordered(&doors, id, CampaignOrder::Import(csv)).await
 }
 
-async fn set_lead(Owner(doors): Owner, At(id): At<CampaignId>, Body(SetLead { lead, status }): Body<SetLead>) -> Reply<CampaignTold> {
+async fn set_lead(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    Body(SetLead { lead, status }): Body<SetLead>,
+) -> Reply<CampaignTold> {
     ordered(&doors, id, CampaignOrder::SetLead(lead, status)).await
 }
 

@@ -90,6 +90,7 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/replay/check", get(replay::check))
         .route("/replay/turns/{id}", get(replay::turn))
         .nest("/relay", relay::routes())
+        .route("/campaigns", get(campaigns::list).post(campaigns::create))
         .nest("/campaigns", campaigns::routes())
         .route("/me", get(me::show).patch(me::change))
         .route("/me/password", put(me::set_password))

@@ -109,8 +109,7 @@ impl Store {
         let campaign = unit.hold_campaign(id).await?.campaign;
         let why = unit.clean(why).into_owned();
         let bad_answers = campaign.bad_answers + 1;
-        let campaign =
-            Campaign { fault: Some(why.clone()), bad_answers, judged_step: Some(step), updated_at: now, ..campaign };
+        let campaign = Campaign { fault: Some(why.clone()), bad_answers, judged_step: Some(step), updated_at: now, ..campaign };
         let refused = ProposalRefused { turn: lease.turn, step, why, campaign: campaign.clone() };
         unit.record(lease.conversation, &[refused.into()]).await?;
         unit.commit().await?;
@@ -138,7 +137,14 @@ impl Store {
         let state = unit.read_campaign(id).await?;
         let after = unit.write_cycle_end(lease, &state, came, presence).await?;
         let words = format!("Cycle {}. {}", after.campaign.cycles, after.words);
-        let step = NewStep { number: steps + 1, model: "level3", finish_reason: "cycle", content: &words, last: true, ..NewStep::default() };
+        let step = NewStep {
+            number: steps + 1,
+            model: "level3",
+            finish_reason: "cycle",
+            content: &words,
+            last: true,
+            ..NewStep::default()
+        };
         unit.insert_step(lease.conversation, lease.turn, &step, None).await?;
         unit.end_turn(held, TurnEnd::Answered).await?;
         failpoint::hit(Point::BeforeNextCycle).map_err(StoreError::broken)?;
@@ -159,7 +165,9 @@ impl Store {
             .bind(conversation.0)
             .execute(&mut *unit.tx)
             .await?;
-        let row = sqlx::query_scalar::<_, serde_json::Value>("SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1 FOR UPDATE");
+        let row = sqlx::query_scalar::<_, serde_json::Value>(
+            "SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1 FOR UPDATE",
+        );
         let campaign: Campaign = crate::store::value(row.bind(conversation.0).fetch_one(&mut *unit.tx).await?)?;
         if campaign.status != CampaignStatus::Error {
             let alone = CampaignState::alone(campaign);
@@ -176,7 +184,8 @@ impl Store {
         let mut unit = self.begin(now).await?;
         let state = unit.hold_campaign(id).await?;
         let conversation = state.campaign.conversation_id;
-        let busy = sqlx::query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL)");
+        let busy =
+            sqlx::query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL)");
         let busy = busy.bind(conversation.0).fetch_one(&mut *unit.tx).await?;
         if state.campaign.status != CampaignStatus::Active || busy {
             return Ok(false);
@@ -225,7 +234,9 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn campaigns_due(&self, now: DateTime<Utc>) -> Result<Vec<CampaignId>, StoreError> {
-        let due = sqlx::query_scalar::<_, i64>("SELECT subject FROM wake_ups WHERE kind = 'campaign' AND at <= $1 ORDER BY at, subject");
+        let due = sqlx::query_scalar::<_, i64>(
+            "SELECT subject FROM wake_ups WHERE kind = 'campaign' AND at <= $1 ORDER BY at, subject",
+        );
         let mut ready = Vec::new();
         for id in due.bind(now).fetch_all(&self.pool).await?.into_iter().map(CampaignId) {
             let mut unit = self.begin(now).await?;

@@ -8,8 +8,8 @@ use super::writing::NewArtifact;
 use crate::domain::campaign::judge::{read_task, validate};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
 use crate::domain::campaign::{
-    ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignState, CampaignTask, CampaignTaskStatus, Lead, CampaignProposal, TaskMetadata,
-    lead,
+    ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus,
+    Lead, TaskMetadata, lead,
 };
 use crate::domain::{CampaignTaskId, StepId};
 use crate::facts::ContextChanged;
@@ -72,7 +72,9 @@ impl Unit {
     /// Begins the task of a proposal that is carried out, if it was not begun.
     async fn begin_task(&mut self, state: &CampaignState, proposal: &CampaignProposal) -> Result<(), StoreError> {
         let task = proposal.task().and_then(|task| state.task(task));
-        let Some(task) = task.filter(|task| task.status == CampaignTaskStatus::Pending && !matches!(proposal, CampaignProposal::NoOp(_))) else {
+        let Some(task) =
+            task.filter(|task| task.status == CampaignTaskStatus::Pending && !matches!(proposal, CampaignProposal::NoOp(_)))
+        else {
             return Ok(());
         };
         let mut task = CampaignTask { status: CampaignTaskStatus::InProgress, ..task.clone() };
@@ -100,7 +102,8 @@ impl Unit {
             CampaignProposal::CreateTask(new) => {
                 let (preconditions, requires) = read_task(new).map_err(CampaignError::Wrong)?;
                 let source = Some(ArtifactSource::Agent);
-                let metadata = TaskMetadata { preconditions, requires, why: Some(new.why.clone()), source, ..TaskMetadata::default() };
+                let metadata =
+                    TaskMetadata { preconditions, requires, why: Some(new.why.clone()), source, ..TaskMetadata::default() };
                 let task = CampaignTask {
                     id: CampaignTaskId(self.number_of("campaign_tasks").await?),
                     campaign_id: campaign.id,

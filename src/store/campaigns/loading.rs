@@ -90,9 +90,8 @@ pub(super) fn folded(id: CampaignId, records: &[EventRecord]) -> Result<Campaign
             }
         }
     }
-    let mut all = |table: &str| -> Vec<Value> {
-        tables.remove(table).unwrap_or_default().into_values().map(Value::Object).collect()
-    };
+    let mut all =
+        |table: &str| -> Vec<Value> { tables.remove(table).unwrap_or_default().into_values().map(Value::Object).collect() };
     let campaign = all("campaigns").into_iter().find(|row| row["id"] == id.0).ok_or(CampaignError::Unknown(id))?;
     let (tasks, artifacts, contexts) = (all("campaign_tasks"), all("artifacts"), all("campaign_contexts"));
     let calls = all("tool_calls").into_iter().filter(|row| row.get("ended_at").is_some_and(|at| !at.is_null())).collect();

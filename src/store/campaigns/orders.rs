@@ -9,8 +9,8 @@ use crate::domain::campaign::artifact::{check_content, check_key};
 use crate::domain::campaign::judge::check_description;
 use crate::domain::campaign::lead::{ImportedLead, read_csv};
 use crate::domain::campaign::{
-    ApprovalContext, Artifact, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState, CampaignStatus,
-    CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, TaskMetadata,
+    ApprovalContext, Artifact, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState,
+    CampaignStatus, CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, TaskMetadata,
 };
 use crate::domain::{CampaignId, CampaignTaskId, ConversationId, LeadId, Machine};
 use crate::facts::{ChatForgotten, ContextChanged};
@@ -95,7 +95,12 @@ impl Store {
     ///
     /// # Errors
     /// [`CampaignError`] says why not; then nothing was done.
-    pub async fn order_campaign(&self, id: CampaignId, order: CampaignOrder, now: DateTime<Utc>) -> Result<String, CampaignError> {
+    pub async fn order_campaign(
+        &self,
+        id: CampaignId,
+        order: CampaignOrder,
+        now: DateTime<Utc>,
+    ) -> Result<String, CampaignError> {
         self.has_room()?;
         let mut unit = self.begin(now).await?;
         let state = unit.hold_campaign(id).await?;
@@ -119,7 +124,12 @@ impl Store {
     ///
     /// # Errors
     /// [`CampaignError::Refused`] if its state does not take that.
-    pub async fn steer_campaign(&self, id: CampaignId, input: CampaignInput, now: DateTime<Utc>) -> Result<Campaign, CampaignError> {
+    pub async fn steer_campaign(
+        &self,
+        id: CampaignId,
+        input: CampaignInput,
+        now: DateTime<Utc>,
+    ) -> Result<Campaign, CampaignError> {
         let conversation = self.conversation_of_campaign(id).await?;
         let mut unit = self.begin(now).await?;
         // The turns come before the campaign.
@@ -277,7 +287,9 @@ impl Unit {
 
     async fn obey(&mut self, state: &CampaignState, order: CampaignOrder) -> Result<String, CampaignError> {
         let campaign = &state.campaign;
-        let task = |id: i64| state.task(id).cloned().ok_or_else(|| CampaignError::Missing(format!("campaign {} has no task {id}", campaign.id)));
+        let task = |id: i64| {
+            state.task(id).cloned().ok_or_else(|| CampaignError::Missing(format!("campaign {} has no task {id}", campaign.id)))
+        };
         match order {
             CampaignOrder::AddTask(new) if state.tasks.len() < MOST_TASKS => {
                 let id = self.add_task(campaign, new).await?;
@@ -302,12 +314,14 @@ impl Unit {
             CampaignOrder::Keep(kind, key, content) => {
                 check_key(&key).map_err(|why| CampaignError::Wrong(format!("key: {why}")))?;
                 check_content(kind, &content).map_err(CampaignError::Wrong)?;
-                let new = NewArtifact { kind, key: &key, content: &content, source: ArtifactSource::User, step: None, approval: None };
+                let new =
+                    NewArtifact { kind, key: &key, content: &content, source: ArtifactSource::User, step: None, approval: None };
                 let kept = self.keep_artifact(campaign, new).await?;
                 Ok(format!("The {kind} {key} is kept as version {}.", kept.version))
             }
             CampaignOrder::Import(csv) => {
-                let rows = read_csv(&csv).map_err(|bad| CampaignError::Wrong(format!("nothing was imported. {}", bad.join("; "))))?;
+                let rows =
+                    read_csv(&csv).map_err(|bad| CampaignError::Wrong(format!("nothing was imported. {}", bad.join("; "))))?;
                 let (new, changed) = self.import_rows(state, rows).await?;
                 Ok(format!("{new} leads are new, {changed} were changed."))
             }
@@ -333,7 +347,8 @@ impl Unit {
             }
             CampaignOrder::Revoke(id) => {
                 let there = state.contexts.iter().find(|context| context.id == id);
-                let context = there.ok_or_else(|| CampaignError::Missing(format!("campaign {} has no approval context {id}", campaign.id)))?;
+                let context = there
+                    .ok_or_else(|| CampaignError::Missing(format!("campaign {} has no approval context {id}", campaign.id)))?;
                 let context = ApprovalContext { void: true, ..context.clone() };
                 self.record(campaign.conversation_id, &[ContextChanged { context }.into()]).await?;
                 Ok(format!("Approval context {id} holds no more."))
@@ -341,7 +356,12 @@ impl Unit {
         }
     }
 
-    async fn set_task(&mut self, campaign: &Campaign, mut task: CampaignTask, order: CampaignOrder) -> Result<String, CampaignError> {
+    async fn set_task(
+        &mut self,
+        campaign: &Campaign,
+        mut task: CampaignTask,
+        order: CampaignOrder,
+    ) -> Result<String, CampaignError> {
         let id = task.id;
         let (status, what) = match (order, task.status) {
             (_, CampaignTaskStatus::Done) => return Err(CampaignError::Refused(format!("task {id} is done, and stays so"))),
@@ -371,10 +391,15 @@ impl Unit {
     }
 
     /// Imports rows: those of a known `profile_url` are changed. Gives how many are new, and how many were changed.
-    pub(super) async fn import_rows(&mut self, state: &CampaignState, rows: Vec<ImportedLead>) -> Result<(usize, usize), CampaignError> {
+    pub(super) async fn import_rows(
+        &mut self,
+        state: &CampaignState,
+        rows: Vec<ImportedLead>,
+    ) -> Result<(usize, usize), CampaignError> {
         let campaign = &state.campaign;
         let known = self.all_leads(campaign.id).await?;
-        let mut by_url: std::collections::HashMap<_, _> = known.into_iter().map(|lead| (lead.profile_url.clone(), lead)).collect();
+        let mut by_url: std::collections::HashMap<_, _> =
+            known.into_iter().map(|lead| (lead.profile_url.clone(), lead)).collect();
         let (mut kept, mut new, mut changed) = (Vec::new(), 0, 0);
         for ImportedLead { full_name, profile_url, attributes } in rows {
             let lead = match by_url.remove(&profile_url) {
@@ -389,7 +414,17 @@ impl Unit {
                     let (weight_score, status, scored, sequence) = (0, LeadStatus::New, None, 0);
                     let (campaign_id, created_at, updated_at) = (campaign.id, now, now);
                     Lead {
-                        id, campaign_id, full_name, profile_url, weight_score, status, attributes, scored, sequence, created_at, updated_at,
+                        id,
+                        campaign_id,
+                        full_name,
+                        profile_url,
+                        weight_score,
+                        status,
+                        attributes,
+                        scored,
+                        sequence,
+                        created_at,
+                        updated_at,
                     }
                 }
             };

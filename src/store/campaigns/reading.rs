@@ -5,8 +5,8 @@ use serde_json::Value;
 use sqlx::{query_as, query_scalar};
 
 use super::CampaignError;
-use crate::domain::campaign::{Artifact, ArtifactType, Campaign, Lead};
 use crate::domain::CampaignId;
+use crate::domain::campaign::{Artifact, ArtifactType, Campaign, Lead};
 use crate::store::{Store, StoreError, value};
 
 /// Which of the two logs.

@@ -7,8 +7,8 @@ use super::CampaignError;
 use crate::domain::campaign::judge::verify;
 use crate::domain::campaign::scoring::ScoringConfig;
 use crate::domain::campaign::{
-    ApprovalContext, Artifact, ArtifactSource, ArtifactType, Campaign, CampaignAction, CampaignInput, CampaignState, CampaignTask,
-    CampaignTaskStatus, Lead, sha256,
+    ApprovalContext, Artifact, ArtifactSource, ArtifactType, Campaign, CampaignAction, CampaignInput, CampaignState,
+    CampaignTask, CampaignTaskStatus, Lead, sha256,
 };
 use crate::domain::{ApprovalId, ArtifactId, CampaignId, ConversationId, Machine, StepId};
 use crate::facts::{ArtifactKept, CampaignChanged, CampaignTaskChanged, ContextChanged, Event, LeadsKept};
@@ -174,9 +174,11 @@ impl Unit {
             let state = self.read_campaign(id).await?;
             let open = |task: &&CampaignTask| {
                 matches!(task.status, CampaignTaskStatus::Pending | CampaignTaskStatus::InProgress)
-                    && task.metadata.preconditions.iter().all(|wanted| {
-                        crate::domain::campaign::judge::holds(&state, task, wanted, self.now).is_some()
-                    })
+                    && task
+                        .metadata
+                        .preconditions
+                        .iter()
+                        .all(|wanted| crate::domain::campaign::judge::holds(&state, task, wanted, self.now).is_some())
             };
             let proven = state.tasks.iter().filter(open).find_map(|task| Some((task, verify(&state, task, self.now).ok()?)));
             let Some((task, evidence)) = proven else { return Ok(done) };
