@@ -49,14 +49,6 @@ pub enum Point {
     AfterBreakdown,
     /// A person was reminded, not committed.
     MidReminder,
-    /// A cycle of a campaign has read its state, and asked nothing.
-    AfterLoad,
-    /// The effect of a proposal is written, not committed.
-    AfterCampaignEffect,
-    /// A cycle is about to change its tasks and to end.
-    BeforeTaskChange,
-    /// A cycle is about to queue the next one, not committed.
-    BeforeNextCycle,
     /// The outcome of a full restart is committed, and the restart is not begun.
     MidRestart,
     /// Some migrations are applied, others not.
@@ -113,7 +105,7 @@ mod armed {
     static ARMED: OnceLock<(Armed, AtomicU32)> = OnceLock::new();
 
     /// Every point, with the name it is armed by.
-    pub const POINTS: [(&str, Point); 26] = [
+    pub const POINTS: [(&str, Point); 22] = [
         ("after-accept", Point::AfterAccept),
         ("after-steer", Point::AfterSteer),
         ("after-claim", Point::AfterClaim),
@@ -133,10 +125,6 @@ mod armed {
         ("mid-due", Point::MidDue),
         ("after-breakdown", Point::AfterBreakdown),
         ("mid-reminder", Point::MidReminder),
-        ("after-load", Point::AfterLoad),
-        ("after-campaign-effect", Point::AfterCampaignEffect),
-        ("before-task-change", Point::BeforeTaskChange),
-        ("before-next-cycle", Point::BeforeNextCycle),
         ("mid-restart", Point::MidRestart),
         ("mid-migration", Point::MidMigration),
         ("mid-initdb", Point::MidInitdb),

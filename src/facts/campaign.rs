@@ -41,7 +41,7 @@ pub struct CampaignChanged {
     pub campaign: Campaign,
     /// The input that it took; `None` if its state stayed.
     pub input: Option<CampaignInput>,
-    /// What changed, in words.
+    /// The change, in words.
     pub what: String,
 }
 
@@ -57,7 +57,7 @@ impl Fact for CampaignChanged {
 pub struct CampaignTaskChanged {
     /// The task as it is now.
     pub task: CampaignTask,
-    /// What changed, in words.
+    /// The change, in words.
     pub what: String,
 }
 
@@ -74,7 +74,7 @@ impl Fact for CampaignTaskChanged {
 pub struct LeadsKept {
     /// The leads as they are now.
     pub leads: Vec<Lead>,
-    /// What changed, in words.
+    /// The change, in words.
     pub what: String,
 }
 

@@ -16,7 +16,7 @@ pub const MOST_KEY: usize = 64;
 text_enum! {
     /// The type of an artifact.
     ArtifactType {
-        /// What the campaign is about.
+        /// The subject of the campaign.
         Context = "context",
         /// Names of secrets and plain settings, hosts, capabilities.
         Environment = "environment",
@@ -32,7 +32,7 @@ text_enum! {
         Message = "message",
         /// A search to make.
         SearchQuery = "search_query",
-        /// What was found about something.
+        /// Findings about something.
         Analysis = "analysis",
         /// A file.
         File = "file",
@@ -42,7 +42,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Whose request an artifact, or a task, was.
+    /// The one whose request an artifact, or a task, was.
     ArtifactSource {
         /// A person's own, in page or command line.
         User = "user",
@@ -82,7 +82,7 @@ pub struct Artifact {
     pub artifact_key: String,
     /// Counts from 1.
     pub version: i32,
-    /// Whose request it was.
+    /// The one whose request it was.
     pub source: ArtifactSource,
     /// JSON or plain text, as its type has it.
     pub content: String,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::artifact::{ArtifactType, check_content, check_key};
 use super::proposal::{
-    AnalyzeLeads, CampaignProposal, CreateTask, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput,
+    AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
 };
 use super::state::{CampaignState, MadeCall};
 use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
@@ -23,7 +23,7 @@ const MOST_LEADS: usize = 50;
 /// The most characters of a text for a person.
 const MOST_TEXT: usize = 2_000;
 
-/// Whether somebody watches over a campaign.
+/// True or not: somebody watches over a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// A page or a terminal shows it.
@@ -208,7 +208,7 @@ fn content(state: &CampaignState, kind: ArtifactType, key: &str, text: &str) -> 
     }
 }
 
-fn new_task(state: &CampaignState, new: &CreateTask) -> Result<(), String> {
+fn new_task(state: &CampaignState, new: &ProposeTask) -> Result<(), String> {
     if new.why.trim().is_empty() {
         return Err("why: is empty; a new task needs a reason".to_owned());
     }
@@ -227,7 +227,7 @@ pub type Conditions = (Vec<Requirement>, Vec<Requirement>);
 ///
 /// # Errors
 /// A sentence with the place and what is expected.
-pub fn read_task(new: &CreateTask) -> Result<Conditions, String> {
+pub fn read_task(new: &ProposeTask) -> Result<Conditions, String> {
     check_description(&new.description)?;
     let all = |name: &str, wanted: &[super::requirement::FlatRequirement]| {
         wanted.iter().enumerate().map(|(n, one)| one.read(&format!("{name}[{n}]"))).collect::<Result<Vec<_>, _>>()

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::scoring::Breakdown;
 use crate::domain::turn::text_enum;
 use crate::domain::{CampaignId, LeadId};
 
@@ -47,10 +46,10 @@ pub struct Lead {
     pub weight_score: i64,
     /// How far it is.
     pub status: LeadStatus,
-    /// What else is known.
+    /// The other facts.
     pub attributes: BTreeMap<String, String>,
     /// The version of the config that scored it, and how.
-    pub scored: Option<Breakdown>,
+    pub scored: Option<ScoreBreakdown>,
     /// The number of the event that last changed it.
     #[serde(default)]
     pub sequence: i64,
@@ -58,6 +57,17 @@ pub struct Lead {
     pub created_at: DateTime<Utc>,
     /// When it last changed.
     pub updated_at: DateTime<Utc>,
+}
+
+/// How a score came about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScoreBreakdown {
+    /// The version of the config.
+    pub version: i32,
+    /// The rules that applied, by their places, with their points.
+    pub points: BTreeMap<usize, i64>,
+    /// The sum before it was held between the least and the largest.
+    pub sum: i64,
 }
 
 /// A row of an import.

@@ -91,7 +91,7 @@ pub struct Campaign {
     pub status: CampaignStatus,
     /// Why it is paused or broken.
     pub reason: Option<String>,
-    /// What it waits for while it is active, in words.
+    /// The thing it waits for while it is active, in words.
     pub waits_for: Option<String>,
     /// No cycle begins before this time.
     pub next_at: Option<DateTime<Utc>>,
@@ -99,7 +99,7 @@ pub struct Campaign {
     pub cycles: i64,
     /// Cycles in a row that brought nothing.
     pub idle_cycles: i32,
-    /// What was wrong with the last proposal of the running cycle.
+    /// The fault of the last proposal of the running cycle.
     pub fault: Option<String>,
     /// Bad answers in the running cycle.
     pub bad_answers: i32,
@@ -157,7 +157,7 @@ pub struct TaskMetadata {
     pub begun_at: Option<DateTime<Utc>>,
     /// The evidence by which it is done; empty if a person finished it.
     pub evidence: Vec<ProvenEffect>,
-    /// Who made it.
+    /// The one who made it.
     pub source: Option<ArtifactSource>,
 }
 
@@ -168,7 +168,7 @@ pub struct CampaignTask {
     pub id: super::CampaignTaskId,
     /// Its campaign.
     pub campaign_id: super::CampaignId,
-    /// What is to be done.
+    /// The thing to do.
     pub description: String,
     /// Its state, which only the controller changes.
     pub status: CampaignTaskStatus,

@@ -24,18 +24,18 @@ pub const KINDS: &[&str] = &[
 /// A new task, for a reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CreateTask {
+pub struct ProposeTask {
     /// Why it is needed.
     #[schemars(description = "Why the task is needed.")]
     pub why: String,
-    /// What is to be done.
+    /// The thing to do.
     #[schemars(description = "What is to be done, in a sentence.")]
     pub description: String,
-    /// What has to hold before it begins.
+    /// The conditions that have to hold before it begins.
     #[serde(default)]
     #[schemars(description = "What has to hold before it begins.")]
     pub preconditions: Vec<FlatRequirement>,
-    /// What has to hold for it to be done.
+    /// The conditions that have to hold for it to be done.
     #[serde(default)]
     #[schemars(
         description = "What has to hold for it to be done. The controller checks it; without it only a person can finish the task."
@@ -158,8 +158,8 @@ pub struct NoOp {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum CampaignProposal {
-    /// See [`CreateTask`].
-    CreateTask(CreateTask),
+    /// See [`ProposeTask`].
+    CreateTask(ProposeTask),
     /// See [`SelectNextTask`].
     SelectNextTask(SelectNextTask),
     /// See [`ExecuteTool`].

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::lead::Lead;
+use super::lead::{Lead, ScoreBreakdown};
 
 /// The largest weight, and the largest score, either way.
 const MOST: i64 = 1_000_000;
@@ -47,17 +47,6 @@ pub struct ScoringRule {
     pub weight: i64,
 }
 
-/// How a score came about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Breakdown {
-    /// The version of the config.
-    pub version: i32,
-    /// The rules that applied, by their places, with their points.
-    pub points: BTreeMap<usize, i64>,
-    /// The sum before it was held between the least and the largest.
-    pub sum: i64,
-}
-
 impl ScoringConfig {
     /// Reads and checks a config.
     ///
@@ -90,7 +79,7 @@ impl ScoringConfig {
     }
 
     /// The score of a lead by this config in its version, and how it came about.
-    pub fn score(&self, version: i32, lead: &Lead) -> (i64, Breakdown) {
+    pub fn score(&self, version: i32, lead: &Lead) -> (i64, ScoreBreakdown) {
         let value = |attribute: &str| match attribute {
             "full_name" => Some(&lead.full_name),
             "profile_url" => Some(&lead.profile_url),
@@ -107,6 +96,6 @@ impl ScoringConfig {
             self.rules.iter().enumerate().filter(|(_, rule)| applies(rule)).map(|(n, rule)| (n, rule.weight)).collect();
         let sum = points.values().fold(self.base, |sum, weight| sum.saturating_add(*weight));
         let score = sum.max(self.min.unwrap_or(i64::MIN)).min(self.max.unwrap_or(i64::MAX));
-        (score, Breakdown { version, points, sum })
+        (score, ScoreBreakdown { version, points, sum })
     }
 }

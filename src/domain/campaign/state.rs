@@ -46,7 +46,7 @@ pub struct ArtifactHead {
     pub version: i32,
     /// sha256 of its content.
     pub sha256: String,
-    /// Whose request it was.
+    /// The one whose request it was.
     pub source: ArtifactSource,
     /// The number of the event that kept it.
     #[serde(skip)]

@@ -34,7 +34,7 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
     Ok(faults)
 }
 
-/// What tasks need that this version does not have.
+/// The things that tasks need and that this version does not have.
 fn unmet(state: &CampaignState) -> Vec<String> {
     let missing = |wanted: &Requirement| match wanted {
         Requirement::PageRead { .. } => Some("a browser, which this version does not drive"),

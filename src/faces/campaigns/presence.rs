@@ -1,4 +1,4 @@
-//! Who watches over which campaign: a page that is visible, or a terminal. It is kept in memory only, and every server asks for itself.
+//! Those who watch over campaigns: a page that is visible, or a terminal. It is kept in memory only, and every server asks for itself.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ impl Presences {
         signs.insert(id, now);
     }
 
-    /// Whether somebody is there.
+    /// Says if somebody is there.
     pub fn of(&self, id: CampaignId, now: DateTime<Utc>) -> Presence {
         let signs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let there = signs.get(&id).is_some_and(|at| (*at..*at + LASTS).contains(&now));

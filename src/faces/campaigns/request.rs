@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::domain::ToolSpec;
 use crate::domain::campaign::proposal::{
-    AnalyzeLeads, CreateTask, ExecuteTool, GenerateMessage, NoOp, PersistArtifact, RequestUserInput, SelectNextTask,
+    AnalyzeLeads, ExecuteTool, GenerateMessage, NoOp, PersistArtifact, ProposeTask, RequestUserInput, SelectNextTask,
 };
 use crate::domain::campaign::snapshot::{RULES, snapshot};
 use crate::domain::campaign::{CampaignState, KINDS, sha256};
@@ -28,7 +28,7 @@ pub(super) struct CycleRequest {
 /// One of the eight tools.
 pub(super) fn spec_of(kind: &str) -> ToolSpec {
     match kind {
-        "create_task" => spec::<CreateTask>(kind, "Proposes a new task. A person approves it."),
+        "create_task" => spec::<ProposeTask>(kind, "Proposes a new task. A person approves it."),
         "select_next_task" => spec::<SelectNextTask>(kind, "Proposes the task to work on next."),
         "execute_tool" => spec::<ExecuteTool>(kind, "Proposes to run one of the controller's tools for a task."),
         "generate_message" => {

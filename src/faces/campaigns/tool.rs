@@ -92,7 +92,7 @@ fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<A
     }
 }
 
-/// What a person is shown before they decide.
+/// The words that a person is shown before they decide.
 fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
     use CampaignProposal as P;
     let campaign = format!("Campaign {} ({}).", state.campaign.id, state.campaign.name);

@@ -1,4 +1,4 @@
-//! Campaigns: a person makes, steers and watches them here. What a person does is the person's own request.
+//! Campaigns: a person makes, steers and watches them here. All of it is the person's own request.
 
 use axum::Json;
 use axum::Router;
@@ -61,7 +61,7 @@ impl From<CampaignError> for ApiRefusal {
     }
 }
 
-/// Where a state is read from.
+/// The source of a state.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AskedState {

@@ -8,7 +8,6 @@ use crate::domain::campaign::judge::{NextCycle, Presence, next};
 use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED};
 use crate::domain::{CallState, CampaignId, ConversationId, Origin, StepId};
 use crate::facts::{CycleAsked, CycleEnded, ProposalRefused};
-use crate::failpoint::{self, Point};
 use crate::store::queue::turns::TurnEnd;
 use crate::store::{Lease, NewStep, Store, StoreError, Unit, word};
 
@@ -39,7 +38,7 @@ pub struct CycleLook {
     pub unjudged: Option<(StepId, Vec<LastCall>)>,
 }
 
-/// What came of a cycle.
+/// The result of a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CycleCame {
     /// The kind of its proposal, if there was one.
@@ -128,7 +127,6 @@ impl Store {
         presence: Presence,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        failpoint::hit(Point::BeforeTaskChange).map_err(StoreError::broken)?;
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
         let id = unit.campaign_of(lease.conversation).await?;
@@ -147,7 +145,6 @@ impl Store {
         };
         unit.insert_step(lease.conversation, lease.turn, &step, None).await?;
         unit.end_turn(held, TurnEnd::Answered).await?;
-        failpoint::hit(Point::BeforeNextCycle).map_err(StoreError::broken)?;
         if after.goes_on {
             unit.queue_turn(lease.conversation, Origin::Cycle, None, INPUT).await?;
         }

@@ -13,11 +13,10 @@ use crate::domain::campaign::{
 };
 use crate::domain::{CampaignTaskId, StepId};
 use crate::facts::ContextChanged;
-use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::store::{Lease, StoreError, Unit};
 
-/// What came of a deed: words for the model and the person, or why it was not done.
+/// The end of a deed: words for the model and the person, or why it was not done.
 pub type CampaignDeed = Result<String, String>;
 
 impl Unit {
@@ -46,7 +45,6 @@ impl Unit {
         }
         self.begin_task(&state, proposal).await?;
         let done = self.do_it(permit, &state, proposal, StepId(step)).await;
-        failpoint::hit(Point::AfterCampaignEffect).map_err(StoreError::broken)?;
         let told = match done {
             Ok(told) => told,
             Err(CampaignError::Store(error)) => return Err(error),

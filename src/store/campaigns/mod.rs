@@ -29,10 +29,10 @@ pub enum CampaignError {
     /// The state as it is does not allow it.
     #[error("{0}")]
     Refused(String),
-    /// What was given does not fit; the place, and what is expected.
+    /// The input does not fit; the place, and what is expected.
     #[error("{0}")]
     Wrong(String),
-    /// What is kept is not what was kept: the campaign cannot go on.
+    /// The rows are not what was kept: the campaign cannot go on.
     #[error("campaign {0} is broken: {1}")]
     Broken(CampaignId, String),
     /// The database did not do it.

@@ -25,7 +25,7 @@ const MOST_HOURS: i64 = 24;
 /// A task that a person makes.
 #[derive(Clone, Debug, Default)]
 pub struct NewCampaignTask {
-    /// What is to be done.
+    /// The thing to do.
     pub description: String,
     /// Preconditions, required effects, needs.
     pub metadata: TaskMetadata,
@@ -120,7 +120,7 @@ impl Store {
         Ok(told)
     }
 
-    /// Starts, pauses or resumes a campaign. What has to be checked before is checked by the caller.
+    /// Starts, pauses or resumes a campaign. The caller makes the check before a start.
     ///
     /// # Errors
     /// [`CampaignError::Refused`] if its state does not take that.

@@ -9,7 +9,7 @@ use crate::domain::CampaignId;
 use crate::domain::campaign::{Artifact, ArtifactType, Campaign, Lead};
 use crate::store::{Store, StoreError, value};
 
-/// Which of the two logs.
+/// One of the two logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CampaignLog {
     /// Every change.
@@ -23,7 +23,7 @@ pub enum CampaignLog {
 pub struct LogLineOfCampaign {
     /// Its name within the log.
     pub id: String,
-    /// When.
+    /// The time.
     pub timestamp: DateTime<Utc>,
     /// The kind of thing.
     pub kind: String,

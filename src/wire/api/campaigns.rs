@@ -11,12 +11,12 @@ use crate::domain::{CampaignId, LeadId, ToolSpec, TurnId};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignTaskOrder {
-    /// What is to be done.
+    /// The thing to do.
     pub description: String,
-    /// What has to hold before it begins.
+    /// The conditions that have to hold before it begins.
     #[serde(default)]
     pub preconditions: Vec<Value>,
-    /// What has to hold for it to be done.
+    /// The conditions that have to hold for it to be done.
     #[serde(default)]
     pub requires: Vec<Value>,
     /// The artifacts that a model is shown for it.
@@ -82,7 +82,7 @@ pub struct CampaignStateInfo {
     pub snapshot: String,
 }
 
-/// What came of an order.
+/// The result of an order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CampaignTold {
     /// In words.
@@ -96,7 +96,7 @@ pub struct CampaignMade {
     pub id: CampaignId,
 }
 
-/// What a person does with a task.
+/// A deed of a person with a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CampaignTaskDeed {
