@@ -10,6 +10,7 @@ pub mod config;
 pub mod domain;
 pub mod egress;
 pub mod executor;
+pub mod faces;
 pub mod facts;
 pub mod failpoint;
 pub mod governor;

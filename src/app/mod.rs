@@ -18,9 +18,11 @@ use tokio_util::task::TaskTracker;
 use crate::channels::{Channels, ContactChannel, Loopback, LoopbackFaults, MediaFolder, Orders, Program};
 use crate::clock::{Clock, Random};
 use crate::config::{Config, OperatorNumbers};
+use crate::domain::campaign::CAMPAIGN_PROFILE;
 use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
 use crate::executor::Executor;
+use crate::faces::campaigns::{self, Campaigns, Presences};
 use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
@@ -186,9 +188,14 @@ impl App {
         let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let screen = tools::DesktopScreen::of(&config.screen);
-        let named =
-            [tools::todo::tools(&models), tools::contact::tools(), tools::operator::tools(screen.clone(), folder.media())]
-                .concat();
+        let presences = Presences::default();
+        let named = [
+            tools::todo::tools(&models),
+            tools::contact::tools(),
+            tools::operator::tools(screen.clone(), folder.media()),
+            campaigns::tools(&presences),
+        ]
+        .concat();
         let recorder = tools::Recorder::new(screen, folder.recordings());
         let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
         let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, named)
@@ -203,6 +210,7 @@ impl App {
             limits: config.turn,
             metrics: metrics.clone(),
         };
+        let campaigns = Campaigns::new(executor.clone(), vault.clone(), presences, folder.path().join("campaigns"));
         let operator = config.operator.clone().map(|OperatorNumbers { channel, numbers, account: _ }| {
             let settings = OperatorSettings { numbers, channel, home: folder.path().to_owned() };
             Operator::new(store.clone(), Arc::clone(&clock), settings)
@@ -230,6 +238,7 @@ impl App {
             channels: channels.clone(),
             orders_from: config.operator.as_ref().map(|from| (from.channel.clone(), from.numbers.len())),
             webhooks: webhooks.clone(),
+            campaigns: campaigns.clone(),
             started_at: clock.now(),
             clock: Arc::clone(&clock),
             access: Arc::new(access),
@@ -242,8 +251,9 @@ impl App {
             sockets: TaskTracker::new(),
         };
         let media = MediaFolder::at(folder.media());
-        let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes, media);
-        let heartbeat = Heartbeat::new(store.clone(), profiles, Arc::clone(&clock), interval);
+        let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes, media)
+            .with_workers(Arc::new([(CAMPAIGN_PROFILE, campaigns.worker())].into()));
+        let heartbeat = Heartbeat::new(store.clone(), profiles, campaigns.clone(), Arc::clone(&clock), interval);
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
         // Clients wait for the doors; the other parts have first looks to do.
@@ -269,6 +279,7 @@ impl App {
             }
         });
         parts.spawn(heartbeat.run(shutdown.clone()));
+        parts.spawn(campaigns.run(shutdown.clone()));
         parts.spawn(webhooks.run(shutdown.clone()));
         if let Some(operator) = operator {
             parts.spawn(operator.run(channels.clone(), shutdown.clone()));

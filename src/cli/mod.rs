@@ -3,6 +3,7 @@
 
 mod approvals;
 mod bridge;
+mod campaigns;
 mod capabilities;
 mod client;
 mod error;
@@ -94,6 +95,9 @@ pub enum Ask {
     /// Look at capabilities, go back to earlier versions, bring some in
     #[command(subcommand)]
     Capability(capabilities::CapabilityCommand),
+    /// Make campaigns, and watch over them while a model proposes step by step
+    #[command(subcommand)]
+    Campaign(campaigns::CampaignCommand),
     /// See and set what a profile may do
     Policy(law::PolicyCommand),
     /// Show what was used up: requests, tokens, money, tool calls
@@ -123,6 +127,7 @@ pub async fn run(ask: Ask, manner: ClientOptions, config: &Config, screen: &mut 
         Ask::Approvals(ask) => approvals::run(ask, &client, screen).await,
         Ask::Secret(ask) => secrets::run(ask, &client, screen).await,
         Ask::Capability(ask) => capabilities::run(ask, &client, screen).await,
+        Ask::Campaign(ask) => campaigns::run(ask, &client, screen).await,
         Ask::Policy(ask) => law::policy(ask, &client, screen).await,
         Ask::Usage => law::usage(&client, screen).await,
         Ask::Rates(ask) => law::rates(ask, &client, screen).await,

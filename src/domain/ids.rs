@@ -40,4 +40,12 @@ id! {
     InstanceId,
     /// A message of such a conversation's transcript.
     RelayMessageId,
+    /// A campaign.
+    CampaignId,
+    /// A task of a campaign.
+    CampaignTaskId,
+    /// A lead of a campaign.
+    LeadId,
+    /// One version of an artifact of a campaign.
+    ArtifactId,
 }

@@ -3,6 +3,7 @@
 mod account;
 mod approval;
 mod budget;
+pub mod campaign;
 mod capability;
 mod grants;
 mod history;
@@ -35,7 +36,10 @@ pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCa
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};
-pub use ids::{ApprovalId, ConversationId, InstanceId, MessageId, RelayMessageId, StepId, SubtaskId, TaskId, ToolCallId, TurnId};
+pub use ids::{
+    ApprovalId, ArtifactId, CampaignId, CampaignTaskId, ConversationId, InstanceId, LeadId, MessageId, RelayMessageId, StepId,
+    SubtaskId, TaskId, ToolCallId, TurnId,
+};
 pub use image::{Image, ImageType};
 pub use instance::{InstanceAction, InstanceInput, InstanceState};
 pub use machine::{

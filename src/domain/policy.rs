@@ -63,6 +63,12 @@ text_enum! {
         Send = "send",
         /// Needs a person's confirmation each time, whatever else is set.
         Confirm = "confirm",
+        /// Keeps something in a campaign.
+        Persist = "persist",
+        /// Touches a page in a person's browser.
+        Interact = "interact",
+        /// Runs a script of a campaign.
+        Script = "script",
     }
 }
 
@@ -71,7 +77,7 @@ impl Effect {
     /// rule.
     pub fn needs_decision(self) -> bool {
         match self {
-            Self::Grant | Self::Confirm => true,
+            Self::Grant | Self::Confirm | Self::Persist | Self::Interact | Self::Script => true,
             Self::Read
             | Self::Write
             | Self::Define

@@ -214,10 +214,15 @@ impl Profile {
         matches!(self.context, Context::Transcript)
     }
 
+    /// True if its conversations are those of campaigns: nobody begins one otherwise.
+    pub fn is_campaigns(&self) -> bool {
+        self.name == super::campaign::CAMPAIGN_PROFILE
+    }
+
     /// The tools that exist for the calls of a turn of this origin.
     pub fn tools_of(&self, origin: Origin) -> Toolset {
         match origin {
-            Origin::Message | Origin::Task | Origin::FollowUp => self.tools,
+            Origin::Message | Origin::Task | Origin::FollowUp | Origin::Cycle => self.tools,
             Origin::Command => self.by_hand,
         }
     }

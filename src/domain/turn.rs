@@ -82,6 +82,8 @@ text_enum! {
         Command = "command",
         /// A contact was silent until the time of a follow-up.
         FollowUp = "follow_up",
+        /// A campaign is to be brought one step further.
+        Cycle = "cycle",
     }
 }
 

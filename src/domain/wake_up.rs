@@ -17,6 +17,8 @@ text_enum! {
         Timer = "timer",
         /// A contact was silent for long.
         FollowUp = "follow_up",
+        /// A campaign has waited long enough.
+        Campaign = "campaign",
     }
 }
 
@@ -25,7 +27,7 @@ impl WakeUpKind {
     /// to wait for the limit of the hour.
     pub fn asks_model(self) -> bool {
         match self {
-            Self::Task | Self::FollowUp => true,
+            Self::Task | Self::FollowUp | Self::Campaign => true,
             Self::Approval | Self::Kept | Self::Reminder | Self::Timer => false,
         }
     }

@@ -167,7 +167,14 @@ fn plain(effect: Effect) -> bool {
         Effect::Read | Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart | Effect::Confirm => {
             true
         }
-        Effect::Delete | Effect::Opaque | Effect::Grant | Effect::External | Effect::Send => false,
+        Effect::Delete
+        | Effect::Opaque
+        | Effect::Grant
+        | Effect::External
+        | Effect::Send
+        | Effect::Persist
+        | Effect::Interact
+        | Effect::Script => false,
     }
 }
 

@@ -7,6 +7,7 @@ mod review;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -32,6 +33,16 @@ pub enum Worked {
     Paused,
     /// The turn waits for a person, and was given back already.
     Waiting,
+}
+
+/// Works on turns. The agent is one; a profile may have a worker of its own.
+pub trait Worker: Send + Sync {
+    /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] if the turn is not ours any more or was stopped, or an error if the database does not answer. Then the turn
+    /// can be taken up again.
+    fn work<'a>(&'a self, lease: &'a Lease, shutdown: &'a CancellationToken) -> BoxFuture<'a, Result<Worked, StoreError>>;
 }
 
 /// A turn in hand: its law, and how far it has come.
@@ -63,6 +74,11 @@ impl RunningTurn<'_> {
     /// Takes the calls of the step that was just stored.
     pub fn asked_for(&mut self, StoredStep { calls, catalogue, over: _ }: StoredStep) {
         (self.open, self.made, self.seen) = (calls, 0, catalogue);
+    }
+
+    /// Takes the calls of the last step that have no outcome: the caller ends them.
+    pub fn take_open(&mut self) -> Vec<OpenCall> {
+        std::mem::take(&mut self.open)
     }
 
     /// Counts answers of models that break off.

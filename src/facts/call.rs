@@ -13,6 +13,16 @@ use crate::wire::ServerFrame;
 
 /// The calls that models asked for.
 pub(super) static TOOL_CALLS: Table = Table::all("tool_calls", "tool_call_id::text");
+/// What the law said of them. The fingerprint of a proposal stands in no event.
+pub(super) static AUDIT_ENTRIES: Table = Table {
+    unsaid: &["audit_entry_id", "proposal_sha256"],
+    // The ledger says of which operations nobody knows whether they happened.
+    instead: &[(
+        "outcome",
+        "CASE outcome WHEN 'unknown' THEN (SELECT state FROM tool_calls k WHERE k.tool_call_id = audit_entries.tool_call_id) ELSE outcome END",
+    )],
+    ..Table::all("audit_entries", "tool_call_id::text")
+};
 
 /// The answer asked for a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,7 +124,16 @@ impl Fact for ToolCallEnded {
             let row = json!({ "state": state, "logs": logs, "ended_at": at.time, "refusal": refusal, "ms": account.ms });
             let told = message_row(at, format!("tool/{call}"), *turn, Role::Tool, result, json!({ "tool_call_id": call }));
             let used = approval.map(|approval| APPROVALS.set(approval, json!({ "used_at": at.time })));
-            [TOOL_CALLS.set(call, row), told].into_iter().chain(used)
+            let audited = verdict.as_ref().map(|verdict| {
+                AUDIT_ENTRIES.set(
+                    call,
+                    json!({
+                        "turn_id": turn, "tool_call_id": call, "tool": name, "verdict": verdict, "outcome": state, "approval_id": approval,
+                        "created_at": at.time,
+                    }),
+                )
+            });
+            [TOOL_CALLS.set(call, row), told].into_iter().chain(used).chain(audited)
         })
         .frame(|_| ServerFrame::ToolResult {
             name: name.clone(),

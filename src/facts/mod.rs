@@ -5,6 +5,7 @@
 
 mod approval;
 mod call;
+mod campaign;
 mod capability;
 mod fact;
 mod message;
@@ -28,6 +29,10 @@ use crate::wire::{Sequenced, ServerFrame};
 
 pub use approval::{ApprovalDecided, ApprovalRequested};
 pub use call::{CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
+pub use campaign::{
+    ArtifactKept, CampaignChanged, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked, CycleEnded, LeadsKept,
+    ProposalRefused,
+};
 pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
 pub use message::CountedMessage;
@@ -45,7 +50,7 @@ use fact::{Fact, Reading};
 use rows::{Stamp, time};
 
 /// The tables that follow from events.
-pub static TABLES: [&Table; 18] = [
+pub static TABLES: [&Table; 24] = [
     &rows::CONVERSATIONS,
     &turn::TURNS,
     &step::STEPS,
@@ -64,6 +69,12 @@ pub static TABLES: [&Table; 18] = [
     &relay::RELAY_INSTANCES,
     &relay::RELAY_MESSAGES,
     &operator::OPERATOR_CONTEXT,
+    &call::AUDIT_ENTRIES,
+    &campaign::CAMPAIGNS,
+    &campaign::CAMPAIGN_TASKS,
+    &campaign::LEADS,
+    &campaign::ARTIFACTS,
+    &campaign::CAMPAIGN_CONTEXTS,
 ];
 
 /// The things that an event is about.
@@ -150,6 +161,15 @@ events! {
     RepliesShown = "replies_shown" about turn,
     DeliveryChanged = "delivery_changed",
     GlobalContextChanged = "global_context_changed",
+    CampaignChanged = "campaign_changed",
+    CampaignTaskChanged = "campaign_task_changed",
+    LeadsKept = "leads_kept",
+    ArtifactKept = "artifact_kept",
+    ContextChanged = "context_changed",
+    CycleAsked = "cycle_asked" about turn,
+    ProposalRefused = "proposal_refused" about turn step,
+    CycleEnded = "cycle_ended" about turn,
+    ChatForgotten = "chat_forgotten",
 }
 
 impl Event {
@@ -213,7 +233,7 @@ impl EventRecord {
     }
 
     fn stamp(&self) -> Stamp {
-        Stamp { conversation: self.conversation, time: time(self.at) }
+        Stamp { conversation: self.conversation, time: time(self.at), sequence: self.sequence }
     }
 }
 

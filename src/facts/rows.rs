@@ -67,11 +67,12 @@ pub struct Change {
     pub row: Option<Map<String, Value>>,
 }
 
-/// The conversation and the time of an event, as rows have them.
+/// The conversation, the time and the number of an event, as rows have them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
     pub(super) conversation: ConversationId,
     pub(super) time: DateTime<Utc>,
+    pub(super) sequence: i64,
 }
 
 /// A time as Postgres keeps it.

@@ -80,6 +80,7 @@ pub struct Permit {
     call: ToolCallId,
     proposal_sha256: [u8; 32],
     approval: Option<ApprovalId>,
+    context: Option<i64>,
 }
 
 impl Permit {
@@ -96,6 +97,11 @@ impl Permit {
     /// The approval that is used up with it.
     pub fn approval(&self) -> Option<ApprovalId> {
         self.approval
+    }
+
+    /// The approval context of a campaign that allows it, and is counted down with it.
+    pub fn context(&self) -> Option<i64> {
+        self.context
     }
 
     /// The word that the audit keeps: `ask` if a person allowed it, else `allow`.
@@ -126,6 +132,8 @@ pub struct Evidence<'a> {
     pub classification: Option<&'a Classification>,
     /// The person's decision about this call, if one was asked.
     pub decision: Option<&'a Recorded>,
+    /// The person's word for things of this kind in a campaign, if there is one: the number of the approval context.
+    pub context: Option<i64>,
 }
 
 /// Judges a proposal. A pure function: the same policy, proposal and knowledge give the same
@@ -136,7 +144,10 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
     {
         return Verdict::Deny(Refusal::unknown_tool(&proposal.tool, tools));
     }
-    let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval };
+    let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval, context: None };
+    // Only what campaigns do is ever allowed by a word for several things.
+    let by_word =
+        |effect: &Effect| matches!(effect, Effect::Persist | Effect::Interact | Effect::Script | Effect::Read | Effect::Write);
     match policy::judge(policy, proposal, known.classification) {
         policy::TableVerdict::Allow => Verdict::Allow(permit(None)),
         policy::TableVerdict::Deny(reason) => Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),
@@ -148,6 +159,9 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
                 ApprovalState::Expired => Verdict::Deny(Refusal::new(RefusalCode::Expired, EXPIRED)),
                 ApprovalState::Pending | ApprovalState::Void => Verdict::Ask(why),
             },
+            _ if known.context.is_some() && proposal.effects.iter().all(by_word) => {
+                Verdict::Allow(Permit { context: known.context, ..permit(None) })
+            }
             _ => Verdict::Ask(why),
         },
     }

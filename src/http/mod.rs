@@ -32,6 +32,7 @@ use tower_http::trace::TraceLayer;
 
 use crate::channels::Channels;
 use crate::clock::Clock;
+use crate::faces::campaigns::Campaigns;
 use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
@@ -71,6 +72,8 @@ pub struct Doors {
     pub orders_from: Option<(String, usize)>,
     /// Tells webhooks.
     pub webhooks: Webhooks,
+    /// The campaigns.
+    pub campaigns: Campaigns,
     /// When the server was started.
     pub started_at: DateTime<Utc>,
     /// The time.

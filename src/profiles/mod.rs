@@ -1,6 +1,7 @@
 //! The profiles of the program: one file for each, beside its prompt.
 
 mod builder;
+mod campaign;
 mod contact;
 mod law;
 mod lea;
@@ -35,7 +36,7 @@ impl Default for Profiles {
     /// The program's own profiles.
     fn default() -> Self {
         let own = Self(Arc::default()).with(builder::profile()).with(lea::profile()).with(law::profile());
-        own.with(mcp::profile()).with(contact::profile()).with(operator::profile())
+        own.with(mcp::profile()).with(contact::profile()).with(operator::profile()).with(campaign::profile())
     }
 }
 
@@ -66,8 +67,8 @@ impl Profiles {
     /// # Errors
     /// [`UnknownProfile`], with the names of those that are open to them.
     pub fn open_to(&self, role: UserRole, name: &str) -> Result<Arc<Profile>, UnknownProfile> {
-        // A conversation with a contact is made by its instance alone.
-        let open = |profile: &Arc<Profile>| role.reaches(profile.open_to) && !profile.is_relays();
+        // A conversation with a contact is made by its instance alone, and one of a campaign by the campaign.
+        let open = |profile: &Arc<Profile>| role.reaches(profile.open_to) && !profile.is_relays() && !profile.is_campaigns();
         let there = || self.0.values().filter(|profile| open(profile)).map(|profile| profile.name).collect();
         self.0
             .get(name)

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::domain::{Task, WakeUpKind};
+use crate::faces::campaigns::Campaigns;
 use crate::profiles::Profiles;
 use crate::store::{Fired, Store, StoreError};
 
@@ -19,14 +20,15 @@ const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
 pub struct Heartbeat {
     store: Store,
     profiles: Profiles,
+    campaigns: Campaigns,
     clock: Arc<dyn Clock>,
     interval: TimeDelta,
 }
 
 impl Heartbeat {
     /// `interval`: how often to beat even if no due date says so.
-    pub fn new(store: Store, profiles: Profiles, clock: Arc<dyn Clock>, interval: TimeDelta) -> Self {
-        Self { store, profiles, clock, interval }
+    pub fn new(store: Store, profiles: Profiles, campaigns: Campaigns, clock: Arc<dyn Clock>, interval: TimeDelta) -> Self {
+        Self { store, profiles, campaigns, clock, interval }
     }
 
     /// Beats until `shutdown`. Several missed ticks, for example of a suspended machine, are one
@@ -77,6 +79,11 @@ impl Heartbeat {
                 let asked = self.store.follow_up_due(now).await?;
                 if asked > 0 {
                     tracing::info!(asked, "contacts were silent");
+                }
+            }
+            WakeUpKind::Campaign => {
+                for campaign in self.store.campaigns_due(now).await? {
+                    self.campaigns.kick(campaign).await;
                 }
             }
             WakeUpKind::Task => {

@@ -8,6 +8,7 @@ mod turn_log;
 mod watch;
 mod webhooks;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,7 +23,7 @@ use crate::agent::Agent;
 use crate::channels::MediaFolder;
 use crate::clock::Clock;
 use crate::domain::{Failure, Origin};
-use crate::executor::{Executor, Worked};
+use crate::executor::{Executor, Worked, Worker};
 use crate::facts::Event;
 use crate::memory;
 use crate::store::{Lease, Store, StoreError, Wanted};
@@ -50,12 +51,16 @@ const MOST_TAKES: i32 = 5;
 /// limit.
 const SIDE_BY_SIDE: usize = 16;
 
+/// The workers that have the place of the agent, by the name of their profile.
+pub type Workers = Arc<BTreeMap<&'static str, Arc<dyn Worker>>>;
+
 /// Takes turns up and sees them through.
 #[derive(Clone)]
 pub struct Runner {
     store: Store,
     agent: Arc<Agent>,
     executor: Executor,
+    workers: Workers,
     clock: Arc<dyn Clock>,
     /// The name of this server in its leases.
     owner: Arc<str>,
@@ -79,6 +84,7 @@ impl Runner {
             store,
             agent,
             executor,
+            workers: Workers::default(),
             clock,
             owner: owner.into(),
             grace,
@@ -86,6 +92,11 @@ impl Runner {
             in_hand: InHand::default(),
             unsettled: Arc::default(),
         }
+    }
+
+    /// The same with workers that have the place of the agent for turns of some profiles.
+    pub fn with_workers(self, workers: Workers) -> Self {
+        Self { workers, ..self }
     }
 
     /// Works until `shutdown`, then brings running turns to a checkpoint and gives them back.
@@ -199,7 +210,12 @@ impl Runner {
             }
             match lease.origin {
                 Origin::Command => self.carry_out(lease, shutdown).await,
-                Origin::Message | Origin::Task | Origin::FollowUp => self.agent.work(lease, shutdown).await,
+                Origin::Message | Origin::Task | Origin::FollowUp | Origin::Cycle => {
+                    match self.workers.get(lease.profile.as_str()) {
+                        Some(worker) => worker.work(lease, shutdown).await,
+                        None => self.agent.work(lease, shutdown).await,
+                    }
+                }
             }
         };
         let worked = tokio::select! {

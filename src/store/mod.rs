@@ -2,6 +2,7 @@
 //! after the commit, never before.
 
 mod agent_sql;
+mod campaigns;
 mod events;
 mod inside;
 mod lease;
@@ -32,6 +33,10 @@ use crate::postgres::{Relay, Repair};
 use crate::telemetry::Scrubber;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
+pub use campaigns::{
+    CampaignDeed, CampaignError, CampaignLog, CampaignOrder, CycleCame, CycleLook, LastCall, LogLineOfCampaign, NewCampaign,
+    NewCampaignTask,
+};
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
 pub use operator::{OperatorTask, OperatorWords, RecordedAction, Unsaid};

@@ -222,7 +222,13 @@ impl Signals {
         // A hint does not say when.
         if matches!(
             hint.kind.as_str(),
-            "task_changed" | "approval_requested" | "timer_changed" | "instance_made" | "instance_moved"
+            "task_changed"
+                | "approval_requested"
+                | "timer_changed"
+                | "instance_made"
+                | "instance_moved"
+                | "campaign_changed"
+                | "cycle_ended"
         ) {
             self.alarm.ring();
         }
@@ -266,6 +272,8 @@ fn due_by(event: &Event) -> Option<DateTime<Utc>> {
         Event::TimerChanged(changed) => changed.timer.ends_at,
         Event::InstanceMade(made) => made.instance.progress.heartbeat_at,
         Event::InstanceMoved(moved) => moved.progress.heartbeat_at,
+        Event::CampaignChanged(changed) => changed.campaign.next_at,
+        Event::CycleEnded(ended) => ended.campaign.next_at,
         _ => None,
     }
 }

@@ -135,6 +135,17 @@ impl Unit {
         Ok(())
     }
 
+    /// Writes facts into a conversation's stream, and gives them with their numbers.
+    pub(super) async fn append_told(
+        &mut self,
+        conversation: ConversationId,
+        events: &[Event],
+    ) -> Result<Vec<EventRecord>, StoreError> {
+        let before = self.records.len();
+        self.append_all(conversation, events).await?;
+        Ok(self.records[before..].to_vec())
+    }
+
     /// Keeps the events that a statement recorded, to announce them after the commit.
     pub(super) fn take(&mut self, rows: Vec<EventRow>, conversation: ConversationId) -> Result<&[EventRecord], StoreError> {
         let before = self.records.len();

@@ -177,7 +177,7 @@ impl Tools {
         }
         let (mode, governor, rules) = (policy.mode, policy.governor || profile.operates, policy.rules);
         let policy = Arc::new(Policy { mode, governor, rules, tools });
-        match self.judge(&policy, &proposal, finding).await? {
+        match self.judge(&policy, &proposal, finding, prepared.context).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &in_words_of(profile, refusal), wanted).await,
             Verdict::Ask(why) if profile.is_relays() => {
                 let told = format!("Nobody can be asked here, so it is not done. {why}");
@@ -297,14 +297,20 @@ impl Tools {
     }
 
     /// Judges a proposal with the governor's judgement and, if the law asks, the person's decision.
-    async fn judge(&self, policy: &Policy, proposal: &Proposal, finding: &Finding) -> Result<Verdict, StoreError> {
+    async fn judge(
+        &self,
+        policy: &Policy,
+        proposal: &Proposal,
+        finding: &Finding,
+        context: Option<i64>,
+    ) -> Result<Verdict, StoreError> {
         let store = &self.registry.kit.store;
         let mut classification = if policy.governor { store.classification_of_call(proposal.call).await? } else { None };
         if policy.governor && !finding.is_empty() {
             // It passed for a read, so nobody reviewed it, and it does more.
             classification.get_or_insert(Classification::STRICTEST);
         }
-        let known = Evidence { classification: classification.as_ref(), decision: None };
+        let known = Evidence { classification: classification.as_ref(), decision: None, context };
         let judged = governor::authorize(policy, proposal, known);
         tracing::info!(verdict = judged.word(), ?classification, "judged");
         if !matches!(judged, Verdict::Ask(_)) {

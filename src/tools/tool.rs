@@ -119,12 +119,14 @@ pub struct Prepared {
     pub version: Option<i32>,
     /// The proposed arguments, if the tool completed them.
     pub arguments: Option<Value>,
+    /// The approval context of a campaign that allows it without a question.
+    pub context: Option<i64>,
 }
 
 impl Prepared {
     /// A call with one effect.
     pub fn new(act: impl Act + 'static, effect: Effect) -> Self {
-        Self { act: Box::new(act), effects: [effect].into(), version: None, arguments: None }
+        Self { act: Box::new(act), effects: [effect].into(), version: None, arguments: None, context: None }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod activity;
 mod assistant;
+mod campaigns;
 mod capabilities;
 mod conversations;
 mod law;
@@ -21,6 +22,11 @@ use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, T
 
 pub use activity::{Events, HeartbeatReport, ListedEvent, NextWakeUp};
 pub use assistant::{Allowances, AssistantState, ChatCall, ChatMessage, NamedTier, StoredChat, Tiers};
+pub use campaigns::{
+    AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade,
+    CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
+    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
+};
 pub use capabilities::{
     Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityEntry, CapabilityFolder, CapabilityUse, Changed,
     LastError, RollBack, Shipped, ShippedEntry, Tested, Version,

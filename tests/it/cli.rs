@@ -202,10 +202,12 @@ async fn policy_usage_and_rates_are_set_and_printed() {
     assert!(!unlimited.contains("wall_seconds") && unlimited.contains("steps 50"), "{unlimited}");
     let other = done(level3(&app, &["policy", "show", "--profile", "mcp"]).await);
     assert!(other.contains("Profile mcp: mode smart, governor off"), "{other}");
-    let nobody = level3(&app, &["policy", "show", "--profile", "campaign"]).await;
+    let nobody = level3(&app, &["policy", "show", "--profile", "nobody"]).await;
     assert!(
         nobody.code != 0
-            && nobody.err.contains("there is no profile `campaign`; there are: builder, contact, law, lea, mcp, operator"),
+            && nobody
+                .err
+                .contains("there is no profile `nobody`; there are: builder, campaign, contact, law, lea, mcp, operator"),
         "{nobody:?}"
     );
     let wrong = level3(&app, &["policy", "mode", "wild"]).await;

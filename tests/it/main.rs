@@ -18,6 +18,7 @@ mod backup;
 mod benchmark;
 mod bounds;
 mod branches;
+mod campaigns;
 mod capabilities;
 mod chat;
 mod cli;

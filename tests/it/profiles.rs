@@ -140,7 +140,7 @@ async fn an_unknown_profile_in_a_row_is_an_error_and_never_the_default() {
     let mut client = app.connect().await;
     app.behind().await.execute("UPDATE conversations SET profile = 'gone'").await.unwrap();
     let error = client.ask("hello").await.pop().unwrap();
-    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, contact, law, lea, mcp, operator. Its messages are kept.";
+    let told = "This conversation cannot go on here: there is no profile `gone`; there are: builder, campaign, contact, law, lea, mcp, operator. Its messages are kept.";
     assert_eq!((&error["type"], &error["content"], &error["failure"]), (&json!("error"), &json!(told), &json!("server")));
     assert_eq!(app.script.requests().len(), 0, "no model was asked");
 }

@@ -68,6 +68,7 @@ fn profile(tools: &'static [&'static str]) -> Profile {
         by_hand: Toolset::Only(tools),
         tasks: TasksShown::DueSoon,
         completes_with: None,
+        operates: false,
         calls: CallsPerStep::ExactlyOne,
         answers: AnswersTo::Nowhere,
         context: Context::Conversation { history: None, summaries: false },

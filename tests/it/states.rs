@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use level3::domain::campaign::CampaignStatus;
 use level3::domain::relay::DeliveryState;
 use level3::domain::{ApprovalState, CallState, InstanceState, Machine, OperationState, TimerState, TurnState};
 use level3::store::NewStep;
@@ -34,6 +35,7 @@ async fn each_guard_knows_the_ways_of_its_machine() {
     assert_eq!(guarded::<TimerState>(&app).await, ways::<TimerState>());
     assert_eq!(guarded::<InstanceState>(&app).await, ways::<InstanceState>());
     assert_eq!(guarded::<DeliveryState>(&app).await, ways::<DeliveryState>());
+    assert_eq!(guarded::<CampaignStatus>(&app).await, ways::<CampaignStatus>());
 }
 
 #[tokio::test]

@@ -101,6 +101,8 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("GET", "/api/usage", Own),
     ("GET", "/api/replay/check", Forbidden),
     ("GET", "/api/replay/turns/{id}", Forbidden),
+    ("GET", "/api/campaigns", Forbidden),
+    ("POST", "/api/campaigns", Forbidden),
     ("GET", "/api/me", Own),
     ("PATCH", "/api/me", Own),
     ("PUT", "/api/me/password", Own),
@@ -144,6 +146,28 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("GET", "/api/operator/media/{name}", Forbidden),
     ("GET", "/api/relay/loopback", Forbidden),
     ("POST", "/api/relay/loopback", Forbidden),
+    ("GET", "/api/campaigns/vocabulary", Forbidden),
+    ("GET", "/api/campaigns/{id}", Forbidden),
+    ("GET", "/api/campaigns/{id}/state", Forbidden),
+    ("GET", "/api/campaigns/{id}/export", Forbidden),
+    ("POST", "/api/campaigns/{id}/start", Forbidden),
+    ("POST", "/api/campaigns/{id}/pause", Forbidden),
+    ("POST", "/api/campaigns/{id}/resume", Forbidden),
+    ("POST", "/api/campaigns/{id}/copy", Forbidden),
+    ("POST", "/api/campaigns/{id}/present", Forbidden),
+    ("POST", "/api/campaigns/{id}/verify", Forbidden),
+    ("POST", "/api/campaigns/{id}/forget-chat", Forbidden),
+    ("POST", "/api/campaigns/{id}/tasks", Forbidden),
+    ("POST", "/api/campaigns/{id}/tasks/{task}", Forbidden),
+    ("POST", "/api/campaigns/{id}/answer", Forbidden),
+    ("POST", "/api/campaigns/{id}/artifacts", Forbidden),
+    ("GET", "/api/campaigns/{id}/artifacts/{kind}/{key}", Forbidden),
+    ("GET", "/api/campaigns/{id}/leads", Forbidden),
+    ("POST", "/api/campaigns/{id}/leads", Forbidden),
+    ("POST", "/api/campaigns/{id}/leads/status", Forbidden),
+    ("POST", "/api/campaigns/{id}/contexts", Forbidden),
+    ("DELETE", "/api/campaigns/{id}/contexts/{context}", Forbidden),
+    ("GET", "/api/campaigns/{id}/log", Forbidden),
 ];
 
 /// The routes that the sources mount: each file with the folder under which it is nested.
@@ -154,6 +178,7 @@ fn mounted() -> Vec<(String, String)> {
         ("/v1", include_str!("../../src/http/v1/mod.rs")),
         ("/api", include_str!("../../src/http/api/mod.rs")),
         ("/api/relay", include_str!("../../src/http/api/relay/mod.rs")),
+        ("/api/campaigns", include_str!("../../src/http/api/campaigns.rs")),
     ];
     let nested: usize = files.iter().map(|(_, source)| source.matches(".nest(").count()).sum();
     assert_eq!(nested, files.len() - 1, "a router is nested that the walk does not read");
@@ -405,7 +430,7 @@ async fn the_owners_agent_sees_no_row_of_a_member_in_any_view() {
         .unwrap();
     assert_eq!(
         views,
-        ["audit_entries", "capabilities", "conversations", "messages", "relay_transcripts", "tasks"],
+        ["audit_entries", "audit_log", "capabilities", "conversations", "event_log", "messages", "relay_transcripts", "tasks"],
         "a view that the walk does not know"
     );
     let mut his = owner.connect().await;

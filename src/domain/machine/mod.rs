@@ -23,7 +23,7 @@ pub trait Machine: Copy + Eq + Display + 'static {
     /// The actions that belong to a transition, in the same transaction.
     type Action: Display;
 
-    /// The table whose column `state` holds it.
+    /// The table whose column `state`, or `status`, holds it.
     const TABLE: &'static str;
     /// Every state, in the order of a life.
     const STATES: &'static [Self];

@@ -75,7 +75,7 @@ fn the_strictest_effect_wins_in_every_mode_and_under_every_rule() {
 #[test]
 fn new_powers_and_what_is_confirmed_each_time_are_never_allowed_without_a_person() {
     let decided: Vec<_> = Effect::ALL.iter().copied().filter(|effect| effect.needs_decision()).collect();
-    assert_eq!(decided, [Effect::Grant, Effect::Confirm]);
+    assert_eq!(decided, [Effect::Grant, Effect::Confirm, Effect::Persist, Effect::Interact, Effect::Script]);
     for mode in Mode::ALL {
         for rule in [None, Some(Rule::Always), Some(Rule::Ask), Some(Rule::Never)] {
             for beside in Effect::ALL {

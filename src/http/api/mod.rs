@@ -6,6 +6,7 @@ mod activity;
 mod approvals;
 mod assistant;
 mod attachments;
+mod campaigns;
 mod capabilities;
 mod conversations;
 mod export;
@@ -94,6 +95,8 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/operator/context", get(operator::context).put(operator::set_context))
         .route("/operator/media/{name}", get(operator::media))
         .nest("/relay", relay::routes())
+        .route("/campaigns", get(campaigns::list).post(campaigns::create))
+        .nest("/campaigns", campaigns::routes())
         .route("/me", get(me::show).patch(me::change))
         .route("/me/password", put(me::set_password))
         .route("/me/sessions", get(me::sessions))

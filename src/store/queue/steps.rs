@@ -304,7 +304,7 @@ impl Unit {
     }
 
     /// `rate` holds if the table of rates has none.
-    pub(super) async fn insert_step(
+    pub(in crate::store) async fn insert_step(
         &mut self,
         conversation: ConversationId,
         turn: TurnId,

@@ -15,7 +15,7 @@ use crate::store::{Lease, Store, StoreError, Unit, word};
 
 /// The ways a turn ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum TurnEnd<'a> {
+pub(in crate::store) enum TurnEnd<'a> {
     /// With an answer.
     Answered,
     /// With words of the controller's own; no runner took it up.
@@ -255,7 +255,7 @@ impl Store {
 
 impl Unit {
     /// Ends a turn whose row the caller has locked. Open tool calls are recorded as not done.
-    pub(super) async fn end_turn(&mut self, held: LockedTurn, end: TurnEnd<'_>) -> Result<(), StoreError> {
+    pub(in crate::store) async fn end_turn(&mut self, held: LockedTurn, end: TurnEnd<'_>) -> Result<(), StoreError> {
         let (input, reason, failure, retry_after) = match end {
             TurnEnd::Answered => (TurnInput::Answer, None, None, None),
             TurnEnd::Announced => (TurnInput::Announce, None, None, None),

@@ -46,7 +46,7 @@ impl Tool for ExecuteSql {
             {
                 return Err(problem.into());
             }
-            Ok(Prepared { act: Box::new(request), effects, version: None, arguments: None })
+            Ok(Prepared { act: Box::new(request), effects, version: None, arguments: None, context: None })
         }
         .boxed()
     }

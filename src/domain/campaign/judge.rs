@@ -1,0 +1,326 @@
+//! All that is decided about a campaign, as pure functions of its state and the time: which tasks may be worked on, whether a proposal may be
+//! carried out, which effects are proven, and how it goes on.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+
+use super::artifact::{ArtifactType, check_content, check_key};
+use super::proposal::{
+    AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
+};
+use super::state::{CampaignState, MadeCall};
+use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
+use crate::domain::CallState;
+
+/// The tools that `execute_tool` may name, with a line for the model.
+pub const TOOLS: &[(&str, &str)] = &[
+    ("score_leads", "{} scores all leads anew by the newest lead_scoring_config"),
+    ("import_leads", "{\"file\": KEY} imports the leads of a file artifact (CSV with full_name and profile_url)"),
+];
+
+/// The most leads of one `analyze_leads`.
+const MOST_LEADS: usize = 50;
+/// The most characters of a text for a person.
+const MOST_TEXT: usize = 2_000;
+
+/// True or not: somebody watches over a campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// A page or a terminal shows it.
+    There,
+    /// Nobody.
+    Away,
+}
+
+/// How a campaign goes on after a cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextCycle {
+    /// With another cycle, now.
+    Cycle,
+    /// It waits, for this, and if it is a time, until then.
+    Waits(String, Option<DateTime<Utc>>),
+    /// All its tasks are done.
+    Completed,
+}
+
+/// The events and the calls that show something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownBy {
+    /// Numbers of events in the campaign's stream.
+    pub events: Vec<i64>,
+    /// Numbers of calls.
+    pub calls: Vec<i64>,
+}
+
+/// The events and calls that show that something holds; `None` if it does not hold.
+pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, now: DateTime<Utc>) -> Option<ShownBy> {
+    let event = |number: Option<i64>| number.map(|number| ShownBy { events: vec![number], calls: Vec::new() });
+    let calls = |fits: &dyn Fn(&ExecuteTool) -> bool| {
+        let made = state.calls.iter().filter(|call| call.state == CallState::Done && after(call, task));
+        let executed = made.filter_map(|call| Some((call, executed(call)?)));
+        let calls: Vec<_> = executed.filter(|(_, tool)| fits(tool)).map(|(call, _)| call.tool_call_id.0).collect();
+        (!calls.is_empty()).then_some(ShownBy { events: Vec::new(), calls })
+    };
+    match wanted {
+        Requirement::TaskDone { task } => {
+            event(state.task(task.0).filter(|other| other.status == CampaignTaskStatus::Done).map(|other| other.sequence))
+        }
+        Requirement::ArtifactExists { kind_of, key, min_version } => {
+            let kept = state.artifact(*kind_of, key).filter(|artifact| artifact.version >= *min_version);
+            event(kept.map(|artifact| artifact.sequence))
+        }
+        Requirement::LeadsAtLeast { status, count } => {
+            let there = state.leads.counts.get(status).copied().unwrap_or_default() >= *count;
+            event(state.leads.newest.get(status).copied().filter(|_| there))
+        }
+        Requirement::LeadStatus { lead, status } => {
+            let named = state.leads.named.iter().find(|there| there.id == *lead && there.status == *status);
+            event(named.map(|lead| lead.sequence))
+        }
+        Requirement::ToolSucceeded { tool, arguments } => calls(&|made| {
+            let given = |name: &String, value: &Value| made.arguments.get(name) == Some(value);
+            made.tool == *tool && arguments.as_object().is_none_or(|wanted| wanted.iter().all(|(name, value)| given(name, value)))
+        }),
+        Requirement::ScriptSucceeded { artifact } => {
+            calls(&|made| made.tool == "run_script" && made.arguments.get("script").and_then(Value::as_str) == Some(artifact))
+        }
+        // Pages are read by the browser, which this version does not have.
+        Requirement::PageRead { .. } => None,
+        Requirement::UserAnswered { question } => {
+            let answered = task.metadata.questions.iter().any(|asked| asked.question == *question && asked.answer.is_some());
+            event(answered.then_some(task.sequence))
+        }
+        Requirement::After { time } => (now >= *time).then(ShownBy::default),
+    }
+}
+
+/// True if a call ended after the task was begun.
+fn after(call: &MadeCall, task: &CampaignTask) -> bool {
+    task.metadata.begun_at.is_some_and(|begun| call.ended_at.is_some_and(|ended| ended >= begun))
+}
+
+fn executed(call: &MadeCall) -> Option<ExecuteTool> {
+    (call.name == "execute_tool").then(|| serde_json::from_str(&call.arguments).ok())?
+}
+
+/// The reason why a task cannot be worked on; `None` if it can.
+pub fn hindrance(state: &CampaignState, task: &CampaignTask, now: DateTime<Utc>) -> Option<String> {
+    match task.status {
+        CampaignTaskStatus::Done => return Some("it is done".to_owned()),
+        CampaignTaskStatus::Blocked => {
+            return Some(format!("it is blocked: {}", task.metadata.reason.as_deref().unwrap_or("no reason was given")));
+        }
+        CampaignTaskStatus::Pending | CampaignTaskStatus::InProgress => {}
+    }
+    if task.metadata.requires.is_empty() {
+        return Some("it has no required effects, so only a person can finish it".to_owned());
+    }
+    if let Some(asked) = task.metadata.questions.iter().find(|asked| asked.answer.is_none()) {
+        return Some(format!("the question {} waits for an answer: {}", asked.question, asked.text));
+    }
+    let missing = task.metadata.preconditions.iter().find(|wanted| holds(state, task, wanted, now).is_none());
+    missing.map(|missing| format!("it begins when {missing}"))
+}
+
+/// The tasks that may be worked on, in their order. None, if nobody is there or the campaign is not active.
+pub fn eligible(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Vec<i64> {
+    if state.campaign.status != CampaignStatus::Active || presence == Presence::Away {
+        return Vec::new();
+    }
+    state.tasks.iter().filter(|task| hindrance(state, task, now).is_none()).map(|task| task.id.0).collect()
+}
+
+/// Judges a proposal: it may be carried out, or not for a reason that names the fault. `beside`: the number of proposals in the answer.
+///
+/// # Errors
+/// The sentence for the model.
+pub fn validate(state: &CampaignState, proposal: &CampaignProposal, beside: usize, now: DateTime<Utc>) -> Result<(), String> {
+    if beside != 1 {
+        return Err(format!("your answer made {beside} proposals; make exactly one"));
+    }
+    if state.campaign.status != CampaignStatus::Active {
+        return Err(format!("the campaign is {}, and nothing is done in it", state.campaign.status));
+    }
+    if let Some(id) = proposal.task() {
+        let Some(task) = state.task(id) else {
+            let there: Vec<_> = eligible(state, now, Presence::There).iter().map(ToString::to_string).collect();
+            return Err(format!("this campaign has no task {id}; eligible are: {}", there.join(", ")));
+        };
+        if let Some(why) = hindrance(state, task, now) {
+            return Err(format!("task {id} cannot be worked on: {why}"));
+        }
+    }
+    let (now_at, fingerprint) = (state.sha256(), proposal.fingerprint());
+    if let Some(carried) = state.campaign.carried.iter().find(|past| past.state == now_at && past.proposal == fingerprint) {
+        return Err(format!("this very proposal was carried out already, and nothing has changed since: {}", carried.came));
+    }
+    match proposal {
+        CampaignProposal::CreateTask(new) => new_task(state, new),
+        CampaignProposal::SelectNextTask(selected) => match state.task(selected.task) {
+            Some(task) if task.status == CampaignTaskStatus::InProgress => {
+                Err(format!("task {} is in progress already; propose what it needs", selected.task))
+            }
+            _ => Ok(()),
+        },
+        CampaignProposal::ExecuteTool(wanted) => tool(state, wanted),
+        CampaignProposal::GenerateMessage(GenerateMessage { key, text, .. }) => content(state, ArtifactType::Message, key, text),
+        CampaignProposal::AnalyzeLeads(AnalyzeLeads { key, analysis, leads, lead_status, .. }) => {
+            if leads.len() > MOST_LEADS {
+                return Err(format!("leads: has {} numbers; at most {MOST_LEADS}", leads.len()));
+            }
+            if leads.is_empty() != lead_status.is_none() {
+                return Err("leads and lead_status belong together: give both or none".to_owned());
+            }
+            content(state, ArtifactType::Analysis, key, analysis)
+        }
+        CampaignProposal::RequestUserInput(RequestUserInput { task, question, text }) => {
+            check_key(question).map_err(|why| format!("question: {why}"))?;
+            if text.trim().is_empty() || text.chars().count() > MOST_TEXT {
+                return Err(format!("text: has to have 1 to {MOST_TEXT} characters"));
+            }
+            let asked =
+                state.task(*task).into_iter().flat_map(|task| &task.metadata.questions).find(|asked| asked.question == *question);
+            match asked.and_then(|asked| asked.answer.as_ref()) {
+                Some(answer) => Err(format!("question {question} was answered already: {answer}")),
+                None => Ok(()),
+            }
+        }
+        CampaignProposal::PersistArtifact(PersistArtifact { kind, key, content: text, .. }) => {
+            let kind: ArtifactType = kind.parse().map_err(|why| format!("type: {why}"))?;
+            if !kind.may_be_proposed() {
+                return Err(format!("type: {kind} is made by a person or the controller, never by a proposal"));
+            }
+            content(state, kind, key, text)
+        }
+        CampaignProposal::NoOp(no_op) if no_op.why.trim().is_empty() => {
+            Err("why: is empty; say why nothing is to be done".to_owned())
+        }
+        CampaignProposal::NoOp(_) => Ok(()),
+    }
+}
+
+fn content(state: &CampaignState, kind: ArtifactType, key: &str, text: &str) -> Result<(), String> {
+    check_key(key).map_err(|why| format!("key: {why}"))?;
+    check_content(kind, text)?;
+    match state.artifact(kind, key).filter(|kept| kept.content == text) {
+        Some(kept) => Err(format!("the {kind} {key} has this very content already, as version {}", kept.version)),
+        None => Ok(()),
+    }
+}
+
+fn new_task(state: &CampaignState, new: &ProposeTask) -> Result<(), String> {
+    if new.why.trim().is_empty() {
+        return Err("why: is empty; a new task needs a reason".to_owned());
+    }
+    if state.tasks.len() >= MOST_TASKS {
+        return Err(format!("the campaign has {MOST_TASKS} tasks, which is the most"));
+    }
+    read_task(new).map(drop)?;
+    let known = state.tasks.iter().find(|task| task.description.trim() == new.description.trim());
+    known.map_or(Ok(()), |known| Err(format!("task {} has this description already", known.id)))
+}
+
+/// Preconditions and required effects.
+pub type Conditions = (Vec<Requirement>, Vec<Requirement>);
+
+/// The preconditions and the required effects of a proposed task.
+///
+/// # Errors
+/// A sentence with the place and what is expected.
+pub fn read_task(new: &ProposeTask) -> Result<Conditions, String> {
+    check_description(&new.description)?;
+    let all = |name: &str, wanted: &[super::requirement::FlatRequirement]| {
+        wanted.iter().enumerate().map(|(n, one)| one.read(&format!("{name}[{n}]"))).collect::<Result<Vec<_>, _>>()
+    };
+    Ok((all("preconditions", &new.preconditions)?, all("requires", &new.requires)?))
+}
+
+/// Checks the description of a task.
+///
+/// # Errors
+/// A sentence with the rule.
+pub fn check_description(description: &str) -> Result<(), String> {
+    match description.trim().chars().count() {
+        1..=MOST_TEXT => Ok(()),
+        n => Err(format!("description: has {n} characters; 1 to {MOST_TEXT} are allowed")),
+    }
+}
+
+fn tool(state: &CampaignState, wanted: &ExecuteTool) -> Result<(), String> {
+    let ExecuteTool { tool, arguments, .. } = wanted;
+    let given = |allowed: &[&str]| match arguments.keys().find(|name| !allowed.contains(&name.as_str())) {
+        Some(other) => Err(format!("arguments.{other}: {tool} takes no such argument; it takes: {}", allowed.join(", "))),
+        None => Ok(()),
+    };
+    let key = |name: &str, kind: ArtifactType| match arguments.get(name).and_then(Value::as_str) {
+        Some(key) if state.artifact(kind, key).is_some() => Ok(()),
+        Some(key) => Err(format!("arguments.{name}: there is no {kind} {key}")),
+        None => Err(format!("arguments.{name}: expected the key of a {kind}")),
+    };
+    match tool.as_str() {
+        "score_leads" => {
+            given(&[])?;
+            let config = state.artifacts.iter().any(|artifact| artifact.kind == ArtifactType::LeadScoringConfig);
+            if config { Ok(()) } else { Err("there is no lead_scoring_config yet; propose one by persist_artifact".to_owned()) }
+        }
+        "import_leads" => {
+            given(&["file"])?;
+            key("file", ArtifactType::File)
+        }
+        "run_script" => Err("scripts are kept, and this version runs none; propose something else".to_owned()),
+        other => {
+            let names: Vec<_> = TOOLS.iter().map(|(name, _)| *name).collect();
+            Err(format!("`{other}` is no tool of a campaign; the tools are {}", names.join(", ")))
+        }
+    }
+}
+
+/// The evidence that a task is done, or what is still unproven. A task without required effects is never proven.
+///
+/// # Errors
+/// The required effects that do not hold; empty if there are none at all.
+pub fn verify(state: &CampaignState, task: &CampaignTask, now: DateTime<Utc>) -> Result<Vec<ProvenEffect>, Vec<Requirement>> {
+    let wanted = &task.metadata.requires;
+    let (mut proven, mut missing) = (Vec::new(), Vec::new());
+    for effect in wanted {
+        match holds(state, task, effect, now) {
+            Some(ShownBy { events, calls }) => proven.push(ProvenEffect { effect: effect.clone(), events, calls }),
+            None => missing.push(effect.clone()),
+        }
+    }
+    if missing.is_empty() && !wanted.is_empty() { Ok(proven) } else { Err(missing) }
+}
+
+/// How a campaign goes on. A cycle that brought nothing lets the next one wait.
+pub fn next(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> NextCycle {
+    if state.all_done() {
+        return NextCycle::Completed;
+    }
+    if presence == Presence::Away {
+        return NextCycle::Waits("nobody is there: open its page, or run `level3 campaign run`".to_owned(), None);
+    }
+    if eligible(state, now, Presence::There).is_empty() {
+        let open = state.tasks.iter().filter(|task| task.status != CampaignTaskStatus::Done);
+        let why: Vec<_> = open.filter_map(|task| Some(format!("task {}: {}", task.id, hindrance(state, task, now)?))).collect();
+        let why = if why.is_empty() { "it has no task; add one".to_owned() } else { why.join("; ") };
+        return NextCycle::Waits(why, next_time(state, now));
+    }
+    if state.campaign.idle_cycles > 0 {
+        let until = now + TimeDelta::seconds(Campaign::wait_after(state.campaign.idle_cycles));
+        let why = format!("{} cycles in a row brought nothing; the next one waits", state.campaign.idle_cycles);
+        return NextCycle::Waits(why, Some(until));
+    }
+    NextCycle::Cycle
+}
+
+/// The next time at which a precondition `after` holds.
+fn next_time(state: &CampaignState, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let open =
+        state.tasks.iter().filter(|task| [CampaignTaskStatus::Pending, CampaignTaskStatus::InProgress].contains(&task.status));
+    let wanted = open.flat_map(|task| task.metadata.preconditions.iter().chain(&task.metadata.requires));
+    let times = wanted.filter_map(|wanted| match wanted {
+        Requirement::After { time } if *time > now => Some(*time),
+        _ => None,
+    });
+    times.min()
+}

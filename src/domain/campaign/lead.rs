@@ -1,0 +1,174 @@
+//! Leads, and their import from a CSV file, whole or not at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::turn::text_enum;
+use crate::domain::{CampaignId, LeadId};
+
+/// The most rows of one import.
+pub const MOST_ROWS: usize = 10_000;
+/// The most bytes of a field.
+const MOST_FIELD: usize = 2_000;
+
+text_enum! {
+    /// How far a lead is.
+    LeadStatus {
+        /// Nothing was done yet.
+        New = "new",
+        /// It fits.
+        Qualified = "qualified",
+        /// Somebody wrote to them.
+        Contacted = "contacted",
+        /// They answered.
+        Replied = "replied",
+        /// They said yes.
+        Won = "won",
+        /// They said no, or do not fit.
+        Rejected = "rejected",
+    }
+}
+
+/// A lead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lead {
+    /// Its number.
+    pub id: LeadId,
+    /// Its campaign.
+    pub campaign_id: CampaignId,
+    /// The person's name.
+    pub full_name: String,
+    /// The address of their profile, one lead each.
+    pub profile_url: String,
+    /// The score; 0 before there is a config.
+    pub weight_score: i64,
+    /// How far it is.
+    pub status: LeadStatus,
+    /// The other facts.
+    pub attributes: BTreeMap<String, String>,
+    /// The version of the config that scored it, and how.
+    pub scored: Option<ScoreBreakdown>,
+    /// The number of the event that last changed it.
+    #[serde(default)]
+    pub sequence: i64,
+    /// When it came in.
+    pub created_at: DateTime<Utc>,
+    /// When it last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// How a score came about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScoreBreakdown {
+    /// The version of the config.
+    pub version: i32,
+    /// The rules that applied, by their places, with their points.
+    pub points: BTreeMap<usize, i64>,
+    /// The sum before it was held between the least and the largest.
+    pub sum: i64,
+}
+
+/// A row of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedLead {
+    /// The person's name.
+    pub full_name: String,
+    /// The address of their profile.
+    pub profile_url: String,
+    /// The other columns.
+    pub attributes: BTreeMap<String, String>,
+}
+
+/// Reads a CSV file (RFC 4180, UTF-8) with a header that has `full_name` and `profile_url`; other columns are attributes.
+///
+/// # Errors
+/// Each bad row by its line; then nothing is imported.
+pub fn read_csv(text: &str) -> Result<Vec<ImportedLead>, Vec<String>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut rows = rows(text).map_err(|why| vec![why])?.into_iter();
+    let Some((_, header)) = rows.next() else { return Err(vec!["line 1: the file is empty; it needs a header".to_owned()]) };
+    let place = |name: &str| header.iter().position(|column| column.trim() == name);
+    let (Some(name), Some(url)) = (place("full_name"), place("profile_url")) else {
+        return Err(vec![format!("line 1: the header needs full_name and profile_url; it has {}", header.join(", "))]);
+    };
+    let (mut leads, mut bad, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for (line, row) in rows {
+        if leads.len() == MOST_ROWS {
+            bad.push(format!("line {line}: a file has at most {MOST_ROWS} rows; import the others by another file"));
+            break;
+        }
+        if row.len() != header.len() {
+            bad.push(format!("line {line}: has {} fields, the header has {}", row.len(), header.len()));
+            continue;
+        }
+        let (full_name, profile_url) = (row[name].trim().to_owned(), row[url].trim().to_owned());
+        if full_name.is_empty() {
+            bad.push(format!("line {line}: full_name is empty"));
+        } else if !["http://", "https://"].iter().any(|scheme| profile_url.starts_with(scheme)) {
+            bad.push(format!("line {line}: profile_url is `{profile_url}`; it begins with https:// or http://"));
+        } else if row.iter().any(|field| field.len() > MOST_FIELD) {
+            bad.push(format!("line {line}: a field has more than {MOST_FIELD} bytes"));
+        } else if !seen.insert(profile_url.clone()) {
+            bad.push(format!("line {line}: {profile_url} stands in the file twice"));
+        } else {
+            let others = header.iter().zip(&row).enumerate().filter(|(n, _)| *n != name && *n != url);
+            let attributes = others.map(|(_, (column, value))| (column.trim().to_owned(), value.trim().to_owned())).collect();
+            leads.push(ImportedLead { full_name, profile_url, attributes });
+        }
+    }
+    if bad.is_empty() { Ok(leads) } else { Err(bad) }
+}
+
+/// The rows of a CSV text, with the lines on which they begin; empty lines are passed over.
+fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
+    let (mut rows, mut row, mut field) = (Vec::new(), Vec::new(), String::new());
+    let (mut line, mut begun, mut quoted, mut was_quoted) = (1, 1, false, false);
+    let mut chars = text.chars().peekable();
+    let mut end = |row: &mut Vec<String>, field: &mut String, begun: usize| {
+        row.push(std::mem::take(field));
+        let done = std::mem::take(row);
+        if done.len() > 1 || !done[0].is_empty() {
+            rows.push((begun, done));
+        }
+    };
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                field.push('"');
+            }
+            '"' if quoted => quoted = false,
+            '"' if field.is_empty() && !was_quoted => (quoted, was_quoted) = (true, true),
+            '"' => {
+                return Err(format!(
+                    "line {line}: a quotation mark stands in the middle of a field; double it and quote the field"
+                ));
+            }
+            ',' if !quoted => {
+                row.push(std::mem::take(&mut field));
+                was_quoted = false;
+            }
+            '\r' if !quoted && chars.peek() == Some(&'\n') => {}
+            '\n' => {
+                line += 1;
+                if quoted {
+                    field.push(c);
+                } else {
+                    end(&mut row, &mut field, begun);
+                    (begun, was_quoted) = (line, false);
+                }
+            }
+            c if was_quoted && !quoted => {
+                return Err(format!("line {line}: `{c}` stands behind the end of a quoted field; a comma is expected"));
+            }
+            c => field.push(c),
+        }
+    }
+    if quoted {
+        return Err(format!("line {begun}: a quotation mark is never closed"));
+    }
+    end(&mut row, &mut field, begun);
+    Ok(rows)
+}

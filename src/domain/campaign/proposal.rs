@@ -1,0 +1,277 @@
+//! The eight proposals, and no other. A proposal is read exactly: an unknown field, or a field of another type, refuses it whole.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::requirement::FlatRequirement;
+use super::sha256;
+use crate::domain::CallRequest;
+
+/// The kinds of proposals, which are the names of the tools.
+pub const KINDS: &[&str] = &[
+    "create_task",
+    "select_next_task",
+    "execute_tool",
+    "generate_message",
+    "analyze_leads",
+    "request_user_input",
+    "persist_artifact",
+    "no_op",
+];
+
+/// A new task, for a reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProposeTask {
+    /// Why it is needed.
+    #[schemars(description = "Why the task is needed.")]
+    pub why: String,
+    /// The thing to do.
+    #[schemars(description = "What is to be done, in a sentence.")]
+    pub description: String,
+    /// The conditions that have to hold before it begins.
+    #[serde(default)]
+    #[schemars(description = "What has to hold before it begins.")]
+    pub preconditions: Vec<FlatRequirement>,
+    /// The conditions that have to hold for it to be done.
+    #[serde(default)]
+    #[schemars(
+        description = "What has to hold for it to be done. The controller checks it; without it only a person can finish the task."
+    )]
+    pub requires: Vec<FlatRequirement>,
+}
+
+/// The task to work on next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SelectNextTask {
+    /// The task.
+    #[schemars(description = "The number of an eligible task.")]
+    pub task: i64,
+}
+
+/// A tool of the controller's list, with its arguments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExecuteTool {
+    /// The task.
+    #[schemars(description = "The number of the task that it is for.")]
+    pub task: i64,
+    /// The tool.
+    #[schemars(description = "A name of the list under Tools.")]
+    pub tool: String,
+    /// Its arguments.
+    #[serde(default)]
+    #[schemars(with = "Map<String, Value>", description = "The arguments of that tool, an object.")]
+    pub arguments: Map<String, Value>,
+}
+
+/// A message to somebody, as a draft.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GenerateMessage {
+    /// The task.
+    #[schemars(description = "The number of the task that it is for.")]
+    pub task: i64,
+    /// The key of the artifact.
+    #[schemars(description = "A short name for the draft: a-z, 0-9, _ . -")]
+    pub key: String,
+    /// The text.
+    #[schemars(description = "The text of the message.")]
+    pub text: String,
+}
+
+/// An analysis of leads, and a status that they should have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnalyzeLeads {
+    /// The task.
+    #[schemars(description = "The number of the task that it is for.")]
+    pub task: i64,
+    /// The key of the analysis.
+    #[schemars(description = "A short name for the analysis: a-z, 0-9, _ . -")]
+    pub key: String,
+    /// The analysis.
+    #[schemars(description = "What you found out about the leads.")]
+    pub analysis: String,
+    /// The leads.
+    #[serde(default)]
+    #[schemars(description = "The numbers of leads that should get the status `lead_status`; 50 at most.")]
+    pub leads: Vec<i64>,
+    /// Their status from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "new, qualified, contacted, replied, won or rejected")]
+    pub lead_status: Option<super::LeadStatus>,
+}
+
+/// A question to the person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestUserInput {
+    /// The task.
+    #[schemars(description = "The number of the task that it is for.")]
+    pub task: i64,
+    /// The name of the question.
+    #[schemars(description = "A short name for the question: a-z, 0-9, _ . -")]
+    pub question: String,
+    /// The words.
+    #[schemars(description = "The question, in words for the person.")]
+    pub text: String,
+}
+
+/// Something to keep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PersistArtifact {
+    /// The task.
+    #[schemars(description = "The number of the task that it is for.")]
+    pub task: i64,
+    /// The type.
+    #[serde(rename = "type")]
+    #[schemars(
+        description = "context, lead_scoring_config, heuristic, python_script, js_script, message, search_query, analysis or file"
+    )]
+    pub kind: String,
+    /// The key.
+    #[schemars(description = "A short name: a-z, 0-9, _ . -")]
+    pub key: String,
+    /// The content.
+    #[schemars(description = "The content, as text; a lead_scoring_config is JSON.")]
+    pub content: String,
+}
+
+/// Nothing to do now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoOp {
+    /// The task.
+    #[schemars(description = "The number of the task that you looked at.")]
+    pub task: i64,
+    /// Why.
+    #[schemars(description = "Why nothing is to be done now.")]
+    pub why: String,
+}
+
+/// A proposal of the model. It changes nothing by itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum CampaignProposal {
+    /// See [`ProposeTask`].
+    CreateTask(ProposeTask),
+    /// See [`SelectNextTask`].
+    SelectNextTask(SelectNextTask),
+    /// See [`ExecuteTool`].
+    ExecuteTool(ExecuteTool),
+    /// See [`GenerateMessage`].
+    GenerateMessage(GenerateMessage),
+    /// See [`AnalyzeLeads`].
+    AnalyzeLeads(AnalyzeLeads),
+    /// See [`RequestUserInput`].
+    RequestUserInput(RequestUserInput),
+    /// See [`PersistArtifact`].
+    PersistArtifact(PersistArtifact),
+    /// See [`NoOp`].
+    NoOp(NoOp),
+}
+
+impl CampaignProposal {
+    /// Reads a proposal of a kind.
+    ///
+    /// # Errors
+    /// A sentence that names the fault.
+    pub fn read(kind: &str, written: &Value) -> Result<Self, String> {
+        if !KINDS.contains(&kind) {
+            return Err(format!("`{kind}` is no kind of proposal; the kinds are {}", KINDS.join(", ")));
+        }
+        let Some(fields) = written.as_object() else { return Err(format!("{kind}: the proposal has to be one JSON object")) };
+        if let Some(claim) = ["confirmed", "status", "done", "approved"].into_iter().find(|name| fields.contains_key(*name)) {
+            return Err(format!(
+                "{kind}: the field `{claim}` is not yours to give: a person confirms, and the controller alone says what is done"
+            ));
+        }
+        Ok(match kind {
+            "create_task" => Self::CreateTask(exactly(kind, written)?),
+            "select_next_task" => Self::SelectNextTask(exactly(kind, written)?),
+            "execute_tool" => Self::ExecuteTool(exactly(kind, written)?),
+            "generate_message" => Self::GenerateMessage(exactly(kind, written)?),
+            "analyze_leads" => Self::AnalyzeLeads(exactly(kind, written)?),
+            "request_user_input" => Self::RequestUserInput(exactly(kind, written)?),
+            "persist_artifact" => Self::PersistArtifact(exactly(kind, written)?),
+            _ => Self::NoOp(exactly(kind, written)?),
+        })
+    }
+
+    /// The task that it names; `None` if it proposes a new one.
+    pub fn task(&self) -> Option<i64> {
+        match self {
+            Self::CreateTask(_) => None,
+            Self::SelectNextTask(SelectNextTask { task })
+            | Self::ExecuteTool(ExecuteTool { task, .. })
+            | Self::GenerateMessage(GenerateMessage { task, .. })
+            | Self::AnalyzeLeads(AnalyzeLeads { task, .. })
+            | Self::RequestUserInput(RequestUserInput { task, .. })
+            | Self::PersistArtifact(PersistArtifact { task, .. })
+            | Self::NoOp(NoOp { task, .. }) => Some(*task),
+        }
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> &'static str {
+        KINDS[match self {
+            Self::CreateTask(_) => 0,
+            Self::SelectNextTask(_) => 1,
+            Self::ExecuteTool(_) => 2,
+            Self::GenerateMessage(_) => 3,
+            Self::AnalyzeLeads(_) => 4,
+            Self::RequestUserInput(_) => 5,
+            Self::PersistArtifact(_) => 6,
+            Self::NoOp(_) => 7,
+        }]
+    }
+
+    /// sha256 of kind and content.
+    pub fn fingerprint(&self) -> String {
+        sha256(json!([self.kind(), self]).to_string().as_bytes())
+    }
+}
+
+fn exactly<T: DeserializeOwned>(kind: &str, written: &Value) -> Result<T, String> {
+    serde_json::from_value(written.clone()).map_err(|error| format!("{kind}: {error}"))
+}
+
+/// The proposal that stands in an answer's text as its one JSON object, with the kind in `kind`, and the other fields beside it or in
+/// `arguments`. An answer with two has none.
+pub fn in_text(text: &str) -> Option<CallRequest> {
+    let (mut rest, mut found) = (text, Vec::new());
+    while let Some(start) = rest.find('{') {
+        rest = &rest[start..];
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match stream.next() {
+            Some(Ok(Value::Object(object))) => {
+                found.push(object);
+                rest = &rest[stream.byte_offset()..];
+            }
+            _ => rest = &rest[1..],
+        }
+    }
+    let [object] = found.as_mut_slice() else { return None };
+    let kind = ["kind", "name", "tool_name", "action"].into_iter().find_map(|name| match object.get(name) {
+        Some(Value::String(kind)) if KINDS.contains(&kind.as_str()) => Some((name, kind.clone())),
+        _ => None,
+    });
+    let (place, name) = kind?;
+    object.remove(place);
+    let nested = ["arguments", "parameters"].into_iter().find(|name| name_alone(object, name));
+    let arguments = match nested.filter(|_| name != "execute_tool" || !object.contains_key("task")) {
+        Some(nested) => object.remove(nested).unwrap_or_default(),
+        None => Value::Object(std::mem::take(object)),
+    };
+    Some(CallRequest { id: "text".to_owned(), name, arguments: arguments.to_string() })
+}
+
+/// True if the object has nothing but this field, itself an object.
+fn name_alone(object: &Map<String, Value>, name: &str) -> bool {
+    object.len() == 1 && object.get(name).is_some_and(Value::is_object)
+}

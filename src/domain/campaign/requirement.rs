@@ -1,0 +1,194 @@
+//! Preconditions and required effects: data of one closed vocabulary, which the controller proves and no model.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::artifact::{ArtifactType, check_key};
+use super::lead::LeadStatus;
+use crate::domain::{CampaignTaskId, LeadId};
+
+/// Something that holds or does not hold in the state of a campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Requirement {
+    /// Another task is done.
+    TaskDone {
+        /// The task.
+        task: CampaignTaskId,
+    },
+    /// An artifact is kept.
+    ArtifactExists {
+        /// Its type.
+        #[serde(rename = "type")]
+        kind_of: ArtifactType,
+        /// Its key.
+        key: String,
+        /// At least in this version.
+        #[serde(default = "one")]
+        min_version: i32,
+    },
+    /// So many leads have a status.
+    LeadsAtLeast {
+        /// The status.
+        status: LeadStatus,
+        /// How many.
+        count: i64,
+    },
+    /// A lead has a status.
+    LeadStatus {
+        /// The lead.
+        lead: LeadId,
+        /// The status.
+        status: LeadStatus,
+    },
+    /// A tool did its work after the task began, with at least these arguments.
+    ToolSucceeded {
+        /// The tool, as `execute_tool` names it.
+        tool: String,
+        /// Arguments that it was given.
+        #[serde(default)]
+        arguments: Value,
+    },
+    /// The newest version of a script ran well after the task began.
+    ScriptSucceeded {
+        /// The key of the script.
+        artifact: String,
+    },
+    /// A page of this host was read after the task began, and held this text.
+    PageRead {
+        /// The host.
+        host: String,
+        /// The text.
+        contains: String,
+    },
+    /// The person has answered a question of the task.
+    UserAnswered {
+        /// The question.
+        question: String,
+    },
+    /// The time has come.
+    After {
+        /// The time.
+        time: DateTime<Utc>,
+    },
+}
+
+fn one() -> i32 {
+    1
+}
+
+/// The words of the vocabulary, for refusals.
+pub const REQUIREMENTS: &str = "task_done {task}, artifact_exists {type, key, min_version}, leads_at_least {status, count}, lead_status {lead, \
+     status}, tool_succeeded {tool, arguments}, script_succeeded {artifact}, page_read {host, contains}, user_answered {question}, after {time}";
+
+impl Requirement {
+    /// Reads one, as a person or a proposal writes it.
+    ///
+    /// # Errors
+    /// A sentence with the place and what is expected.
+    pub fn read(written: Value, at: &str) -> Result<Self, String> {
+        // A flat form has empty places for the fields of the other kinds.
+        let written = match written {
+            Value::Object(fields) => Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect()),
+            other => other,
+        };
+        let read: Self =
+            serde_json::from_value(written).map_err(|error| format!("{at}: {error}; the kinds are {REQUIREMENTS}"))?;
+        if let Self::ArtifactExists { key, min_version, .. } = &read {
+            check_key(key).map_err(|why| format!("{at}.key: {why}"))?;
+            if *min_version < 1 {
+                return Err(format!("{at}.min_version: is {min_version}; versions count from 1"));
+            }
+        }
+        if let Self::LeadsAtLeast { count, .. } = &read
+            && *count < 1
+        {
+            return Err(format!("{at}.count: is {count}; ask for 1 at least"));
+        }
+        Ok(read)
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TaskDone { task } => write!(f, "task {task} is done"),
+            Self::ArtifactExists { kind_of, key, min_version: 1 } => write!(f, "the {kind_of} {key} is kept"),
+            Self::ArtifactExists { kind_of, key, min_version } => {
+                write!(f, "the {kind_of} {key} is kept in version {min_version} at least")
+            }
+            Self::LeadsAtLeast { status, count } => write!(f, "{count} leads at least are {status}"),
+            Self::LeadStatus { lead, status } => write!(f, "lead {lead} is {status}"),
+            Self::ToolSucceeded { tool, arguments } if arguments.is_null() => write!(f, "{tool} has succeeded"),
+            Self::ToolSucceeded { tool, arguments } => write!(f, "{tool} has succeeded with {arguments}"),
+            Self::ScriptSucceeded { artifact } => write!(f, "the script {artifact} has run well"),
+            Self::PageRead { host, contains } => write!(f, "a page of {host} was read that holds “{contains}”"),
+            Self::UserAnswered { question } => write!(f, "the person has answered {question}"),
+            Self::After { time } => write!(f, "it is {} or later", time.to_rfc3339()),
+        }
+    }
+}
+
+/// An artifact that a model is shown for a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: ArtifactType,
+    /// Its key; `None`: all of the type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// A requirement as a proposal writes it: one flat form for all kinds, since small models stumble over others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlatRequirement {
+    #[schemars(
+        description = "task_done, artifact_exists, leads_at_least, lead_status, tool_succeeded, script_succeeded, page_read, \
+                              user_answered or after"
+    )]
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64", description = "For task_done.")]
+    task: Option<i64>,
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For artifact_exists: the type of the artifact.")]
+    kind_of: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For artifact_exists.")]
+    key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For leads_at_least and lead_status.")]
+    status: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64", description = "For leads_at_least.")]
+    count: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64", description = "For lead_status.")]
+    lead: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For user_answered.")]
+    question: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For tool_succeeded.")]
+    tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For script_succeeded: the key of the script.")]
+    artifact: Option<String>,
+}
+
+impl FlatRequirement {
+    /// The requirement that it means.
+    ///
+    /// # Errors
+    /// As [`Requirement::read`].
+    pub fn read(&self, at: &str) -> Result<Requirement, String> {
+        Requirement::read(serde_json::to_value(self).unwrap_or_default(), at)
+    }
+}

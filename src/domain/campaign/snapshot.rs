@@ -1,0 +1,122 @@
+//! The snapshot of a state that the model is shown: bounded, and the same for the same state. No message and no summary is in it.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+
+use super::judge::{Presence, TOOLS, eligible, holds, verify};
+use super::state::CampaignState;
+use super::{CampaignTask, MOST_TASK_LINE};
+use crate::domain::{CallState, shortened, without_middle};
+
+/// The rules, which come from this file of the program and from nowhere else.
+pub const RULES: &str = include_str!("rules.md");
+/// The newest calls that are shown, and the most bytes of them.
+const MOST_LOG: usize = 15;
+const MOST_LOG_BYTES: usize = 2 << 10;
+/// The most bytes of the artifacts that tasks need.
+const MOST_NEEDED: usize = 16 << 10;
+/// The line around what is data.
+const FENCE: &str = "===";
+
+/// The state in words for the model.
+pub fn snapshot(state: &CampaignState, now: DateTime<Utc>) -> String {
+    let campaign = &state.campaign;
+    let can = eligible(state, now, Presence::There);
+    let mut text = format!("# Campaign {}: {} ({})\n\n## Tasks\n", campaign.id, one_line(&campaign.name, 120), campaign.status);
+    for task in &state.tasks {
+        let line = format!("{} [{}] {}", task.id, task.status, one_line(&task.description, MOST_TASK_LINE));
+        let _ = writeln!(text, "{}", shortened_line(&line, MOST_TASK_LINE));
+    }
+    let _ = writeln!(text, "\n## Eligible");
+    for task in state.tasks.iter().filter(|task| can.contains(&task.id.0)) {
+        let _ = writeln!(text, "task {}, still unproven:", task.id);
+        for missing in unproven(state, task, now) {
+            let _ = writeln!(text, "- {missing}");
+        }
+        for asked in &task.metadata.questions {
+            if let Some(answer) = &asked.answer {
+                let _ = writeln!(text, "- the person answered {}: {}", asked.question, one_line(answer, 500));
+            }
+        }
+    }
+    if can.is_empty() {
+        let _ = writeln!(text, "none");
+    }
+    let _ = writeln!(text, "\n## Tools (for execute_tool)");
+    for (name, what) in TOOLS {
+        let _ = writeln!(text, "{name} {what}");
+    }
+    let counts: Vec<_> = state.leads.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
+    let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
+    let _ = writeln!(text, "\n## Leads: {counts}");
+    if !state.leads.best.is_empty() {
+        let _ = writeln!(text, "{FENCE}");
+        for lead in &state.leads.best {
+            let line = format!("{} {} {} {} {}", lead.id, lead.status, lead.weight_score, lead.full_name, lead.profile_url);
+            let _ = writeln!(text, "{}", one_line(&line, MOST_TASK_LINE));
+        }
+        let _ = writeln!(text, "{FENCE}");
+    }
+    text.push_str(&log(state));
+    text.push_str(&needed(state, &can));
+    if let Some(fault) = &campaign.fault {
+        let _ = writeln!(text, "\n## Your last proposal was refused\n{}", one_line(fault, 600));
+    }
+    text
+}
+
+/// The required effects of a task that do not hold.
+pub fn unproven(state: &CampaignState, task: &CampaignTask, now: DateTime<Utc>) -> Vec<String> {
+    match verify(state, task, now) {
+        Ok(_) => Vec::new(),
+        Err(_) => {
+            let missing = task.metadata.requires.iter().filter(|wanted| holds(state, task, wanted, now).is_none());
+            missing.map(ToString::to_string).collect()
+        }
+    }
+}
+
+/// The newest calls, each in a line.
+fn log(state: &CampaignState) -> String {
+    let mut text = String::new();
+    for call in state.calls.iter().rev().take(MOST_LOG).rev() {
+        let came = match (call.state, &call.refusal) {
+            (CallState::Done, _) => "done".to_owned(),
+            (_, Some(refusal)) => format!("refused ({refusal})"),
+            _ => "failed".to_owned(),
+        };
+        let line = format!("{} {}: {came}", call.name, one_line(&call.arguments, 80));
+        if text.len() + line.len() < MOST_LOG_BYTES {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    if text.is_empty() { String::new() } else { format!("\n## Log, the newest last\n{FENCE}\n{text}{FENCE}\n") }
+}
+
+/// The artifacts that eligible tasks need.
+fn needed(state: &CampaignState, can: &[i64]) -> String {
+    let needs: Vec<_> =
+        state.tasks.iter().filter(|task| can.contains(&task.id.0)).flat_map(|task| &task.metadata.needs).collect();
+    let fits = |artifact: &&super::state::ArtifactHead| {
+        needs.iter().any(|need| need.kind == artifact.kind && need.key.as_ref().is_none_or(|key| *key == artifact.key))
+    };
+    let mut text = String::new();
+    for artifact in state.artifacts.iter().filter(fits) {
+        // The line of the fence cannot be written by what it holds.
+        let content = artifact.content.replace(FENCE, "= = =");
+        let _ = writeln!(text, "{FENCE} {} {} version {}\n{content}\n{FENCE}", artifact.kind, artifact.key, artifact.version);
+    }
+    if text.is_empty() { text } else { format!("\n## Artifacts\n{}", without_middle(text, MOST_NEEDED)) }
+}
+
+/// Text as one line, without the mark of a fence.
+fn one_line(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ").replace(FENCE, "= = =");
+    shortened(&line, most).into_owned()
+}
+
+fn shortened_line(line: &str, most: usize) -> String {
+    let end = line.floor_char_boundary(most.min(line.len()));
+    line[..end].to_owned()
+}

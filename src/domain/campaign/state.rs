@@ -1,0 +1,243 @@
+//! All that a cycle reads, as one value. It is made of rows, which stand in tables or follow from events: both ways give the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::artifact::{Artifact, ArtifactSource, ArtifactType, Environment};
+use super::{ApprovalContext, Campaign, CampaignTask, CampaignTaskStatus, Lead, LeadStatus, Requirement, TaskMetadata, sha256};
+use crate::domain::{CallState, LeadId, StepId, ToolCallId};
+
+/// The best leads that are shown.
+pub const MOST_LEADS_SHOWN: usize = 20;
+/// The calls that are read.
+pub const MOST_CALLS_READ: usize = 200;
+
+/// A call of the campaign that has its outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeCall {
+    /// Its number.
+    pub tool_call_id: ToolCallId,
+    /// The step that asked for it.
+    pub step_id: StepId,
+    /// The kind of proposal.
+    pub name: String,
+    /// Its arguments as the model wrote them.
+    pub arguments: String,
+    /// Its state.
+    pub state: CallState,
+    /// The kind of refusal, if it was refused.
+    pub refusal: Option<String>,
+    /// When it ended.
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+/// The newest version of an artifact, with its content only if a task needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArtifactHead {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: ArtifactType,
+    /// Its key.
+    pub key: String,
+    /// Its version.
+    pub version: i32,
+    /// sha256 of its content.
+    pub sha256: String,
+    /// The one whose request it was.
+    pub source: ArtifactSource,
+    /// The number of the event that kept it.
+    #[serde(skip)]
+    pub sequence: i64,
+    /// Its content.
+    #[serde(skip)]
+    pub content: String,
+}
+
+/// The leads in brief.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeadsInBrief {
+    /// How many there are of each status.
+    pub counts: BTreeMap<LeadStatus, i64>,
+    /// The newest event about a lead of each status.
+    #[serde(skip)]
+    pub newest: BTreeMap<LeadStatus, i64>,
+    /// The best, the highest score first.
+    pub best: Vec<Lead>,
+    /// Those that tasks name.
+    pub named: Vec<Lead>,
+    /// sha256 of all of them.
+    pub sha256: String,
+}
+
+/// A campaign as a cycle sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CampaignState {
+    /// The campaign.
+    pub campaign: Campaign,
+    /// All its tasks, in their order.
+    pub tasks: Vec<CampaignTask>,
+    /// Its leads in brief.
+    pub leads: LeadsInBrief,
+    /// The newest versions of its artifacts, by type and key.
+    pub artifacts: Vec<ArtifactHead>,
+    /// Its approval contexts.
+    pub contexts: Vec<ApprovalContext>,
+    /// Its newest calls that have their outcome, the oldest first.
+    pub calls: Vec<MadeCall>,
+    /// The last number of its stream.
+    pub sequence: i64,
+}
+
+/// The rows of which a state is made.
+#[derive(Clone, Debug, Default)]
+pub struct CampaignRows {
+    /// The row of `campaigns`.
+    pub campaign: Value,
+    /// Those of `campaign_tasks`.
+    pub tasks: Vec<Value>,
+    /// Those of `leads`, in brief.
+    pub leads: LeadsInBrief,
+    /// Those of `artifacts`, all versions.
+    pub artifacts: Vec<Value>,
+    /// Those of `campaign_contexts`.
+    pub contexts: Vec<Value>,
+    /// Those of `tool_calls`.
+    pub calls: Vec<Value>,
+    /// The last number of the stream.
+    pub sequence: i64,
+}
+
+/// The rows do not make a state: what is kept is broken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BrokenState(pub String);
+
+impl CampaignState {
+    /// The state that rows make. Each artifact is checked against its sha256.
+    ///
+    /// # Errors
+    /// [`BrokenState`] if a row cannot be read, or an artifact was changed.
+    pub fn of(rows: CampaignRows) -> Result<Self, BrokenState> {
+        let CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, sequence } = rows;
+        let campaign: Campaign = read(campaign, "campaigns")?;
+        let mut tasks: Vec<CampaignTask> = all(tasks, "campaign_tasks")?;
+        tasks.sort_by_key(|task| task.id);
+        let mut kept: Vec<Artifact> = all(artifacts, "artifacts")?;
+        kept.sort_by(|a, b| {
+            let key = |artifact: &Artifact| (artifact.artifact_type, artifact.artifact_key.clone(), artifact.version);
+            key(a).cmp(&key(b))
+        });
+        let mut heads: BTreeMap<(ArtifactType, String), ArtifactHead> = BTreeMap::new();
+        for artifact in kept {
+            artifact.checked().map_err(BrokenState)?;
+            let Artifact { artifact_type: kind, artifact_key: key, version, source, content, sha256, sequence, .. } = artifact;
+            heads.insert((kind, key.clone()), ArtifactHead { kind, key, version, sha256, source, sequence, content });
+        }
+        let mut calls: Vec<MadeCall> = all(calls, "tool_calls")?;
+        calls.retain(|call| call.ended_at.is_some());
+        calls.sort_by_key(|call| call.tool_call_id);
+        calls.drain(..calls.len().saturating_sub(MOST_CALLS_READ));
+        let mut contexts: Vec<ApprovalContext> = all(contexts, "campaign_contexts")?;
+        contexts.sort_by_key(|context| context.id);
+        Ok(Self { campaign, tasks, leads, artifacts: heads.into_values().collect(), contexts, calls, sequence })
+    }
+
+    /// A campaign of which nothing else can be read.
+    pub fn alone(campaign: Campaign) -> Self {
+        let leads = LeadsInBrief::default();
+        Self { campaign, tasks: Vec::new(), leads, artifacts: Vec::new(), contexts: Vec::new(), calls: Vec::new(), sequence: 0 }
+    }
+
+    /// A task of the campaign.
+    pub fn task(&self, id: i64) -> Option<&CampaignTask> {
+        self.tasks.iter().find(|task| task.id.0 == id)
+    }
+
+    /// The newest version of an artifact.
+    pub fn artifact(&self, kind: ArtifactType, key: &str) -> Option<&ArtifactHead> {
+        self.artifacts.iter().find(|artifact| artifact.kind == kind && artifact.key == key)
+    }
+
+    /// Its environment; empty if there is none.
+    pub fn environment(&self) -> Environment {
+        let kept = self.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::Environment);
+        let read = kept.filter_map(|artifact| serde_json::from_str::<Environment>(&artifact.content).ok());
+        read.fold(Environment::default(), |mut all, more| {
+            all.secrets.extend(more.secrets);
+            all.settings.extend(more.settings);
+            all.hosts.extend(more.hosts);
+            all.capabilities.extend(more.capabilities);
+            all
+        })
+    }
+
+    /// All that the model's proposals are about, without the logs: two states with one fingerprint are the same to it.
+    pub fn shown(&self) -> Value {
+        let Campaign { id, name, status, .. } = &self.campaign;
+        let tasks = self.tasks.iter().map(
+            |task| json!({ "id": task.id, "description": task.description, "status": task.status, "metadata": task.metadata }),
+        );
+        let LeadsInBrief { counts, newest: _, best, named, sha256 } = &self.leads;
+        json!({
+            "campaign": { "id": id, "name": name, "status": status },
+            "tasks": tasks.collect::<Vec<_>>(),
+            "leads": { "counts": counts, "best": best, "named": named, "sha256": sha256 },
+            "artifacts": self.artifacts,
+        })
+    }
+
+    /// The fingerprint of [`CampaignState::shown`].
+    pub fn sha256(&self) -> String {
+        sha256(self.shown().to_string().as_bytes())
+    }
+
+    /// True if every task is done, and there is one.
+    pub fn all_done(&self) -> bool {
+        !self.tasks.is_empty() && self.tasks.iter().all(|task| task.status == CampaignTaskStatus::Done)
+    }
+}
+
+/// The leads that tasks name.
+pub fn named_leads(tasks: &[Value]) -> BTreeSet<LeadId> {
+    let conditions = |task: &Value| {
+        let metadata = task["metadata"].clone();
+        let metadata: TaskMetadata = serde_json::from_value(metadata).unwrap_or_default();
+        metadata.preconditions.into_iter().chain(metadata.requires).collect::<Vec<_>>()
+    };
+    let named = tasks.iter().flat_map(conditions).filter_map(|wanted| match wanted {
+        Requirement::LeadStatus { lead, .. } => Some(lead),
+        _ => None,
+    });
+    named.collect()
+}
+
+impl LeadsInBrief {
+    /// Counts the leads, and picks the best and those that are `named`.
+    pub fn of(named: &BTreeSet<LeadId>, mut leads: Vec<Lead>) -> Self {
+        leads.sort_by_key(|lead| lead.id);
+        let (mut counts, mut newest) = (BTreeMap::<_, i64>::new(), BTreeMap::<_, i64>::new());
+        for lead in &leads {
+            *counts.entry(lead.status).or_default() += 1;
+            let newest = newest.entry(lead.status).or_default();
+            *newest = lead.sequence.max(*newest);
+        }
+        let line = |lead: &Lead| format!("{} {} {} {}", lead.id, lead.status, lead.weight_score, lead.sequence);
+        let sha256 = sha256(leads.iter().map(line).collect::<Vec<_>>().join(",").as_bytes());
+        let mut best: Vec<&Lead> = leads.iter().collect();
+        best.sort_by_key(|lead| (std::cmp::Reverse(lead.weight_score), lead.id));
+        let best = best.into_iter().take(MOST_LEADS_SHOWN).cloned().collect();
+        let named = leads.into_iter().filter(|lead| named.contains(&lead.id)).collect();
+        Self { counts, newest, best, named, sha256 }
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(row: Value, table: &str) -> Result<T, BrokenState> {
+    serde_json::from_value(row).map_err(|error| BrokenState(format!("a row of {table} cannot be read: {error}")))
+}
+
+fn all<T: serde::de::DeserializeOwned>(rows: Vec<Value>, table: &str) -> Result<Vec<T>, BrokenState> {
+    rows.into_iter().map(|row| read(row, table)).collect()
+}

@@ -1,0 +1,55 @@
+//! The check before a campaign starts: database, events, secrets, model, and what its tasks need.
+
+use super::Campaigns;
+use crate::domain::CampaignId;
+use crate::domain::campaign::{CampaignState, Requirement};
+use crate::model::{Entry, Request};
+use crate::store::CampaignError;
+
+/// All that is missing, each with what to do. None: it may start.
+pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<String>, CampaignError> {
+    let state = campaigns.store().campaign_state(id).await?;
+    let mut faults = Vec::new();
+    if state.tasks.is_empty() {
+        faults.push(format!("it has no task; add one: level3 campaign task {id} add \"…\""));
+    }
+    for broken in campaigns.store().campaign_chain(id).await? {
+        faults
+            .push(format!("{broken}; look at it with `level3 replay --check`, and copy the campaign: level3 campaign copy {id}"));
+    }
+    let environment = state.environment();
+    for name in &environment.secrets {
+        match campaigns.0.vault.get(name).await {
+            Ok(Some(_)) => {}
+            Ok(None) => faults.push(format!("the secret {name} is not there; set it: level3 secret set {name}")),
+            Err(error) => faults.push(format!("the secret {name} cannot be read: {error}")),
+        }
+    }
+    faults.extend(unmet(&state));
+    let model = campaigns.0.executor.models.chosen(None, &[]).await;
+    let request = Request { entries: vec![Entry::User("Answer with the word: ready".to_owned())], ..Request::default() };
+    if let Err(error) = model.answer(request, &|_| {}).await {
+        faults.push(format!("no model answers: {error}"));
+    }
+    Ok(faults)
+}
+
+/// The things that tasks need and that this version does not have.
+fn unmet(state: &CampaignState) -> Vec<String> {
+    let missing = |wanted: &Requirement| match wanted {
+        Requirement::PageRead { .. } => Some("a browser, which this version does not drive"),
+        Requirement::ToolSucceeded { tool, .. } if tool.starts_with("browser_") => {
+            Some("a browser, which this version does not drive")
+        }
+        Requirement::ToolSucceeded { tool, .. } if tool == "run_script" => {
+            Some("a script to run, which this version does not do")
+        }
+        Requirement::ScriptSucceeded { .. } => Some("a script to run, which this version does not do"),
+        _ => None,
+    };
+    let needs = state.tasks.iter().filter_map(|task| {
+        let what = task.metadata.preconditions.iter().chain(&task.metadata.requires).find_map(missing)?;
+        Some(format!("task {} needs {what}; make a campaign without it", task.id))
+    });
+    needs.collect()
+}

@@ -1,0 +1,155 @@
+//! Campaigns: the controller's own loop, in which a model only proposes. [`worker`] has the place of the agent, [`tool`] carries proposals out
+//! through the one door, [`check`] lets a campaign start, [`replayed`] makes its cycles again, [`projections`] writes its files.
+
+mod check;
+mod presence;
+mod projections;
+mod replayed;
+mod request;
+mod tool;
+mod worker;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::domain::campaign::judge::Presence;
+use crate::domain::campaign::{Campaign, CampaignInput};
+use crate::domain::{CampaignId, ToolSpec};
+use crate::executor::{Executor, Worker};
+use crate::secrets::Vault;
+use crate::store::{CampaignError, CampaignOrder, Store};
+
+pub use presence::Presences;
+pub use replayed::VerifiedCycle;
+pub use tool::tools;
+
+/// The campaigns of a server. Cheap to clone.
+#[derive(Clone)]
+pub struct Campaigns(Arc<Parts>);
+
+struct Parts {
+    executor: Executor,
+    vault: Vault,
+    presences: Presences,
+    folder: PathBuf,
+}
+
+impl Campaigns {
+    /// Campaigns whose calls this executor carries out; their files stand in `folder`.
+    pub fn new(executor: Executor, vault: Vault, presences: Presences, folder: PathBuf) -> Self {
+        Self(Arc::new(Parts { executor, vault, presences, folder }))
+    }
+
+    /// The worker of their turns.
+    pub fn worker(&self) -> Arc<dyn Worker> {
+        Arc::new(worker::CampaignWorker(self.clone()))
+    }
+
+    /// Writes their files after each change, until `shutdown`.
+    pub async fn run(self, shutdown: CancellationToken) {
+        projections::run(&self, shutdown).await;
+    }
+
+    /// The eight kinds of proposals with their schemas.
+    pub fn vocabulary() -> Vec<ToolSpec> {
+        request::specs()
+    }
+
+    /// Somebody watches over a campaign, from now on for a while. It goes on if it waited for that.
+    ///
+    /// # Errors
+    /// [`CampaignError`] if there is no such campaign.
+    pub async fn present(&self, id: CampaignId) -> Result<(), CampaignError> {
+        self.store().conversation_of_campaign(id).await?;
+        self.0.presences.note(id, self.clock().now());
+        self.kick(id).await;
+        Ok(())
+    }
+
+    /// True if somebody watches over a campaign.
+    pub fn is_watched(&self, id: CampaignId) -> bool {
+        self.presence(id) == Presence::There
+    }
+
+    /// Starts a campaign, if all that it needs is there.
+    ///
+    /// # Errors
+    /// [`CampaignError::Refused`] lists what fails, each with what to do.
+    pub async fn start(&self, id: CampaignId) -> Result<Campaign, CampaignError> {
+        let faults = check::faults(self, id).await?;
+        if !faults.is_empty() {
+            return Err(CampaignError::Refused(format!("campaign {id} cannot start yet:\n- {}", faults.join("\n- "))));
+        }
+        self.steer(id, CampaignInput::Start).await
+    }
+
+    /// Pauses a campaign, or lets it go on.
+    ///
+    /// # Errors
+    /// [`CampaignError::Refused`] if its state does not take that.
+    pub async fn steer(&self, id: CampaignId, input: CampaignInput) -> Result<Campaign, CampaignError> {
+        let campaign = self.store().steer_campaign(id, input, self.clock().now()).await?;
+        self.kick(id).await;
+        Ok(campaign)
+    }
+
+    /// Does what a person orders; the campaign goes on if it waited for that.
+    ///
+    /// # Errors
+    /// [`CampaignError`] says why not.
+    pub async fn order(&self, id: CampaignId, order: CampaignOrder) -> Result<String, CampaignError> {
+        let told = self.store().order_campaign(id, order, self.clock().now()).await?;
+        self.kick(id).await;
+        Ok(told)
+    }
+
+    /// Begins a cycle, if there is something to do and somebody is there.
+    pub async fn kick(&self, id: CampaignId) {
+        let now = self.clock().now();
+        match self.store().kick_campaign(id, self.presence(id), now).await {
+            Ok(_) => {}
+            Err(CampaignError::Broken(_, why)) => {
+                tracing::error!(campaign = %id, why, "a campaign is broken");
+                let broken = async {
+                    let conversation = self.store().conversation_of_campaign(id).await?;
+                    self.store().break_campaign(conversation, &why, now).await.map_err(CampaignError::from)
+                };
+                if let Err(error) = broken.await {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a broken campaign could not be ended");
+                }
+            }
+            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, campaign = %id, "a campaign could not go on"),
+        }
+    }
+
+    /// Makes all cycles of a campaign again from the events before each, and compares.
+    ///
+    /// # Errors
+    /// [`CampaignError`] if there is no such campaign.
+    pub async fn verify(&self, id: CampaignId) -> Result<VerifiedCycle, CampaignError> {
+        replayed::verify(self.store(), id).await
+    }
+
+    /// Writes the files of a campaign.
+    ///
+    /// # Errors
+    /// [`CampaignError`] if there is no such campaign.
+    pub async fn write_files(&self, id: CampaignId) -> Result<(), CampaignError> {
+        projections::write(self, id).await
+    }
+
+    fn store(&self) -> &Store {
+        &self.0.executor.store
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &*self.0.executor.clock
+    }
+
+    fn presence(&self, id: CampaignId) -> Presence {
+        self.0.presences.of(id, self.clock().now())
+    }
+}

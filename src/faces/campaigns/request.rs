@@ -1,0 +1,78 @@
+//! The model request of a cycle: the rules, the snapshot, the eight tools. All of it follows from the state and the time.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+
+use crate::domain::ToolSpec;
+use crate::domain::campaign::proposal::{
+    AnalyzeLeads, ExecuteTool, GenerateMessage, NoOp, PersistArtifact, ProposeTask, RequestUserInput, SelectNextTask,
+};
+use crate::domain::campaign::snapshot::{RULES, snapshot};
+use crate::domain::campaign::{CampaignState, KINDS, sha256};
+use crate::model::{Entry, Request};
+use crate::store::Meter;
+use crate::tools::spec;
+
+/// The request of a cycle, with its fingerprints.
+pub(super) struct CycleRequest {
+    /// The snapshot.
+    snapshot: String,
+    /// sha256 of the state.
+    pub(super) state_sha256: String,
+    /// sha256 of the rules.
+    pub(super) rules_sha256: String,
+    /// sha256 of the request.
+    pub(super) request_sha256: String,
+}
+
+/// One of the eight tools.
+pub(super) fn spec_of(kind: &str) -> ToolSpec {
+    match kind {
+        "create_task" => spec::<ProposeTask>(kind, "Proposes a new task. A person approves it."),
+        "select_next_task" => spec::<SelectNextTask>(kind, "Proposes the task to work on next."),
+        "execute_tool" => spec::<ExecuteTool>(kind, "Proposes to run one of the controller's tools for a task."),
+        "generate_message" => {
+            spec::<GenerateMessage>(kind, "Proposes a message as a draft (artifact type `message`). Nothing is sent.")
+        }
+        "analyze_leads" => {
+            spec::<AnalyzeLeads>(kind, "Proposes an analysis of leads (artifact type `analysis`), and a status for some.")
+        }
+        "request_user_input" => spec::<RequestUserInput>(kind, "Asks the person something that a task needs."),
+        "persist_artifact" => spec::<PersistArtifact>(kind, "Proposes to keep an artifact of a type under a key."),
+        _ => spec::<NoOp>(kind, "Proposes to do nothing now."),
+    }
+}
+
+/// All eight.
+pub(super) fn specs() -> Vec<ToolSpec> {
+    KINDS.iter().map(|kind| spec_of(kind)).collect()
+}
+
+impl CycleRequest {
+    /// The request by a state.
+    pub(super) fn of(state: &CampaignState, now: DateTime<Utc>) -> Self {
+        let snapshot = snapshot(state, now);
+        let request = json!([RULES, snapshot, specs()]).to_string();
+        Self {
+            state_sha256: state.sha256(),
+            rules_sha256: sha256(RULES.as_bytes()),
+            request_sha256: sha256(request.as_bytes()),
+            snapshot,
+        }
+    }
+
+    /// The same for a model.
+    pub(super) fn for_model(&self, answer_tokens: Option<u32>, temperature: Option<f64>, meter: Meter) -> Request {
+        Request {
+            entries: vec![Entry::System(RULES.to_owned()), Entry::User(self.snapshot.clone())],
+            tools: specs(),
+            must_call: true,
+            demanded_of_all: true,
+            literal: false,
+            answer_tokens,
+            temperature,
+            meter,
+            ..Request::default()
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The eight proposals as tools: each is read exactly, judged by the state as it is, and carried out in the transaction of its outcome.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use super::presence::Presences;
+use super::request::spec_of;
+use crate::domain::campaign::judge::{Presence, validate};
+use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
+use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, KINDS};
+use crate::domain::{Effect, Outcome, Refusal, RefusalCode, ToolSpec};
+use crate::store::{CampaignError, StoreError};
+use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, Tool, ToolError, at_once};
+
+/// The eight, for campaigns alone.
+pub fn tools(presences: &Presences) -> Vec<Arc<dyn Tool>> {
+    KINDS.iter().map(|kind| -> Arc<dyn Tool> { Arc::new(ProposalTool { kind, presences: presences.clone() }) }).collect()
+}
+
+struct ProposalTool {
+    kind: &'static str,
+    presences: Presences,
+}
+
+/// A proposal that may be carried out.
+struct ReadProposal {
+    proposal: CampaignProposal,
+    card: Vec<String>,
+}
+
+impl Tool for ProposalTool {
+    fn spec(&self) -> ToolSpec {
+        spec_of(self.kind)
+    }
+
+    fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        async move {
+            let refused = |why: String| ToolError::Refused(Refusal::arguments(why));
+            let proposal = CampaignProposal::read(self.kind, &asked.arguments).map_err(refused)?;
+            let (store, now) = (&asked.kit().store, asked.kit().clock.now());
+            let Some(id) = store.campaign_of(asked.lease.conversation).await? else {
+                return Err(refused("this conversation is no campaign's".to_owned()));
+            };
+            let state = match store.campaign_state(id).await {
+                Ok(state) => state,
+                Err(CampaignError::Store(error)) => return Err(error.into()),
+                Err(other) => return Err(ToolError::Refused(Refusal::new(RefusalCode::Forbidden, other.to_string()))),
+            };
+            // The number of proposals is judged by the worker, and once more where it is carried out.
+            validate(&state, &proposal, 1, now).map_err(refused)?;
+            let (effect, kind, of) = effect(&proposal);
+            if effect == Effect::Script && self.presences.of(id, now) == Presence::Away {
+                let why = "not run: nobody is there".to_owned();
+                return Err(ToolError::Refused(Refusal::new(RefusalCode::Forbidden, why)));
+            }
+            let allowed = state.contexts.iter().find(|context| kind.is_some_and(|kind| context.allows(kind, of, now)));
+            let context = allowed.map(|context| context.id);
+            let card = card(&state, &proposal);
+            Ok(Prepared { context, ..Prepared::new(ReadProposal { proposal, card }, effect) })
+        }
+        .boxed()
+    }
+
+    fn changes(&self, _: &Value) -> bool {
+        self.kind != "no_op"
+    }
+}
+
+/// The effect of a proposal, and the approval context that would allow it.
+fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<ArtifactType>) {
+    use CampaignProposal as P;
+    let persist = |kind| (Effect::Persist, Some(ContextKind::Persist), Some(kind));
+    match proposal {
+        P::NoOp(_) => (Effect::Read, None, None),
+        P::SelectNextTask(_) | P::RequestUserInput(_) => (Effect::Write, None, None),
+        P::CreateTask(_) => (Effect::Persist, Some(ContextKind::Task), None),
+        P::GenerateMessage(_) => persist(ArtifactType::Message),
+        P::AnalyzeLeads(_) => persist(ArtifactType::Analysis),
+        P::PersistArtifact(artifact) => match artifact.kind.parse() {
+            Ok(kind) => persist(kind),
+            Err(_) => (Effect::Persist, None, None),
+        },
+        P::ExecuteTool(tool) => match tool.tool.as_str() {
+            // The config that it applies was approved.
+            "score_leads" => (Effect::Write, None, None),
+            "run_script" => (Effect::Script, Some(ContextKind::Script), None),
+            _ => (Effect::Persist, Some(ContextKind::Persist), None),
+        },
+    }
+}
+
+/// The words that a person is shown before they decide.
+fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
+    use CampaignProposal as P;
+    let campaign = format!("Campaign {} ({}).", state.campaign.id, state.campaign.name);
+    let replaces = |kind, key: &str| match state.artifact(kind, key) {
+        Some(kept) => format!("version {} after version {}, which stays", kept.version + 1, kept.version),
+        None => "version 1".to_owned(),
+    };
+    let mut what = vec![campaign];
+    what.extend(match proposal {
+        P::CreateTask(task) => vec![format!("Makes the task: {}", task.description), format!("Because: {}", task.why)],
+        P::SelectNextTask(selected) => vec![format!("Takes up task {}.", selected.task)],
+        P::GenerateMessage(GenerateMessage { key, text, .. }) => {
+            vec![
+                format!("Keeps the message {key} as a draft, {}; nothing is sent.", replaces(ArtifactType::Message, key)),
+                text.clone(),
+            ]
+        }
+        P::AnalyzeLeads(AnalyzeLeads { key, analysis, leads, lead_status, .. }) => {
+            let mut what =
+                vec![format!("Keeps the analysis {key}, {}.", replaces(ArtifactType::Analysis, key)), analysis.clone()];
+            what.extend(lead_status.map(|status| format!("Sets these leads to {status}: {leads:?}")));
+            what
+        }
+        P::RequestUserInput(RequestUserInput { text, .. }) => vec![format!("Asks you: {text}")],
+        P::PersistArtifact(PersistArtifact { kind, key, content, .. }) => {
+            let version = kind.parse().map_or_else(|_| String::new(), |kind| replaces(kind, key));
+            vec![format!("Keeps the {kind} {key}, {version}."), content.clone()]
+        }
+        P::ExecuteTool(ExecuteTool { tool, arguments, .. }) => {
+            vec![format!("Runs {tool} with {}.", Value::Object(arguments.clone()))]
+        }
+        P::NoOp(no_op) => vec![format!("Does nothing: {}", no_op.why)],
+    });
+    what
+}
+
+impl Act for ReadProposal {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        at_once(Ok(CallCard::of(self.card.clone())))
+    }
+
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
+        async move {
+            let kit = doing.kit();
+            let mut unit = kit.store.begin(kit.clock.now()).await?;
+            match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal).await? {
+                Ok(told) => Ok(Executed::Within(unit, Outcome::ok(told))),
+                // Nothing of it is kept.
+                Err(why) => {
+                    drop(unit);
+                    Ok(Executed::Outcome(Outcome::failed(why)))
+                }
+            }
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,198 @@
+//! One cycle: load, eligible, snapshot, ask, validate, execute, verify, go on. Nothing is kept from the cycle before, and no message is read.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::Campaigns;
+use super::request::CycleRequest;
+use crate::domain::campaign::judge::{Presence, eligible};
+use crate::domain::campaign::proposal::{CampaignProposal, in_text};
+use crate::domain::campaign::{CampaignStatus, MOST_BAD_ANSWERS};
+use crate::domain::{CallState, CampaignId, Origin, Refusal, RefusalCode};
+use crate::executor::{RunningTurn, Worked, Worker};
+use crate::facts::CycleAsked;
+use crate::store::{CampaignError, CycleCame, CycleLook, LastCall, Lease, NewStep, StoreError};
+
+/// The words for an answer without a proposal.
+const NO_PROPOSAL: &str = "your answer made no proposal; answer with exactly one call of one of the eight tools";
+/// The words for a message into a campaign's conversation.
+const NOBODY_LISTENS: &str =
+    "This is the conversation of a campaign, in which nobody listens to messages. Use its page, or `level3 campaign`.";
+
+/// Works on the turns of campaigns.
+pub(super) struct CampaignWorker(pub(super) Campaigns);
+
+/// The judgement of a step.
+enum Judged {
+    /// It was no proposal that may be carried out.
+    Bad(String),
+    /// It was carried out, failed, or a person refused it.
+    Came(CycleCame),
+}
+
+impl Worker for CampaignWorker {
+    fn work<'a>(&'a self, lease: &'a Lease, shutdown: &'a CancellationToken) -> BoxFuture<'a, Result<Worked, StoreError>> {
+        async move {
+            let executor = &self.0.0.executor;
+            let Some(mut turn) = executor.begin(lease).await? else { return Ok(Worked::Ended) };
+            if lease.origin != Origin::Cycle {
+                return executor.close(lease, turn.steps + 1, "campaign", NOBODY_LISTENS).await;
+            }
+            let time = executor.allowance(&turn);
+            executor.within(time, lease, self.cycle(&mut turn, shutdown)).await
+        }
+        .boxed()
+    }
+}
+
+impl CampaignWorker {
+    async fn cycle(&self, turn: &mut RunningTurn<'_>, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
+        let (lease, executor) = (turn.lease, &self.0.0.executor);
+        let store = &executor.store;
+        let id = store.campaign_of(lease.conversation).await?;
+        let id = id.ok_or_else(|| StoreError::Unreadable(format!("conversation {} has no campaign", lease.conversation)))?;
+        loop {
+            if let CycleLook { unjudged: Some((_, calls)), .. } = store.look_at_cycle(lease).await?
+                && calls.len() > 1
+            {
+                // None of several is carried out, whatever was turned away before a crash.
+                for open in turn.take_open() {
+                    let why = format!("your answer made {} proposals; make exactly one", calls.len());
+                    executor.tools.turn_away(lease, &open, &Refusal::new(RefusalCode::TooManyCalls, why)).await?;
+                }
+            }
+            if let Some(worked) = executor.calls(turn, shutdown).await? {
+                return Ok(worked);
+            }
+            let look = store.look_at_cycle(lease).await?;
+            turn.steps = look.steps;
+            if let Some((step, calls)) = look.unjudged {
+                match judged(&calls) {
+                    Judged::Came(came) => return self.end(turn, id, came).await,
+                    Judged::Bad(why) => {
+                        let campaign = store.refuse_proposal(lease, step, &why, self.0.clock().now()).await?;
+                        if campaign.bad_answers >= MOST_BAD_ANSWERS {
+                            let words = format!("{} bad answers; the last: {why}", campaign.bad_answers);
+                            return self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await;
+                        }
+                    }
+                }
+            }
+            if shutdown.is_cancelled() {
+                return Ok(Worked::Paused);
+            }
+            if let Some(worked) = self.ask(turn, id).await? {
+                return Ok(worked);
+            }
+        }
+    }
+
+    /// Asks the model for one proposal, by the state as it is, and stores the answer. `None` if it is to be judged.
+    async fn ask(&self, turn: &mut RunningTurn<'_>, id: CampaignId) -> Result<Option<Worked>, StoreError> {
+        let (lease, executor) = (turn.lease, &self.0.0.executor);
+        let store = &executor.store;
+        let state = match store.campaign_state(id).await {
+            Ok(state) => state,
+            Err(CampaignError::Broken(_, why)) => {
+                tracing::error!(campaign = %id, why, "a campaign is broken");
+                store.break_campaign(lease.conversation, &why, self.0.clock().now()).await?;
+                return Ok(Some(Worked::Ended));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let now = self.0.clock().now();
+        let presence = self.0.presence(id);
+        let idle = if state.campaign.status != CampaignStatus::Active {
+            Some(format!("the campaign is {}", state.campaign.status))
+        } else if presence == Presence::Away {
+            Some("nobody is there".to_owned())
+        } else if eligible(&state, now, presence).is_empty() {
+            Some("no task can be worked on".to_owned())
+        } else {
+            None
+        };
+        if let Some(words) = idle {
+            let came = CycleCame { words: format!("No model was asked: {words}"), fruitful: true, ..CycleCame::default() };
+            return self.end(turn, id, came).await.map(Some);
+        }
+        if let Some(words) = turn.law.used_up(turn.steps + 1) {
+            return self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await.map(Some);
+        }
+        let request = CycleRequest::of(&state, now);
+        let asked = CycleAsked {
+            turn: lease.turn,
+            number: turn.steps + 1,
+            upto: state.sequence,
+            state_sha256: request.state_sha256.clone(),
+            rules_sha256: request.rules_sha256.clone(),
+            request_sha256: request.request_sha256.clone(),
+        };
+        store.ask_in_cycle(lease, asked, now).await?;
+        let (task, profiles) = &turn.law.models;
+        let model = executor.models.chosen(task.as_deref(), profiles).await;
+        let temperature = turn.law.profile.temperature;
+        let answered = model.answer(request.for_model(turn.law.answer_tokens, temperature, turn.meter().clone()), &|_| {}).await;
+        store.count_broken(lease, &turn.meter().take(), self.0.clock().now()).await?;
+        let mut answer = match answered {
+            Ok(answer) => answer,
+            Err(error) => {
+                executor.metrics.model_error(error.kind);
+                tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
+                let came = CycleCame { words: format!("The model gave no answer: {error}"), ..CycleCame::default() };
+                return self.end(turn, id, came).await.map(Some);
+            }
+        };
+        if answer.calls.is_empty() {
+            answer.calls.extend(in_text(&answer.content));
+        }
+        let step = NewStep {
+            number: turn.steps + 1,
+            model: &answer.model,
+            finish_reason: &answer.finish_reason,
+            usage: answer.usage,
+            content: &answer.content,
+            calls: &answer.calls,
+            ..NewStep::default()
+        };
+        let stored = store.store_priced_step(lease, step, model.rate(&answer.model), self.0.clock().now()).await?;
+        turn.steps += 1;
+        turn.asked_for(stored);
+        Ok(None)
+    }
+
+    /// Ends the cycle.
+    async fn end(&self, turn: &RunningTurn<'_>, id: CampaignId, came: CycleCame) -> Result<Worked, StoreError> {
+        let (store, now) = (self.0.store(), self.0.clock().now());
+        store.end_cycle(turn.lease, turn.steps, came, self.0.presence(id), now).await?;
+        Ok(Worked::Ended)
+    }
+}
+
+/// Judges the last step by what came of its calls.
+fn judged(calls: &[LastCall]) -> Judged {
+    let [call] = calls else {
+        return Judged::Bad(match calls.len() {
+            0 => NO_PROPOSAL.to_owned(),
+            many => format!("your answer made {many} proposals; make exactly one"),
+        });
+    };
+    let ours =
+        |code: &str| [RefusalCode::Denied, RefusalCode::Expired, RefusalCode::Forbidden].iter().any(|one| one.as_str() == code);
+    match (&call.refusal, call.state) {
+        (Some(code), _) if !ours(code) => Judged::Bad(call.result.clone()),
+        _ => {
+            let written = serde_json::from_str(&call.arguments).unwrap_or_default();
+            let read = CampaignProposal::read(&call.name, &written).ok();
+            let done = call.state == CallState::Done;
+            let idle = matches!(read, Some(CampaignProposal::NoOp(_)));
+            let how = if done { "done" } else { "not done" };
+            Judged::Came(CycleCame {
+                proposal: Some(call.name.clone()),
+                fingerprint: read.map(|proposal| proposal.fingerprint()),
+                words: format!("{} was {how}: {}", call.name, call.result),
+                fruitful: done && !idle,
+            })
+        }
+    }
+}

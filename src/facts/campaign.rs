@@ -1,0 +1,211 @@
+//! Campaigns: each change of one, of its tasks, leads, artifacts and approval contexts, and its cycles. The live rows are made by the same
+//! readings as those of replay.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::fact::{Fact, Reading, line};
+use super::message::MESSAGES;
+use super::rows::{Change, Table, fields};
+use crate::domain::campaign::{ApprovalContext, Artifact, Campaign, CampaignInput, CampaignTask, Lead};
+use crate::domain::{StepId, TurnId};
+
+/// The campaigns.
+pub(super) static CAMPAIGNS: Table = Table::all("campaigns", "id::text");
+/// Their tasks.
+pub(super) static CAMPAIGN_TASKS: Table = Table::all("campaign_tasks", "id::text");
+/// Their leads.
+pub(super) static LEADS: Table = Table::all("leads", "id::text");
+/// Their artifacts.
+pub(super) static ARTIFACTS: Table = Table::all("artifacts", "id::text");
+/// Their approval contexts.
+pub(super) static CAMPAIGN_CONTEXTS: Table = Table::all("campaign_contexts", "id::text");
+
+/// A row that is a value as it is, but for the number of the event.
+fn row<T: Serialize>(value: &T, sequence: Option<i64>) -> Value {
+    let mut row = fields(json!(value));
+    if let Some(sequence) = sequence {
+        row.insert("sequence".to_owned(), json!(sequence));
+    }
+    Value::Object(row)
+}
+
+fn campaign_row(campaign: &Campaign) -> Change {
+    CAMPAIGNS.set(campaign.id, row(campaign, None))
+}
+
+/// A campaign was made, or something of it changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CampaignChanged {
+    /// The campaign as it is now.
+    pub campaign: Campaign,
+    /// The input that it took; `None` if its state stayed.
+    pub input: Option<CampaignInput>,
+    /// The change, in words.
+    pub what: String,
+}
+
+impl Fact for CampaignChanged {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { campaign, input: _, what } = self;
+        to.rows(|_| [campaign_row(campaign)]).print(|| (format!("campaign {} {what}", campaign.id), campaign.name.clone()));
+    }
+}
+
+/// A task of a campaign was made or changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CampaignTaskChanged {
+    /// The task as it is now.
+    pub task: CampaignTask,
+    /// The change, in words.
+    pub what: String,
+}
+
+impl Fact for CampaignTaskChanged {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { task, what } = self;
+        to.rows(|at| [CAMPAIGN_TASKS.set(task.id, row(task, Some(at.sequence)))])
+            .print(|| (format!("campaign {}, task {} {what}", task.campaign_id, task.id), task.description.clone()));
+    }
+}
+
+/// Leads came in or changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeadsKept {
+    /// The leads as they are now.
+    pub leads: Vec<Lead>,
+    /// The change, in words.
+    pub what: String,
+}
+
+impl Fact for LeadsKept {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { leads, what } = self;
+        to.rows(|at| leads.iter().map(|lead| LEADS.set(lead.id, row(lead, Some(at.sequence)))).collect::<Vec<_>>())
+            .print(|| (format!("{} leads {what}", leads.len()), ""));
+    }
+}
+
+/// A version of an artifact was kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArtifactKept {
+    /// The artifact, with its content.
+    pub artifact: Artifact,
+}
+
+impl Fact for ArtifactKept {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { artifact } = self;
+        to.rows(|at| [ARTIFACTS.set(artifact.id, row(artifact, Some(at.sequence)))]).print(|| {
+            let Artifact { campaign_id, artifact_type, artifact_key, version, source, .. } = artifact;
+            let what = format!("campaign {campaign_id}: {artifact_type} {artifact_key} version {version} kept, by {source}");
+            (what, artifact.content.chars().take(200).collect::<String>())
+        });
+    }
+}
+
+/// A person gave an approval context, or it was used or taken back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContextChanged {
+    /// The context as it is now.
+    pub context: ApprovalContext,
+}
+
+impl Fact for ContextChanged {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { context } = self;
+        to.rows(|_| [CAMPAIGN_CONTEXTS.set(context.id, row(context, None))]).print(|| {
+            let ApprovalContext { id, kind, uses_left, void, .. } = context;
+            let what = if *void { "void".to_owned() } else { format!("{uses_left} left") };
+            (format!("approval context {id} ({kind}): {what}"), "")
+        });
+    }
+}
+
+/// A cycle asks the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CycleAsked {
+    /// The turn.
+    pub turn: TurnId,
+    /// The step that will hold the answer.
+    pub number: i32,
+    /// The last event that its state includes.
+    pub upto: i64,
+    /// sha256 of the state.
+    pub state_sha256: String,
+    /// sha256 of the rules.
+    pub rules_sha256: String,
+    /// sha256 of the request.
+    pub request_sha256: String,
+}
+
+impl Fact for CycleAsked {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn: _, number, upto, state_sha256, rules_sha256: _, request_sha256 } = self;
+        to.log(|_| {
+            [line("cycle_asked", json!({ "state": state_sha256, "request": request_sha256 }), format!("request {number}"))]
+        })
+        .print(|| (format!("request {number} of a cycle, by the events up to {upto}"), format!("state {state_sha256}")));
+    }
+}
+
+/// An answer was no proposal that may be carried out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProposalRefused {
+    /// The turn.
+    pub turn: TurnId,
+    /// The step of the answer.
+    pub step: StepId,
+    /// The fault.
+    pub why: String,
+    /// The campaign as it is now.
+    pub campaign: Campaign,
+}
+
+impl Fact for ProposalRefused {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn: _, step, why, campaign } = self;
+        to.rows(|_| [campaign_row(campaign)])
+            .log(|_| [line("proposal_refused", json!({ "step": step, "why": why }), why.clone())])
+            .print(|| (format!("campaign {}: a proposal was refused", campaign.id), why.clone()));
+    }
+}
+
+/// A cycle has ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CycleEnded {
+    /// The turn.
+    pub turn: TurnId,
+    /// The kind of its proposal, if one was judged.
+    pub proposal: Option<String>,
+    /// The verdict and the outcome, in words.
+    pub came: String,
+    /// How it goes on, in words.
+    pub next: String,
+    /// The campaign as it is now.
+    pub campaign: Campaign,
+}
+
+impl Fact for CycleEnded {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn: _, proposal, came, next, campaign } = self;
+        to.rows(|_| [campaign_row(campaign)])
+            .log(|_| [line("cycle_ended", json!({ "proposal": proposal, "came": came, "next": next }), came.clone())])
+            .print(|| (format!("campaign {}, cycle {} ended; {next}", campaign.id, campaign.cycles), came.clone()));
+    }
+}
+
+/// A person had the chat of a campaign forgotten.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChatForgotten {
+    /// The keys of the messages that are gone, as replay names them.
+    pub messages: Vec<String>,
+}
+
+impl Fact for ChatForgotten {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { messages } = self;
+        to.rows(|_| messages.iter().map(|message| MESSAGES.gone(message)).collect::<Vec<_>>())
+            .print(|| (format!("{} messages forgotten", messages.len()), ""));
+    }
+}

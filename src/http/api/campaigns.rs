@@ -1,0 +1,304 @@
+//! Campaigns: a person makes, steers and watches them here. All of it is the person's own request.
+
+use axum::Json;
+use axum::Router;
+use axum::routing::{delete, get, post};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use crate::domain::CampaignId;
+use crate::domain::campaign::judge::hindrance;
+use crate::domain::campaign::snapshot::{snapshot, unproven};
+use crate::domain::campaign::{ArtifactType, Campaign, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
+use crate::faces::campaigns::Campaigns;
+use crate::http::Doors;
+use crate::http::visitor::{Closed, Owner};
+use crate::store::{CampaignError, CampaignLog, CampaignOrder, LogLineOfCampaign, NewCampaign, NewCampaignTask};
+use crate::wire::api::{
+    AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade,
+    CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
+    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
+};
+
+/// The most lines and leads of an answer.
+const MOST: i64 = 10_000;
+
+/// Every route of campaigns.
+pub(super) fn routes() -> Router<Closed> {
+    Router::new()
+        .route("/vocabulary", get(vocabulary))
+        .route("/{id}", get(show))
+        .route("/{id}/state", get(state))
+        .route("/{id}/export", get(export))
+        .route("/{id}/start", post(start))
+        .route("/{id}/pause", post(pause))
+        .route("/{id}/resume", post(resume))
+        .route("/{id}/copy", post(copy))
+        .route("/{id}/present", post(present))
+        .route("/{id}/verify", post(verify))
+        .route("/{id}/forget-chat", post(forget_chat))
+        .route("/{id}/tasks", post(add_task))
+        .route("/{id}/tasks/{task}", post(change_task))
+        .route("/{id}/answer", post(answer))
+        .route("/{id}/artifacts", post(keep))
+        .route("/{id}/artifacts/{kind}/{key}", get(versions))
+        .route("/{id}/leads", get(leads).post(import))
+        .route("/{id}/leads/status", post(set_lead))
+        .route("/{id}/contexts", post(allow))
+        .route("/{id}/contexts/{context}", delete(revoke))
+        .route("/{id}/log", get(log))
+}
+
+impl From<CampaignError> for ApiRefusal {
+    fn from(error: CampaignError) -> Self {
+        match error {
+            CampaignError::Unknown(_) | CampaignError::Missing(_) => Self::unknown(error.to_string()),
+            CampaignError::Refused(_) | CampaignError::Broken(..) => Self::conflict(error.to_string()),
+            CampaignError::Wrong(_) => Self::bad(error.to_string()),
+            CampaignError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The source of a state.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedState {
+    from: Option<String>,
+}
+
+/// The part of a log that is asked for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedLog {
+    log: Option<String>,
+    kind: Option<String>,
+    limit: Option<i64>,
+}
+
+pub(super) async fn list(Owner(doors): Owner) -> Reply<CampaignList> {
+    Ok(Json(CampaignList { campaigns: doors.store.campaigns().await? }))
+}
+
+async fn vocabulary(Owner(_): Owner) -> Reply<CampaignVocabulary> {
+    Ok(Json(CampaignVocabulary { proposals: Campaigns::vocabulary() }))
+}
+
+pub(super) async fn create(
+    Owner(doors): Owner,
+    Body(CampaignOrderForm { name, tasks }): Body<CampaignOrderForm>,
+) -> Reply<CampaignMade> {
+    let read = tasks.into_iter().enumerate().map(|(n, task)| new_task(task, &format!("tasks[{n}].")));
+    let tasks = read.collect::<Result<_, _>>()?;
+    Ok(Json(CampaignMade { id: doors.store.make_campaign(NewCampaign { name, tasks }, doors.clock.now()).await? }))
+}
+
+/// A task as a person wrote it.
+fn new_task(order: CampaignTaskOrder, at: &str) -> Result<NewCampaignTask, ApiRefusal> {
+    let CampaignTaskOrder { description, preconditions, requires, needs } = order;
+    let conditions = |name: &str, written: Vec<Value>| {
+        let read = written.into_iter().enumerate().map(|(n, one)| Requirement::read(one, &format!("{at}{name}[{n}]")));
+        read.collect::<Result<Vec<_>, _>>().map_err(ApiRefusal::bad)
+    };
+    let need = |(n, one): (usize, Value)| {
+        let expected = r#"expected like {"type": "context", "key": "campaign_context"}"#;
+        serde_json::from_value::<Need>(one).map_err(|error| ApiRefusal::bad(format!("{at}needs[{n}]: {error}; {expected}")))
+    };
+    let metadata = TaskMetadata {
+        preconditions: conditions("preconditions", preconditions)?,
+        requires: conditions("requires", requires)?,
+        needs: needs.into_iter().enumerate().map(need).collect::<Result<_, _>>()?,
+        ..TaskMetadata::default()
+    };
+    Ok(NewCampaignTask { description, metadata })
+}
+
+async fn show(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignInfo> {
+    let state = doors.store.campaign_state(id).await?;
+    // The files come back if somebody took them away.
+    doors.campaigns.write_files(id).await?;
+    Ok(Json(info(&doors, state)))
+}
+
+fn info(doors: &Doors, state: CampaignState) -> CampaignInfo {
+    let now = doors.clock.now();
+    let tasks = state.tasks.iter().map(|task| ShownCampaignTask {
+        unproven: unproven(&state, task, now),
+        hindrance: hindrance(&state, task, now),
+        task: task.clone(),
+    });
+    CampaignInfo {
+        tasks: tasks.collect(),
+        watched: doors.campaigns.is_watched(state.campaign.id),
+        leads: json!(state.leads.counts),
+        artifacts: json!(state.artifacts),
+        contexts: state.contexts,
+        campaign: state.campaign,
+    }
+}
+
+async fn read_state(doors: &Doors, id: CampaignId, asked: &AskedState) -> Result<CampaignState, ApiRefusal> {
+    Ok(match asked.from.as_deref() {
+        None | Some("tables") => doors.store.campaign_state(id).await?,
+        Some("events") => doors.store.campaign_from_events(id, None).await?,
+        Some(other) => return Err(ApiRefusal::bad(format!("`from` is `{other}`; it is tables or events"))),
+    })
+}
+
+async fn state(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    QueryString(asked): QueryString<AskedState>,
+) -> Reply<CampaignStateInfo> {
+    let state = read_state(&doors, id, &asked).await?;
+    let snapshot = snapshot(&state, doors.clock.now());
+    Ok(Json(CampaignStateInfo { state: state.shown(), state_sha256: state.sha256(), snapshot }))
+}
+
+async fn export(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    QueryString(asked): QueryString<AskedState>,
+) -> Reply<CampaignExport> {
+    let state = read_state(&doors, id, &asked).await?;
+    let state_sha256 = state.sha256();
+    let all = json!({
+        "shown": state.shown(), "campaign": state.campaign, "contexts": state.contexts, "calls": state.calls,
+        "tasks": state.tasks, "sequence": state.sequence,
+    });
+    Ok(Json(CampaignExport { state: all, state_sha256 }))
+}
+
+async fn start(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
+    Ok(Json(doors.campaigns.start(id).await?))
+}
+
+async fn pause(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
+    Ok(Json(doors.campaigns.steer(id, CampaignInput::Pause).await?))
+}
+
+async fn resume(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
+    Ok(Json(doors.campaigns.steer(id, CampaignInput::Resume).await?))
+}
+
+async fn copy(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignMade> {
+    Ok(Json(CampaignMade { id: doors.store.copy_campaign(id, doors.clock.now()).await? }))
+}
+
+async fn present(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignTold> {
+    doors.campaigns.present(id).await?;
+    Ok(told("Somebody is there for 40 seconds.".to_owned()))
+}
+
+async fn verify(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignVerified> {
+    let broken = doors.store.campaign_chain(id).await?;
+    let verified = doors.campaigns.verify(id).await?;
+    let clean = broken.is_empty() && verified.differs.is_none();
+    let (turn, differs) = verified.differs.unzip();
+    Ok(Json(CampaignVerified { requests: verified.requests, broken, turn, differs, clean }))
+}
+
+async fn forget_chat(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignTold> {
+    let gone = doors.store.forget_chat(id, doors.clock.now()).await?;
+    Ok(told(format!("{gone} messages are forgotten.")))
+}
+
+async fn add_task(Owner(doors): Owner, At(id): At<CampaignId>, Body(order): Body<CampaignTaskOrder>) -> Reply<CampaignTold> {
+    ordered(&doors, id, CampaignOrder::AddTask(new_task(order, "")?)).await
+}
+
+async fn change_task(
+    Owner(doors): Owner,
+    At((id, task)): At<(CampaignId, i64)>,
+    Body(ChangeCampaignTask { deed, reason }): Body<ChangeCampaignTask>,
+) -> Reply<CampaignTold> {
+    let order = match deed {
+        CampaignTaskDeed::Finish => CampaignOrder::Finish(task),
+        CampaignTaskDeed::Block => CampaignOrder::Block(task, reason),
+        CampaignTaskDeed::Unblock => CampaignOrder::Unblock(task),
+    };
+    ordered(&doors, id, order).await
+}
+
+async fn answer(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    Body(AnswerQuestion { task, question, answer }): Body<AnswerQuestion>,
+) -> Reply<CampaignTold> {
+    ordered(&doors, id, CampaignOrder::Answer(task, question, answer)).await
+}
+
+async fn keep(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    Body(KeepArtifact { kind, key, content }): Body<KeepArtifact>,
+) -> Reply<CampaignTold> {
+    ordered(&doors, id, CampaignOrder::Keep(kind, key, content)).await
+}
+
+async fn versions(Owner(doors): Owner, At((id, kind, key)): At<(CampaignId, String, String)>) -> Reply<ArtifactVersions> {
+    let kind: ArtifactType = kind.parse().map_err(|why| ApiRefusal::bad(format!("type: {why}")))?;
+    doors.store.conversation_of_campaign(id).await?;
+    let versions = doors.store.artifact_versions(id, kind, &key).await?;
+    if versions.is_empty() {
+        return Err(ApiRefusal::unknown(format!("campaign {id} has no {kind} {key}")));
+    }
+    Ok(Json(ArtifactVersions { versions }))
+}
+
+async fn leads(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignLeads> {
+    doors.store.conversation_of_campaign(id).await?;
+    Ok(Json(CampaignLeads { leads: doors.store.leads_of(id, MOST).await? }))
+}
+
+async fn import(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    Body(ImportLeads { csv }): Body<ImportLeads>,
+) -> Reply<CampaignTold> {
+    ordered(&doors, id, CampaignOrder::Import(csv)).await
+}
+
+async fn set_lead(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    Body(SetLead { lead, status }): Body<SetLead>,
+) -> Reply<CampaignTold> {
+    ordered(&doors, id, CampaignOrder::SetLead(lead, status)).await
+}
+
+async fn allow(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    Body(AllowNext { kind, artifact_type, count, until }): Body<AllowNext>,
+) -> Reply<CampaignTold> {
+    ordered(&doors, id, CampaignOrder::Allow(kind, artifact_type, count, until)).await
+}
+
+async fn revoke(Owner(doors): Owner, At((id, context)): At<(CampaignId, i64)>) -> Reply<CampaignTold> {
+    ordered(&doors, id, CampaignOrder::Revoke(context)).await
+}
+
+async fn log(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    QueryString(asked): QueryString<AskedLog>,
+) -> Reply<Vec<LogLineOfCampaign>> {
+    doors.store.conversation_of_campaign(id).await?;
+    let log = match asked.log.as_deref() {
+        None | Some("audit") => CampaignLog::Audit,
+        Some("events") => CampaignLog::Events,
+        Some(other) => return Err(ApiRefusal::bad(format!("`log` is `{other}`; it is audit or events"))),
+    };
+    let limit = asked.limit.unwrap_or(200).clamp(1, MOST);
+    Ok(Json(doors.store.campaign_log(id, log, asked.kind.as_deref(), limit).await?))
+}
+
+async fn ordered(doors: &Doors, id: CampaignId, order: CampaignOrder) -> Reply<CampaignTold> {
+    Ok(told(doors.campaigns.order(id, order).await?))
+}
+
+fn told(told: String) -> Json<CampaignTold> {
+    Json(CampaignTold { told })
+}

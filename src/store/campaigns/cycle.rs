@@ -1,0 +1,315 @@
+//! The transactions of a cycle: a request is about to be made, an answer was refused, the cycle ends and the next one is queued.
+
+use chrono::{DateTime, Utc};
+use sqlx::{query, query_as};
+
+use super::CampaignError;
+use crate::domain::campaign::judge::{NextCycle, Presence, next};
+use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED};
+use crate::domain::{CallState, CampaignId, ConversationId, Origin, StepId};
+use crate::facts::{CycleAsked, CycleEnded, ProposalRefused};
+use crate::store::queue::turns::TurnEnd;
+use crate::store::{Lease, NewStep, Store, StoreError, Unit, word};
+
+/// The words of the turn of a cycle.
+const INPUT: &str = "[controller] One cycle.";
+
+/// A call of a turn's last step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastCall {
+    /// Its tool.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: String,
+    /// Its state.
+    pub state: CallState,
+    /// The kind of refusal.
+    pub refusal: Option<String>,
+    /// The text of its outcome.
+    pub result: String,
+}
+
+/// A turn's last step, which nobody has judged yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CycleLook {
+    /// The steps stored so far.
+    pub steps: i32,
+    /// The last step and its calls, if it was not judged yet.
+    pub unjudged: Option<(StepId, Vec<LastCall>)>,
+}
+
+/// The result of a cycle.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CycleCame {
+    /// The kind of its proposal, if there was one.
+    pub proposal: Option<String>,
+    /// The fingerprint of it.
+    pub fingerprint: Option<String>,
+    /// The outcome, in words.
+    pub words: String,
+    /// True if something came of it.
+    pub fruitful: bool,
+}
+
+impl Store {
+    /// Looks at the last step of a cycle's turn. No message is read: they may be gone.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn look_at_cycle(&self, lease: &Lease) -> Result<CycleLook, StoreError> {
+        let last = query_as::<_, (i64, i32, bool)>(
+            "SELECT step_id, number, coalesce(step_id <= c.judged_step, FALSE) FROM steps s JOIN turns t USING (turn_id)
+             JOIN campaigns c USING (conversation_id) WHERE turn_id = $1 ORDER BY number DESC LIMIT 1",
+        );
+        let Some((step, steps, judged)) = last.bind(lease.turn.0).fetch_optional(&self.pool).await? else {
+            return Ok(CycleLook::default());
+        };
+        if judged {
+            return Ok(CycleLook { steps, unjudged: None });
+        }
+        let calls = query_as::<_, (String, String, String, Option<String>, Option<String>)>(
+            "SELECT k.name, k.arguments, k.state, k.refusal,
+                    (SELECT e.payload #>> '{outcome,result}' FROM events e WHERE e.conversation_id = $2 AND e.kind = 'tool_call_ended'
+                       AND e.payload -> 'call' = to_jsonb(k.tool_call_id) ORDER BY e.sequence DESC LIMIT 1)
+             FROM tool_calls k WHERE k.step_id = $1 ORDER BY k.position",
+        );
+        let calls = calls.bind(step).bind(lease.conversation.0).fetch_all(&self.pool).await?;
+        let calls = calls.into_iter().map(|(name, arguments, state, refusal, result)| {
+            Ok(LastCall { name, arguments, state: word(&state)?, refusal, result: result.unwrap_or_default() })
+        });
+        Ok(CycleLook { steps, unjudged: Some((StepId(step), calls.collect::<Result<_, StoreError>>()?)) })
+    }
+
+    /// Records the fingerprints of a request that is about to be made.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or if the database does not answer.
+    pub async fn ask_in_cycle(&self, lease: &Lease, asked: CycleAsked, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        unit.append(lease.conversation, asked.into()).await?;
+        unit.commit().await
+    }
+
+    /// Records that an answer was no proposal that may be carried out. Gives the campaign as it is now.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or if the database does not answer.
+    pub async fn refuse_proposal(
+        &self,
+        lease: &Lease,
+        step: StepId,
+        why: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Campaign, StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        let id = unit.campaign_of(lease.conversation).await?;
+        let campaign = unit.hold_campaign(id).await?.campaign;
+        let why = unit.clean(why).into_owned();
+        let bad_answers = campaign.bad_answers + 1;
+        let campaign = Campaign { fault: Some(why.clone()), bad_answers, judged_step: Some(step), updated_at: now, ..campaign };
+        let refused = ProposalRefused { turn: lease.turn, step, why, campaign: campaign.clone() };
+        unit.record(lease.conversation, &[refused.into()]).await?;
+        unit.commit().await?;
+        Ok(campaign)
+    }
+
+    /// Ends a cycle: proves tasks, records what came of it, ends its turn, and queues the next one or says what the campaign waits for.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or if the database does not answer.
+    pub async fn end_cycle(
+        &self,
+        lease: &Lease,
+        steps: i32,
+        came: CycleCame,
+        presence: Presence,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        let held = unit.hold(lease).await?;
+        let id = unit.campaign_of(lease.conversation).await?;
+        unit.hold_campaign(id).await?;
+        unit.settle_tasks(id).await?;
+        let state = unit.read_campaign(id).await?;
+        let after = unit.write_cycle_end(lease, &state, came, presence).await?;
+        let words = format!("Cycle {}. {}", after.campaign.cycles, after.words);
+        let step = NewStep {
+            number: steps + 1,
+            model: "level3",
+            finish_reason: "cycle",
+            content: &words,
+            last: true,
+            ..NewStep::default()
+        };
+        unit.insert_step(lease.conversation, lease.turn, &step, None).await?;
+        unit.end_turn(held, TurnEnd::Answered).await?;
+        if after.goes_on {
+            unit.queue_turn(lease.conversation, Origin::Cycle, None, INPUT).await?;
+        }
+        unit.commit().await
+    }
+
+    /// Breaks a campaign in which something does not hold that has to. Its running cycle is stopped.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn break_campaign(&self, conversation: ConversationId, why: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        // The turns come before the campaign.
+        query("SELECT turn_id FROM turns WHERE conversation_id = $1 AND ended_at IS NULL ORDER BY turn_id FOR UPDATE")
+            .bind(conversation.0)
+            .execute(&mut *unit.tx)
+            .await?;
+        let row = sqlx::query_scalar::<_, serde_json::Value>(
+            "SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1 FOR UPDATE",
+        );
+        let campaign: Campaign = crate::store::value(row.bind(conversation.0).fetch_one(&mut *unit.tx).await?)?;
+        if campaign.status != CampaignStatus::Error {
+            let alone = CampaignState::alone(campaign);
+            unit.move_campaign(&alone, CampaignInput::Break, Some(why)).await?;
+        }
+        unit.commit().await
+    }
+
+    /// Begins a cycle if there is something to do, somebody is there, and none is under way. True if one was queued.
+    ///
+    /// # Errors
+    /// [`CampaignError`] if there is no such campaign, or it is broken.
+    pub async fn kick_campaign(&self, id: CampaignId, presence: Presence, now: DateTime<Utc>) -> Result<bool, CampaignError> {
+        let mut unit = self.begin(now).await?;
+        let state = unit.hold_campaign(id).await?;
+        let conversation = state.campaign.conversation_id;
+        let busy =
+            sqlx::query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL)");
+        let busy = busy.bind(conversation.0).fetch_one(&mut *unit.tx).await?;
+        if state.campaign.status != CampaignStatus::Active || busy {
+            return Ok(false);
+        }
+        let done = unit.settle_tasks(id).await?;
+        let state = unit.read_campaign(id).await?;
+        let waits = state.campaign.next_at.is_some_and(|at| at > now) && done.is_empty();
+        let way = match next(&state, now, presence) {
+            // The wait after fruitless cycles is over, or there is something new.
+            NextCycle::Waits(_, Some(_)) if state.campaign.idle_cycles > 0 && !waits && !state.all_done() => {
+                let fresh = CampaignState { campaign: Campaign { idle_cycles: 0, ..state.campaign.clone() }, ..state.clone() };
+                next(&fresh, now, presence)
+            }
+            way => way,
+        };
+        let queued = match way {
+            NextCycle::Completed => {
+                unit.move_campaign(&state, CampaignInput::Complete, None).await?;
+                false
+            }
+            NextCycle::Cycle if !waits => {
+                let changed = state.campaign.waits_for.is_some() || state.campaign.next_at.is_some();
+                if changed {
+                    let campaign = Campaign { waits_for: None, next_at: None, ..state.campaign };
+                    unit.record_campaign(campaign, None, "goes on").await?;
+                }
+                unit.queue_turn(conversation, Origin::Cycle, None, INPUT).await?;
+                true
+            }
+            NextCycle::Cycle => false,
+            NextCycle::Waits(why, at) => {
+                if state.campaign.waits_for.as_ref() != Some(&why) || (at.is_some() && state.campaign.next_at.is_none()) {
+                    let at = state.campaign.next_at.filter(|_| waits).or(at);
+                    let campaign = Campaign { waits_for: Some(why), next_at: at, ..state.campaign };
+                    unit.record_campaign(campaign, None, "waits").await?;
+                }
+                false
+            }
+        };
+        unit.commit().await?;
+        Ok(queued)
+    }
+
+    /// The campaigns whose time has come; they wait no longer for it.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn campaigns_due(&self, now: DateTime<Utc>) -> Result<Vec<CampaignId>, StoreError> {
+        let due = sqlx::query_scalar::<_, i64>(
+            "SELECT subject FROM wake_ups WHERE kind = 'campaign' AND at <= $1 ORDER BY at, subject",
+        );
+        let mut ready = Vec::new();
+        for id in due.bind(now).fetch_all(&self.pool).await?.into_iter().map(CampaignId) {
+            let mut unit = self.begin(now).await?;
+            let campaign = match unit.hold_campaign(id).await {
+                Ok(state) => state.campaign,
+                Err(CampaignError::Broken(_, why)) => {
+                    let conversation = self.conversation_of_campaign(id).await?;
+                    drop(unit);
+                    self.break_campaign(conversation, &why, now).await?;
+                    continue;
+                }
+                Err(other) => return Err(other.into()),
+            };
+            if campaign.next_at.is_some_and(|at| at <= now) {
+                unit.record_campaign(Campaign { next_at: None, ..campaign }, None, "its time has come").await?;
+                unit.commit().await?;
+                ready.push(id);
+            }
+        }
+        Ok(ready)
+    }
+}
+
+/// The end of a cycle as it was written.
+struct WrittenEnd {
+    campaign: Campaign,
+    words: String,
+    goes_on: bool,
+}
+
+impl Unit {
+    async fn write_cycle_end(
+        &mut self,
+        lease: &Lease,
+        state: &CampaignState,
+        came: CycleCame,
+        presence: Presence,
+    ) -> Result<WrittenEnd, StoreError> {
+        let CycleCame { proposal, fingerprint, words, fruitful } = came;
+        let words = self.clean(&words).into_owned();
+        let judged = sqlx::query_scalar::<_, Option<i64>>("SELECT max(step_id) FROM steps WHERE turn_id = $1").bind(lease.turn.0);
+        let judged = judged.fetch_one(&mut *self.tx).await?.map(StepId);
+        let mut campaign = state.campaign.clone();
+        campaign.cycles += 1;
+        campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
+        (campaign.bad_answers, campaign.judged_step) = (0, judged.or(campaign.judged_step));
+        // A fault is told to the next cycle as well, unless something came of this one.
+        campaign.fault = campaign.fault.filter(|_| !fruitful && fingerprint.is_none());
+        let at = state.sha256();
+        campaign.carried.retain(|past| past.state == at);
+        if let Some(proposal) = fingerprint {
+            campaign.carried.push(Carried { state: at, proposal, came: words.clone() });
+            let over = campaign.carried.len().saturating_sub(MOST_CARRIED);
+            campaign.carried.drain(..over);
+        }
+        let after = CampaignState { campaign, ..state.clone() };
+        let way = next(&after, self.now, presence);
+        let mut campaign = Campaign { updated_at: self.now, ..after.campaign.clone() };
+        let told = match &way {
+            _ if campaign.status != CampaignStatus::Active => format!("the campaign is {}", campaign.status),
+            NextCycle::Cycle => "the next cycle follows".to_owned(),
+            NextCycle::Waits(why, _) => format!("it waits: {why}"),
+            NextCycle::Completed => "all tasks are done".to_owned(),
+        };
+        (campaign.waits_for, campaign.next_at) = match &way {
+            NextCycle::Waits(why, at) => (Some(why.clone()), *at),
+            NextCycle::Cycle | NextCycle::Completed => (None, None),
+        };
+        let ended =
+            CycleEnded { turn: lease.turn, proposal, came: words.clone(), next: told.clone(), campaign: campaign.clone() };
+        self.record(lease.conversation, &[ended.into()]).await?;
+        let active = campaign.status == CampaignStatus::Active;
+        if active && way == NextCycle::Completed {
+            let state = CampaignState { campaign: campaign.clone(), ..after };
+            campaign = self.move_campaign(&state, CampaignInput::Complete, None).await?;
+        }
+        Ok(WrittenEnd { campaign, words: format!("{words}; {told}."), goes_on: active && way == NextCycle::Cycle })
+    }
+}

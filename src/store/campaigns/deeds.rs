@@ -1,0 +1,188 @@
+//! Carries a proposal out, with a permit. Effect, outcome, audit entry, events and the change of its task are one transaction.
+
+use serde_json::Value;
+use sqlx::query_as;
+
+use super::CampaignError;
+use super::writing::NewArtifact;
+use crate::domain::campaign::judge::{read_task, validate};
+use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
+use crate::domain::campaign::{
+    ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus,
+    Lead, TaskMetadata, lead,
+};
+use crate::domain::{CampaignTaskId, StepId};
+use crate::facts::ContextChanged;
+use crate::governor::Permit;
+use crate::store::{Lease, StoreError, Unit};
+
+/// The end of a deed: words for the model and the person, or why it was not done.
+pub type CampaignDeed = Result<String, String>;
+
+impl Unit {
+    /// Carries a proposal out that is no script. It is judged once more, by the state as this transaction sees it.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or if the database does not answer.
+    pub async fn carry_out_proposal(
+        &mut self,
+        permit: &Permit,
+        lease: &Lease,
+        proposal: &CampaignProposal,
+    ) -> Result<CampaignDeed, StoreError> {
+        self.hold(lease).await?;
+        let id = self.campaign_of(lease.conversation).await?;
+        let state = self.hold_campaign(id).await?;
+        let beside = query_as::<_, (i64, i64)>(
+            "SELECT step_id, (SELECT count(*) FROM tool_calls o WHERE o.step_id = k.step_id) FROM tool_calls k WHERE tool_call_id = $1",
+        );
+        let (step, beside) = beside.bind(permit.call().0).fetch_one(&mut *self.tx).await?;
+        if let Err(why) = validate(&state, proposal, usize::try_from(beside).unwrap_or_default(), self.now) {
+            return Ok(Err(why));
+        }
+        if let Err(why) = self.use_context(permit, &state).await? {
+            return Ok(Err(why));
+        }
+        self.begin_task(&state, proposal).await?;
+        let done = self.do_it(permit, &state, proposal, StepId(step)).await;
+        let told = match done {
+            Ok(told) => told,
+            Err(CampaignError::Store(error)) => return Err(error),
+            Err(other) => return Ok(Err(other.to_string())),
+        };
+        let proven = self.settle_tasks(id).await?;
+        let proven = proven.iter().map(|task| format!(" Task {task} is done.")).collect::<String>();
+        Ok(Ok(told + &proven))
+    }
+
+    /// Counts an approval context down that allows this, if one does.
+    async fn use_context(&mut self, permit: &Permit, state: &CampaignState) -> Result<Result<(), String>, StoreError> {
+        let Some(id) = permit.context() else { return Ok(Ok(())) };
+        let left = state.contexts.iter().find(|context| context.id == id && !context.void && context.uses_left > 0);
+        let Some(context) = left.filter(|context| self.now < context.until) else {
+            return Ok(Err("the approval context that allowed this is used up or void; it will be asked about".to_owned()));
+        };
+        let context = ApprovalContext { uses_left: context.uses_left - 1, ..context.clone() };
+        self.record(state.campaign.conversation_id, &[ContextChanged { context }.into()]).await?;
+        Ok(Ok(()))
+    }
+
+    /// Begins the task of a proposal that is carried out, if it was not begun.
+    async fn begin_task(&mut self, state: &CampaignState, proposal: &CampaignProposal) -> Result<(), StoreError> {
+        let task = proposal.task().and_then(|task| state.task(task));
+        let Some(task) =
+            task.filter(|task| task.status == CampaignTaskStatus::Pending && !matches!(proposal, CampaignProposal::NoOp(_)))
+        else {
+            return Ok(());
+        };
+        let mut task = CampaignTask { status: CampaignTaskStatus::InProgress, ..task.clone() };
+        task.metadata.begun_at = Some(self.now);
+        self.record_task(state.campaign.conversation_id, task, "is begun").await
+    }
+
+    async fn do_it(
+        &mut self,
+        permit: &Permit,
+        state: &CampaignState,
+        proposal: &CampaignProposal,
+        step: StepId,
+    ) -> Result<String, CampaignError> {
+        let campaign = &state.campaign;
+        let agents = |kind, key, content| NewArtifact {
+            kind,
+            key,
+            content,
+            source: ArtifactSource::Agent,
+            step: Some(step),
+            approval: permit.approval(),
+        };
+        match proposal {
+            CampaignProposal::CreateTask(new) => {
+                let (preconditions, requires) = read_task(new).map_err(CampaignError::Wrong)?;
+                let source = Some(ArtifactSource::Agent);
+                let metadata =
+                    TaskMetadata { preconditions, requires, why: Some(new.why.clone()), source, ..TaskMetadata::default() };
+                let task = CampaignTask {
+                    id: CampaignTaskId(self.number_of("campaign_tasks").await?),
+                    campaign_id: campaign.id,
+                    description: new.description.trim().to_owned(),
+                    status: CampaignTaskStatus::Pending,
+                    metadata,
+                    sequence: 0,
+                    created_at: self.now,
+                    updated_at: self.now,
+                };
+                let told = format!("Task {} is made.", task.id);
+                self.record_task(campaign.conversation_id, task, "is made").await?;
+                Ok(told)
+            }
+            CampaignProposal::SelectNextTask(selected) => Ok(format!("Task {} is in progress.", selected.task)),
+            CampaignProposal::GenerateMessage(GenerateMessage { key, text, .. }) => {
+                let kept = self.keep_artifact(campaign, agents(ArtifactType::Message, key, text)).await?;
+                Ok(format!("The message {key} is kept as version {}. Nobody was sent anything.", kept.version))
+            }
+            CampaignProposal::AnalyzeLeads(analysis) => self.analyze(state, analysis, agents).await,
+            CampaignProposal::RequestUserInput(asked) => self.ask_person(state, asked).await,
+            CampaignProposal::PersistArtifact(PersistArtifact { kind, key, content, .. }) => {
+                let kind: ArtifactType = kind.parse().map_err(CampaignError::Wrong)?;
+                let kept = self.keep_artifact(campaign, agents(kind, key, content)).await?;
+                Ok(format!("The {kind} {key} is kept as version {}.", kept.version))
+            }
+            CampaignProposal::ExecuteTool(ExecuteTool { tool, arguments, .. }) => match tool.as_str() {
+                "score_leads" => {
+                    let config = state.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::LeadScoringConfig);
+                    let Some(config) = config.max_by_key(|artifact| artifact.sequence) else {
+                        return Err(CampaignError::Wrong("there is no lead_scoring_config".to_owned()));
+                    };
+                    let scored = self.score_leads(campaign, config.version, &config.content).await?;
+                    Ok(format!("{scored} leads have another score than before."))
+                }
+                "import_leads" => {
+                    let key = arguments.get("file").and_then(Value::as_str).unwrap_or_default();
+                    let file = state.artifact(ArtifactType::File, key).map(|file| file.content.clone()).unwrap_or_default();
+                    let rows = lead::read_csv(&file).map_err(|bad| CampaignError::Wrong(bad.join("; ")))?;
+                    let (new, changed) = self.import_rows(state, rows).await?;
+                    Ok(format!("{new} leads are new, {changed} were changed."))
+                }
+                other => Err(CampaignError::Wrong(format!("{other} is not run here"))),
+            },
+            CampaignProposal::NoOp(_) => Ok("Nothing was done.".to_owned()),
+        }
+    }
+
+    async fn analyze<'a>(
+        &mut self,
+        state: &CampaignState,
+        analysis: &'a AnalyzeLeads,
+        agents: impl Fn(ArtifactType, &'a str, &'a str) -> NewArtifact<'a>,
+    ) -> Result<String, CampaignError> {
+        let AnalyzeLeads { key, analysis, leads, lead_status, .. } = analysis;
+        let mut told = String::new();
+        if let Some(status) = lead_status {
+            let all = self.all_leads(state.campaign.id).await?;
+            if let Some(missing) = leads.iter().find(|wanted| !all.iter().any(|lead| lead.id.0 == **wanted)) {
+                return Err(CampaignError::Wrong(format!("leads: there is no lead {missing} in this campaign")));
+            }
+            let now = self.now;
+            let changed = all.into_iter().filter(|lead| leads.contains(&lead.id.0) && lead.status != *status);
+            let changed: Vec<_> = changed.map(|lead| Lead { status: *status, updated_at: now, ..lead }).collect();
+            self.record_leads(state.campaign.conversation_id, &changed, &format!("are {status}")).await?;
+            told = format!(" {} leads are {status}.", changed.len());
+        }
+        let kept = self.keep_artifact(&state.campaign, agents(ArtifactType::Analysis, key, analysis)).await?;
+        Ok(format!("The analysis {key} is kept as version {}.{told}", kept.version))
+    }
+
+    async fn ask_person(&mut self, state: &CampaignState, asked: &RequestUserInput) -> Result<String, CampaignError> {
+        let RequestUserInput { task, question, text } = asked;
+        // It may have been begun in this transaction.
+        let state = self.read_campaign(state.campaign.id).await?;
+        let Some(task) = state.task(*task) else { return Err(CampaignError::Missing(format!("there is no task {task}"))) };
+        let mut task = task.clone();
+        let asked = Asked { question: question.clone(), text: self.clean(text).into_owned(), answer: None };
+        task.metadata.questions.retain(|other| other.question != *question);
+        task.metadata.questions.push(asked);
+        self.record_task(state.campaign.conversation_id, task, "has a question").await?;
+        Ok(format!("The person is asked: {question}."))
+    }
+}

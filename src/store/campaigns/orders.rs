@@ -1,0 +1,440 @@
+//! The orders of a person about campaigns. Each is the person's own request; none needs an approval.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sqlx::query_scalar;
+
+use super::CampaignError;
+use super::writing::NewArtifact;
+use crate::domain::campaign::artifact::{check_content, check_key};
+use crate::domain::campaign::judge::check_description;
+use crate::domain::campaign::lead::{ImportedLead, read_csv};
+use crate::domain::campaign::{
+    ApprovalContext, Artifact, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState,
+    CampaignStatus, CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, TaskMetadata,
+};
+use crate::domain::{CampaignId, CampaignTaskId, ConversationId, LeadId, Machine};
+use crate::facts::{ChatForgotten, ContextChanged};
+use crate::store::{Store, Unit};
+
+/// The most characters of a campaign's name.
+const MOST_NAME: usize = 200;
+/// The most uses, and hours, of an approval context.
+const MOST_USES: i32 = 50;
+const MOST_HOURS: i64 = 24;
+
+/// A task that a person makes.
+#[derive(Clone, Debug, Default)]
+pub struct NewCampaignTask {
+    /// The thing to do.
+    pub description: String,
+    /// Preconditions, required effects, needs.
+    pub metadata: TaskMetadata,
+}
+
+/// A campaign that a person makes.
+#[derive(Clone, Debug, Default)]
+pub struct NewCampaign {
+    /// Its name.
+    pub name: String,
+    /// Its tasks, in their order.
+    pub tasks: Vec<NewCampaignTask>,
+}
+
+/// An order about something of a campaign.
+#[derive(Clone, Debug)]
+pub enum CampaignOrder {
+    /// Makes a task.
+    AddTask(NewCampaignTask),
+    /// Finishes a task that has no required effects.
+    Finish(i64),
+    /// Sets a task aside, for a reason.
+    Block(i64, String),
+    /// Takes a task up again.
+    Unblock(i64),
+    /// Answers a question of a task.
+    Answer(i64, String, String),
+    /// Keeps a version of an artifact.
+    Keep(ArtifactType, String, String),
+    /// Imports leads.
+    Import(String),
+    /// Gives a lead a status.
+    SetLead(LeadId, LeadStatus),
+    /// Allows the next things of a kind.
+    Allow(ContextKind, Option<ArtifactType>, i32, DateTime<Utc>),
+    /// Takes an approval context back.
+    Revoke(i64),
+}
+
+impl Store {
+    /// Makes a campaign, with a conversation of its own.
+    ///
+    /// # Errors
+    /// [`CampaignError::Wrong`] names what does not fit; then nothing was made.
+    pub async fn make_campaign(&self, new: NewCampaign, now: DateTime<Utc>) -> Result<CampaignId, CampaignError> {
+        self.has_room()?;
+        let name = new.name.trim().to_owned();
+        if name.is_empty() || name.chars().count() > MOST_NAME {
+            return Err(CampaignError::Wrong(format!("name: has to have 1 to {MOST_NAME} characters")));
+        }
+        if new.tasks.len() > MOST_TASKS {
+            return Err(CampaignError::Wrong(format!("tasks: has {}; a campaign has at most {MOST_TASKS}", new.tasks.len())));
+        }
+        let mut unit = self.begin(now).await?;
+        let campaign = unit.insert_campaign(&name, None).await?;
+        for (n, task) in new.tasks.into_iter().enumerate() {
+            unit.add_task(&campaign, task).await.map_err(|error| match error {
+                CampaignError::Wrong(why) => CampaignError::Wrong(format!("tasks[{n}].{why}")),
+                other => other,
+            })?;
+        }
+        unit.commit().await?;
+        Ok(campaign.id)
+    }
+
+    /// Does what a person orders. Gives a sentence on it.
+    ///
+    /// # Errors
+    /// [`CampaignError`] says why not; then nothing was done.
+    pub async fn order_campaign(
+        &self,
+        id: CampaignId,
+        order: CampaignOrder,
+        now: DateTime<Utc>,
+    ) -> Result<String, CampaignError> {
+        self.has_room()?;
+        let mut unit = self.begin(now).await?;
+        let state = unit.hold_campaign(id).await?;
+        let status = state.campaign.status;
+        if matches!(status, CampaignStatus::Completed | CampaignStatus::Error) {
+            return Err(CampaignError::Refused(format!(
+                "campaign {id} is {status}, and nothing changes in it any more; copy it to go on: level3 campaign copy {id}"
+            )));
+        }
+        let told = unit.obey(&state, order).await?;
+        if status == CampaignStatus::Active && (state.campaign.idle_cycles > 0 || state.campaign.next_at.is_some()) {
+            // Something is new, so the next cycle need not wait.
+            let campaign = Campaign { idle_cycles: 0, next_at: None, ..state.campaign };
+            unit.record_campaign(campaign, None, "has something new").await?;
+        }
+        unit.commit().await?;
+        Ok(told)
+    }
+
+    /// Starts, pauses or resumes a campaign. The caller makes the check before a start.
+    ///
+    /// # Errors
+    /// [`CampaignError::Refused`] if its state does not take that.
+    pub async fn steer_campaign(
+        &self,
+        id: CampaignId,
+        input: CampaignInput,
+        now: DateTime<Utc>,
+    ) -> Result<Campaign, CampaignError> {
+        let conversation = self.conversation_of_campaign(id).await?;
+        let mut unit = self.begin(now).await?;
+        // The turns come before the campaign.
+        sqlx::query("SELECT turn_id FROM turns WHERE conversation_id = $1 AND ended_at IS NULL ORDER BY turn_id FOR UPDATE")
+            .bind(conversation.0)
+            .execute(&mut *unit.tx)
+            .await?;
+        let state = unit.hold_campaign(id).await?;
+        if state.campaign.status.next(input).is_err() {
+            let from: Vec<_> = CampaignStatus::before(input);
+            return Err(CampaignError::Refused(format!(
+                "campaign {id} is {}; `{input}` is for one that is {}",
+                state.campaign.status,
+                from.join(" or ")
+            )));
+        }
+        let mut state = state;
+        (state.campaign.idle_cycles, state.campaign.bad_answers) = (0, 0);
+        let reason = (input == CampaignInput::Pause)
+            .then_some("paused by a person; a proposal that was under way was dropped, and is not counted as made");
+        let campaign = unit.move_campaign(&state, input, reason).await?;
+        unit.commit().await?;
+        Ok(campaign)
+    }
+
+    /// A new campaign in `initializing`, from the artifacts, leads and open tasks of another.
+    ///
+    /// # Errors
+    /// [`CampaignError`] if there is none.
+    pub async fn copy_campaign(&self, id: CampaignId, now: DateTime<Utc>) -> Result<CampaignId, CampaignError> {
+        self.has_room()?;
+        let mut unit = self.begin(now).await?;
+        let rows = super::loading::rows(&mut unit.tx, id).await?;
+        let read = |rows: Vec<serde_json::Value>| rows.into_iter();
+        let from: Campaign = crate::store::value(rows.campaign)?;
+        let campaign = unit.insert_campaign(&from.name, Some(id)).await?;
+        let mut tasks = std::collections::BTreeMap::new();
+        let open = read(rows.tasks).map(crate::store::value::<CampaignTask>).collect::<Result<Vec<_>, _>>()?;
+        for task in open.iter().filter(|task| task.status != CampaignTaskStatus::Done) {
+            tasks.insert(task.id, CampaignTaskId(unit.number_of("campaign_tasks").await?));
+        }
+        for task in open.iter().filter(|task| tasks.contains_key(&task.id)) {
+            let copy = copied_task(task, &tasks, &campaign, now);
+            unit.record_task(campaign.conversation_id, copy, "is copied").await?;
+        }
+        for row in read(rows.artifacts) {
+            let kept: Artifact = crate::store::value(row)?;
+            // One that was changed is what broke the campaign, and is left behind.
+            if kept.checked().is_err() {
+                continue;
+            }
+            let Artifact { artifact_type: kind, artifact_key: key, content, source, .. } = &kept;
+            let new = NewArtifact { kind: *kind, key, content, source: *source, step: None, approval: None };
+            unit.keep_artifact(&campaign, new).await?;
+        }
+        let mut leads = unit.all_leads(id).await?;
+        for lead in &mut leads {
+            (lead.id, lead.campaign_id) = (LeadId(unit.number_of("leads").await?), campaign.id);
+        }
+        unit.record_leads(campaign.conversation_id, &leads, "copied").await?;
+        unit.commit().await?;
+        Ok(campaign.id)
+    }
+
+    /// Removes the messages of a campaign's conversation and its summaries, by an event that replay knows. Gives how many.
+    ///
+    /// # Errors
+    /// [`CampaignError`] if there is no such campaign.
+    pub async fn forget_chat(&self, id: CampaignId, now: DateTime<Utc>) -> Result<usize, CampaignError> {
+        let mut unit = self.begin(now).await?;
+        let state = unit.hold_campaign(id).await?;
+        let conversation = state.campaign.conversation_id;
+        let gone = query_scalar::<_, String>(
+            "DELETE FROM messages WHERE conversation_id = $1 AND NOT EXISTS (SELECT FROM turns t WHERE t.turn_id = messages.turn_id
+               AND t.ended_at IS NULL)
+             RETURNING CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END",
+        );
+        let mut messages = gone.bind(conversation.0).fetch_all(&mut *unit.tx).await?;
+        sqlx::query("DELETE FROM summaries WHERE conversation_id = $1").bind(conversation.0).execute(&mut *unit.tx).await?;
+        messages.sort_unstable();
+        let count = messages.len();
+        if count > 0 {
+            unit.append(conversation, ChatForgotten { messages }.into()).await?;
+        }
+        unit.commit().await?;
+        Ok(count)
+    }
+}
+
+/// A task for a copy of its campaign: its conditions name the copies of other tasks; those that are done are met.
+fn copied_task(
+    task: &CampaignTask,
+    copies: &std::collections::BTreeMap<CampaignTaskId, CampaignTaskId>,
+    campaign: &Campaign,
+    now: DateTime<Utc>,
+) -> CampaignTask {
+    use crate::domain::campaign::Requirement;
+    let moved = |wanted: &Requirement| match wanted {
+        Requirement::TaskDone { task } => copies.get(task).map(|task| Requirement::TaskDone { task: *task }),
+        other => Some(other.clone()),
+    };
+    let mut metadata = task.metadata.clone();
+    metadata.preconditions = metadata.preconditions.iter().filter_map(moved).collect();
+    metadata.requires = metadata.requires.iter().filter_map(moved).collect();
+    metadata.begun_at = None;
+    let status = if task.status == CampaignTaskStatus::Blocked { task.status } else { CampaignTaskStatus::Pending };
+    let (id, campaign_id) = (copies.get(&task.id).copied().unwrap_or(task.id), campaign.id);
+    CampaignTask { id, campaign_id, status, metadata, sequence: 0, created_at: now, updated_at: now, ..task.clone() }
+}
+
+impl Unit {
+    async fn insert_campaign(&mut self, name: &str, copy_of: Option<CampaignId>) -> Result<Campaign, CampaignError> {
+        let conversation = query_scalar::<_, i64>(
+            "INSERT INTO conversations (user_id, profile, created_at) VALUES (1, $1, $2) RETURNING conversation_id",
+        );
+        let conversation = conversation.bind(CAMPAIGN_PROFILE).bind(self.now).fetch_one(&mut *self.tx).await?;
+        let campaign = Campaign {
+            id: CampaignId(self.number_of("campaigns").await?),
+            conversation_id: ConversationId(conversation),
+            name: self.clean(name).into_owned(),
+            status: CampaignStatus::FIRST,
+            reason: None,
+            waits_for: None,
+            next_at: None,
+            cycles: 0,
+            idle_cycles: 0,
+            fault: None,
+            bad_answers: 0,
+            judged_step: None,
+            carried: Vec::new(),
+            copy_of,
+            created_at: self.now,
+            updated_at: self.now,
+        };
+        Ok(self.record_campaign(campaign, None, "is made").await?)
+    }
+
+    async fn add_task(&mut self, campaign: &Campaign, new: NewCampaignTask) -> Result<CampaignTaskId, CampaignError> {
+        let NewCampaignTask { description, metadata } = new;
+        check_description(&description).map_err(CampaignError::Wrong)?;
+        let task = CampaignTask {
+            id: CampaignTaskId(self.number_of("campaign_tasks").await?),
+            campaign_id: campaign.id,
+            description: self.clean(description.trim()).into_owned(),
+            status: CampaignTaskStatus::Pending,
+            metadata: TaskMetadata { source: Some(ArtifactSource::User), ..metadata },
+            sequence: 0,
+            created_at: self.now,
+            updated_at: self.now,
+        };
+        let id = task.id;
+        self.record_task(campaign.conversation_id, task, "is made").await?;
+        Ok(id)
+    }
+
+    async fn obey(&mut self, state: &CampaignState, order: CampaignOrder) -> Result<String, CampaignError> {
+        let campaign = &state.campaign;
+        let task = |id: i64| {
+            state.task(id).cloned().ok_or_else(|| CampaignError::Missing(format!("campaign {} has no task {id}", campaign.id)))
+        };
+        match order {
+            CampaignOrder::AddTask(new) if state.tasks.len() < MOST_TASKS => {
+                let id = self.add_task(campaign, new).await?;
+                Ok(format!("Task {id} is made."))
+            }
+            CampaignOrder::AddTask(_) => Err(CampaignError::Refused(format!("a campaign has at most {MOST_TASKS} tasks"))),
+            CampaignOrder::Finish(id) | CampaignOrder::Block(id, _) | CampaignOrder::Unblock(id) => {
+                self.set_task(campaign, task(id)?, order).await
+            }
+            CampaignOrder::Answer(id, question, answer) => {
+                let mut task = task(id)?;
+                let Some(asked) = task.metadata.questions.iter_mut().find(|asked| asked.question == question) else {
+                    return Err(CampaignError::Missing(format!("task {id} has no question {question}")));
+                };
+                if answer.trim().is_empty() {
+                    return Err(CampaignError::Wrong("answer: is empty".to_owned()));
+                }
+                asked.answer = Some(self.clean(answer.trim()).into_owned());
+                self.record_task(campaign.conversation_id, task, format!("has an answer to {question}")).await?;
+                Ok(format!("Question {question} of task {id} is answered."))
+            }
+            CampaignOrder::Keep(kind, key, content) => {
+                check_key(&key).map_err(|why| CampaignError::Wrong(format!("key: {why}")))?;
+                check_content(kind, &content).map_err(CampaignError::Wrong)?;
+                let new =
+                    NewArtifact { kind, key: &key, content: &content, source: ArtifactSource::User, step: None, approval: None };
+                let kept = self.keep_artifact(campaign, new).await?;
+                Ok(format!("The {kind} {key} is kept as version {}.", kept.version))
+            }
+            CampaignOrder::Import(csv) => {
+                let rows =
+                    read_csv(&csv).map_err(|bad| CampaignError::Wrong(format!("nothing was imported. {}", bad.join("; "))))?;
+                let (new, changed) = self.import_rows(state, rows).await?;
+                Ok(format!("{new} leads are new, {changed} were changed."))
+            }
+            CampaignOrder::SetLead(id, status) => {
+                let lead = self.all_leads(campaign.id).await?.into_iter().find(|lead| lead.id == id);
+                let lead = lead.ok_or_else(|| CampaignError::Missing(format!("campaign {} has no lead {id}", campaign.id)))?;
+                let lead = Lead { status, updated_at: self.now, ..lead };
+                self.record_leads(campaign.conversation_id, &[lead], &format!("are {status}, by a person")).await?;
+                Ok(format!("Lead {id} is {status}."))
+            }
+            CampaignOrder::Allow(kind, artifact_type, uses_left, until) => {
+                if !(1..=MOST_USES).contains(&uses_left) {
+                    return Err(CampaignError::Wrong(format!("count: is {uses_left}; 1 to {MOST_USES} can be allowed at once")));
+                }
+                if until <= self.now || until > self.now + TimeDelta::hours(MOST_HOURS) {
+                    return Err(CampaignError::Wrong(format!("until: has to be within the next {MOST_HOURS} hours")));
+                }
+                let id = self.number_of("campaign_contexts").await?;
+                let (campaign_id, created_at) = (campaign.id, self.now);
+                let context = ApprovalContext { id, campaign_id, kind, artifact_type, uses_left, until, void: false, created_at };
+                self.record(campaign.conversation_id, &[ContextChanged { context }.into()]).await?;
+                Ok(format!("Approval context {id}: the next {uses_left} of `{kind}` are not asked about."))
+            }
+            CampaignOrder::Revoke(id) => {
+                let there = state.contexts.iter().find(|context| context.id == id);
+                let context = there
+                    .ok_or_else(|| CampaignError::Missing(format!("campaign {} has no approval context {id}", campaign.id)))?;
+                let context = ApprovalContext { void: true, ..context.clone() };
+                self.record(campaign.conversation_id, &[ContextChanged { context }.into()]).await?;
+                Ok(format!("Approval context {id} holds no more."))
+            }
+        }
+    }
+
+    async fn set_task(
+        &mut self,
+        campaign: &Campaign,
+        mut task: CampaignTask,
+        order: CampaignOrder,
+    ) -> Result<String, CampaignError> {
+        let id = task.id;
+        let (status, what) = match (order, task.status) {
+            (_, CampaignTaskStatus::Done) => return Err(CampaignError::Refused(format!("task {id} is done, and stays so"))),
+            (CampaignOrder::Finish(_), _) if !task.metadata.requires.is_empty() => {
+                return Err(CampaignError::Refused(format!(
+                    "task {id} has required effects, and is done when they are proven; a person finishes only tasks without"
+                )));
+            }
+            (CampaignOrder::Finish(_), _) => (CampaignTaskStatus::Done, "is done, by a person".to_owned()),
+            (CampaignOrder::Block(_, why), _) if why.trim().is_empty() => {
+                return Err(CampaignError::Wrong("reason: is empty; a blocked task needs one".to_owned()));
+            }
+            (CampaignOrder::Block(_, why), _) => {
+                task.metadata.reason = Some(self.clean(why.trim()).into_owned());
+                (CampaignTaskStatus::Blocked, "is blocked, by a person".to_owned())
+            }
+            (_, CampaignTaskStatus::Blocked) => {
+                task.metadata.reason = None;
+                (CampaignTaskStatus::Pending, "is taken up again".to_owned())
+            }
+            (_, other) => return Err(CampaignError::Refused(format!("task {id} is {other}, not blocked"))),
+        };
+        task.status = status;
+        let told = format!("Task {id} {what}.");
+        self.record_task(campaign.conversation_id, task, what).await?;
+        Ok(told)
+    }
+
+    /// Imports rows: those of a known `profile_url` are changed. Gives how many are new, and how many were changed.
+    pub(super) async fn import_rows(
+        &mut self,
+        state: &CampaignState,
+        rows: Vec<ImportedLead>,
+    ) -> Result<(usize, usize), CampaignError> {
+        let campaign = &state.campaign;
+        let known = self.all_leads(campaign.id).await?;
+        let mut by_url: std::collections::HashMap<_, _> =
+            known.into_iter().map(|lead| (lead.profile_url.clone(), lead)).collect();
+        let (mut kept, mut new, mut changed) = (Vec::new(), 0, 0);
+        for ImportedLead { full_name, profile_url, attributes } in rows {
+            let lead = match by_url.remove(&profile_url) {
+                Some(lead) if lead.full_name == full_name && lead.attributes == attributes => continue,
+                Some(lead) => {
+                    changed += 1;
+                    Lead { full_name, attributes, updated_at: self.now, ..lead }
+                }
+                None => {
+                    new += 1;
+                    let (id, now) = (LeadId(self.number_of("leads").await?), self.now);
+                    let (weight_score, status, scored, sequence) = (0, LeadStatus::New, None, 0);
+                    let (campaign_id, created_at, updated_at) = (campaign.id, now, now);
+                    Lead {
+                        id,
+                        campaign_id,
+                        full_name,
+                        profile_url,
+                        weight_score,
+                        status,
+                        attributes,
+                        scored,
+                        sequence,
+                        created_at,
+                        updated_at,
+                    }
+                }
+            };
+            kept.push(lead);
+        }
+        self.record_leads(campaign.conversation_id, &kept, "imported").await?;
+        let config = state.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::LeadScoringConfig);
+        if let Some(config) = config.max_by_key(|artifact| artifact.sequence).filter(|_| !kept.is_empty()) {
+            self.score_leads(campaign, config.version, &config.content).await?;
+        }
+        Ok((new, changed))
+    }
+}

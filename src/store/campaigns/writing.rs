@@ -1,0 +1,220 @@
+//! Writes the changes of a campaign: events, and the rows that follow from them.
+
+use serde_json::Value;
+use sqlx::{query, query_scalar};
+
+use super::CampaignError;
+use crate::domain::campaign::judge::verify;
+use crate::domain::campaign::scoring::ScoringConfig;
+use crate::domain::campaign::{
+    ApprovalContext, Artifact, ArtifactSource, ArtifactType, Campaign, CampaignAction, CampaignInput, CampaignState,
+    CampaignTask, CampaignTaskStatus, Lead, sha256,
+};
+use crate::domain::{ApprovalId, ArtifactId, CampaignId, ConversationId, Machine, StepId};
+use crate::facts::{ArtifactKept, CampaignChanged, CampaignTaskChanged, ContextChanged, Event, LeadsKept};
+use crate::store::{StoreError, Unit, value};
+
+/// The most leads of one event.
+const LEADS_OF_EVENT: usize = 500;
+
+/// A version of an artifact that is to be kept.
+#[derive(Clone, Debug)]
+pub(super) struct NewArtifact<'a> {
+    pub(super) kind: ArtifactType,
+    pub(super) key: &'a str,
+    pub(super) content: &'a str,
+    pub(super) source: ArtifactSource,
+    pub(super) step: Option<StepId>,
+    pub(super) approval: Option<ApprovalId>,
+}
+
+impl Unit {
+    /// A new number of a table.
+    pub(super) async fn number_of(&mut self, table: &str) -> Result<i64, StoreError> {
+        let number = query_scalar::<_, i64>("SELECT nextval(pg_get_serial_sequence($1, 'id'))").bind(table);
+        Ok(number.fetch_one(&mut *self.tx).await?)
+    }
+
+    /// Records facts of a campaign, and makes the rows that follow from them.
+    pub(super) async fn record(&mut self, conversation: ConversationId, events: &[Event]) -> Result<(), StoreError> {
+        let records = self.append_told(conversation, events).await?;
+        let mut rows: Vec<(&str, Vec<Value>)> = Vec::new();
+        for change in records.iter().flat_map(crate::facts::EventRecord::changes) {
+            let Some(row) = change.row.map(Value::Object) else { continue };
+            match rows.last_mut() {
+                Some((table, rows)) if *table == change.table.name => rows.push(row),
+                _ => rows.push((change.table.name, vec![row])),
+            }
+        }
+        for (table, rows) in rows {
+            if let Some(statement) = upsert(table) {
+                query(statement).bind(Value::Array(rows)).execute(&mut *self.tx).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a campaign as it is now.
+    pub(super) async fn record_campaign(
+        &mut self,
+        mut campaign: Campaign,
+        input: Option<CampaignInput>,
+        what: impl Into<String>,
+    ) -> Result<Campaign, StoreError> {
+        campaign.updated_at = self.now;
+        let changed = CampaignChanged { campaign: campaign.clone(), input, what: what.into() };
+        self.record(campaign.conversation_id, &[changed.into()]).await?;
+        Ok(campaign)
+    }
+
+    /// Gives a campaign that is held an input, with all that goes with it.
+    pub(super) async fn move_campaign(
+        &mut self,
+        state: &CampaignState,
+        input: CampaignInput,
+        reason: Option<&str>,
+    ) -> Result<Campaign, CampaignError> {
+        let (status, actions) = state.campaign.status.next(input)?;
+        for action in actions {
+            match action {
+                CampaignAction::StopTurns => self.stop_open_turns(state.campaign.conversation_id).await?,
+                CampaignAction::VoidContexts => {
+                    for context in state.contexts.iter().filter(|context| !context.void) {
+                        let context = ApprovalContext { void: true, ..context.clone() };
+                        self.record(state.campaign.conversation_id, &[ContextChanged { context }.into()]).await?;
+                    }
+                }
+            }
+        }
+        let reason = reason.map(|reason| self.clean(reason).into_owned());
+        let campaign = Campaign { status, reason, waits_for: None, next_at: None, ..state.campaign.clone() };
+        let what = format!("{input}: {} → {status}", state.campaign.status);
+        Ok(self.record_campaign(campaign, Some(input), what).await?)
+    }
+
+    /// Records a task as it is now.
+    pub(super) async fn record_task(
+        &mut self,
+        conversation: ConversationId,
+        mut task: CampaignTask,
+        what: impl Into<String>,
+    ) -> Result<(), StoreError> {
+        task.updated_at = self.now;
+        self.record(conversation, &[CampaignTaskChanged { task, what: what.into() }.into()]).await
+    }
+
+    /// Records leads as they are now.
+    pub(super) async fn record_leads(
+        &mut self,
+        conversation: ConversationId,
+        leads: &[Lead],
+        what: &str,
+    ) -> Result<(), StoreError> {
+        for leads in leads.chunks(LEADS_OF_EVENT) {
+            self.record(conversation, &[LeadsKept { leads: leads.to_vec(), what: what.to_owned() }.into()]).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a new version of an artifact. A new scoring config is applied to all leads.
+    pub(super) async fn keep_artifact(&mut self, campaign: &Campaign, new: NewArtifact<'_>) -> Result<Artifact, CampaignError> {
+        let NewArtifact { kind, key, content, source, step, approval } = new;
+        let version = query_scalar::<_, Option<i32>>(
+            "SELECT max(version) FROM artifacts WHERE campaign_id = $1 AND artifact_type = $2 AND artifact_key = $3",
+        );
+        let version = version.bind(campaign.id.0).bind(kind.as_str()).bind(key).fetch_one(&mut *self.tx).await?;
+        let content = self.clean(content).into_owned();
+        let artifact = Artifact {
+            id: ArtifactId(self.number_of("artifacts").await?),
+            campaign_id: campaign.id,
+            artifact_type: kind,
+            artifact_key: key.to_owned(),
+            version: version.unwrap_or_default() + 1,
+            source,
+            sha256: sha256(content.as_bytes()),
+            content,
+            step_id: step,
+            approval_id: approval,
+            sequence: 0,
+            created_at: self.now,
+        };
+        self.record(campaign.conversation_id, &[ArtifactKept { artifact: artifact.clone() }.into()]).await?;
+        if kind == ArtifactType::LeadScoringConfig {
+            self.score_leads(campaign, artifact.version, &artifact.content).await?;
+        }
+        Ok(artifact)
+    }
+
+    /// Scores all leads by a config; records those whose score changes.
+    pub(super) async fn score_leads(&mut self, campaign: &Campaign, version: i32, config: &str) -> Result<usize, CampaignError> {
+        let config = ScoringConfig::read(config).map_err(CampaignError::Wrong)?;
+        let leads = self.all_leads(campaign.id).await?;
+        let now = self.now;
+        let scored = leads.into_iter().filter_map(|lead| {
+            let (score, breakdown) = config.score(version, &lead);
+            let changed = lead.weight_score != score || lead.scored.as_ref() != Some(&breakdown);
+            changed.then_some(Lead { weight_score: score, scored: Some(breakdown), updated_at: now, ..lead })
+        });
+        let scored: Vec<_> = scored.collect();
+        self.record_leads(campaign.conversation_id, &scored, &format!("scored by version {version} of the config")).await?;
+        Ok(scored.len())
+    }
+
+    /// All leads of a campaign.
+    pub(super) async fn all_leads(&mut self, id: CampaignId) -> Result<Vec<Lead>, StoreError> {
+        let rows = query_scalar::<_, Value>("SELECT to_jsonb(l) FROM leads l WHERE campaign_id = $1 ORDER BY id").bind(id.0);
+        rows.fetch_all(&mut *self.tx).await?.into_iter().map(value).collect()
+    }
+
+    /// Sets every task to `done` whose required effects are all proven by the state as it is in this transaction. The only way to `done`
+    /// beside a person's word. Gives the tasks.
+    pub(super) async fn settle_tasks(&mut self, id: CampaignId) -> Result<Vec<i64>, CampaignError> {
+        let mut done = Vec::new();
+        loop {
+            let state = self.read_campaign(id).await?;
+            let open = |task: &&CampaignTask| {
+                matches!(task.status, CampaignTaskStatus::Pending | CampaignTaskStatus::InProgress)
+                    && task
+                        .metadata
+                        .preconditions
+                        .iter()
+                        .all(|wanted| crate::domain::campaign::judge::holds(&state, task, wanted, self.now).is_some())
+            };
+            let proven = state.tasks.iter().filter(open).find_map(|task| Some((task, verify(&state, task, self.now).ok()?)));
+            let Some((task, evidence)) = proven else { return Ok(done) };
+            let mut task = CampaignTask { status: CampaignTaskStatus::Done, ..task.clone() };
+            task.metadata.evidence = evidence;
+            done.push(task.id.0);
+            self.record_task(state.campaign.conversation_id, task, "is done, as its evidence shows").await?;
+        }
+    }
+}
+
+/// The statement that writes rows of a table; `None` if the table is written elsewhere.
+fn upsert(table: &str) -> Option<&'static str> {
+    Some(match table {
+        "campaigns" => {
+            "INSERT INTO campaigns SELECT * FROM jsonb_populate_recordset(NULL::campaigns, $1) ON CONFLICT (id) DO UPDATE
+             SET (name, status, reason, waits_for, next_at, cycles, idle_cycles, fault, bad_answers, judged_step, carried, updated_at) =
+                 (EXCLUDED.name, EXCLUDED.status, EXCLUDED.reason, EXCLUDED.waits_for, EXCLUDED.next_at, EXCLUDED.cycles,
+                  EXCLUDED.idle_cycles, EXCLUDED.fault, EXCLUDED.bad_answers, EXCLUDED.judged_step, EXCLUDED.carried, EXCLUDED.updated_at)"
+        }
+        "campaign_tasks" => {
+            "INSERT INTO campaign_tasks SELECT * FROM jsonb_populate_recordset(NULL::campaign_tasks, $1) ON CONFLICT (id) DO UPDATE
+             SET (description, status, metadata, sequence, updated_at) =
+                 (EXCLUDED.description, EXCLUDED.status, EXCLUDED.metadata, EXCLUDED.sequence, EXCLUDED.updated_at)"
+        }
+        "leads" => {
+            "INSERT INTO leads SELECT * FROM jsonb_populate_recordset(NULL::leads, $1) ON CONFLICT (id) DO UPDATE
+             SET (full_name, profile_url, weight_score, status, attributes, scored, sequence, updated_at) =
+                 (EXCLUDED.full_name, EXCLUDED.profile_url, EXCLUDED.weight_score, EXCLUDED.status, EXCLUDED.attributes, EXCLUDED.scored,
+                  EXCLUDED.sequence, EXCLUDED.updated_at)"
+        }
+        "artifacts" => "INSERT INTO artifacts SELECT * FROM jsonb_populate_recordset(NULL::artifacts, $1)",
+        "campaign_contexts" => {
+            "INSERT INTO campaign_contexts SELECT * FROM jsonb_populate_recordset(NULL::campaign_contexts, $1) ON CONFLICT (id) DO UPDATE
+             SET (uses_left, void) = (EXCLUDED.uses_left, EXCLUDED.void)"
+        }
+        _ => return None,
+    })
+}

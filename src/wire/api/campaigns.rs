@@ -1,0 +1,223 @@
+//! Campaigns: made, steered, watched, and told of.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::domain::campaign::{ApprovalContext, Artifact, ArtifactType, Campaign, CampaignTask, ContextKind, Lead, LeadStatus};
+use crate::domain::{CampaignId, LeadId, ToolSpec, TurnId};
+
+/// A task that a person makes. Conditions are read by their own rules, so that a fault is named by its place.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CampaignTaskOrder {
+    /// The thing to do.
+    pub description: String,
+    /// The conditions that have to hold before it begins.
+    #[serde(default)]
+    pub preconditions: Vec<Value>,
+    /// The conditions that have to hold for it to be done.
+    #[serde(default)]
+    pub requires: Vec<Value>,
+    /// The artifacts that a model is shown for it.
+    #[serde(default)]
+    pub needs: Vec<Value>,
+}
+
+/// A campaign that is made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CampaignOrderForm {
+    /// Its name.
+    pub name: String,
+    /// Its tasks.
+    #[serde(default)]
+    pub tasks: Vec<CampaignTaskOrder>,
+}
+
+/// All campaigns.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignList {
+    /// The newest first.
+    pub campaigns: Vec<Campaign>,
+}
+
+/// A task with what is still unproven.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ShownCampaignTask {
+    /// The task.
+    #[serde(flatten)]
+    pub task: CampaignTask,
+    /// The required effects that do not hold, in words.
+    pub unproven: Vec<String>,
+    /// Why it cannot be worked on, if it cannot.
+    pub hindrance: Option<String>,
+}
+
+/// One campaign.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignInfo {
+    /// The campaign.
+    pub campaign: Campaign,
+    /// True if somebody watches over it.
+    pub watched: bool,
+    /// Its tasks.
+    pub tasks: Vec<ShownCampaignTask>,
+    /// How many leads there are of each status.
+    pub leads: Value,
+    /// The newest versions of its artifacts, without their content.
+    pub artifacts: Value,
+    /// Its approval contexts.
+    pub contexts: Vec<ApprovalContext>,
+}
+
+/// A state as the model is shown it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignStateInfo {
+    /// The state.
+    pub state: Value,
+    /// Its sha256.
+    pub state_sha256: String,
+    /// The snapshot in words.
+    pub snapshot: String,
+}
+
+/// The result of an order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignTold {
+    /// In words.
+    pub told: String,
+}
+
+/// A number of a campaign.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignMade {
+    /// The campaign.
+    pub id: CampaignId,
+}
+
+/// A deed of a person with a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CampaignTaskDeed {
+    /// Finishes one without required effects.
+    Finish,
+    /// Sets it aside.
+    Block,
+    /// Takes it up again.
+    Unblock,
+}
+
+/// The same with its reason.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeCampaignTask {
+    /// The deed.
+    pub deed: CampaignTaskDeed,
+    /// The reason, to block it.
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// An answer to a question of a task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerQuestion {
+    /// The task.
+    pub task: i64,
+    /// The question.
+    pub question: String,
+    /// The answer.
+    pub answer: String,
+}
+
+/// An artifact to keep.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeepArtifact {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: ArtifactType,
+    /// Its key.
+    pub key: String,
+    /// Its content.
+    pub content: String,
+}
+
+/// The versions of an artifact.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ArtifactVersions {
+    /// The oldest first.
+    pub versions: Vec<Artifact>,
+}
+
+/// Leads as a CSV file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImportLeads {
+    /// The file.
+    pub csv: String,
+}
+
+/// Leads.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignLeads {
+    /// The best first.
+    pub leads: Vec<Lead>,
+}
+
+/// A status for a lead.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetLead {
+    /// The lead.
+    pub lead: LeadId,
+    /// Its status from now on.
+    pub status: LeadStatus,
+}
+
+/// A word for the next things of a kind.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllowNext {
+    /// The kind.
+    pub kind: ContextKind,
+    /// The type of artifact; none: any.
+    #[serde(default, rename = "type")]
+    pub artifact_type: Option<ArtifactType>,
+    /// How many.
+    pub count: i32,
+    /// Until then.
+    pub until: DateTime<Utc>,
+}
+
+/// The eight kinds of proposals.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignVocabulary {
+    /// Name, description and schema of each.
+    pub proposals: Vec<ToolSpec>,
+}
+
+/// All cycles made again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignVerified {
+    /// The requests that were compared.
+    pub requests: usize,
+    /// Places at which the chain of events is broken.
+    pub broken: Vec<String>,
+    /// The first turn that differs.
+    pub turn: Option<TurnId>,
+    /// How it differs.
+    pub differs: Option<String>,
+    /// True if nothing is broken and nothing differs.
+    pub clean: bool,
+}
+
+/// The whole of a campaign, from its tables or its events: both give the same bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignExport {
+    /// The state.
+    pub state: Value,
+    /// Its sha256.
+    pub state_sha256: String,
+}
