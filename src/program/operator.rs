@@ -86,7 +86,6 @@ fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
 }
 
 /// Starts this program again in its place, with the same arguments.
-#[expect(clippy::disallowed_methods, reason = "it becomes itself again")]
 fn again() -> ExitCode {
     let Ok(program) = std::env::current_exe() else { return ExitCode::FAILURE };
     let error = Command::new(program).args(std::env::args_os().skip(1)).exec();

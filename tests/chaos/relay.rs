@@ -39,8 +39,8 @@ const PACE: &str = r#"{"contact_gap_seconds": 0, "contact_per_10_minutes": 9999,
 
 /// The model's answer in a contact's conversation: it answers each line of the contact's that has no answer yet. `None` if it is asked elsewhere.
 pub fn answer(messages: &[Value]) -> Option<Value> {
-    let shown = messages.iter().filter_map(|message| message["content"].as_str());
-    let transcript = shown.filter(|content| content.starts_with("The transcript, a JSON object a line")).last()?;
+    let mut shown = messages.iter().filter_map(|message| message["content"].as_str());
+    let transcript = shown.rfind(|content| content.starts_with("The transcript, a JSON object a line"))?;
     let lines: Vec<Value> = transcript.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let texts = |by: &str| -> Vec<String> {
         let of = lines.iter().filter(|line| line["said_by"] == by);

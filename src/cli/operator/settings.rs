@@ -111,14 +111,13 @@ impl OperatorConfig {
         if let Some(unknown) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
             return Err(format!("`{unknown}` is none of the fields: {}", FIELDS.join(", ")));
         }
-        let mut config = Self::default();
-        config.numbers = numbers(&fields)?;
-        config.channel = match text_of(&fields, "channel", "\"whatsapp\" or \"loopback\"")?.as_deref() {
+        let channel = match text_of(&fields, "channel", "\"whatsapp\" or \"loopback\"")?.as_deref() {
             None => None,
             Some("whatsapp") => Some(OperatorChannel::Whatsapp),
             Some("loopback") => Some(OperatorChannel::Loopback),
             Some(other) => return Err(wrong("channel", &json!(other), "\"whatsapp\" or \"loopback\"")),
         };
+        let mut config = Self { numbers: numbers(&fields)?, channel, ..Self::default() };
         let account = text_of(&fields, "account", "a number, such as \"+491701234567\"")?;
         config.account = account.map(|written| exactly("account", &written)).transpose()?;
         let model =

@@ -329,7 +329,7 @@ impl Reference {
         }
         let seen = || self.notes.iter().filter(|note| note.talk == talk && (note.by != Author::Contact || note.turn.is_some()));
         let by_it = |by: bool| seen().any(|note| note.turn == turn && (note.by == Author::Contact) == by);
-        let open = match seen().last().map(|note| note.by) {
+        let open = match seen().next_back().map(|note| note.by) {
             None | Some(Author::Contact) => true,
             Some(Author::Agent) => by_it(true),
             Some(Author::Operator) => false,

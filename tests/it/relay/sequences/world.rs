@@ -148,6 +148,7 @@ impl World {
                     Came::Kept(_) => "kept",
                     Came::Again(_) => "again",
                     Came::Stranger => "stranger",
+                    Came::Ordered => panic!("nobody here gives orders"),
                 })
             }
             Move::Tick { .. } => cut(store.follow_up_due(now), polls).await.map(|due| due.map(|_| "done").unwrap()),
@@ -270,8 +271,7 @@ async fn opened(database: &Database) -> Store {
         quiet_until: same,
         i_know: true,
     };
-    let store = store.relaying(RelaySettings { pace, ..RelaySettings::default() });
-    store
+    store.relaying(RelaySettings { pace, ..RelaySettings::default() })
 }
 
 /// A deed of the agent.
