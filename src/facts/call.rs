@@ -13,7 +13,7 @@ use crate::wire::ServerFrame;
 
 /// The calls that models asked for.
 pub(super) static TOOL_CALLS: Table = Table::all("tool_calls", "tool_call_id::text");
-/// What the law said of them. The fingerprint of a proposal stands in no event.
+/// The law's words on them. The fingerprint of a proposal stands in no event.
 pub(super) static AUDIT_ENTRIES: Table = Table {
     unsaid: &["audit_entry_id", "proposal_sha256"],
     // The ledger says of which operations nobody knows whether they happened.

@@ -65,9 +65,18 @@ pub struct ScoreBreakdown {
     /// The version of the config.
     pub version: i32,
     /// The rules that applied, by their places, with their points.
-    pub points: BTreeMap<usize, i64>,
+    pub points: Vec<RulePoints>,
     /// The sum before it was held between the least and the largest.
     pub sum: i64,
+}
+
+/// The points that a rule of the config gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulePoints {
+    /// The place of the rule in the config, from 0.
+    pub rule: usize,
+    /// Its weight.
+    pub weight: i64,
 }
 
 /// A row of an import.

@@ -1,10 +1,8 @@
 //! The score of a lead: a pure function of a config's version and the lead, in integers.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::lead::{Lead, ScoreBreakdown};
+use super::lead::{Lead, RulePoints, ScoreBreakdown};
 
 /// The largest weight, and the largest score, either way.
 const MOST: i64 = 1_000_000;
@@ -92,9 +90,9 @@ impl ScoringConfig {
                 || rule.contains.as_ref().is_some_and(|wanted| lower.contains(&wanted.trim().to_lowercase()))
                 || rule.at_least.is_some_and(|least| value.parse::<i64>().is_ok_and(|number| number >= least))
         };
-        let points: BTreeMap<_, _> =
-            self.rules.iter().enumerate().filter(|(_, rule)| applies(rule)).map(|(n, rule)| (n, rule.weight)).collect();
-        let sum = points.values().fold(self.base, |sum, weight| sum.saturating_add(*weight));
+        let given = self.rules.iter().enumerate().filter(|(_, rule)| applies(rule));
+        let points: Vec<_> = given.map(|(rule, ScoringRule { weight, .. })| RulePoints { rule, weight: *weight }).collect();
+        let sum = points.iter().fold(self.base, |sum, given| sum.saturating_add(given.weight));
         let score = sum.max(self.min.unwrap_or(i64::MIN)).min(self.max.unwrap_or(i64::MAX));
         (score, ScoreBreakdown { version, points, sum })
     }

@@ -116,7 +116,10 @@ proptest! {
 #[test]
 fn a_plain_yes_is_enough_only_for_less_and_never_beside_a_question() {
     for effect in Effect::ALL {
-        let plain = !matches!(effect, Effect::Delete | Effect::Opaque | Effect::Grant | Effect::External | Effect::Send);
+        let plain = matches!(
+            effect,
+            Effect::Read | Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart | Effect::Confirm
+        );
         assert_eq!(about(&[*effect], false).heard("yes"), plain.then_some(Heard::Yes), "{effect:?}");
         assert_eq!(about(&[*effect, Effect::Grant], false).heard("sí"), None, "{effect:?}");
         assert_eq!(about(&[*effect], true).heard("yes"), None, "{effect:?}");

@@ -22,6 +22,9 @@ const TABLE: &str = "
         external | ask ask allow    | ask ask allow     | ask ask allow     | deny deny deny
         send    | allow ask allow   | ask ask allow     | ask ask allow     | deny deny deny
         confirm | ask ask ask       | ask ask ask       | ask ask ask       | deny deny deny
+        persist | ask ask ask       | ask ask ask       | ask ask ask       | deny deny deny
+        interact | ask ask ask      | ask ask ask       | ask ask ask       | deny deny deny
+        script  | ask ask ask       | ask ask ask       | ask ask ask       | deny deny deny
     ";
 
 fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> TableVerdict {

@@ -86,7 +86,7 @@ impl Store {
             r#"SELECT coalesce(sum(extract(epoch FROM a.created_at - (
                    SELECT max(e.created_at) FROM events e
                    WHERE e.conversation_id = a.conversation_id AND e.kind = 'turn_started' AND (e.payload ->> 'turn')::bigint = a.turn_id
-                     AND e.created_at <= a.created_at))), 0)::bigint AS "worked!"
+                     AND e.created_at < a.created_at))), 0)::bigint AS "worked!"
                FROM approvals a WHERE a.turn_id = $1"#,
             turn.0
         );

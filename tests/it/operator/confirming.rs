@@ -25,6 +25,8 @@ async fn the_question_says_what_why_with_which_arguments_and_until_when() {
     {
         assert!(question.contains(part), "{part} in {question}");
     }
+    desk.order("CANCELAR").await;
+    desk.until(&["ABORTED"]).await;
 }
 
 #[tokio::test]

@@ -90,9 +90,14 @@ impl Desk {
 
     /// Waits until so many messages came to the owner; the last one's words.
     pub async fn heard(&self, many: usize) -> String {
+        self.heard_by(OWNER, many).await
+    }
+
+    /// The same for any phone.
+    pub async fn heard_by(&self, address: &str, many: usize) -> String {
         let mut events = self.app.store().signals().events();
         loop {
-            let messages = self.phone(OWNER).await;
+            let messages = self.phone(address).await;
             if messages.len() >= many {
                 return messages[many - 1]["text"].as_str().unwrap().to_owned();
             }

@@ -136,7 +136,7 @@ async fn a_recording_has_each_operation_with_request_and_answer_and_no_secret() 
     let desk = Desk::start().await;
     let write = json!({
         "name": "keep", "description": "Keeps a word.",
-        "code": "export default async function keep(params) { await kv.set('word', params.word); return await kv.get('word'); }",
+        "code": "export default async function keep(params) { await host.kv.set('word', params.word); return await host.kv.get('word'); }",
         "parameters_schema": {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
         "grants": {"kv": {}},
         "tests": [{"params": {"word": "a"}, "expect": "a", "answers": [{"ok": null}, {"ok": "a"}]}],

@@ -54,7 +54,7 @@ pub async fn picture_by_program(display: &str, folder: &Path) -> (String, Vec<u8
     let sent = desk.home().join("channels/whatsapp/sent.png");
     let seen = async {
         while !sent.exists() || desk.states().await != ["COMPLETED"] {
-            desk.app.clock.advance(chrono::TimeDelta::milliseconds(100));
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(1));
             tokio::task::yield_now().await;
         }
     };
@@ -65,7 +65,7 @@ pub async fn picture_by_program(display: &str, folder: &Path) -> (String, Vec<u8
     let lines = desk.home().join("channels/whatsapp/lines");
     let answered = async {
         while !fs::read_to_string(&lines).unwrap_or_default().contains("\"text\":\"Sent.\"") {
-            desk.app.clock.advance(chrono::TimeDelta::milliseconds(100));
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(1));
             tokio::task::yield_now().await;
         }
     };
@@ -179,7 +179,7 @@ async fn whatsapp_connects() {
     let lines = desk.home().join("channels/whatsapp/lines");
     let answered = async {
         while !fs::read_to_string(&lines).unwrap_or_default().contains("\"text\":\"Hello.\"") {
-            desk.app.clock.advance(chrono::TimeDelta::milliseconds(100));
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(1));
             tokio::task::yield_now().await;
         }
     };
