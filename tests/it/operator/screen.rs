@@ -143,14 +143,16 @@ async fn a_recording_has_each_operation_with_request_and_answer_and_no_secret() 
     });
     desk.app.script([call("create_script", write), harmless(), text("Written.")]);
     desk.order("write a script that keeps a word").await;
-    desk.heard(1).await;
+    assert!(desk.heard(1).await.contains("Keep values of its own"), "a new power is asked for");
+    desk.order("CONFIRMAR").await;
+    desk.heard(2).await;
     desk.app.script([
         call("execute_script", json!({"name": "keep", "arguments": {"word": "hello"}})),
         judged("low", "high", "local", false),
         text("Kept."),
     ]);
     desk.order("keep hello").await;
-    assert!(desk.heard(2).await.contains("recordings/turn-2"));
+    assert!(desk.heard(3).await.contains("recordings/turn-2"));
     let folder = desk.home().join("recordings/turn-2");
     let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
     let recording: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
