@@ -67,6 +67,17 @@ const SENTENCES = {
     text: reason ?? "",
     tone: { failed: "slip", unknown: "unknown" }[state],
   }),
+  global_context_changed: ({ version }) => ({ said: said.contextKept(version) }),
+  campaign_changed: ({ campaign }) => ({ said: said.campaign(campaign.name, said.campaignStates[campaign.status] ?? campaign.status), text: campaign.reason ?? "" }),
+  campaign_task_changed: ({ task }) => ({ said: said.campaignTask(task.id, said.campaignTaskStates[task.status] ?? task.status), text: task.description }),
+  leads_kept: ({ leads }) => ({ said: said.leads(leads.length) }),
+  artifact_kept: ({ artifact }) => ({ said: said.artifact(artifact.artifact_key, artifact.version) }),
+  context_changed: ({ context }) => ({ said: context.void ? said.wordVoid : said.wordLeft(context.uses_left) }),
+  cycle_asked: ({ number }) => ({ said: said.cycleAsked(number) }),
+  // Texts behind a proposal are for the model.
+  proposal_refused: () => ({ said: said.proposalRefused, tone: "slip" }),
+  cycle_ended: () => ({ said: said.cycleEnded }),
+  chat_forgotten: ({ messages }) => ({ said: said.chatForgotten(messages.length) }),
   capability_installed: ({ name, version }) => ({ said: said.installed(name, version) }),
   capability_changed: ({ name, version, enabled }) => ({ said: enabled ? said.live(name, version) : said.disabled(name) }),
 };
