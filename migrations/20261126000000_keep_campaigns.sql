@@ -91,7 +91,7 @@ LANGUAGE plpgsql SET search_path = level3, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'artifacts are never changed or removed: keep a new version' USING ERRCODE = 'L3007';
 END $$;
-CREATE TRIGGER only_added BEFORE UPDATE OR DELETE OR TRUNCATE ON artifacts
+CREATE TRIGGER only_added BEFORE UPDATE OR DELETE ON artifacts
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_artifact();
 
 -- A person's word for the next things of a kind.

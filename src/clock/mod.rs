@@ -24,7 +24,7 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
     fn now(&self) -> DateTime<Utc> {
         // Postgres keeps microseconds: a time that is stored must compare equal to the one kept in memory.
-        let now = Utc::now();
+        let now = Utc::now() + shift();
         DateTime::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
     }
 
@@ -42,6 +42,23 @@ impl Clock for SystemClock {
             }
         })
     }
+}
+
+/// How far a story turned the clock of its server, in the seconds of `LEVEL3_CLOCK_SHIFT`: data of an older version have questions that
+/// wait for a day. Debug builds only.
+#[cfg(debug_assertions)]
+#[expect(clippy::disallowed_methods, reason = "as a failpoint is armed")]
+fn shift() -> TimeDelta {
+    static SHIFT: std::sync::LazyLock<TimeDelta> = std::sync::LazyLock::new(|| {
+        let set = std::env::var("LEVEL3_CLOCK_SHIFT").ok().and_then(|seconds| seconds.parse().ok());
+        set.and_then(TimeDelta::try_seconds).unwrap_or_default()
+    });
+    *SHIFT
+}
+
+#[cfg(not(debug_assertions))]
+fn shift() -> TimeDelta {
+    TimeDelta::zero()
 }
 
 /// A clock that stands still until [`ManualClock::advance`].

@@ -2,4 +2,4 @@
 
 import { wordsOf } from "../core/words.js";
 
-export const { operator } = await wordsOf("operator");
+export const operator = await wordsOf("operator");

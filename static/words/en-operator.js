@@ -1,6 +1,6 @@
 // The words of Operator in English.
 
-export const operator = {
+export default {
   none: "No tasks yet",
   noneHelp: "The operator takes orders from one number. Start it in a terminal with: level3 operator",
   off: "No number gives orders to this server. Start the operator in a terminal with: level3 operator",

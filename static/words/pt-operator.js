@@ -1,6 +1,6 @@
 // The words of Operator in Portuguese.
 
-export const operator = {
+export default {
   none: "Ainda não há tarefas",
   noneHelp: "O operador recebe ordens de um número. Inicie-o num terminal com: level3 operator",
   off: "Nenhum número dá ordens a este servidor. Inicie o operador num terminal com: level3 operator",

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use chrono::{DateTime, Utc};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -29,9 +30,14 @@ async fn is_clean(server: &Server) {
     run(&[("LEVEL3_LISTEN", &server.address.to_string())], &["replay", "--check"]).await;
 }
 
+/// The old version's data on a server whose clock shows the afternoon they were made in: a question of theirs waits for a day.
+#[expect(clippy::disallowed_methods, reason = "the server's clock is turned from what it shows")]
 async fn started(data: &Path, model: &ModelServer) -> Server {
     run(&[("LEVEL3_DATA_DIR", data.to_str().unwrap())], &["restore", OLD]).await;
-    Server::start(data, &[("LLM_BASE_URL", &model.base_url()), ("LLM_MODEL", "scripted")]).await
+    let made: DateTime<Utc> = "2026-11-22T16:00:00Z".parse().unwrap();
+    let shift = (made - Utc::now()).num_seconds().to_string();
+    let settings = [("LLM_BASE_URL", &*model.base_url()), ("LLM_MODEL", "scripted"), ("LEVEL3_CLOCK_SHIFT", &shift)];
+    Server::start(data, &settings).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

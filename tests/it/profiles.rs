@@ -119,7 +119,7 @@ async fn a_message_and_a_conversation_name_their_profile_for_life() {
         let (status, refused) = api::ask(&app, method, path, body).await;
         assert_eq!((status, refused["error"].as_str().unwrap().starts_with("there is no profile `nobody`")), (400, true));
     }
-    assert_eq!(app.count("SELECT count(*) FROM profile_policies WHERE profile <> 'contact'").await, 0);
+    assert_eq!(app.count("SELECT count(*) FROM profile_policies WHERE profile NOT IN ('contact', 'operator')").await, 0);
     assert_eq!(api::ask(&app, Method::GET, "/api/policy/zeta", None).await.1["mode"], "smart");
 }
 

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { operatorApi } from "../../static/core/api-operator.js";
-import { operator as english } from "../../static/words/en-operator.js";
-import { operator as portuguese } from "../../static/words/pt-operator.js";
+import english from "../../static/words/en-operator.js";
+import portuguese from "../../static/words/pt-operator.js";
 
 test("each_question_of_the_place_has_its_address", async () => {
   const asked = [];
