@@ -16,6 +16,8 @@ pub(super) static TOOL_CALLS: Table = Table::all("tool_calls", "tool_call_id::te
 /// The law's words on them. The fingerprint of a proposal stands in no event.
 pub(super) static AUDIT_ENTRIES: Table = Table {
     unsaid: &["audit_entry_id", "proposal_sha256"],
+    // A call that a person had put back has one entry more, beside the one of its end.
+    rows: "tool <> 'undo'",
     // The ledger says of which operations nobody knows whether they happened.
     instead: &[(
         "outcome",

@@ -214,7 +214,7 @@ fn moment(moment: &Moment<'_>) -> String {
 #[tokio::test]
 async fn a_snapshot_stands_for_everything_before_and_truth_alone_neither_insists_nor_asks_again() {
     let campaign = Profile {
-        name: "campaign",
+        name: "machine",
         prompt: "You run a campaign.",
         context: Context::Snapshot(moment),
         coaching: Coaching::Truth,
@@ -223,7 +223,7 @@ async fn a_snapshot_stands_for_everything_before_and_truth_alone_neither_insists
     };
     let app = TestApp::with_profile(campaign).await;
     let mut client = app.connect().await;
-    let say = |content: &str| json!({"type": "message", "content": content, "profile": "campaign"});
+    let say = |content: &str| json!({"type": "message", "content": content, "profile": "machine"});
     app.script([text("First."), text("I have created the table."), text("Nothing was done."), text("")]);
     client.send(say("one")).await;
     client.turn().await;

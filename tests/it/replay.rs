@@ -409,7 +409,8 @@ async fn events_of_an_older_version_are_chained_when_it_is_updated() {
     let mut app = with_a_past().await;
     app.stop().await;
     // The database as that version left it.
-    let back = "DROP INDEX events_in_order;
+    let back = "DROP VIEW shared.audit_log, audit_log, shared.event_log, event_log;
+        DROP INDEX events_in_order;
         ALTER TABLE events DROP COLUMN hash, DROP COLUMN position;
         DROP SEQUENCE event_positions;
         DROP FUNCTION event_hash, capability_fingerprint, text_fingerprint;
