@@ -80,6 +80,10 @@ impl Fact for StepAnswered {
             if *unproven {
                 body["unproven"] = json!(true);
             }
+            // An answer that was stopped or taken back is told in no other line.
+            if !last && finish_reason != "tool_calls" {
+                body["reasoning"] = json!(content);
+            }
             let answered = line("model_answered", body, format!("{model} ({finish_reason})"));
             // An answer with calls is told with each of these, in the form of a planner's output.
             let done = || line("planner_output", json!({ "action": null, "reasoning": content, "done": true }), content);

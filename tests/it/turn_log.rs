@@ -59,6 +59,7 @@ async fn a_turn_is_told_from_its_beginning_to_its_end() {
             "task_started",
             "execution_started",
             "execution_result",
+            "model_answered",
             "planner_output",
             "task_completed",
         ]
@@ -68,7 +69,7 @@ async fn a_turn_is_told_from_its_beginning_to_its_end() {
     assert_eq!((&lines[3]["decision"], &lines[3]["call"]), (&json!("allow"), &json!(1)));
     assert_eq!(lines[5]["result"], r#"[{"one":1}]"#);
     assert_eq!((&lines[14]["decision"], &lines[14]["channel"]), (&json!("approved"), &json!("page")));
-    assert_eq!((&lines[18]["reasoning"], &lines[18]["done"]), (&json!("That is one."), &json!(true)));
+    assert_eq!((&lines[19]["reasoning"], &lines[19]["done"]), (&json!("That is one."), &json!(true)));
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &str| std::fs::metadata(app.data().join(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("logs"), mode("logs/turn-1.jsonl")), (0o700, 0o600));
