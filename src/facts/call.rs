@@ -17,7 +17,7 @@ pub(super) static TOOL_CALLS: Table = Table::all("tool_calls", "tool_call_id::te
 pub(super) static AUDIT_ENTRIES: Table = Table {
     unsaid: &["audit_entry_id", "proposal_sha256"],
     // A call that a person had put back has one entry more, beside the one of its end.
-    rows: "tool <> 'undo'",
+    rows: "tool = (SELECT name FROM tool_calls k WHERE k.tool_call_id = audit_entries.tool_call_id)",
     // The ledger says of which operations nobody knows whether they happened.
     instead: &[(
         "outcome",
