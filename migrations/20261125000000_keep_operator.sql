@@ -12,7 +12,7 @@ CREATE UNIQUE INDEX relay_messages_said_once ON relay_messages (conversation_id,
 -- A file that arrives at a phone of the test channel.
 ALTER TABLE loopback_messages ADD COLUMN media JSONB;
 
--- What the operator remembers between tasks.
+-- The operator's memory between tasks.
 CREATE TABLE operator_context (
     context_id BIGINT PRIMARY KEY CHECK (context_id = 1),
     version INTEGER NOT NULL CHECK (version > 0),

@@ -1,4 +1,4 @@
-// What the operator remembers between tasks, to be read and written whole. A version that is not the newest is never written over.
+// The operator's memory between tasks, to be read and written whole. A version that is not the newest is never written over.
 
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";
@@ -24,7 +24,7 @@ export function memorySection({ api, signal, announce, tell }) {
   async function load() {
     const isEdited = shown && text.value !== JSON.stringify(shown.document, null, 2);
     const context = await api.operatorContext();
-    // What a person is writing stays.
+    // A person's draft stays.
     if (!signal.aborted && !isEdited) put(context);
   }
 
