@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use std::sync::mpsc;
 
 use level3::postgres::embedded::Embedded;
-use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{Connection, raw_sql};
 
 /// The administrator's way in.
 pub fn cluster() -> PgConnectOptions {
@@ -24,12 +25,23 @@ fn start() -> PgConnectOptions {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let embedded = runtime.block_on(Embedded::start(&folder, None)).expect("Postgres for the tests");
+        runtime.block_on(without_disk(&embedded.admin())).expect("the settings of the tests' Postgres");
         sender.send(embedded.admin()).expect("somebody waits");
         loop {
             std::thread::park();
         }
     });
     receiver.recv().expect("the cluster thread started Postgres; its panic above says why it did not")
+}
+
+/// Commits stop to wait for the disk. Stories end processes and no machine, so nothing is lost; `tests/chaos` keeps the product's settings.
+async fn without_disk(admin: &PgConnectOptions) -> sqlx::Result<()> {
+    let mut connection = PgConnection::connect_with(admin).await?;
+    for setting in ["fsync = off", "full_page_writes = off"] {
+        raw_sql(sqlx::AssertSqlSafe(format!("ALTER SYSTEM SET {setting}"))).execute(&mut connection).await?;
+    }
+    raw_sql("SELECT pg_reload_conf()").execute(&mut connection).await?;
+    connection.close().await
 }
 
 /// Removes the folders of test runs whose process is gone.
