@@ -78,6 +78,8 @@ fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<A
         P::SelectNextTask(_) | P::RequestUserInput(_) => (Effect::Write, None, None),
         P::CreateTask(_) => (Effect::Persist, Some(ContextKind::Task), None),
         P::GenerateMessage(_) => persist(ArtifactType::Message),
+        // A word for analyses is none for what becomes of leads.
+        P::AnalyzeLeads(AnalyzeLeads { lead_status: Some(_), .. }) => (Effect::Persist, Some(ContextKind::Persist), None),
         P::AnalyzeLeads(_) => persist(ArtifactType::Analysis),
         P::PersistArtifact(artifact) => match artifact.kind.parse() {
             Ok(kind) => persist(kind),
@@ -150,3 +152,6 @@ impl Act for ReadProposal {
         .boxed()
     }
 }
+
+#[cfg(test)]
+mod tests;
