@@ -57,8 +57,12 @@ pub fn put(bytes: &[u8], folder: &Path) -> std::io::Result<MediaNote> {
 
 /// The file of a note in the folder of media, if it is kept.
 pub fn kept_at(note: &MediaNote, folder: &Path) -> Option<PathBuf> {
-    let plain = |name: &&String| name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    note.sha256.as_ref().filter(plain).map(|name| folder.join(name))
+    note.sha256.as_ref().filter(|name| is_fingerprint(name)).map(|name| folder.join(name))
+}
+
+/// True for the name of a file that is kept. Another name could lead out of the folder.
+fn is_fingerprint(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn write(bytes: &[u8], folder: &Path, sha256: &str) -> std::io::Result<()> {
@@ -86,8 +90,7 @@ impl MediaFolder {
 
     /// The bytes of a file; `None` if it is not there, or not what its name says.
     pub async fn read(&self, sha256: &str) -> Option<Vec<u8>> {
-        // A name that is no fingerprint could lead out of the folder.
-        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if !is_fingerprint(sha256) {
             return None;
         }
         let path = self.0.join(sha256);
