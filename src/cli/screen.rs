@@ -72,11 +72,13 @@ impl Screen<'_> {
             .chain(rows.iter().map(|row| row.each_ref().map(|cell| plain(cell))))
             .collect();
         let widths: [usize; N] = std::array::from_fn(|n| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0));
+        let mut lines = String::new();
         for row in rows {
             let cells: Vec<_> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-            writeln!(self.out, "{}", cells.join("  ").trim_end())?;
+            lines.push_str(cells.join("  ").trim_end());
+            lines.push('\n');
         }
-        Ok(())
+        self.out.write_all(lines.as_bytes())
     }
 }
 

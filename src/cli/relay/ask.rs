@@ -66,7 +66,7 @@ impl RelayClient {
                 format!("the server at {} answers in a way that this relay does not understand: {error}; update both", self.url);
             RelayCliError::Refused(told)
         };
-        let said = serde_json::from_value(whole.clone()).map_err(strange)?;
+        let said = T::deserialize(&whole).map_err(strange)?;
         Ok(Told { whole, said })
     }
 }

@@ -1,5 +1,7 @@
 //! Instances and transcripts as a person looks at them.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_as, query_scalar};
 
@@ -70,19 +72,24 @@ impl Store {
 
     async fn counted_instances(&self, rows: Vec<InstanceRow>) -> Result<Vec<CountedInstance>, StoreError> {
         let ids: Vec<_> = rows.iter().map(|row| row.instance_id).collect();
-        let counts = query!(
-            r#"SELECT i.instance_id,
-                      (SELECT count(*) FROM relay_messages m WHERE m.instance_id = i.instance_id AND m.state = 'unknown') AS "unknown!",
-                      (SELECT count(*) FROM relay_messages m WHERE m.instance_id = i.instance_id AND m.state = 'queued') AS "queued!",
-                      (SELECT coalesce(least(sum(s.input_tokens + s.output_tokens), 9000000000000000000), 0)::bigint FROM spent s
-                       WHERE s.conversation_id = i.conversation_id) AS "tokens!"
-               FROM relay_instances i WHERE i.instance_id = ANY($1)"#,
+        let conversations: Vec<_> = rows.iter().map(|row| row.conversation_id).collect();
+        let messages = query!(
+            r#"SELECT instance_id AS "instance_id!", count(*) FILTER (WHERE state = 'unknown') AS "unknown!",
+                      count(*) FILTER (WHERE state = 'queued') AS "queued!"
+               FROM relay_messages WHERE state IN ('unknown', 'queued') AND instance_id = ANY($1) GROUP BY instance_id"#,
             &ids
         );
-        let counts = counts.fetch_all(&self.pool).await?;
+        let tokens = query!(
+            r#"SELECT conversation_id, least(sum(input_tokens + output_tokens), 9000000000000000000)::bigint AS "tokens!"
+               FROM spent WHERE conversation_id = ANY($1) GROUP BY conversation_id"#,
+            &conversations
+        );
+        let (messages, tokens) = tokio::try_join!(messages.fetch_all(&self.pool), tokens.fetch_all(&self.pool))?;
+        let messages: HashMap<_, _> = messages.into_iter().map(|row| (row.instance_id, (row.unknown, row.queued))).collect();
+        let tokens: HashMap<_, _> = tokens.into_iter().map(|row| (row.conversation_id, row.tokens)).collect();
         let counted = |row: InstanceRow| {
-            let of_it = counts.iter().find(|count| count.instance_id == row.instance_id);
-            let (unknown, queued, tokens) = of_it.map_or((0, 0, 0), |count| (count.unknown, count.queued, count.tokens));
+            let (unknown, queued) = messages.get(&row.instance_id).copied().unwrap_or_default();
+            let tokens = tokens.get(&row.conversation_id).copied().unwrap_or_default();
             Ok(CountedInstance { instance: row.try_into()?, unknown, queued, tokens })
         };
         rows.into_iter().map(counted).collect()

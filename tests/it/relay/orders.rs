@@ -46,6 +46,7 @@ async fn instances_of_one_contact_wait_in_their_order() {
         (desk.instance(second).await["state"].as_str(), desk.instance(third).await["state"].as_str()),
         (Some("QUEUED"), Some("QUEUED"))
     );
+    assert_eq!(desk.instance(second).await["tokens"], 0, "nothing was asked for it");
     let path = format!("/instances/{second}/send");
     let refused = desk.refused(409, Method::POST, &path, Some(json!({"text": "hi"}))).await;
     assert_eq!(refused, format!("instance {second} is QUEUED: another instance has the contact"));
