@@ -101,6 +101,7 @@ pub struct Store {
     writing: Writing,
     meters: Meters,
     catalogue: things::catalogue::Kept,
+    known_messages: things::history::KnownMessages,
     users_of: theirs::KnownUsers,
 }
 

@@ -75,7 +75,7 @@ impl Ending {
         end: &CallEnd<'_>,
         lease: &Lease,
         scrubber: &Scrubber,
-        along: (WrittenChanges, Option<Wanted>),
+        along: (WrittenChanges, Option<Value>),
         now: DateTime<Utc>,
     ) -> Self {
         let (todos, wanted) = along;
@@ -90,7 +90,7 @@ impl Ending {
             now,
             event: end.recorded(lease, outcome.bounded(), None, None),
             todos,
-            wanted: wanted.map(|wanted| wanted.of(lease)),
+            wanted,
         }
     }
 
@@ -165,10 +165,12 @@ impl Store {
         &self,
         lease: &Lease,
         end: CallEnd<'_>,
-        along: (WrittenChanges, Option<Wanted>),
+        (todos, wanted): (WrittenChanges, Option<Wanted>),
         now: DateTime<Utc>,
     ) -> Result<SeenAtEnd, StoreError> {
-        let (asked, wanted) = (end.verdict() == "ask", along.1);
+        let question = wanted.map(|wanted| self.asked(lease, wanted));
+        let along = (todos, question.as_ref().map(|question| question.value(lease)));
+        let asked = end.verdict() == "ask";
         let ending = Ending::of(&end, lease, &self.scrubber, along, now);
         if asked {
             // A test stops the process between the use of an approval and the commit.
@@ -185,8 +187,8 @@ impl Store {
                 Ok(Done::new((catalogue, standing), records))
             })
             .await?;
-        let standing = match (standing, wanted) {
-            (Some(row), Some(wanted)) => Some(Box::new(counting_the_call(self.stands(lease, wanted, row)?))),
+        let standing = match (standing, &question) {
+            (Some(row), Some(question)) => Some(Box::new(counting_the_call(self.stands(lease, question, row)?))),
             _ => None,
         };
         Ok(SeenAtEnd { catalogue: Some(catalogue), standing })
