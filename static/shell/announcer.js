@@ -1,7 +1,7 @@
 // Tells a screen reader what came in: finished messages, failures and the state of the line, not each piece of text.
 
 import { oneLine } from "../core/text.js";
-import { wordsOf } from "../core/words.js";
+import { words, wordsOf } from "../core/words.js";
 
 const LONGEST = 600;
 const { announced: said } = await wordsOf("announced");

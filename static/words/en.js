@@ -11,6 +11,7 @@ export default {
     tasks: "Tasks",
     relay: "Relay",
     operator: "Operator",
+    campaigns: "Campaigns",
     capabilities: "Capabilities",
     activity: "Activity",
     settings: "Settings",

@@ -10,6 +10,7 @@ export default {
     tasks: "Tarefas",
     relay: "Relay",
     operator: "Operador",
+    campaigns: "Campanhas",
     capabilities: "Capacidades",
     activity: "Atividade",
     settings: "Ajustes",
