@@ -26,8 +26,8 @@ function cycleRow({ turn, at, ended, requests, refused, calls, proposal, came, n
   const verdicts = calls.map(({ verdict, refusal }) => [verdict, refusal].filter(Boolean).join(": "));
   const proven = evidence.map(({ task, effect, events }) => said.taskProven(task, effectWords(effect), events));
   const table = pairs([
-    [said.proposal, proposal ?? (ended ? said.noProposal : undefined)],
     ...refused.map((why) => [said.refused, why]),
+    [said.proposal, proposal ?? (ended ? said.noProposal : undefined)],
     ...verdicts.map((verdict) => [said.verdict, verdict]),
     [said.effect, came],
     ...proven.map((text) => [said.evidence, text]),

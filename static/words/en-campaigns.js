@@ -37,7 +37,7 @@ export const campaigns = {
   proven: "Proven",
   byEvents: (events) => `by events ${events.join(", ")}`,
   byPerson: "Finished by a person.",
-  hindered: (why) => `It cannot begin: ${why}`,
+  hindered: (why) => `It waits: ${why}`,
   finish: "Finish",
   unblock: "Take up again",
   block: "Block",

@@ -16,7 +16,7 @@ export default {
     activity: "Activity",
     settings: "Settings",
     // Names too long for the rail, with the place where they may break.
-    inRail: { capabilities: "Capa\u00ADbilities" },
+    inRail: { campaigns: "Cam\u00ADpaigns", capabilities: "Capa\u00ADbilities" },
     more: "More",
     all: "Places",
     nowhere: "Nothing here",

@@ -37,7 +37,7 @@ export const campaigns = {
   proven: "Provado",
   byEvents: (events) => `pelos eventos ${events.join(", ")}`,
   byPerson: "Concluída por uma pessoa.",
-  hindered: (why) => `Não pode começar: ${why}`,
+  hindered: (why) => `Ela espera: ${why}`,
   finish: "Concluir",
   unblock: "Retomar",
   block: "Bloquear",

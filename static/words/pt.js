@@ -14,7 +14,7 @@ export default {
     capabilities: "Capacidades",
     activity: "Atividade",
     settings: "Ajustes",
-    inRail: { capabilities: "Capaci\u00ADdades" },
+    inRail: { campaigns: "Campa\u00ADnhas", capabilities: "Capaci\u00ADdades" },
     more: "Mais",
     all: "Lugares",
     nowhere: "Nada aqui",
