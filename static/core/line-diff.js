@@ -1,4 +1,4 @@
-// What differs between two texts, line by line, as a unified diff of the whole. Pure.
+// The differences between two texts, line by line, as one unified diff of the whole. Pure.
 
 /** More pairs of lines than this are not compared: all of the old text goes, all of the new one comes. */
 const MOST_PAIRS = 4_000_000;
